@@ -1,0 +1,1 @@
+"""Lapwing: a latency-sensitive MQTT broker with its data pipeline."""
