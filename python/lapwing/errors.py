@@ -1,0 +1,141 @@
+"""Every error that Lapwing raises on purpose, in one tree.
+
+::
+
+    LapwingError                    exit code 1: failed at run time
+    ├── ConfigError                 2: wrong configuration or usage; holds every problem found
+    ├── BrokerError                 1: the broker could not start, or stopped
+    │   ├── AddressInUseError       1: another process listens there
+    │   └── DataFolderError         1: the data folder cannot be used, or its log is damaged
+    ├── ConnectError                3: nobody answers there, or the broker refused the connection
+    ├── TimedOutError               4: what was waited for did not come in time
+    ├── StreamError                 1: a stream could not be read
+    │   ├── StreamUnknownError      1: no such stream, or no such partition
+    │   ├── OffsetTrimmedError      1: retention has deleted the offset asked for (HTTP 410)
+    │   └── OffsetAheadError        1: the offset asked for is not written yet (HTTP 416)
+    └── InterruptError              130: Ctrl-C
+
+A message says what was wrong, where, and what to do about it, in one line: ``what (where): remedy``.
+Errors of the interpreter's own tree (``ValueError``, ``OSError``) are let through only where they are
+a bug of the caller; whatever a user's file, flag or machine can bring about is one of these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+
+class LapwingError(Exception):
+    """Base of the tree.
+
+    Args:
+        what: What was wrong, without a full stop: ``"port 1883 is in use"``.
+        where: The place: a file and line, an environment variable, a flag, a URL; may be empty.
+        remedy: What the reader can do; may be empty.
+    """
+
+    exit_code: ClassVar[int] = 1
+    """What the command line returns to the shell."""
+
+    def __init__(self, what: str, *, where: str = "", remedy: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.remedy = remedy
+        super().__init__(what, where, remedy)
+
+    def __str__(self) -> str:
+        place = f" ({self.where})" if self.where else ""
+        remedy = f": {self.remedy}" if self.remedy else ""
+        return " ".join(f"{self.what}{place}{remedy}".split())
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process borders (Spark workers); keyword arguments need this.
+        return (_rebuild, (type(self), self.__dict__.copy()))
+
+    def lines(self) -> list[str]:
+        """One line per problem, as the command line prints them after ``error: ``."""
+        return [str(self)]
+
+
+def _rebuild(kind: type[LapwingError], state: dict[str, object]) -> LapwingError:
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    error.args = (state.get("what", ""), state.get("where", ""), state.get("remedy", ""))
+    return error
+
+
+class ConfigError(LapwingError):
+    """The configuration is wrong; ``problems`` has one entry per wrong value."""
+
+    exit_code = 2
+
+    def __init__(
+        self, what: str, *, where: str = "", remedy: str = "", problems: Sequence[LapwingError] = ()
+    ) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.problems = tuple(problems)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.problems)) if self.problems else super().__str__()
+
+    def lines(self) -> list[str]:
+        """One line per problem."""
+        return [str(problem) for problem in self.problems] or [super().__str__()]
+
+
+class BrokerError(LapwingError):
+    """The broker could not start, or stopped because it must (a failed ``fsync``)."""
+
+
+class AddressInUseError(BrokerError):
+    """Another process listens at that address."""
+
+
+class DataFolderError(BrokerError):
+    """The data folder cannot be created, read or written, or its log is damaged."""
+
+
+class ConnectError(LapwingError):
+    """Nobody answers at that URL, or the broker refused the connection."""
+
+    exit_code = 3
+
+
+class TimedOutError(LapwingError):
+    """What was waited for did not come in time."""
+
+    exit_code = 4
+
+
+class StreamError(LapwingError):
+    """A stream could not be read."""
+
+
+class StreamUnknownError(StreamError):
+    """No stream, or no partition, of that name or number."""
+
+
+class OffsetTrimmedError(StreamError):
+    """Retention has deleted the messages asked for; ``first_offset`` is the oldest one left."""
+
+    def __init__(
+        self, what: str, *, where: str = "", remedy: str = "", first_offset: int = 0, next_offset: int = 0
+    ) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.first_offset = first_offset
+        self.next_offset = next_offset
+
+
+class OffsetAheadError(StreamError):
+    """The offset asked for is not written yet; ``next_offset`` is the end of the partition."""
+
+    def __init__(self, what: str, *, where: str = "", remedy: str = "", next_offset: int = 0) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.next_offset = next_offset
+
+
+class InterruptError(LapwingError):
+    """The user pressed Ctrl-C."""
+
+    exit_code = 130
