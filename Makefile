@@ -1,0 +1,100 @@
+# Lapwing's tasks. `make demo` and `make test` need no set-up by hand: they prepare what they use, once.
+# `make check` never writes to the tree; `make fix` does.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CACHE := .cache
+RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
+step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
+
+.PHONY: help setup demo test test-rust test-python check fix bench wheel test-wheel audit fuzz clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+setup: $(CACHE)/built ## virtual environment and the Rust build
+
+$(CACHE)/toolchain:
+	$(call step,tools)
+	@mkdir -p $(CACHE)
+	@$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), f"Python 3.11 or later is needed, this is {sys.version.split()[0]}: set PYTHON=... "'
+	@$(PYTHON) tools/prepare.py rust compiler
+	@touch $@
+
+$(CACHE)/python: requirements.lock | $(CACHE)/toolchain
+	$(call step,virtual environment in $(VENV) (Spark is 430 MB: this takes a minute or two the first time))
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check --progress-bar on --require-hashes -r requirements.lock
+	@touch $@
+
+$(CACHE)/built: $(CACHE)/python pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
+	$(call step,the broker: release build (two to four minutes the first time))
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release
+	@touch $@
+
+$(CACHE)/java: | $(CACHE)/toolchain
+	$(call step,Java)
+	@$(PYTHON) tools/prepare.py java
+	@touch $@
+
+$(CACHE)/peers: | $(CACHE)/toolchain
+	$(call step,peers for tests: other MQTT clients, a browser)
+	@$(PYTHON) tools/prepare.py node npm browser mosquitto mosquitto-clients
+	@touch $@
+
+$(CACHE)/node-clients: tests/interop/package-lock.json $(CACHE)/peers
+	@npm ci --prefix tests/interop --no-audit --no-fund --loglevel=error
+	@touch $@
+
+demo: $(CACHE)/built $(CACHE)/java ## devices, broker, stream, Spark, tables and pictures in out/demo
+	@$(BIN)/lapwing demo --out out/demo $(DEMO)
+
+test: test-rust test-python ## every test
+
+test-rust: $(CACHE)/toolchain ## the Rust rooms
+	$(call step,tests of the Rust rooms)
+	@cargo test --workspace --quiet
+
+test-python: $(CACHE)/built $(CACHE)/java $(CACHE)/node-clients ## the Python rooms and what crosses rooms
+	$(call step,tests of the Python rooms and across rooms)
+	@$(BIN)/pytest -q $(TESTS)
+
+check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing to the tree
+	$(call step,Rust: format and lints)
+	@cargo fmt --all --check
+	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	$(call step,Python: format, lints, types, stubs, directions)
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/stubtest lapwing._core
+	@$(BIN)/lint-imports --no-cache
+
+fix: $(CACHE)/built ## formats and mends what the linters can mend
+	@cargo fmt --all
+	@$(BIN)/ruff check --quiet --fix . || true
+	@$(BIN)/ruff format --quiet .
+
+bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers ## prints the figures, with this machine's description
+	@$(BIN)/python -m benches $(BENCH)
+
+wheel: $(CACHE)/python ## one abi3 wheel in dist/
+	$(call step,wheel)
+	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
+	@ls -1 dist/*.whl
+
+test-wheel: wheel $(CACHE)/java ## installs the wheel into an empty environment and runs the demo outside the tree
+	$(call step,the wheel in an empty environment)
+	@$(PYTHON) tools/try_wheel.py
+
+audit: $(CACHE)/python ## licences and sources of every dependency (installs cargo-deny under .cache: minutes)
+	@test -x $(CACHE)/cargo/bin/cargo-deny || cargo install --quiet --locked --root $(CACHE)/cargo cargo-deny
+	@$(CACHE)/cargo/bin/cargo-deny check licenses bans sources
+
+clean: ## removes what the targets made
+	@rm -rf target $(VENV) $(CACHE) dist out
