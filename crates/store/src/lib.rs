@@ -1,1 +1,50 @@
-//! The `store` room.
+//! A segmented, partitioned, offset-addressed log. It sees bytes only.
+//!
+//! Rules of the room:
+//! - One writer ([`LogWriter`], owned by one thread), any number of readers ([`LogReader`]). One process per data
+//!   folder, kept by a lock file.
+//! - `append` gathers, `commit` writes one batch per dirty stream and syncs it; only then do readers see it.
+//! - What was synced is never lost and never skipped: a torn tail behind the last synced position is cut and reported,
+//!   damage before it is an error that names file and byte.
+//! - Retention deletes whole segments. A named reader that had not read them raises an alarm.
+//! - No space left is a state, not a failure: the batch is kept and written when space returns. A failed sync is fatal.
+
+#![allow(clippy::unimplemented)] // Bodies follow within the hour; this line goes with them.
+
+mod config;
+mod error;
+mod info;
+mod notice;
+mod reader;
+mod writer;
+
+use std::path::Path;
+
+pub use config::{LogConfig, StreamConfig};
+pub use error::StoreError;
+pub use info::{
+    Committed, PartitionInfo, ReadLimits, ReadOutcome, ReaderInfo, RecordView, StreamIndex, StreamInfo, StreamUuid,
+    Trimmed,
+};
+pub use notice::{Notice, StoreCounters, TrimmedUnread};
+pub use reader::LogReader;
+pub use writer::{Append, LogWriter};
+
+/// The way in: [`Log::open`].
+#[derive(Debug)]
+pub struct Log;
+
+impl Log {
+    /// Opens or makes the log in `dir` with these streams; recovers what a crash left.
+    ///
+    /// The streams get their [`StreamIndex`] by their place in `streams`.
+    /// # Errors
+    /// `Locked`, `NotWritable`, `FormatVersion`, `Setting`, `SettingChanged`, `Corrupt`, `Full`, `Io`.
+    pub fn open(
+        _dir: &Path,
+        _config: &LogConfig,
+        _streams: &[StreamConfig],
+    ) -> Result<(LogWriter, LogReader), StoreError> {
+        unimplemented!()
+    }
+}

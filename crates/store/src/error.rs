@@ -1,0 +1,237 @@
+//! Everything that can go wrong in the log, with the evidence in it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why the log could not do what it was asked.
+///
+/// [`StoreError::is_retryable`]: nothing changed, the same call may succeed later. [`StoreError::is_fatal`]: what is on
+/// disk can no longer be vouched for, the node stops. Every other error is the answer to one request and harms nothing.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file system has no space left. The writer keeps its batch; `commit` may be called again.
+    #[error("no space left to {operation} {}: free space or lower retain_bytes; nothing was lost, the write is retried", .file.display())]
+    Full {
+        /// What was being done.
+        operation: &'static str,
+        /// The file it was done to.
+        file: PathBuf,
+    },
+    /// More bytes wait for a commit than `LogConfig::pending_bytes_max` allows. Commit, then append again.
+    #[error("{pending_bytes} bytes wait for a commit and the limit is {pending_bytes_max}")]
+    Pending {
+        /// Bytes that wait.
+        pending_bytes: usize,
+        /// The limit.
+        pending_bytes_max: usize,
+    },
+    /// A body is larger than `LogConfig::body_bytes_max`.
+    #[error("a record of {body_bytes} bytes is larger than the limit of {body_bytes_max}")]
+    BodyTooLarge {
+        /// Bytes of the body.
+        body_bytes: usize,
+        /// The limit.
+        body_bytes_max: usize,
+    },
+    /// A file holds bytes that were synced once and are damaged now.
+    #[error("{} is damaged at byte {at}: {what}; restore the file from a copy, or move it away to give up its messages", .file.display())]
+    Corrupt {
+        /// The damaged file.
+        file: PathBuf,
+        /// The byte at which the first damaged record starts.
+        at: u64,
+        /// What was found there.
+        what: String,
+    },
+    /// `fdatasync` or `fsync` failed: the kernel may have dropped what it held, so no retry can be believed.
+    #[error("{operation} of {} failed: {source}; the node must stop and recover from what is on disk", .file.display())]
+    SyncFailed {
+        /// What was being done.
+        operation: &'static str,
+        /// The file it was done to.
+        file: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// A write failed for another reason than space: the device is not to be trusted.
+    #[error("cannot {operation} {}: {source}; the node must stop", .file.display())]
+    WriteFailed {
+        /// What was being done.
+        operation: &'static str,
+        /// The file it was done to.
+        file: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The writer met a fatal error before and does nothing any more.
+    #[error("the log stopped after an earlier error: {reason}")]
+    Stopped {
+        /// The first fatal error, in words.
+        reason: String,
+    },
+    /// A read, or a step of opening, failed.
+    #[error("cannot {operation} {}: {source}", .file.display())]
+    Io {
+        /// What was being done.
+        operation: &'static str,
+        /// The file it was done to.
+        file: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The data folder cannot be written to.
+    #[error("the data folder {} cannot be written ({source}): give this user write permission, or name another folder", .dir.display())]
+    NotWritable {
+        /// The data folder.
+        dir: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// Another broker holds the data folder.
+    #[error("the data folder {} is in use by {}: stop that broker, or name another folder", .dir.display(), holder(.pid))]
+    Locked {
+        /// The data folder.
+        dir: PathBuf,
+        /// The holder, when it could be read.
+        pid: Option<u32>,
+    },
+    /// The data folder was written by a version that this one does not read.
+    #[error("{} says format version {found}, this program reads version {supported}: use the version that wrote it, or another folder", .file.display())]
+    FormatVersion {
+        /// The file that names the version.
+        file: PathBuf,
+        /// What it says.
+        found: String,
+        /// What this program reads.
+        supported: u32,
+    },
+    /// A setting is out of range.
+    #[error("{key} = {value} of stream {stream:?}: {why}")]
+    Setting {
+        /// The stream it belongs to.
+        stream: String,
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// Why it is refused, and what is allowed.
+        why: &'static str,
+    },
+    /// A setting differs from the one that the stream was made with and cannot change.
+    #[error("{key} of stream {stream:?} was {old} when it was made and is {new} now: {remedy}")]
+    SettingChanged {
+        /// The stream it belongs to.
+        stream: String,
+        /// The key.
+        key: &'static str,
+        /// The value that the stream was made with.
+        old: String,
+        /// The value asked for.
+        new: String,
+        /// What to do.
+        remedy: String,
+    },
+    /// No stream has this name.
+    #[error("no stream {name:?}; there are: {}", .known.join(", "))]
+    NoStream {
+        /// The name asked for.
+        name: String,
+        /// The names there are.
+        known: Vec<String>,
+    },
+    /// The stream has fewer partitions.
+    #[error("stream {stream:?} has {partitions} partitions, counted from 0; there is no {partition}")]
+    NoPartition {
+        /// The stream.
+        stream: String,
+        /// The partition asked for.
+        partition: u32,
+        /// How many there are.
+        partitions: u32,
+    },
+    /// The offset was trimmed away by retention.
+    #[error("offset {from} of {stream:?}/{partition} was trimmed away; the first one kept is {first_offset}")]
+    Trimmed {
+        /// The stream.
+        stream: String,
+        /// The partition.
+        partition: u32,
+        /// The offset asked for.
+        from: u64,
+        /// The first offset kept.
+        first_offset: u64,
+        /// The first offset not synced yet.
+        next_offset: u64,
+    },
+    /// The offset lies beyond the end.
+    #[error("offset {from} of {stream:?}/{partition} does not exist yet; the next one is {next_offset}")]
+    BeyondEnd {
+        /// The stream.
+        stream: String,
+        /// The partition.
+        partition: u32,
+        /// The offset asked for.
+        from: u64,
+        /// The first offset not synced yet.
+        next_offset: u64,
+    },
+    /// The name of a reader is empty, too long or has other characters than letters, digits, `.`, `_`, `-`.
+    #[error("reader name {name:?}: use 1 to 64 of letters, digits, '.', '_', '-'")]
+    ReaderName {
+        /// The name given.
+        name: String,
+    },
+    /// The stream remembers as many named readers as it may.
+    #[error("stream {stream:?} already remembers {readers_max} named readers: read without a name, or forget one")]
+    TooManyReaders {
+        /// The stream.
+        stream: String,
+        /// The limit.
+        readers_max: usize,
+    },
+}
+
+impl StoreError {
+    /// Nothing changed; the same call may succeed later.
+    pub fn is_retryable(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::Pending { .. })
+    }
+
+    /// The node must stop: the state on disk is unknown.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, Self::SyncFailed { .. } | Self::WriteFailed { .. } | Self::Stopped { .. })
+    }
+
+    pub(crate) fn io(operation: &'static str, file: &Path, source: io::Error) -> Self {
+        Self::Io { operation, file: file.to_path_buf(), source }
+    }
+
+    /// A failed write: out of space is retryable, anything else is not.
+    pub(crate) fn write(operation: &'static str, file: &Path, source: io::Error) -> Self {
+        let file = file.to_path_buf();
+        match is_full(&source) {
+            true => Self::Full { operation, file },
+            false => Self::WriteFailed { operation, file, source },
+        }
+    }
+
+    pub(crate) fn sync(operation: &'static str, file: &Path, source: io::Error) -> Self {
+        Self::SyncFailed { operation, file: file.to_path_buf(), source }
+    }
+
+    pub(crate) fn corrupt(file: &Path, at: u64, what: impl Into<String>) -> Self {
+        Self::Corrupt { file: file.to_path_buf(), at, what: what.into() }
+    }
+}
+
+/// Out of blocks, or out of quota: both heal when space returns.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
+}
+
+fn holder(pid: &Option<u32>) -> String {
+    pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+}
