@@ -1,0 +1,84 @@
+//! What is a topic name and what is a topic filter.
+
+use thiserror::Error;
+
+use super::SharedFilter;
+use crate::Limits;
+
+/// Why a string is not a topic name or not a topic filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum TopicError {
+    /// Topic names and filters have at least one character [MQTT-4.7.3-1].
+    #[error("it is empty")]
+    Empty,
+    /// Longer than the limit, or than 65,535 bytes [MQTT-4.7.3-3].
+    #[error("it is too long")]
+    TooLong,
+    /// More levels than the limit.
+    #[error("it has too many levels")]
+    TooManyLevels,
+    /// U+0000 [MQTT-4.7.3-2].
+    #[error("it contains U+0000")]
+    Null,
+    /// `+` or `#` in a topic name, or not alone in its level, or `#` not at the end of a filter.
+    #[error("it has a wildcard where none may stand")]
+    Wildcard,
+    /// `$share/` without a valid group and a filter [MQTT-4.8.2-1], [MQTT-4.8.2-2].
+    #[error("it is not of the form $share/GROUP/FILTER")]
+    Share,
+}
+
+impl TopicError {
+    /// The same as a fixed text.
+    pub const fn what(self) -> &'static str {
+        match self {
+            TopicError::Empty => "an empty topic",
+            TopicError::TooLong => "a topic that is too long",
+            TopicError::TooManyLevels => "a topic with too many levels",
+            TopicError::Null => "U+0000 in a topic",
+            TopicError::Wildcard => "a wildcard where none may stand",
+            TopicError::Share => "a shared filter that is not $share/GROUP/FILTER",
+        }
+    }
+}
+
+/// Whether a message may be published to `topic`.
+/// # Errors
+/// It is no topic name, or beyond `limits`.
+pub fn validate_topic_name(topic: &str, limits: &Limits) -> Result<(), TopicError> {
+    check_size(topic, limits)?;
+    if topic.bytes().any(|byte| matches!(byte, b'+' | b'#')) { Err(TopicError::Wildcard) } else { Ok(()) }
+}
+
+/// Whether `filter` may be subscribed to, ordinary or shared (`$share/GROUP/FILTER`, in either version).
+/// # Errors
+/// It is no topic filter, or beyond `limits`.
+pub fn validate_filter(filter: &str, limits: &Limits) -> Result<(), TopicError> {
+    check_size(filter, limits)?;
+    let filter = SharedFilter::parse(filter)?.map_or(filter, |shared| shared.filter);
+    let mut levels = filter.split('/').peekable();
+    while let Some(level) = levels.next() {
+        match level {
+            "+" => {}
+            "#" if levels.peek().is_none() => {}
+            _ if level.bytes().any(|byte| matches!(byte, b'+' | b'#')) => return Err(TopicError::Wildcard),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn check_size(text: &str, limits: &Limits) -> Result<(), TopicError> {
+    let bytes = text.as_bytes();
+    if bytes.is_empty() {
+        return Err(TopicError::Empty);
+    }
+    if bytes.len() > usize::from(limits.topic_bytes_max) {
+        return Err(TopicError::TooLong);
+    }
+    if memchr::memchr(0, bytes).is_some() {
+        return Err(TopicError::Null);
+    }
+    let separators = bytes.iter().filter(|&&byte| byte == b'/').count();
+    if separators >= usize::from(limits.topic_levels_max) { Err(TopicError::TooManyLevels) } else { Ok(()) }
+}
