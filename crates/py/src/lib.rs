@@ -1,1 +1,27 @@
-//! The `py` room.
+//! `lapwing._core`: what Python sees of the Rust side.
+//!
+//! Rules of this room:
+//! - It converts arguments, results and errors, and nothing else. One file per class.
+//! - The interpreter lock is released around everything that waits, reads a disk or burns a core.
+//! - An error becomes a `CoreError` with `code`, `message`, `remedy` and `evidence`; `lapwing.errors` maps the codes to
+//!   its tree. A panic never crosses: PyO3 turns it into `PanicException`.
+//! - `python/lapwing/_core.pyi` says the same in types; a test compares the two.
+
+mod core_error;
+mod node;
+
+use pyo3::prelude::*;
+
+/// Many threads append to many small buffers; measured against the system's allocator this is worth its size.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The module's table of contents: one line per class.
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("CoreError", module.py().get_type::<core_error::CoreError>())?;
+    module.add_class::<node::Node>()?;
+    // The swarm's classes follow here, each from a file of its own: swarm.rs, fleet.rs, client.rs.
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! What can go wrong with a node as a whole. A peer's fault is never one of these: it closes that one connection.
+
+use lapwing_store::StoreError;
+use lapwing_transport::BindError;
+
+/// A node could not be started, or has failed while it ran.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The configuration is wrong; the caller's fault.
+    #[error("configuration key {key}: {what}")]
+    Config {
+        /// Path of the key, with dots.
+        key: String,
+        /// The value and what is wrong with it.
+        what: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A listener could not be opened.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// The log could not be opened, or failed while the node ran.
+    #[error("the log failed: {0}")]
+    Store(#[from] StoreError),
+    /// The machine refused a thread, a descriptor or an event queue.
+    #[error("cannot {doing}: {source}")]
+    System {
+        /// What was tried.
+        doing: &'static str,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+    /// A thread of the node has panicked: a defect of ours.
+    #[error("{thread} stopped unexpectedly: {what}")]
+    Defect {
+        /// Which thread.
+        thread: String,
+        /// The panic's message.
+        what: String,
+    },
+    /// Connections were still busy when the time to drain was over.
+    #[error("{connections} connections were still open after {timeout_ms} ms; they were cut")]
+    DrainTimeout {
+        /// How many were cut.
+        connections: u64,
+        /// The time given.
+        timeout_ms: u64,
+    },
+}
+
+impl NodeError {
+    pub(crate) fn config(key: &str, what: String, remedy: &'static str) -> Self {
+        NodeError::Config { key: key.to_owned(), what, remedy }
+    }
+
+    /// A short, stable name of the kind of error, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            NodeError::Config { .. } => "config",
+            NodeError::Bind(_) => "bind",
+            NodeError::Store(_) => "store",
+            NodeError::System { .. } => "system",
+            NodeError::Defect { .. } => "defect",
+            NodeError::DrainTimeout { .. } => "drain_timeout",
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn remedy(&self) -> String {
+        match self {
+            NodeError::Config { remedy, .. } => (*remedy).to_owned(),
+            NodeError::Bind(error) => error.remedy(),
+            NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
+            NodeError::System { .. } => "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into(),
+            NodeError::Defect { .. } => "Restart the node, and please report this with the message.".into(),
+            NodeError::DrainTimeout { .. } => "Allow more time, or accept that slow clients are cut.".into(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The text format that Prometheus reads (version 0.0.4).
+
+use std::fmt::Write;
+
+use super::{Metric, MetricKind};
+
+/// Renders `metrics`; those of one name must follow each other.
+pub fn to_text(metrics: &[Metric]) -> String {
+    let mut text = String::with_capacity(metrics.len() * 96);
+    let mut previous = "";
+    for metric in metrics {
+        if metric.name != previous {
+            header(&mut text, metric);
+            previous = metric.name;
+        }
+        text.push_str(metric.name);
+        labels(&mut text, &metric.labels);
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, " {}", metric.value);
+    }
+    text
+}
+
+fn header(text: &mut String, metric: &Metric) {
+    let kind = match metric.kind {
+        MetricKind::Counter => "counter",
+        MetricKind::Gauge => "gauge",
+    };
+    let _ = writeln!(text, "# HELP {} {}", metric.name, metric.help);
+    let _ = writeln!(text, "# TYPE {} {kind}", metric.name);
+}
+
+fn labels(text: &mut String, labels: &[(&'static str, String)]) {
+    for (n, (name, value)) in labels.iter().enumerate() {
+        text.push(if n == 0 { '{' } else { ',' });
+        let _ = write!(text, "{name}=\"");
+        for c in value.chars() {
+            match c {
+                '\\' => text.push_str("\\\\"),
+                '"' => text.push_str("\\\""),
+                '\n' => text.push_str("\\n"),
+                c => text.push(c),
+            }
+        }
+        text.push('"');
+    }
+    if !labels.is_empty() {
+        text.push('}');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is a name announced once, are labels quoted, and whole numbers written whole?
+    #[test]
+    fn text_is_as_prometheus_wants_it() {
+        let metrics = [
+            Metric::gauge("lapwing_a", "First.", 1),
+            Metric::counter("lapwing_b_total", "Second.", 2).with("reason", "a \"b\"\\"),
+            Metric::counter("lapwing_b_total", "Second.", 12_345_678_901).with("reason", "c").with("x", "y"),
+        ];
+        let expected = "# HELP lapwing_a First.\n# TYPE lapwing_a gauge\nlapwing_a 1\n\
+            # HELP lapwing_b_total Second.\n# TYPE lapwing_b_total counter\n\
+            lapwing_b_total{reason=\"a \\\"b\\\"\\\\\"} 2\nlapwing_b_total{reason=\"c\",x=\"y\"} 12345678901\n";
+        assert_eq!(to_text(&metrics), expected);
+    }
+}

@@ -1,0 +1,54 @@
+//! Deadlines of a shard, as a heap.
+//!
+//! Entries are not cancelled or moved: most deadlines (keep alive) are pushed back with every packet, so the owner asks
+//! again when one fires, and an entry whose owner is gone is ignored by its owner's generation.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Deadlines on the shard's monotonic clock in milliseconds, each with what is due then.
+#[derive(Debug)]
+pub(crate) struct Timers<K> {
+    heap: BinaryHeap<Reverse<(u64, K)>>,
+}
+
+impl<K: Ord> Timers<K> {
+    pub(crate) fn new() -> Self {
+        Timers { heap: BinaryHeap::new() }
+    }
+
+    /// Adds a deadline.
+    pub(crate) fn add(&mut self, at_ms: u64, what: K) {
+        self.heap.push(Reverse((at_ms, what)));
+    }
+
+    /// The next deadline, if any.
+    pub(crate) fn next_at(&self) -> Option<u64> {
+        self.heap.peek().map(|Reverse((at_ms, _))| *at_ms)
+    }
+
+    /// Takes one entry that is due at `now_ms`.
+    pub(crate) fn due(&mut self, now_ms: u64) -> Option<K> {
+        if self.next_at()? > now_ms {
+            return None;
+        }
+        self.heap.pop().map(|Reverse((_, what))| what)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Do entries come out by time, and none before its time?
+    #[test]
+    fn entries_come_out_by_time() {
+        let mut timers = Timers::new();
+        timers.add(30, 'c');
+        timers.add(10, 'a');
+        timers.add(20, 'b');
+        assert_eq!(timers.next_at(), Some(10));
+        assert_eq!(timers.due(9), None);
+        assert_eq!((timers.due(20), timers.due(20), timers.due(20)), (Some('a'), Some('b'), None));
+    }
+}

@@ -1,0 +1,140 @@
+//! `Node`: a broker in this process.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use lapwing_node::{Config, NodeError, StreamReadError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::core_error::core_error;
+
+/// A broker node. Made from a configuration, then started once, then stopped once.
+///
+/// The lock is held for the length of one call; calls from several Python threads are fine.
+#[pyclass(module = "lapwing._core", frozen)]
+pub(crate) struct Node {
+    state: Mutex<State>,
+}
+
+enum State {
+    Configured(Box<Config>),
+    Running(lapwing_node::Handle),
+    Stopped,
+}
+
+#[pymethods]
+impl Node {
+    /// Reads and checks the configuration; nothing is opened yet.
+    #[new]
+    fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
+        let config = Config::from_json(config_json).map_err(|error| node_error(py, &error))?;
+        Ok(Node { state: Mutex::new(State::Configured(Box::new(config))) })
+    }
+
+    /// Opens the log and the listeners and starts the threads; ready on return.
+    fn start(&self, py: Python<'_>) -> PyResult<()> {
+        let started = py.detach(|| {
+            let mut state = self.lock();
+            let State::Configured(config) = &*state else { return None };
+            let started = lapwing_node::Handle::start((**config).clone());
+            Some(started.map(|handle| *state = State::Running(handle)))
+        });
+        match started {
+            None => Err(core_error(py, "state", "the node was started before", "Make a new Node.", &[])),
+            Some(result) => result.map_err(|error| node_error(py, &error)),
+        }
+    }
+
+    /// The addresses that clients connect to, with their real ports.
+    fn listeners(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.running(py, |handle| handle.listeners())
+    }
+
+    /// True while the node accepts connections and has not failed.
+    fn ready(&self, py: Python<'_>) -> bool {
+        self.running(py, |handle| handle.ready()).unwrap_or(false)
+    }
+
+    /// Raises the error that stopped the node by itself, if one did.
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let failure = self.running(py, |handle| handle.failure())?;
+        match failure {
+            None => Ok(()),
+            Some(failure) => Err(core_error(py, failure.code, &failure.message, &failure.remedy, &[])),
+        }
+    }
+
+    /// Counters in the text format of Prometheus.
+    fn metrics_text(&self, py: Python<'_>) -> PyResult<String> {
+        self.running(py, |handle| lapwing_node::metrics_text(&handle.metrics()))
+    }
+
+    /// Every stream as JSON: `{"streams": [...]}`.
+    fn streams_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.running(py, |handle| handle.streams_json())
+    }
+
+    /// What the log has to tell an operator since the last call: recovery, alarms of retention.
+    fn take_notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.running(py, |handle| handle.take_notices())
+    }
+
+    /// Messages of a partition as an Arrow IPC stream: `(ipc, first_offset, next_offset, end_offset)`.
+    #[pyo3(signature = (name, partition, offset_from, messages_max, bytes_max, reader=None))]
+    #[allow(clippy::too_many_arguments, reason = "the arguments of one HTTP request")]
+    fn read_stream<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        partition: u32,
+        offset_from: u64,
+        messages_max: u64,
+        bytes_max: u64,
+        reader: Option<&str>,
+    ) -> PyResult<(Bound<'py, PyBytes>, u64, u64, u64)> {
+        // The streams are cloned out of the lock, so that reads run side by side.
+        let streams = self.running(py, |handle| handle.streams())?;
+        let read = py.detach(|| streams.read_arrow(name, partition, offset_from, messages_max, bytes_max, reader));
+        let read = read.map_err(|error| stream_error(py, &error))?;
+        Ok((PyBytes::new(py, &read.ipc), read.first_offset, read.next_offset, read.end_offset))
+    }
+
+    /// Stops accepting, lets clients go in order, commits what waits.
+    fn drain(&self, py: Python<'_>, timeout_s: f64) -> PyResult<()> {
+        let timeout = Duration::try_from_secs_f64(timeout_s.max(0.0)).unwrap_or(Duration::MAX);
+        self.running(py, |handle| handle.drain(timeout))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Ends all threads and closes the log. Does nothing when the node does not run.
+    fn stop(&self, py: Python<'_>) -> PyResult<()> {
+        let stopped = py.detach(|| match std::mem::replace(&mut *self.lock(), State::Stopped) {
+            State::Running(handle) => handle.stop(),
+            State::Configured(_) | State::Stopped => Ok(()),
+        });
+        stopped.map_err(|error| node_error(py, &error))
+    }
+}
+
+impl Node {
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // A panic while the lock was held leaves a state that is still one of the three.
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn running<T: Send>(&self, py: Python<'_>, ask: impl FnOnce(&lapwing_node::Handle) -> T + Send) -> PyResult<T> {
+        let answer = py.detach(|| match &*self.lock() {
+            State::Running(handle) => Some(ask(handle)),
+            State::Configured(_) | State::Stopped => None,
+        });
+        answer.ok_or_else(|| core_error(py, "state", "the node does not run", "Call start() first.", &[]))
+    }
+}
+
+fn node_error(py: Python<'_>, error: &NodeError) -> PyErr {
+    core_error(py, error.code(), &error.to_string(), &error.remedy(), &[])
+}
+
+fn stream_error(py: Python<'_>, error: &StreamReadError) -> PyErr {
+    core_error(py, error.code(), &error.to_string(), error.remedy(), &error.evidence())
+}
