@@ -1,0 +1,15 @@
+"""Configuration: one typed model, built from file < environment < flags.
+
+- A TOML file (``--config``), then ``LAPWING_BROKER__SHARDS=2``, then ``--set broker.shards=2``.
+- Strict: an unknown key is an error that suggests the near match; nothing is ignored.
+- Sizes (``"64MiB"``) and durations (``"24h"``) carry their units.
+- Every problem is reported, one line each: key, value, place (file:line, a variable, a flag), remedy.
+- ``limits`` mirrors the node's own limits, name for name; ``node_json`` is what the node is given.
+"""
+
+from lapwing.config.limits import Limits
+from lapwing.config.load import Loaded, load
+from lapwing.config.model import BrokerSection, Config, HttpSection, node_json
+from lapwing.config.streams import StreamConfig
+
+__all__ = ["BrokerSection", "Config", "HttpSection", "Limits", "Loaded", "StreamConfig", "load", "node_json"]

@@ -1,0 +1,150 @@
+"""The three layers of configuration, each a nested table of values and the place each value came from.
+
+A file lies below the environment, the environment below flags. Text from the environment and from flags is
+taken as it stands, and as TOML where it begins with ``[`` or ``{`` (lists and inline tables); the model turns
+``"2"`` into 2 where it wants a number.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lapwing.config.toml_lines import key_lines
+from lapwing.errors import ConfigError, LapwingError
+
+KeyPath = tuple[str, ...]
+ENVIRONMENT_PREFIX = "LAPWING_"
+_FILE_BYTES_MAX = 1 << 20
+
+
+@dataclass
+class Layer:
+    """Values of one source, and for each key path in it where that stands."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    places: dict[KeyPath, str] = field(default_factory=dict)
+
+    def put(self, path: KeyPath, value: object, place: str) -> None:
+        """Sets ``value`` at ``path``, making tables on the way; a scalar on the way is overwritten."""
+        table = self.values
+        for name in path[:-1]:
+            below = table.setdefault(name, {})
+            if not isinstance(below, dict):
+                below = table[name] = {}
+            table = below
+        table[path[-1]] = value
+        self.places[path] = place
+
+
+def file_layer(path: Path) -> Layer:
+    """Reads a TOML file.
+
+    Raises:
+        ConfigError: missing, unreadable, too large, not UTF-8 or not TOML; names file and line.
+    """
+    text = _read(path)
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        message, line = _syntax_error(str(error))
+        raise ConfigError(
+            f"not valid TOML: {message}",
+            where=f"{path}:{line}" if line else str(path),
+            remedy="correct this line",
+        ) from error
+    return Layer(values, {key: f"{path}:{line}" for key, line in key_lines(text).items()})
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(_FILE_BYTES_MAX + 1)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot read the configuration file: {error.strerror}",
+            where=str(path),
+            remedy="give --config a file that exists and that you may read",
+        ) from error
+    if len(raw) > _FILE_BYTES_MAX:
+        raise ConfigError(
+            f"the configuration file is larger than {_FILE_BYTES_MAX} bytes",
+            where=str(path),
+            remedy="check that this is the right file",
+        )
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            "the file is not UTF-8", where=f"{path}:{line}", remedy="save it as UTF-8"
+        ) from error
+
+
+def _syntax_error(message: str) -> tuple[str, int | None]:
+    match = re.search(r" \(at line (\d+), column \d+\)$", message)
+    if match is None:
+        return message.replace(" (at end of document)", " at the end of the file"), None
+    return message[: match.start()], int(match[1])
+
+
+def environment_layer(environment: Mapping[str, str]) -> Layer:
+    """``LAPWING_BROKER__SHARDS=2`` sets ``broker.shards``: ``__`` separates levels, case does not count.
+
+    Variables without two underscores (``LAPWING_SPARK_HOME``, say) belong to other tools and are left alone.
+    """
+    layer = Layer()
+    for name, text in sorted(environment.items()):
+        if name.upper().startswith(ENVIRONMENT_PREFIX) and "__" in name[len(ENVIRONMENT_PREFIX) :]:
+            path = tuple(name[len(ENVIRONMENT_PREFIX) :].lower().split("__"))
+            place = f"environment {name}"
+            layer.put(path, parse_text(text, place), place)
+    return layer
+
+
+def flag_layer(settings: Iterable[str], named: Mapping[str, tuple[str, object]] | None = None) -> Layer:
+    """``--set KEY=VALUE`` texts, then flags with a name of their own (key -> (flag, value)), which win.
+
+    Raises:
+        ConfigError: a text without ``=``, or with an empty key; every one of them is listed.
+    """
+    layer = Layer()
+    problems: list[LapwingError] = []
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        path = tuple(part.strip() for part in key.split("."))
+        place = f"flag --set {setting}"
+        if not equals or not all(path):
+            problems.append(
+                LapwingError(f"--set {setting!r} is not KEY=VALUE", remedy="write --set broker.shards=2")
+            )
+            continue
+        layer.put(path, parse_text(text, place), place)
+    if problems:
+        raise ConfigError("wrong flags", problems=problems)
+    for key, (flag, value) in (named or {}).items():
+        layer.put(tuple(key.split(".")), value, f"flag {flag}")
+    return layer
+
+
+def parse_text(text: str, place: str) -> object:
+    """A list or an inline table where the text begins like one; the text itself otherwise.
+
+    Raises:
+        ConfigError: begins like a list or table and is not one.
+    """
+    if not text.lstrip().startswith(("[", "{")):
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError as error:
+        message, _ = _syntax_error(str(error))
+        raise ConfigError(
+            f"{text!r} is not a TOML list or table: {message}",
+            where=place,
+            remedy='write ["a", "b"] or {a = 1}',
+        ) from error

@@ -1,0 +1,105 @@
+"""Every limit of the node with its default, under the node's own names (its ``crates/node/src/config.rs``).
+
+Units differ in one way: here a time is a duration with its unit (``connect_timeout = "10s"``), there it is a
+number whose name ends in ``_ms`` or ``_s``. A test compares every name and default with the node's source.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from lapwing.config.units import Duration, Seconds, Size
+
+_U16 = 65_535
+_U32 = 2**32 - 1
+_PACKET_BYTES_MAX = 268_435_460  # 5 bytes of fixed header and the largest remaining length
+
+Count16 = Annotated[int, Field(ge=1, le=_U16)]
+Count32 = Annotated[int, Field(ge=1, le=_U32)]
+Bytes32 = Annotated[Size, Field(ge=1, le=_U32)]
+
+
+class Limits(BaseModel):
+    """What one packet, one client, one session and the whole broker may take up."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    connections_max: Count32 = 100_000
+    """Connections of the whole broker; one more is closed at once and counted."""
+    connect_timeout: Duration = Field(default=10_000, ge=1, serialization_alias="connect_timeout_ms")
+    """Time from the accepted connection to its complete CONNECT."""
+
+    packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
+    """Largest packet a client may send."""
+    topic_bytes_max: Size = Field(default=1024, ge=1, le=_U16)
+    """Longest topic name or filter."""
+    topic_levels_max: Count16 = 64
+    """Most levels of a topic name or filter."""
+    filters_per_packet_max: Count16 = 1024
+    """Most filters in one SUBSCRIBE or UNSUBSCRIBE."""
+    user_properties_max: int = Field(default=64, ge=0, le=_U16)
+    """Most user properties in one packet."""
+    client_id_bytes_max: Size = Field(default=256, ge=1, le=_U16)
+    """Longest client id."""
+    subscriptions_per_session_max: int = Field(default=10_000, ge=0, le=_U32)
+    """Subscriptions of one session."""
+
+    keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
+    """Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound."""
+    session_expiry_max: Seconds = Field(
+        default=7 * 24 * 3600, le=_U32, serialization_alias="session_expiry_s_max"
+    )
+    """Longest session expiry granted."""
+    session_expiry_v311: Seconds = Field(
+        default=24 * 3600, le=_U32, serialization_alias="session_expiry_s_v311"
+    )
+    """Expiry of a 3.1.1 session with clean session 0, which cannot name one."""
+    sessions_offline_max: int = Field(default=100_000, ge=0, le=_U32)
+    """Sessions without a connection; the one that would be one more ends at once."""
+
+    receive_maximum: Count16 = 1024
+    """QoS 1 and 2 messages that a client may have unacknowledged towards the broker."""
+    inflight_messages_max: Count16 = 1024
+    """QoS 1 and 2 messages that the broker has unacknowledged towards one client."""
+    topic_alias_max: int = Field(default=64, ge=0, le=_U16)
+    """Topic aliases that a client may use."""
+    queue_messages_max: int = Field(default=10_000, ge=0, le=_U32)
+    """Messages waiting for one session."""
+    queue_bytes_max: Size = 16 << 20
+    """Bytes waiting for one session."""
+
+    output_high_bytes: Bytes32 = 1 << 20
+    """Output buffer of one connection from which QoS 0 messages are dropped for it."""
+    output_bytes_max: Bytes32 = 8 << 20
+    """Output buffer at which a connection is closed."""
+    output_stall: Duration = Field(default=30_000, ge=1, serialization_alias="output_stall_ms")
+    """Time for which a connection may stay above output_high_bytes without taking a byte."""
+
+    retained_messages_max: int = Field(default=1_000_000, ge=0)
+    """Retained messages of the whole broker."""
+    retained_bytes_max: Size = 1 << 30
+    """Bytes of retained messages of the whole broker."""
+
+    mailbox_batches: Count32 = 64
+    """Batches in a mailbox between two shards."""
+    mailbox_batch_messages: Count32 = 1024
+    """Messages in one such batch."""
+    mailbox_batch_bytes: Bytes32 = 256 << 10
+    """Bytes in one such batch."""
+    log_lane_bytes: Size = Field(default=32 << 20, ge=1)
+    """Bytes one shard may have waiting for the log before publishers into streams are not read."""
+    read_bytes_per_turn: Bytes32 = 256 << 10
+    """Bytes that one connection's read may bring in one turn of the loop."""
+    spin_us: int = Field(default=20, ge=0, le=1_000_000)
+    """Microseconds an idle shard looks for work before it sleeps, while there is traffic between shards."""
+
+    @model_validator(mode="after")
+    def _high_mark_below_the_limit(self) -> Limits:
+        if self.output_high_bytes > self.output_bytes_max:
+            raise ValueError(
+                f"output_high_bytes = {self.output_high_bytes} is above output_bytes_max = {self.output_bytes_max}:"
+                " lower the first or raise the second"
+            )
+        return self

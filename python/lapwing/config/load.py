@@ -1,0 +1,69 @@
+"""Builds a configuration from file, environment and flags, and remembers where each value came from."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
+from lapwing.config.model import Config, layered
+from lapwing.config.problems import config_error, place_of
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A configuration, and the layers it was built from (the strongest first)."""
+
+    config: Config
+    layers: tuple[Layer, ...]
+
+    def place(self, path: KeyPath) -> str:
+        """Where the value at ``path`` was set; ``"default"`` where nobody set it."""
+        strongest = next((layer.places[path] for layer in self.layers if path in layer.places), None)
+        return strongest or (place_of(path, self.layers) if _is_set(path, self.layers) else "default")
+
+
+def _is_set(path: KeyPath, layers: tuple[Layer, ...]) -> bool:
+    return any(_reaches(layer.values, path) for layer in layers)
+
+
+def _reaches(values: object, path: KeyPath) -> bool:
+    for name in path:
+        if not isinstance(values, Mapping) or name not in values:
+            return False
+        values = values[name]
+    return True
+
+
+def load(
+    file: Path | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    settings: Iterable[str] = (),
+    flags: Mapping[str, tuple[str, object]] | None = None,
+) -> Loaded:
+    """File < environment < flags.
+
+    Args:
+        file: TOML file; None reads none.
+        environment: Variables to read; None means those of the process.
+        settings: Texts of ``--set KEY=VALUE``.
+        flags: Flags with names of their own: key -> (flag as the user typed it, value).
+
+    Raises:
+        ConfigError: with every problem found, each naming key, value, place and remedy.
+    """
+    layers = (
+        flag_layer(settings, flags),
+        environment_layer(os.environ if environment is None else environment),
+        *([file_layer(file)] if file else []),
+    )
+    with layered(layers):
+        try:
+            return Loaded(Config(), layers)
+        except ValidationError as error:
+            raise config_error(error, Config, layers) from error

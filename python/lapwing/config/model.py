@@ -1,0 +1,146 @@
+"""The whole configuration as one typed, frozen model; what is not a field here is an error.
+
+A ``Config`` made in Python holds what it is given, and defaults: neither environment nor files are read by
+accident. ``lapwing.config.load`` puts its layers (file, environment, flags) under it while it builds one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from lapwing.config.addresses import parse_http_address, parse_listen_url
+from lapwing.config.layers import Layer
+from lapwing.config.limits import Limits
+from lapwing.config.streams import StreamConfig, StreamName
+from lapwing.config.units import Duration
+
+_STREAMS_MAX = 256
+_layers: ContextVar[tuple[Layer, ...]] = ContextVar("lapwing_config_layers", default=())
+
+
+def _one_or_many(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+ListenUrl = Annotated[str, AfterValidator(parse_listen_url)]
+HttpAddress = Annotated[str | None, AfterValidator(lambda value: value and parse_http_address(value))]
+
+
+class BrokerSection(BaseModel):
+    """Where the broker listens, keeps its data, and how many cores it uses."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    listen: Annotated[list[ListenUrl], BeforeValidator(_one_or_many)] = Field(
+        default=["tcp://127.0.0.1:1883"], min_length=1, max_length=64
+    )
+    """URLs of the MQTT listeners; port 0 lets the system choose."""
+
+    http: HttpAddress = "127.0.0.1:1888"
+    """HOST:PORT of streams, health and metrics over HTTP; "off" for none."""
+
+    data: Path = Path("lapwing-data")
+    """Folder of the log; made if missing. One broker at a time."""
+
+    shards: int = Field(default=0, ge=0, le=64)
+    """Data threads; 0 means one per core."""
+
+    pin: bool = True
+    """Keep each data thread on a core of its own."""
+
+    pin_first: int = Field(default=0, ge=0, le=4_095)
+    """The first core to pin to; shard N takes core pin_first + N."""
+
+    drain: Duration = Field(default=10_000, le=3_600_000, serialization_alias="drain_ms")
+    """How long SIGTERM waits for what is in flight."""
+
+
+class HttpSection(BaseModel):
+    """Limits of the HTTP listener."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    connections_max: int = Field(default=256, ge=1, le=65_536)
+    """Connections beyond this are answered 503."""
+
+    reads_max: int = Field(default=8, ge=1, le=1_024)
+    """Stream reads at one time, each at most 64 MiB in memory; more are answered 503 with Retry-After."""
+
+    write_timeout: Duration = Field(default=30_000, ge=100, serialization_alias="write_timeout_ms")
+    """A reader that takes nothing for this long is cut off."""
+
+    keep_alive: Duration = Field(default=15_000, ge=1_000, serialization_alias="keep_alive_ms")
+    """An idle connection is closed after this."""
+
+
+class Config(BaseSettings):
+    """The configuration of one broker."""
+
+    model_config = SettingsConfigDict(extra="forbid", frozen=True)
+
+    broker: BrokerSection = BrokerSection()
+    http: HttpSection = HttpSection()
+    limits: Limits = Limits()
+    streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """What is given, then the layers of ``load`` while it runs; nothing else is read."""
+        del env_settings, dotenv_settings, file_secret_settings
+        return (init_settings, *(_LayerSource(settings_cls, layer) for layer in _layers.get()))
+
+
+class _LayerSource(PydanticBaseSettingsSource):
+    """Hands one layer's table to pydantic-settings, which merges tables key by key."""
+
+    def __init__(self, settings_cls: type[BaseSettings], layer: Layer) -> None:
+        super().__init__(settings_cls)
+        self.layer = layer
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+        """Part of the base's interface; ``__call__`` answers for all fields at once."""
+        del field
+        return self.layer.values.get(field_name), field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        return self.layer.values
+
+
+def node_json(config: Config) -> str:
+    """What ``lapwing._core.Node`` is started with: the node's own names and units."""
+    document = {
+        "listen": config.broker.listen,
+        "shards": config.broker.shards,
+        "pin": config.broker.pin,
+        "pin_first": config.broker.pin_first,
+        "data_dir": str(config.broker.data),
+        "limits": config.limits.model_dump(by_alias=True),
+        "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
+    }
+    return json.dumps(document)
+
+
+@contextmanager
+def layered(layers: tuple[Layer, ...]) -> Iterator[None]:
+    """While it is open, a new ``Config`` is built over ``layers``, the strongest first."""
+    token = _layers.set(layers)
+    try:
+        yield
+    finally:
+        _layers.reset(token)

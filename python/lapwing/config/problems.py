@@ -1,0 +1,124 @@
+"""Turns a validation error into problems a person can act on: key, value, place, remedy, one line each."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from lapwing.config.layers import KeyPath, Layer
+from lapwing.errors import ConfigError, LapwingError
+
+_VALUE_CHARACTERS_MAX = 80
+
+
+def config_error(error: ValidationError, model: type[BaseModel], layers: Sequence[Layer]) -> ConfigError:
+    """Every problem of ``error``; ``layers`` (the strongest first) tell where each value came from."""
+    problems = [_problem(detail, model, layers) for detail in error.errors(include_url=False)]
+    return ConfigError("the configuration is wrong", problems=problems)
+
+
+def _problem(detail: ErrorDetails, model: type[BaseModel], layers: Sequence[Layer]) -> LapwingError:
+    path = key_path(detail["loc"])
+    key = show_key(path)
+    where = place_of(path, layers) or "given in Python"
+    if detail["type"] == "extra_forbidden":
+        return LapwingError(f"unknown key {key}", where=where, remedy=_suggestion(path, model))
+    if detail["type"] == "missing":
+        return LapwingError(f"{key} is missing", where=where, remedy=f"add {path[-1]} = ... there")
+    if detail["loc"][-1] == "[key]":
+        return LapwingError(f"{key}: bad name", where=where, remedy=_reason(detail))
+    return LapwingError(f"{key} = {_show_value(detail['input'])}", where=where, remedy=_reason(detail))
+
+
+def key_path(location: Sequence[int | str]) -> KeyPath:
+    """The key in pydantic's location; its own marks (``[key]``) are left out."""
+    return tuple(str(part) for part in location if part != "[key]")
+
+
+def show_key(path: KeyPath) -> str:
+    """``broker.listen[1]``, as ``--set`` would name it."""
+    text = ".".join(path)
+    return text if not path or not path[-1].isdigit() else f"{'.'.join(path[:-1])}[{path[-1]}]"
+
+
+def place_of(path: KeyPath, layers: Sequence[Layer]) -> str:
+    """Where the strongest layer that has ``path``, or else the nearest table above it, says so."""
+    for length in range(len(path), 0, -1):
+        for layer in layers:
+            if _has(layer.values, path[:length]):
+                return _nearest_place(path[:length], layer)
+    return ""
+
+
+def _has(values: object, path: KeyPath) -> bool:
+    for name in path:
+        if isinstance(values, Mapping) and name in values:
+            values = values[name]
+        elif isinstance(values, list) and name.isdigit() and int(name) < len(values):
+            values = values[int(name)]
+        else:
+            return False
+    return True
+
+
+def _nearest_place(path: KeyPath, layer: Layer) -> str:
+    """The place of ``path``, of a table above it, or of the first key below it (``a.b = 1``)."""
+    for length in range(len(path), 0, -1):
+        if path[:length] in layer.places:
+            return layer.places[path[:length]]
+        below = (place for known, place in layer.places.items() if known[:length] == path[:length])
+        if (place := next(below, None)) is not None:
+            return place
+    return ""
+
+
+def _reason(detail: ErrorDetails) -> str:
+    return re.sub(r"^Input should be", "must be", detail["msg"].removeprefix("Value error, "))
+
+
+def _show_value(value: object) -> str:
+    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = text.encode("unicode_escape").decode() if not text.isprintable() else text
+    return text if len(text) <= _VALUE_CHARACTERS_MAX else f"{text[:_VALUE_CHARACTERS_MAX]}..."
+
+
+def _suggestion(path: KeyPath, model: type[BaseModel]) -> str:
+    """The near match, from this table first, else from anywhere in the model, else the keys there are."""
+    here = sorted(_fields_at(path[:-1], model))
+    near = difflib.get_close_matches(path[-1], here, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean {show_key((*path[:-1], near[0]))}?"
+    elsewhere = [known for known in _all_paths(model) if known[-1] == path[-1]]
+    if elsewhere:
+        return f"did you mean {show_key(elsewhere[0])}?"
+    return f"remove it; known here: {', '.join(here)}" if here else "remove it"
+
+
+def _fields_at(path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:
+    table: type[BaseModel] | None = model
+    names = list(path)
+    while names and table is not None:
+        field = table.model_fields.get(names.pop(0))
+        table = _table_type(field.annotation) if field else None
+        if field is not None and field.annotation is not table and names:
+            names.pop(0)  # a table of tables: the name between is the user's own
+    return dict(table.model_fields) if table else {}
+
+
+def _table_type(annotation: object) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for argument in get_args(annotation) if (found := _table_type(argument))), None)
+
+
+def _all_paths(model: type[BaseModel], above: KeyPath = ()) -> list[KeyPath]:
+    paths: list[KeyPath] = []
+    for name, field in model.model_fields.items():
+        paths.append((*above, name))
+        if (table := _table_type(field.annotation)) is field.annotation and table is not None:
+            paths.extend(_all_paths(table, (*above, name)))
+    return paths

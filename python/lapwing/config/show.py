@@ -1,0 +1,75 @@
+"""The effective configuration as text: every key, its value as one would write it, and where it came from."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from lapwing.config.layers import KeyPath
+from lapwing.config.load import Loaded
+from lapwing.config.units import Unit, show_duration, show_size
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key of the effective configuration."""
+
+    path: KeyPath
+    value: object
+    place: str
+
+
+def entries(loaded: Loaded) -> list[Entry]:
+    """Every key of ``loaded``, table by table, values as one writes them in a file."""
+    return [Entry(path, value, loaded.place(path)) for path, value in _walk(loaded.config, ())]
+
+
+def _walk(table: BaseModel, above: KeyPath) -> Iterator[tuple[KeyPath, object]]:
+    for name, field in type(table).model_fields.items():
+        value = getattr(table, name)
+        if isinstance(value, BaseModel):
+            yield from _walk(value, (*above, name))
+        elif isinstance(value, dict):
+            for key, below in value.items():
+                yield from _walk(below, (*above, name, key))
+        else:
+            yield (*above, name), _written(value, field)
+
+
+def _written(value: object, field: FieldInfo) -> object:
+    if isinstance(value, Path):
+        return str(value)
+    if value is None:
+        return "off"
+    unit = next((mark.kind for mark in field.metadata if isinstance(mark, Unit)), None)
+    if unit is None or not isinstance(value, int):
+        return value
+    if unit == "bytes":
+        return show_size(value)
+    return show_duration(value * 1_000 if unit == "s" else value)
+
+
+def as_toml(loaded: Loaded) -> str:
+    """TOML that ``--config`` reads back; a comment on each line says where its value came from."""
+    lines: list[str] = []
+    table: KeyPath | None = None
+    for entry in entries(loaded):
+        if entry.path[:-1] != table:
+            table = entry.path[:-1]
+            lines += ["", f"[{'.'.join(table)}]"]
+        assignment = f"{entry.path[-1]} = {json.dumps(entry.value, ensure_ascii=False)}"
+        lines.append(f"{assignment:<48} # {entry.place}")
+    return "\n".join(lines[1:])
+
+
+def as_json(loaded: Loaded) -> str:
+    """``{"broker.shards": {"value": 0, "from": "default"}, ...}``."""
+    document = {
+        show_key(entry.path): {"value": entry.value, "from": entry.place} for entry in entries(loaded)
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)
