@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 
 from lapwing.config.layers import KeyPath
 from lapwing.config.load import Loaded
+from lapwing.config.problems import show_key
 from lapwing.config.units import Unit, show_duration, show_size
 
 
