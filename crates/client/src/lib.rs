@@ -1,1 +1,34 @@
-//! The `client` room.
+//! One client's connection to an MQTT broker, version 3.1.1 or 5.0.
+//!
+//! Rules of this room:
+//!
+//! - [`Protocol`] is the whole protocol and does no I/O: calls and bytes in, bytes and [`Events`] out. It knows no
+//!   socket, no clock and no thread; `now_ms` is an argument. The swarm drives tens of thousands of them.
+//! - [`BlockingClient`] drives one of them over a plain TCP socket: for commands, scripts and tests.
+//! - QoS 1 and 2 publishes never exceed the window: the smaller of our wish and the broker's Receive Maximum.
+//! - A session outlives its connection: what the broker has not answered goes again after a reconnection, in the first
+//!   order, with DUP if the broker still has the session, before anything new.
+//! - Whatever the broker sends, the answer is an error that says whose fault it was: could not connect
+//!   (`Unreachable`), refused with a reason code (`Refused`, `Disconnected`, `Rejected`), the broker broke the
+//!   protocol (`Protocol`), timed out (`TimedOut`), or the caller's own mistake (`Invalid`).
+
+mod address;
+mod blocking;
+mod error;
+mod events;
+mod inbox;
+mod inflight;
+mod keep_alive;
+mod message;
+mod options;
+mod protocol;
+mod received;
+mod wire;
+
+pub use address::{Address, PORT};
+pub use blocking::BlockingClient;
+pub use error::ClientError;
+pub use events::{Answer, Connected, Events};
+pub use message::Message;
+pub use options::{LastWill, Options};
+pub use protocol::{Protocol, SendError, State};

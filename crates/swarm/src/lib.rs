@@ -1,1 +1,7 @@
-//! The `swarm` room.
+//! A fleet of simulated clients.
+pub mod clock;
+pub mod latency;
+pub mod random;
+pub mod schedule;
+pub mod serials;
+pub mod stamp;

@@ -1,0 +1,262 @@
+//! A small blocking client over TCP: for commands, tests and scripts, one connection, one thread.
+//!
+//! Rules: every call that waits takes a timeout. A message counts as received when the caller takes it: QoS 1
+//! and 2 are acknowledged then, not before. Pings go out during calls only, so a caller that is silent for
+//! longer than one and a half keep alive times is disconnected.
+
+use crate::address::Address;
+use crate::error::ClientError;
+use crate::inbox::Inbox;
+use crate::message::Message;
+use crate::options::Options;
+use crate::protocol::{Protocol, SendError, State};
+use crate::wire::Wire;
+use lapwing_codec::topic::{validate_filter, validate_topic_name};
+use lapwing_codec::{
+    Limits, Publish, QoS, ReasonCode, SubscribeFiltersBuf, SubscriptionOptions, UnsubscribeFiltersBuf,
+};
+use std::time::{Duration, Instant};
+
+/// QoS 1 and 2 publishes unanswered at a time.
+const WINDOW: u16 = 1024;
+/// Bytes gathered before a publish that is not waited for is written.
+const GATHER_BYTES: usize = 64 << 10;
+
+/// A connected client.
+#[derive(Debug)]
+pub struct BlockingClient {
+    wire: Wire,
+    protocol: Protocol,
+    inbox: Inbox,
+    next_token: u64,
+    started: Instant,
+}
+
+impl BlockingClient {
+    /// Connects to `url` and waits for the broker's answer.
+    ///
+    /// # Errors
+    /// `Unreachable`, `Refused`, `TimedOut`; `Invalid` for a bad URL.
+    pub fn connect(url: &str, options: &Options, timeout: Duration) -> Result<Self, ClientError> {
+        let deadline = Deadline::after(timeout);
+        let wire = Wire::connect(&Address::parse(url)?, deadline.at)?;
+        let protocol = Protocol::new(options.version, WINDOW, false);
+        let (inbox, started) = (Inbox::default(), Instant::now());
+        let mut client = Self { wire, protocol, inbox, next_token: 0, started };
+        client.protocol.connect(options, 0, &mut client.wire.output)?;
+        client.wait(deadline, "CONNACK", |client| client.protocol.state() == State::Connected)?;
+        Ok(client)
+    }
+
+    /// The broker still had this client's session.
+    pub fn session_present(&self) -> bool {
+        self.inbox.session_present
+    }
+
+    /// The client id the broker chose, when the client came without one.
+    pub fn assigned_client_id(&self) -> Option<&str> {
+        self.inbox.assigned_client_id.as_deref()
+    }
+
+    /// QoS 0 messages dropped because the caller did not take them.
+    pub fn dropped(&self) -> u64 {
+        self.inbox.dropped
+    }
+
+    /// Hands a message over; waits only while the window is full. Follow the last one with `flush`.
+    ///
+    /// `packet_id` and `dup` of `publish` do not matter.
+    /// # Errors
+    /// `Invalid`: a topic that cannot be published to, or what the broker said it does not take.
+    pub fn publish(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
+        let deadline = Deadline::after(timeout);
+        let topic = publish.topic;
+        validate_topic_name(topic, &Limits::PROTOCOL)
+            .map_err(|error| ClientError::Invalid(format!("topic {topic:?}: {error}")))?;
+        if publish.qos != QoS::AtMostOnce {
+            self.wait(deadline, "room in the window", |client| client.protocol.room() > 0)?;
+        }
+        let token = self.token();
+        self.protocol.publish(*publish, token, &mut self.wire.output).map_err(refused)?;
+        if self.wire.output.len() >= GATHER_BYTES {
+            self.flush_output(deadline)?;
+        }
+        Ok(token)
+    }
+
+    /// Waits until the broker has answered every publish.
+    ///
+    /// # Errors
+    /// `Rejected`: the broker refused at least one; `TimedOut`.
+    pub fn flush(&mut self, timeout: Duration) -> Result<(), ClientError> {
+        let deadline = Deadline::after(timeout);
+        self.flush_output(deadline)?;
+        self.wait(deadline, "the acknowledgement of a publish", |client| client.protocol.unanswered() == 0)?;
+        let refused = std::mem::take(&mut self.inbox.refused);
+        match refused.values().next() {
+            None => Ok(()),
+            Some(reason) => Err(ClientError::Rejected { what: publishes(refused.len()), reason: *reason }),
+        }
+    }
+
+    /// Subscribes to `filters` and waits for the broker's answer; gives the granted QoS of each.
+    ///
+    /// # Errors
+    /// `Rejected`: the broker refused at least one; `Invalid`: a filter that is none; `TimedOut`.
+    pub fn subscribe(
+        &mut self,
+        filters: &[(&str, SubscriptionOptions)],
+        timeout: Duration,
+    ) -> Result<Vec<QoS>, ClientError> {
+        let mut packed = SubscribeFiltersBuf::new();
+        for (filter, options) in filters {
+            check_filter(filter)?;
+            packed.push(filter, *options)?;
+        }
+        let token = self.token();
+        self.protocol.subscribe(packed.as_ref(), token, &mut self.wire.output).map_err(refused)?;
+        let reasons = self.answer(token, "SUBACK", timeout)?;
+        filters.iter().zip(reasons).map(|((filter, _), reason)| granted(filter, reason)).collect()
+    }
+
+    /// Gives `filters` up and waits for the broker's answer.
+    ///
+    /// # Errors
+    /// `Invalid`: a filter that is none; `TimedOut`.
+    pub fn unsubscribe(&mut self, filters: &[&str], timeout: Duration) -> Result<(), ClientError> {
+        let mut packed = UnsubscribeFiltersBuf::new();
+        for filter in filters {
+            check_filter(filter)?;
+            packed.push(filter)?;
+        }
+        let token = self.token();
+        self.protocol.unsubscribe(packed.as_ref(), token, &mut self.wire.output).map_err(refused)?;
+        self.answer(token, "UNSUBACK", timeout).map(drop)
+    }
+
+    /// Takes the next message, waiting up to `timeout`; `None` when none came. This acknowledges it.
+    ///
+    /// # Errors
+    /// The connection is over.
+    pub fn receive(&mut self, timeout: Duration) -> Result<Option<Message>, ClientError> {
+        let deadline = Deadline::after(timeout);
+        while self.inbox.messages.is_empty() {
+            if !self.step(deadline)? && deadline.is_over() {
+                return Ok(None);
+            }
+        }
+        let Some(message) = self.inbox.messages.pop_front() else { return Ok(None) };
+        if let Some(id) = message.packet_id {
+            self.protocol.acknowledge(id, message.qos, &mut self.wire.output)?;
+        }
+        if self.inbox.messages.is_empty() {
+            self.flush_output(deadline)?;
+        }
+        Ok(Some(message))
+    }
+
+    /// Says goodbye (the will does not go out, unless `reason` is `DisconnectWithWill`).
+    ///
+    /// # Errors
+    /// The connection was over before; nothing is left to do.
+    pub fn disconnect(mut self, reason: ReasonCode, timeout: Duration) -> Result<(), ClientError> {
+        self.protocol.disconnect(reason, &mut self.wire.output)?;
+        self.flush_output(Deadline::after(timeout))
+    }
+
+    fn token(&mut self) -> u64 {
+        self.next_token += 1;
+        self.next_token
+    }
+
+    fn answer(&mut self, token: u64, what: &'static str, timeout: Duration) -> Result<Vec<ReasonCode>, ClientError> {
+        self.wait(Deadline::after(timeout), what, |client| client.inbox.answers.contains_key(&token))?;
+        Ok(self.inbox.answers.remove(&token).unwrap_or_default())
+    }
+
+    fn wait(
+        &mut self,
+        deadline: Deadline,
+        what: &'static str,
+        done: impl Fn(&Self) -> bool,
+    ) -> Result<(), ClientError> {
+        while !done(self) {
+            if !self.step(deadline)? && deadline.is_over() {
+                return Err(deadline.timed_out(what));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is to be written, reads once, handles what came; false when nothing came in time.
+    fn step(&mut self, deadline: Deadline) -> Result<bool, ClientError> {
+        self.protocol.tick(self.now_ms(), &mut self.wire.output)?;
+        self.flush_output(deadline)?;
+        let ping_at = self.protocol.next_tick_ms().map(|ms| self.started + Duration::from_millis(ms));
+        let came = self.wire.fill(ping_at.map_or(deadline.at, |at| deadline.at.min(at)))?;
+        if came {
+            let Self { wire, protocol, inbox, .. } = self;
+            let used = protocol.receive(&wire.input, &mut wire.output, inbox)?;
+            wire.input.drain(..used);
+        }
+        Ok(came)
+    }
+
+    fn flush_output(&mut self, deadline: Deadline) -> Result<(), ClientError> {
+        if self.wire.output.is_empty() {
+            return Ok(());
+        }
+        let now_ms = self.now_ms();
+        self.protocol.wrote(now_ms);
+        if self.wire.flush(deadline.at)? { Ok(()) } else { Err(deadline.timed_out("room in the socket")) }
+    }
+
+    fn now_ms(&self) -> u64 {
+        // A monotonic clock since the connection: 2^64 ms do not pass.
+        self.started.elapsed().as_millis() as u64
+    }
+}
+
+/// When a call gives up, and how long that was when it began.
+#[derive(Clone, Copy, Debug)]
+struct Deadline {
+    at: Instant,
+    timeout: Duration,
+}
+
+impl Deadline {
+    /// Longer than a year is as good as for ever.
+    fn after(timeout: Duration) -> Self {
+        let timeout = timeout.min(Duration::from_secs(366 * 86_400));
+        Self { at: Instant::now() + timeout, timeout }
+    }
+
+    fn is_over(self) -> bool {
+        Instant::now() >= self.at
+    }
+
+    fn timed_out(self, what: &'static str) -> ClientError {
+        ClientError::TimedOut { what, after_s: self.timeout.as_secs_f64() }
+    }
+}
+
+fn check_filter(filter: &str) -> Result<(), ClientError> {
+    validate_filter(filter, &Limits::PROTOCOL)
+        .map_err(|error| ClientError::Invalid(format!("filter {filter:?}: {error}")))
+}
+
+fn granted(filter: &str, reason: ReasonCode) -> Result<QoS, ClientError> {
+    QoS::from_u8(reason.value())
+        .ok_or_else(|| ClientError::Rejected { what: format!("subscription to {filter:?}"), reason })
+}
+
+fn refused(error: SendError) -> ClientError {
+    match error {
+        SendError::NotConnected => ClientError::NotConnected,
+        other => ClientError::Invalid(other.to_string()),
+    }
+}
+
+fn publishes(count: usize) -> String {
+    if count == 1 { "a publish".to_owned() } else { format!("{count} publishes") }
+}

@@ -1,0 +1,39 @@
+//! What a client's protocol tells its caller.
+
+use lapwing_codec::{Publish, ReasonCode};
+
+/// What the broker said in CONNACK that a caller may want to know.
+#[derive(Clone, Copy, Debug)]
+pub struct Connected<'a> {
+    /// The broker still had our session.
+    pub session_present: bool,
+    /// The client id the broker chose, if we had none.
+    pub assigned_client_id: Option<&'a str>,
+}
+
+/// Whether an incoming QoS 1 or 2 message is acknowledged at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// Now: the caller has it.
+    Now,
+    /// Later, by `Protocol::acknowledge`: it lies in a queue of the caller's.
+    Later,
+}
+
+/// What happens on a connection. A caller implements what it wants to hear.
+pub trait Events {
+    /// The broker accepted the connection.
+    fn connected(&mut self, _connected: &Connected<'_>) {}
+    /// A message came. Repeats of a QoS 2 message are not shown.
+    fn message(&mut self, _publish: &Publish<'_>) -> Answer {
+        Answer::Now
+    }
+    /// The broker's last answer to a QoS 1 or 2 publish.
+    fn acknowledged(&mut self, _token: u64, _reason: ReasonCode) {}
+    /// The answer to a SUBSCRIBE: one code per filter.
+    fn subscribed(&mut self, _token: u64, _reasons: &[ReasonCode]) {}
+    /// The answer to an UNSUBSCRIBE.
+    fn unsubscribed(&mut self, _token: u64) {}
+    /// The connection that should have answered this SUBSCRIBE or UNSUBSCRIBE is gone.
+    fn unanswered(&mut self, _token: u64) {}
+}

@@ -1,0 +1,257 @@
+//! The packets a client has sent and that the broker has not yet answered: packet ids, the window, the resend.
+//!
+//! Rules: a packet id is in use until its last answer came [MQTT-2.2.1-4]. QoS 1 and 2 publishes on the wire never
+//! exceed the window, which is the smaller of the broker's Receive Maximum and our own wish. After a
+//! reconnection everything unanswered goes again, in the order it went first [MQTT-4.6.0-1], and nothing new
+//! goes before it.
+
+use lapwing_codec::{PacketId, QoS};
+use std::collections::VecDeque;
+
+/// Room for SUBSCRIBE and UNSUBSCRIBE beside a full window of publishes.
+const WINDOW_MAX: u16 = u16::MAX - 64;
+
+/// Which answer an entry waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    PubAck,
+    PubRec,
+    PubComp,
+    SubAck,
+    UnsubAck,
+}
+
+impl Stage {
+    fn is_publish(self) -> bool {
+        matches!(self, Self::PubAck | Self::PubRec | Self::PubComp)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub stage: Stage,
+    /// What the caller calls this packet.
+    pub token: u64,
+    /// Position in the order of sending.
+    order: u64,
+    /// The encoded PUBLISH, kept for a resend if the client keeps its session.
+    packet: Option<Box<[u8]>>,
+}
+
+/// The DUP flag in the first byte of a PUBLISH.
+const DUP: u8 = 0b1000;
+
+impl Entry {
+    fn mark_repeated(&mut self, repeated: bool) {
+        if let Some(first) = self.packet.as_mut().and_then(|packet| packet.first_mut()) {
+            *first = if repeated { *first | DUP } else { *first & !DUP };
+        }
+    }
+}
+
+/// What to send again.
+pub(crate) enum Again<'a> {
+    Publish(&'a [u8]),
+    PubRel(PacketId),
+}
+
+#[derive(Debug)]
+pub(crate) struct Inflight {
+    /// By packet id, less one.
+    entries: Vec<Option<Entry>>,
+    free: VecDeque<u16>,
+    /// Publishes on the wire of this connection.
+    outstanding: u16,
+    window: u16,
+    wish: u16,
+    next_order: u64,
+    /// Ids that wait to be sent again on this connection.
+    resend: VecDeque<PacketId>,
+}
+
+impl Inflight {
+    pub fn new(wish: u16) -> Self {
+        let wish = wish.clamp(1, WINDOW_MAX);
+        Self {
+            entries: Vec::new(),
+            free: VecDeque::new(),
+            outstanding: 0,
+            window: wish,
+            wish,
+            next_order: 0,
+            resend: VecDeque::new(),
+        }
+    }
+
+    /// The same window with nothing in it.
+    pub fn fresh(&self) -> Self {
+        Self::new(self.wish)
+    }
+
+    /// How many more publishes may go now.
+    pub fn room(&self) -> u16 {
+        if self.resend.is_empty() { self.window.saturating_sub(self.outstanding) } else { 0 }
+    }
+
+    /// Publishes not yet answered for good, on the wire or waiting to be sent again.
+    pub fn unanswered(&self) -> usize {
+        self.outstanding as usize + self.resend.len()
+    }
+
+    /// The broker's Receive Maximum, from CONNACK.
+    pub fn set_receive_maximum(&mut self, receive_maximum: u16) {
+        self.window = self.wish.min(receive_maximum.max(1));
+    }
+
+    /// Takes a packet id; `None` when all are in use.
+    pub fn start(&mut self, stage: Stage, token: u64) -> Option<PacketId> {
+        let index = match self.entries.len() {
+            // Fresh ids first while the window is small, then the one that has been free longest.
+            len if len < usize::from(self.window) + 1 && len < usize::from(u16::MAX) => self.grow(),
+            _ => match self.free.pop_front() {
+                Some(index) => index,
+                None if self.entries.len() < usize::from(u16::MAX) => self.grow(),
+                None => return None,
+            },
+        };
+        self.outstanding += u16::from(stage.is_publish());
+        self.entries[usize::from(index)] = Some(Entry { stage, token, order: self.next_order, packet: None });
+        self.next_order += 1;
+        PacketId::new(index + 1)
+    }
+
+    fn grow(&mut self) -> u16 {
+        self.entries.push(None);
+        // `start` grows only below u16::MAX entries.
+        (self.entries.len() - 1) as u16
+    }
+
+    /// Keeps the encoded PUBLISH of `id` for a resend.
+    pub fn keep(&mut self, id: PacketId, packet: &[u8]) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.packet = Some(packet.into());
+        }
+    }
+
+    pub fn get_mut(&mut self, id: PacketId) -> Option<&mut Entry> {
+        self.entries.get_mut(usize::from(id.get()) - 1)?.as_mut()
+    }
+
+    /// PUBREC came: the message is the broker's now; only its release is left to send again.
+    pub fn released(&mut self, id: PacketId) {
+        if let Some(entry) = self.get_mut(id) {
+            entry.stage = Stage::PubComp;
+            entry.packet = None;
+        }
+    }
+
+    /// The last answer for `id` came: its id is free. Gives the caller's token.
+    pub fn finish(&mut self, id: PacketId) -> Option<u64> {
+        let entry = self.entries.get_mut(usize::from(id.get()) - 1)?.take()?;
+        self.free.push_back(id.get() - 1);
+        if entry.stage.is_publish() {
+            match self.resend.iter().position(|waiting| *waiting == id) {
+                Some(at) => drop(self.resend.remove(at)),
+                None => self.outstanding -= 1,
+            }
+        }
+        Some(entry.token)
+    }
+
+    /// A new connection took up the session: everything unanswered is to be sent again. SUBSCRIBE and
+    /// UNSUBSCRIBE are not: their callers repeat them. Gives the tokens of those.
+    ///
+    /// `session_present`: the broker may have the messages already, so they carry DUP [MQTT-3.3.1-1]; without a
+    /// session they are new to it.
+    pub fn resume(&mut self, session_present: bool) -> Vec<u64> {
+        self.outstanding = 0;
+        self.resend.clear();
+        let mut waiting: Vec<(u64, PacketId)> = Vec::new();
+        let mut dropped = Vec::new();
+        for index in 0..self.entries.len() {
+            let Some(id) = PacketId::new(index as u16 + 1) else { continue };
+            match &mut self.entries[index] {
+                Some(entry) if entry.stage.is_publish() => {
+                    entry.mark_repeated(session_present);
+                    waiting.push((entry.order, id));
+                }
+                Some(_) => dropped.extend(self.finish(id)),
+                None => {}
+            }
+        }
+        waiting.sort_unstable();
+        self.resend = waiting.into_iter().map(|(_, id)| id).collect();
+        dropped
+    }
+
+    /// The broker has no session: messages it had received (PUBREC) are done; gives their tokens.
+    pub fn forget_released(&mut self) -> Vec<u64> {
+        let released = |entry: &Option<Entry>| entry.as_ref().is_some_and(|e| e.stage == Stage::PubComp);
+        let ids: Vec<u16> = (0..self.entries.len()).filter(|i| released(&self.entries[*i])).map(|i| i as u16).collect();
+        ids.into_iter().filter_map(|index| PacketId::new(index + 1)).filter_map(|id| self.finish(id)).collect()
+    }
+
+    /// The next packet to send again, if the window has room for it.
+    pub fn next_again(&mut self) -> Option<Again<'_>> {
+        if self.outstanding >= self.window {
+            return None;
+        }
+        let id = self.resend.pop_front()?;
+        self.outstanding += 1;
+        let entry = self.entries.get_mut(usize::from(id.get()) - 1)?.as_mut()?;
+        match (&entry.packet, entry.stage) {
+            (Some(packet), Stage::PubAck | Stage::PubRec) => Some(Again::Publish(packet)),
+            _ => Some(Again::PubRel(id)),
+        }
+    }
+
+    pub fn stage_of(qos: QoS) -> Stage {
+        if qos == QoS::ExactlyOnce { Stage::PubRec } else { Stage::PubAck }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does the window hold, and does each answer open it by one?
+    #[test]
+    fn window() {
+        let mut inflight = Inflight::new(10);
+        inflight.set_receive_maximum(2);
+        let first = inflight.start(Stage::PubAck, 7);
+        inflight.start(Stage::PubRec, 8);
+        assert_eq!(inflight.room(), 0);
+        assert_eq!(first.and_then(|id| inflight.finish(id)), Some(7));
+        assert_eq!(inflight.room(), 1);
+        assert_eq!(first.and_then(|id| inflight.finish(id)), None, "an id is answered once");
+    }
+
+    /// Do all 65,535 ids get used before `start` gives up?
+    #[test]
+    fn all_ids() {
+        let mut inflight = Inflight::new(u16::MAX);
+        for _ in 0..u16::MAX {
+            assert!(inflight.start(Stage::SubAck, 0).is_some());
+        }
+        assert_eq!(inflight.start(Stage::SubAck, 0), None);
+    }
+
+    /// After a reconnection: in the first order, releases among them, the window still held.
+    #[test]
+    fn resend_in_order() {
+        let mut inflight = Inflight::new(2);
+        let ids: Vec<PacketId> = (0..2).filter_map(|token| inflight.start(Stage::PubRec, token)).collect();
+        ids.iter().for_each(|id| inflight.keep(*id, &[id.get() as u8]));
+        inflight.released(ids[0]);
+        assert!(inflight.start(Stage::SubAck, 99).is_some());
+        assert_eq!(inflight.resume(true), vec![99]);
+        inflight.set_receive_maximum(1);
+        assert!(matches!(inflight.next_again(), Some(Again::PubRel(id)) if id == ids[0]));
+        assert!(inflight.next_again().is_none(), "window of one");
+        assert_eq!(inflight.room(), 0, "nothing new before the old");
+        assert_eq!(inflight.finish(ids[0]), Some(0));
+        assert!(matches!(inflight.next_again(), Some(Again::Publish([0x0a]))));
+        assert_eq!((inflight.finish(ids[1]), inflight.room(), inflight.unanswered()), (Some(1), 1, 0));
+    }
+}

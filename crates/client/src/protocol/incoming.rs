@@ -1,0 +1,191 @@
+//! What comes from the broker: each packet checked against what it answers.
+
+use super::{Protocol, ServerLimits, State};
+use crate::error::ClientError;
+use crate::events::{Answer, Connected, Events};
+use crate::inflight::{Again, Stage};
+use crate::received::Received;
+use lapwing_codec as codec;
+use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode};
+
+impl Protocol {
+    /// Takes bytes from the broker: handles every whole packet, appends answers to `out`, returns how many
+    /// bytes were used up. The caller brings the rest again, with more behind it.
+    ///
+    /// # Errors
+    /// The connection is over: `Refused`, `Disconnected`, or `Protocol` when the broker broke the rules.
+    pub fn receive(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<usize, ClientError> {
+        let mut used = 0;
+        while let Some((packet, len)) = codec::decode(&bytes[used..], self.version, &self.limits)? {
+            used += len;
+            if let Err(error) = self.handle(&packet, out, events) {
+                self.state = State::Disconnected;
+                return Err(error);
+            }
+        }
+        Ok(used)
+    }
+
+    fn handle(
+        &mut self,
+        packet: &Packet<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
+        match (self.state, packet) {
+            (State::Connecting, Packet::ConnAck(connack)) => self.on_connack(connack, out, events),
+            (State::Connected, Packet::Publish(publish)) => self.on_publish(publish, out, events),
+            (State::Connected, Packet::PubAck(ack)) => self.on_last_answer(Stage::PubAck, ack, out, events),
+            (State::Connected, Packet::PubRec(ack)) => self.on_pubrec(ack, out, events),
+            (State::Connected, Packet::PubRel(ack)) => self.on_pubrel(ack, out),
+            (State::Connected, Packet::PubComp(ack)) => self.on_last_answer(Stage::PubComp, ack, out, events),
+            (State::Connected, Packet::SubAck(ack)) => {
+                let token = self.finish(Stage::SubAck, ack.packet_id, "SUBACK for a SUBSCRIBE never sent")?;
+                events.subscribed(token, ack.reasons);
+                Ok(())
+            }
+            (State::Connected, Packet::UnsubAck(ack)) => {
+                let token = self.finish(Stage::UnsubAck, ack.packet_id, "UNSUBACK for an UNSUBSCRIBE never sent")?;
+                events.unsubscribed(token);
+                Ok(())
+            }
+            (State::Connected, Packet::PingResp) => {
+                self.keep_alive.answered();
+                Ok(())
+            }
+            (_, Packet::Disconnect(disconnect)) if self.version.has_properties() => Err(ClientError::Disconnected {
+                reason: disconnect.reason,
+                detail: detail(disconnect.properties.reason_string),
+            }),
+            (State::Connecting, _) => Err(broken("something else came where CONNACK was due")),
+            _ => Err(broken("a packet that a broker may not send here")),
+        }
+    }
+
+    fn on_connack(
+        &mut self,
+        connack: &codec::ConnAck<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
+        let properties = &connack.properties;
+        if connack.reason.is_error() {
+            return Err(ClientError::Refused { reason: connack.reason, detail: detail(properties.reason_string) });
+        }
+        self.state = State::Connected;
+        self.inflight.set_receive_maximum(properties.receive_max);
+        self.server = ServerLimits {
+            packet_bytes_max: properties.packet_bytes_max.map_or(usize::MAX, |bytes| bytes as usize),
+            qos_max: properties.qos_max,
+            retain: properties.retain_available,
+        };
+        self.keep_alive.connected(properties.server_keep_alive_s);
+        self.resume(connack.session_present, events);
+        let assigned_client_id = properties.assigned_client_id;
+        events.connected(&Connected { session_present: connack.session_present, assigned_client_id });
+        self.send_again(out)
+    }
+
+    fn resume(&mut self, session_present: bool, events: &mut (impl Events + ?Sized)) {
+        if !session_present {
+            self.received = Received::default();
+            // The broker had taken these over (PUBREC): its promise, not ours, went with the session.
+            self.inflight
+                .forget_released()
+                .into_iter()
+                .for_each(|token| events.acknowledged(token, ReasonCode::Success));
+        }
+        self.inflight.resume(session_present).into_iter().for_each(|token| events.unanswered(token));
+    }
+
+    /// Sends old packets again as far as the window allows.
+    fn send_again(&mut self, out: &mut Vec<u8>) -> Result<(), ClientError> {
+        while let Some(again) = self.inflight.next_again() {
+            match again {
+                Again::Publish(packet) => out.extend_from_slice(packet),
+                Again::PubRel(id) => Packet::PubRel(Ack::success(id)).encode(self.version, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn on_publish(
+        &mut self,
+        publish: &Publish<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
+        if publish.topic.is_empty() {
+            // We announced a Topic Alias Maximum of 0.
+            return Err(broken("a topic alias that was never allowed"));
+        }
+        let Some(id) = publish.packet_id else {
+            events.message(publish);
+            return Ok(());
+        };
+        let is_new = publish.qos != QoS::ExactlyOnce || self.received.insert(id);
+        let answer = if is_new { events.message(publish) } else { Answer::Now };
+        if answer == Answer::Now {
+            self.acknowledge(id, publish.qos, out)?;
+        }
+        Ok(())
+    }
+
+    fn on_pubrel(&mut self, ack: &Ack<'_>, out: &mut Vec<u8>) -> Result<(), ClientError> {
+        let known = self.received.remove(ack.packet_id) || !self.version.has_properties();
+        let reason = if known { ReasonCode::Success } else { ReasonCode::PacketIdentifierNotFound };
+        Packet::PubComp(Ack::new(ack.packet_id, reason)).encode(self.version, out)?;
+        Ok(())
+    }
+
+    fn on_pubrec(
+        &mut self,
+        ack: &Ack<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
+        let stage = self.inflight.get_mut(ack.packet_id).map(|entry| entry.stage);
+        match stage {
+            Some(Stage::PubRec) if ack.reason.is_error() => self.on_last_answer(Stage::PubRec, ack, out, events),
+            // After a reconnection a PUBREC may come for what was released before.
+            Some(Stage::PubRec | Stage::PubComp) => {
+                self.inflight.released(ack.packet_id);
+                Packet::PubRel(Ack::success(ack.packet_id)).encode(self.version, out)?;
+                Ok(())
+            }
+            _ => Err(broken("PUBREC for a PUBLISH never sent")),
+        }
+    }
+
+    fn on_last_answer(
+        &mut self,
+        stage: Stage,
+        ack: &Ack<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
+        let token = self.finish(stage, ack.packet_id, "an acknowledgement of a PUBLISH never sent")?;
+        events.acknowledged(token, ack.reason);
+        self.send_again(out)
+    }
+
+    fn finish(&mut self, stage: Stage, id: PacketId, what: &'static str) -> Result<u64, ClientError> {
+        match self.inflight.get_mut(id) {
+            Some(entry) if entry.stage == stage => self.inflight.finish(id).ok_or_else(|| broken(what)),
+            _ => Err(broken(what)),
+        }
+    }
+}
+
+fn broken(what: &'static str) -> ClientError {
+    ClientError::Protocol(codec::ProtocolError::new(ReasonCode::ProtocolError, what, 0))
+}
+
+fn detail(words: Option<&str>) -> String {
+    words.map_or_else(String::new, |words| format!(": {words}"))
+}

@@ -1,0 +1,83 @@
+//! What can go wrong in a run of the swarm, whose fault it is, and what to do about it.
+
+use lapwing_client::ClientError;
+use std::io;
+
+/// An error of the swarm or of a fleet.
+#[derive(Debug, thiserror::Error)]
+pub enum SwarmError {
+    /// A setting is wrong: the caller's fault.
+    #[error("{key} = {value}: {remedy}")]
+    Profile {
+        /// The setting.
+        key: &'static str,
+        /// What it was.
+        value: String,
+        /// What it may be.
+        remedy: String,
+    },
+    /// A profile or configuration that is not the JSON it should be: the caller's fault.
+    #[error("the profile is not valid: {0}")]
+    Json(#[from] serde_json::Error),
+    /// More clients than this process may have open files.
+    #[error(
+        "{clients} clients need {needed} open files, this process may have {limit}: raise `ulimit -n`, \
+         or spread the clients over processes (`--processes {processes}`)"
+    )]
+    Files {
+        /// Clients asked for in this process.
+        clients: u64,
+        /// Files they need, with the swarm's own.
+        needed: u64,
+        /// The hard limit.
+        limit: u64,
+        /// How many processes would do.
+        processes: u64,
+    },
+    /// A client could not connect or subscribe before the start, so there is no run to measure.
+    #[error("client {client_id}: {source}")]
+    Client {
+        /// Which client.
+        client_id: String,
+        /// Why.
+        source: ClientError,
+    },
+    /// Not every client was ready in time.
+    #[error("{ready} of {clients} clients were ready after {after_s} s{detail}")]
+    NotReady {
+        /// Clients connected and subscribed.
+        ready: u64,
+        /// Clients asked for.
+        clients: u64,
+        /// How long it waited, in seconds.
+        after_s: f64,
+        /// The commonest reason among those that were not, or nothing.
+        detail: String,
+    },
+    /// The operating system refused something the swarm itself needs (a poll, a thread, a listener).
+    #[error("{what}: {source}")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// The system's answer.
+        source: io::Error,
+    },
+    /// The caller called things in the wrong order or after the end.
+    #[error("{0}")]
+    Usage(&'static str),
+    /// A thread of the swarm ended by a panic, which is a bug of ours.
+    #[error("a thread of the swarm panicked; this is a bug")]
+    Panicked,
+}
+
+impl SwarmError {
+    /// Wraps an answer of the operating system.
+    pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+
+    /// True when the caller's settings are at fault (exit code 2).
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Profile { .. } | Self::Json(_) | Self::Files { .. } | Self::Usage(_))
+    }
+}
