@@ -23,7 +23,7 @@ a bug of the caller; whatever a user's file, flag or machine can bring about is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 
 class LapwingError(Exception):
@@ -139,3 +139,39 @@ class InterruptError(LapwingError):
     """The user pressed Ctrl-C."""
 
     exit_code = 130
+
+
+class CoreFailure(Protocol):
+    """What ``lapwing._core.CoreError`` carries; named here so that this module needs no Rust."""
+
+    code: str
+    message: str
+    remedy: str
+    evidence: dict[str, int]
+
+
+def from_core(failure: CoreFailure, where: str = "") -> LapwingError:
+    """The error of this tree for one of the Rust side's; its code decides the class."""
+    kind = _KINDS.get(failure.code, BrokerError)
+    error = kind(failure.message.rstrip("."), where=where, remedy=failure.remedy)
+    if isinstance(error, OffsetTrimmedError):
+        error.first_offset = failure.evidence.get("first_offset", 0)
+    if isinstance(error, OffsetTrimmedError | OffsetAheadError):
+        error.next_offset = failure.evidence.get("next_offset", 0)
+    return error
+
+
+_KINDS: dict[str, type[LapwingError]] = {
+    "config": ConfigError,
+    "address": ConfigError,
+    "stream_settings": ConfigError,
+    "address_in_use": AddressInUseError,
+    "data_folder": DataFolderError,
+    "data_corrupt": DataFolderError,
+    "data_full": DataFolderError,
+    "stream_unknown": StreamUnknownError,
+    "partition_unknown": StreamUnknownError,
+    "offset_trimmed": OffsetTrimmedError,
+    "offset_ahead": OffsetAheadError,
+    "reader": StreamError,
+}

@@ -1,0 +1,217 @@
+"""A broker inside this process: ``with lapwing.Broker() as broker: ... broker.url``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import ValidationError
+
+from lapwing._core import CoreError, Node
+from lapwing.config import Config, HttpSection, StreamConfig, node_json
+from lapwing.config.problems import config_error
+from lapwing.errors import BrokerError, LapwingError, from_core
+
+if TYPE_CHECKING:
+    from lapwing.http import HttpServer
+
+StreamLike = StreamConfig | Mapping[str, object] | str
+"""A stream's settings; a string is the filter of a stream with default settings."""
+
+
+class Broker:
+    """A broker with its listeners, streams and, if asked for, HTTP; started once, stopped once.
+
+    Args:
+        listen: URLs of the MQTT listeners; port 0 lets the system choose.
+        streams: Streams by name: settings, or just the topic filter.
+        http: HOST:PORT of streams, health and metrics; None for no HTTP.
+        data: Folder of the log. None: a temporary folder, **deleted when the broker stops**.
+        shards: Data threads; 0 means one per core.
+        pin: Keep each data thread on a core of its own; off by default, because this process has other work.
+        limits: Limits by name, as in the ``[limits]`` table: ``{"packet_bytes_max": "16MiB"}``.
+
+    Raises:
+        ConfigError: a setting is wrong; every problem is listed.
+    """
+
+    def __init__(
+        self,
+        listen: Sequence[str] = ("tcp://127.0.0.1:0",),
+        *,
+        streams: Mapping[str, StreamLike] | None = None,
+        http: str | None = None,
+        data: str | Path | None = None,
+        shards: int = 0,
+        pin: bool = False,
+        limits: Mapping[str, object] | None = None,
+    ) -> None:
+        self._temporary = None if data is not None else _temporary_folder()
+        broker: dict[str, object] = {
+            "listen": list(listen),
+            "http": http,
+            "data": data if data is not None else self._temporary and self._temporary.name,
+            "shards": shards,
+            "pin": pin,
+        }
+        tables = {name: _stream_table(stream) for name, stream in (streams or {}).items()}
+        self._prepare(_checked({"broker": broker, "streams": tables, "limits": dict(limits or {})}))
+
+    @classmethod
+    def from_config(cls, config: Config) -> Self:
+        """A broker from a whole configuration, as ``lapwing.config.load`` gives it."""
+        broker = cls.__new__(cls)
+        broker._temporary = None
+        broker._prepare(config)
+        return broker
+
+    def _prepare(self, config: Config) -> None:
+        self.config = config
+        self._node: Node | None = None
+        self._http: HttpServer | None = None
+
+    def start(self) -> Self:
+        """Opens the log and the listeners; clients can connect on return.
+
+        Raises:
+            AddressInUseError: another process listens at one of the addresses.
+            DataFolderError: the data folder cannot be used, or its log is damaged.
+            BrokerError: anything else that stops it, or it was started before.
+        """
+        if self._node is not None:
+            raise BrokerError("the broker was started before", remedy="make a new Broker")
+        with _core_errors(f"data folder {self.config.broker.data}"):
+            self._node = Node(node_json(self.config))
+            self._node.start()
+        if self.config.broker.http is not None:
+            try:
+                self._http = _start_http(self._node, self.config.broker.http, self.config.http)
+            except LapwingError:
+                self.stop()
+                raise
+        return self
+
+    def stop(self, drain_s: float = 0.0) -> None:
+        """Stops; with ``drain_s`` clients are let go in order first, for at most that long.
+
+        Raises:
+            BrokerError: the node could not end as it should.
+        """
+        node, http, self._http = self._node, self._http, None
+        try:
+            if node is not None:
+                with _core_errors("stopping"):
+                    _end(node, drain_s)
+        finally:
+            if http is not None:
+                http.stop()
+            if self._temporary is not None:
+                self._temporary.cleanup()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def urls(self) -> list[str]:
+        """The MQTT listeners' URLs, with real ports."""
+        return self._running().listeners()
+
+    @property
+    def url(self) -> str:
+        """The first MQTT listener's URL."""
+        return self.urls[0]
+
+    @property
+    def http_url(self) -> str:
+        """``http://HOST:PORT`` of streams, health and metrics.
+
+        Raises:
+            BrokerError: the broker was made without HTTP.
+        """
+        self._running()
+        if self._http is None:
+            raise BrokerError("this broker has no HTTP", remedy='make it with http="127.0.0.1:0"')
+        return self._http.url
+
+    @property
+    def ready(self) -> bool:
+        """True while the broker accepts connections and has not failed."""
+        return self._node is not None and self._node.ready()
+
+    def check(self) -> None:
+        """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""
+        with _core_errors("the broker stopped"):
+            self._running().check()
+
+    def notices(self) -> list[str]:
+        """What the log has to tell an operator since the last call: recovery, alarms of retention."""
+        return self._running().take_notices()
+
+    def streams(self) -> list[dict[str, Any]]:
+        """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""
+        streams: list[dict[str, Any]] = json.loads(self._running().streams_json())["streams"]
+        return streams
+
+    def metrics_text(self) -> str:
+        """Counters in Prometheus' text format."""
+        return self._running().metrics_text()
+
+    def metrics(self) -> dict[str, float]:
+        """Counters by name, labels included: ``{'lapwing_messages_in_total{qos="0"}': 12.0}``."""
+        lines = (line for line in self.metrics_text().splitlines() if line and not line.startswith("#"))
+        return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
+
+    def _running(self) -> Node:
+        if self._node is None:
+            raise BrokerError("the broker does not run", remedy="use it in a with block, or call start()")
+        return self._node
+
+
+def _start_http(node: Node, address: str, settings: HttpSection) -> HttpServer:
+    # Imported only when somebody asks for HTTP: it doubles the time a broker takes to start.
+    from lapwing.http import HttpServer, make_app
+
+    server = HttpServer(make_app(node, settings), address, settings)
+    server.start()
+    return server
+
+
+def _end(node: Node, drain_s: float) -> None:
+    try:
+        if drain_s > 0:
+            node.drain(drain_s)
+    finally:
+        node.stop()
+
+
+@contextlib.contextmanager
+def _core_errors(where: str) -> Iterator[None]:
+    try:
+        yield
+    except CoreError as error:
+        raise from_core(error, where) from error
+
+
+def _checked(document: dict[str, Any]) -> Config:
+    try:
+        return Config(**document)
+    except ValidationError as error:
+        raise config_error(error, Config, ()) from error
+
+
+def _stream_table(stream: StreamLike) -> object:
+    return {"filter": stream} if isinstance(stream, str) else stream
+
+
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="lapwing-")

@@ -1,0 +1,82 @@
+"""The routes, put together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import anyio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from lapwing._core import CoreError
+from lapwing.http.counters import HttpCounters
+from lapwing.http.errors import HttpError, answer_defect, answer_http_error, answer_routing_error
+from lapwing.http.guard import Guard
+from lapwing.http.read import ReadEndpoint
+from lapwing.http.streams import Streams
+
+if TYPE_CHECKING:
+    from lapwing._core import Node
+    from lapwing.config import HttpSection
+
+PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+
+
+def make_app(node: Node, settings: HttpSection) -> Starlette:
+    """The application for one node."""
+    counters = HttpCounters()
+    streams = Streams(node)
+    health = Health(node, counters)
+    routes = [
+        Route("/v1/streams", streams.index),
+        Route("/v1/streams/{name}", streams.info),
+        Route(
+            "/v1/streams/{name}/{partition}",
+            ReadEndpoint(node, streams, settings, counters),
+            methods=["GET"],
+        ),
+        Route("/healthz", health.alive),
+        Route("/readyz", health.ready),
+        Route("/metrics", health.metrics),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, counters=counters, routes=routes)],
+        exception_handlers={
+            HttpError: answer_http_error,
+            HTTPException: answer_routing_error,
+            Exception: answer_defect,
+        },
+    )
+
+
+class Health:
+    """Is the process alive, does the node take messages, and what has it counted."""
+
+    def __init__(self, node: Node, counters: HttpCounters) -> None:
+        self._node = node
+        self._counters = counters
+
+    async def alive(self, _request: Request) -> Response:
+        """``GET /healthz``: 200 while this process answers, whatever the node does."""
+        return JSONResponse({"status": "alive"})
+
+    async def ready(self, _request: Request) -> Response:
+        """``GET /readyz``: 200 while the node accepts connections, else 503."""
+        if await anyio.to_thread.run_sync(self._node.ready):
+            return JSONResponse({"status": "ready"})
+        raise HttpError(
+            503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log"
+        )
+
+    async def metrics(self, _request: Request) -> Response:
+        """``GET /metrics``: the node's counters and those of this side."""
+        try:
+            text = await anyio.to_thread.run_sync(self._node.metrics_text)
+        except CoreError as error:
+            raise HttpError(503, "not_ready", error.message, error.remedy) from error
+        return PlainTextResponse(text + self._counters.text(), media_type=PROMETHEUS)

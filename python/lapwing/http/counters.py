@@ -1,0 +1,42 @@
+"""Counters of the HTTP side, added to the node's own text under ``/metrics``.
+
+Touched by the event loop's thread only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+_HELP = {
+    "lapwing_http_requests_total": "Requests answered, by route and status.",
+    "lapwing_http_reads_refused_total": "Stream reads answered 503 because http.reads_max were running.",
+    "lapwing_http_slow_readers_total": "Responses cut off: the reader took nothing for http.write_timeout.",
+    "lapwing_http_body_bytes_total": "Bytes of stream bodies sent.",
+}
+
+
+class HttpCounters:
+    """Counts by name and labels."""
+
+    def __init__(self) -> None:
+        self._values: Counter[tuple[str, str]] = Counter()
+        for name in _HELP:
+            if name != "lapwing_http_requests_total":
+                self._values[name, ""] = 0
+
+    def add(self, name: str, amount: int = 1, **labels: str) -> None:
+        """Adds to one counter; ``name`` is one of those with a help line here."""
+        text = ",".join(f'{label}="{value}"' for label, value in labels.items())
+        self._values[name, text] += amount
+
+    def text(self) -> str:
+        """Prometheus text format."""
+        return "".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        for name, help_text in _HELP.items():
+            yield f"# HELP {name} {help_text}\n# TYPE {name} counter\n"
+            for (known, labels), value in sorted(self._values.items()):
+                if known == name:
+                    yield f"{name}{{{labels}}} {value}\n" if labels else f"{name} {value}\n"

@@ -1,0 +1,94 @@
+"""Errors as JSON with a code for programs, a sentence for people, a remedy, and the evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+
+from lapwing.errors import CoreFailure
+
+_STATUS_OF_CORE = {
+    "stream_unknown": 404,
+    "partition_unknown": 404,
+    "offset_trimmed": 410,
+    "offset_ahead": 416,
+    "reader": 400,
+    "data_full": 507,
+    "state": 503,
+}
+
+
+class HttpError(Exception):
+    """An answer that is not what was asked for.
+
+    Args:
+        status: HTTP status.
+        code: Stable, for programs.
+        message: What was wrong, in a sentence's words.
+        remedy: What the caller can do.
+        headers: Further response headers.
+        evidence: Further members of the error object.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        remedy: str,
+        *,
+        headers: dict[str, str] | None = None,
+        **evidence: object,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.headers = headers
+        self.body: dict[str, Any] = {"code": code, "message": message, "remedy": remedy, **evidence}
+
+    def response(self) -> JSONResponse:
+        """The error as a response."""
+        return JSONResponse({"error": self.body}, status_code=self.status, headers=self.headers)
+
+
+def http_error_of_core(error: CoreFailure) -> HttpError:
+    """The answer for an error of the Rust side; what is not the caller's fault is 500."""
+    status = _STATUS_OF_CORE.get(error.code, 500)
+    return HttpError(status, error.code, error.message, error.remedy, headers=None, **error.evidence)
+
+
+async def answer_http_error(_request: Request, error: Exception) -> JSONResponse:
+    """Starlette's handler for ``HttpError``."""
+    assert isinstance(error, HttpError)
+    return error.response()
+
+
+async def answer_routing_error(request: Request, error: Exception) -> JSONResponse:
+    """Starlette's handler for what its router refuses: unknown path, wrong method."""
+    assert isinstance(error, HTTPException)
+    if error.status_code == 405:
+        return HttpError(
+            405,
+            "method_not_allowed",
+            f"{request.method} is not allowed here",
+            "use GET or HEAD",
+            headers=dict(error.headers or {}),
+        ).response()
+    return HttpError(
+        error.status_code,
+        "not_found",
+        f"no such path: {request.url.path}",
+        "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /healthz, /readyz, /metrics",
+    ).response()
+
+
+async def answer_defect(_request: Request, error: Exception) -> JSONResponse:
+    """Starlette's handler for what nobody expected; uvicorn logs the traceback."""
+    return HttpError(
+        500,
+        "defect",
+        f"an error inside the broker: {type(error).__name__}",
+        "see the broker's log, and report it",
+    ).response()

@@ -1,0 +1,116 @@
+"""Runs the application with uvicorn in a thread of its own."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from lapwing.config.addresses import join_host_port, split_host_port
+from lapwing.errors import AddressInUseError, BrokerError
+
+if TYPE_CHECKING:
+    from lapwing.config import HttpSection
+
+_HEAD_BYTES_MAX = 64 << 10
+_BACKLOG = 256
+_START_TIMEOUT_S = 10
+_STOP_TIMEOUT_S = 5
+
+
+class HttpServer:
+    """One HTTP listener; started once, stopped once."""
+
+    def __init__(self, app: ASGIApp, address: str, settings: HttpSection) -> None:
+        self._address = address
+        self._settings = settings
+        self._server = uvicorn.Server(self._uvicorn_config(app))
+        self._thread: threading.Thread | None = None
+        self.url = ""
+        """``http://HOST:PORT`` with the real port, once started."""
+
+    def _uvicorn_config(self, app: ASGIApp) -> uvicorn.Config:
+        # h11 and not httptools: httptools has no limit on the size of a request's head.
+        return uvicorn.Config(
+            app,
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            proxy_headers=False,
+            server_header=False,
+            backlog=_BACKLOG,
+            limit_concurrency=self._settings.connections_max,
+            timeout_keep_alive=max(1, self._settings.keep_alive // 1000),
+            timeout_graceful_shutdown=_STOP_TIMEOUT_S,
+            h11_max_incomplete_event_size=_HEAD_BYTES_MAX,
+        )
+
+    def start(self) -> None:
+        """Listens; answers requests on return.
+
+        Raises:
+            AddressInUseError: another process listens there.
+            BrokerError: the address cannot be listened on.
+        """
+        listener = _listen(self._address, self._settings.write_timeout)
+        host, port = listener.getsockname()[:2]
+        self.url = f"http://{join_host_port(host, port)}"
+        self._thread = threading.Thread(
+            target=self._server.run, args=([listener],), name="lapwing-http", daemon=True
+        )
+        self._thread.start()
+        self._wait_until_started()
+
+    def _wait_until_started(self) -> None:
+        waited = threading.Event()
+        for _ in range(_START_TIMEOUT_S * 200):
+            if self._server.started:
+                return
+            if self._thread is None or not self._thread.is_alive():
+                break
+            waited.wait(0.005)
+        raise BrokerError("the HTTP server did not start", where=self.url, remedy="see the broker's log")
+
+    def stop(self) -> None:
+        """Stops accepting, lets running answers end (5 s at most), and waits for the thread."""
+        if self._thread is None:
+            return
+        self._server.should_exit = True
+        self._thread.join(_STOP_TIMEOUT_S * 2)
+        self._thread = None
+
+
+def _listen(address: str, write_timeout_ms: int) -> socket.socket:
+    host, port = split_host_port(address)
+    family, kind, protocol, _, target = socket.getaddrinfo(
+        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )[0]
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # Accepted sockets inherit it: the kernel itself drops a peer that takes no byte for that long.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, min(write_timeout_ms, 2**31 - 1))
+        listener.bind(target)
+        listener.listen(_BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise _listen_error(address, error) from error
+    return listener
+
+
+def _listen_error(address: str, error: OSError) -> BrokerError:
+    where = f"http://{address}"
+    if error.errno == errno.EADDRINUSE:
+        remedy = 'stop the other process, or choose another address: --http 127.0.0.1:0, or "off"'
+        return AddressInUseError(f"{address} is in use by another process", where=where, remedy=remedy)
+    return BrokerError(
+        f"cannot listen: {error.strerror}", where=where, remedy="choose another --http address"
+    )
