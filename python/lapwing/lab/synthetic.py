@@ -1,0 +1,130 @@
+"""A city that never was: ``Synthetic`` walks its devices through it and lets each say what it hears.
+
+City time may run faster than the clock (``speed``): a demo of twenty seconds then shows twenty minutes of a
+city, and its map has tiles in it. ``measured_at`` is city time and never later than the start of the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lapwing.errors import LapwingError
+from lapwing.lab.churn import Churn
+from lapwing.lab.listening import Listening, Place
+from lapwing.lab.payload import encode_columns, rfc3339_column, string_column
+from lapwing.lab.source import BATCH_READINGS_MAX, Batch
+from lapwing.lab.walks import Walks
+
+_BLOCK_READINGS_MIN = 1024
+"""Steps are gathered until a block has so many readings: numpy's cost per call is then spread over many."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """The devices that measure in one period: who, when, which reading, where."""
+
+    device: NDArray[np.int64]
+    due_us: NDArray[np.int64]
+    boot: NDArray[np.int64]
+    serial: NDArray[np.int64]
+    place: Place
+
+
+class Synthetic:
+    """A ``Source`` of made-up readings.
+
+    Args:
+        devices: How many devices.
+        seconds: Length of the run by the clock.
+        rate: Readings per device and second.
+        seed: The same seed makes the same city and the same walks.
+        speed: Seconds of the city per second of the run.
+    Raises:
+        LapwingError: an argument is not above 0.
+    """
+
+    def __init__(self, devices: int, seconds: float, rate: float, seed: int, speed: float = 60.0) -> None:
+        for name, value in (("devices", devices), ("seconds", seconds), ("rate", rate), ("speed", speed)):
+            if not value > 0:
+                raise LapwingError(
+                    f"{value} is not above 0", where=f"--{name}", remedy="give a positive number"
+                )
+        self.devices = [f"phone-{index:0{len(str(devices - 1))}d}" for index in range(devices)]
+        self.seconds = float(seconds)
+        self._rate = rate
+        self._seed = seed
+        self._speed = speed
+        self._steps = max(1, ceil(seconds * rate - 1e-9))
+
+    @property
+    def readings_expected(self) -> int:
+        """What would come if no device ever fell silent."""
+        return len(self.devices) * self._steps
+
+    def batches(self, started_at_us: int) -> Iterator[Batch]:
+        """The whole run; each call starts the city anew."""
+        walks_seed, churn_seed, radio_seed = np.random.SeedSequence(self._seed).spawn(3)
+        walks = Walks(len(self.devices), np.random.default_rng(walks_seed))
+        churn = Churn(len(self.devices), np.random.default_rng(churn_seed))
+        listening = Listening(len(self.devices), np.random.default_rng(radio_seed))
+        city_started_at_us = started_at_us - round(self.seconds * self._speed * 1e6)
+        for block in self._blocks(walks, churn):
+            columns = listening.columns(block.device, block.place)
+            columns["device"] = string_column(self.devices, block.device)
+            columns["boot"] = list(map(str, block.boot.tolist()))
+            columns["serial"] = list(map(str, block.serial.tolist()))
+            columns["sent_at"] = rfc3339_column(started_at_us + block.due_us)
+            measured_us = np.round(block.place.city_s * 1e6).astype(np.int64)
+            columns["measured_at"] = rfc3339_column(city_started_at_us + measured_us)
+            yield from _batches(block, encode_columns(columns))
+
+    def _blocks(self, walks: Walks, churn: Churn) -> Iterator[_Step]:
+        gathered: list[_Step] = []
+        for number in range(self._steps):
+            if number:
+                city_s = self._speed / self._rate
+                walks.step(city_s)
+                churn.step(city_s)
+            gathered.append(self._step(number, walks, churn))
+            if sum(len(step.device) for step in gathered) >= _BLOCK_READINGS_MIN:
+                yield _joined(gathered)
+                gathered = []
+        if any(len(step.device) for step in gathered):
+            yield _joined(gathered)
+
+    def _step(self, number: int, walks: Walks, churn: Churn) -> _Step:
+        present = np.flatnonzero(~churn.away)
+        # Devices do not tick in step: each has its own moment within the period.
+        moment = number + present / len(self.devices)
+        due_s = np.minimum(moment / self._rate, self.seconds)
+        return _Step(
+            device=present,
+            due_us=np.round(due_s * 1e6).astype(np.int64),
+            boot=churn.boot[present],
+            serial=churn.take_serials(present),
+            place=Place(walks.x_m[present], walks.y_m[present], walks.speed_ms[present], due_s * self._speed),
+        )
+
+
+def _joined(steps: list[_Step]) -> _Step:
+    def column(name: str) -> NDArray[np.int64]:
+        return np.concatenate([getattr(step, name) for step in steps])
+
+    return _Step(
+        column("device"),
+        column("due_us"),
+        column("boot"),
+        column("serial"),
+        Place.joined([s.place for s in steps]),
+    )
+
+
+def _batches(block: _Step, payloads: list[bytes]) -> Iterator[Batch]:
+    for low in range(0, len(payloads), BATCH_READINGS_MAX):
+        part = slice(low, low + BATCH_READINGS_MAX)
+        yield Batch(block.device[part].astype(np.int32), block.due_us[part], payloads[part])
