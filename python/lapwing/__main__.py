@@ -1,0 +1,5 @@
+"""``python -m lapwing`` is ``lapwing``."""
+
+from lapwing.cli.app import main
+
+main()

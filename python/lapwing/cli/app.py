@@ -1,0 +1,125 @@
+"""The main command: a table of commands, loaded when called, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from lapwing import __version__
+from lapwing.errors import LapwingError
+
+COMMANDS = {
+    "broker": "Run a broker until SIGTERM or Ctrl-C.",
+    "pub": "Publish messages.",
+    "sub": "Subscribe, and print messages as they arrive.",
+    "stream": "List streams, and read their messages.",
+    "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
+    "pipeline": "Run Spark jobs over a stream.",
+    "swarm": "Load a broker with many clients, and measure it.",
+    "config": "Show or check a configuration.",
+}
+"""Name -> one line of help. The command itself is ``lapwing.cli.NAME.app``."""
+
+INTERRUPTED = 130
+_BROKEN_PIPE = 141
+
+
+class LazyGroup(TyperGroup):
+    """Lists commands from the table above, and imports one only to run it."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, help_text in COMMANDS.items():
+            if find_spec(f"lapwing.cli.{name}") is not None:
+                self.commands[name] = TyperCommand(name, help=help_text)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command to run, imported now; unknown names get the base's suggestion."""
+        name, stub, rest = super().resolve_command(ctx, args)
+        return (name, load_command(name), rest) if name in COMMANDS else (name, stub, rest)
+
+
+def load_command(name: str) -> Any:
+    """Imports one command."""
+    command = typer.main.get_command(import_module(f"lapwing.cli.{name}").app)
+    command.name = name
+    return command
+
+
+app = typer.Typer(
+    cls=LazyGroup,
+    add_completion=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="A latency-sensitive MQTT broker with its data pipeline.",
+    epilog="Each command explains itself, with examples: lapwing COMMAND --help",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"lapwing {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Options of ``lapwing`` itself."""
+
+
+# typer keeps click inside and exports only this class of it; its bases are click's UsageError and ClickException.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs one command and exits with its code."""
+    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+
+
+def run(arguments: list[str]) -> int:
+    """Runs one command; returns its exit code, errors printed."""
+    try:
+        result = typer.main.get_command(app)(arguments, prog_name="lapwing", standalone_mode=False)
+        sys.stdout.flush()
+    except LapwingError as error:
+        print_error(error)
+        return error.exit_code
+    except _UsageError as error:
+        return _usage_error(error)
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has left (`lapwing sub ... | head`): nothing to say, and nobody to say it to.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _BROKEN_PIPE
+    return result if isinstance(result, int) else 0
+
+
+def print_error(error: LapwingError) -> None:
+    """One line per problem on standard error."""
+    label = typer.style("error:", fg="red", bold=True)
+    for line in error.lines():
+        typer.echo(f"{label} {line}", err=True)
+
+
+def _usage_error(error: Any) -> int:
+    """Click's message as one line, with the command whose ``--help`` explains it."""
+    context = getattr(error, "ctx", None)
+    if type(error).__name__.startswith("NoArgsIsHelp"):
+        typer.echo(context.get_help())
+        return 0
+    path = context.command_path if context else "lapwing"
+    what = " ".join(error.format_message().rstrip(".").split())
+    print_error(LapwingError(what, where=path, remedy=f"see {path} --help"))
+    return int(getattr(error, "exit_code", 2))

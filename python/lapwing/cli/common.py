@@ -1,0 +1,40 @@
+"""What several commands share: examples in help, the options of a configuration, output as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def examples(*lines: str) -> str:
+    """Text for ``epilog``: one example a line, kept as written."""
+    return "Examples:\n\n" + "\n\n".join(f"  {line}" for line in lines)
+
+
+def echo_json(document: object) -> None:
+    """One object, one line, at once: readers of a pipe see it when it happens."""
+    typer.echo(json.dumps(document, ensure_ascii=False, separators=(", ", ": ")))
+
+
+def table(rows: Iterable[Iterable[object]], head: Iterable[str]) -> str:
+    """Columns aligned with spaces: easy to read, and easy for ``awk``."""
+    cells = [[str(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
+    return "\n".join(lines)
+
+
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", "-c", metavar="FILE", envvar="LAPWING_CONFIG", help="Configuration, TOML."),
+]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Set one key, as broker.shards=2; above file and environment."
+    ),
+]
