@@ -1,8 +1,9 @@
 """The reading: what a device that senses the radio spectrum says in one payload, a JSON object in UTF-8.
 
 A device counts its readings: ``serial`` starts at 0 on each ``boot`` and rises by one, which is what makes
-loss, repeats and order exact. Required are who, which and when; whatever a device may not know is nullable, and
-a member that is absent or ``null`` means unknown. Unknown members are ignored: a newer device may say more.
+loss, repeats and order exact. Required are who, which and when; whatever a device may not know is nullable,
+and a member that is absent or ``null`` means unknown. Unknown members are ignored: a newer device may say
+more.
 """
 
 from __future__ import annotations

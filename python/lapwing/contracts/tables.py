@@ -1,8 +1,8 @@
 """What the ``coverage`` job writes: one Delta table per record, at ``OUT/tables/NAME``.
 
 Percentiles are nearest rank on the histogram that stands beside them, so a reader can ask for any other one.
-``KEYS`` names the columns that make a row of an aggregate; a null (a channel nobody reported) is a key like any
-other.
+``KEYS`` names the columns that make a row of an aggregate; a null (a channel nobody reported) is a key
+like any other.
 """
 
 from __future__ import annotations

@@ -1,0 +1,190 @@
+"""What breaks the reading's contract: a table of named reasons, in the order in which they are asked.
+
+`decode` accepts; this table says why something was refused, so it runs only on the refused and may be slow.
+The parser never decides: trailing bytes, single quotes, ``NaN``, numbers as strings, times without a zone are
+refused here whatever a JSON library would let through. A member that is repeated counts with each of its
+values for the decoder and with its last one here.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any, NoReturn
+
+from lapwing.contracts.fields import Field
+from lapwing.contracts.reading import READING, VERSION
+
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:?\d\d)?", re.ASCII)
+_INTEGERS = ("int8", "int32", "int64")
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON number")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, strict=True)
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A refused payload, looked at as deeply as it allows."""
+
+    raw: bytes
+
+    @cached_property
+    def text(self) -> str | None:
+        """The text, or None where the bytes are not UTF-8."""
+        try:
+            return self.raw.decode()
+        except UnicodeDecodeError:
+            return None
+
+    @cached_property
+    def first_value(self) -> tuple[Any, str] | None:
+        """The first JSON value and what follows it; None where there is none."""
+        if self.text is None:
+            return None
+        text = self.text.lstrip(" \t\r\n")
+        try:
+            value, end = _DECODER.raw_decode(text)
+            json.dumps(value, ensure_ascii=False).encode()  # a lone surrogate is no text
+        except (ValueError, RecursionError):
+            return None
+        return value, text[end:].strip(" \t\r\n")
+
+    @property
+    def members(self) -> Mapping[str, Any]:
+        """The members of the object; empty where there is no object."""
+        value = self.first_value[0] if self.first_value else None
+        return value if isinstance(value, dict) else {}
+
+    def first_broken(self, breaks: Callable[[Field, Any], bool]) -> str | None:
+        """The first known and given member that ``breaks`` says is wrong."""
+        given = ((f, self.members.get(f.name)) for f in READING)
+        return next((f.name for f, value in given if value is not None and breaks(f, value)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """Why a payload was refused; ``field`` is None where no member is to blame."""
+
+    reason: str
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``breach`` gives the member at fault, ``""`` for the payload as a whole, None where all is well."""
+
+    reason: str
+    meaning: str
+    breach: Callable[[Payload], str | None]
+
+
+def _whole(broken: bool) -> str | None:
+    return "" if broken else None
+
+
+def _missing(payload: Payload) -> str | None:
+    required = (f.name for f in READING if not f.nullable)
+    return next((name for name in required if payload.members.get(name) is None), None)
+
+
+def _wrong_type(field: Field, value: Any) -> bool:
+    if isinstance(value, bool):
+        return field.kind != "bool"
+    if field.kind in ("string", "time"):
+        return not isinstance(value, str)
+    return not isinstance(value, int if field.kind in _INTEGERS else (int, float))
+
+
+def time_us(text: str) -> int | None:
+    """Microseconds since the epoch of an RFC 3339 time with a zone; None where ``text`` is none."""
+    match = _TIME.fullmatch(text)
+    if not match or match[4] is None:
+        return None
+    zone = "+00:00" if match[4] in "Zz" else match[4]
+    try:
+        whole = datetime.fromisoformat(f"{match[1]}T{match[2]}{zone}")
+    except ValueError:
+        return None
+    since = whole - datetime(1970, 1, 1, tzinfo=UTC)
+    fraction_us = round(float("0" + (match[3] or ".0")) * 1e6)
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + fraction_us
+
+
+def _zoneless(field: Field, value: Any) -> bool:
+    match = _TIME.fullmatch(value) if field.kind == "time" else None
+    return match is not None and match[4] is None
+
+
+def _no_time(field: Field, value: Any) -> bool:
+    return field.kind == "time" and time_us(value) is None
+
+
+def _out_of_range(field: Field, value: Any) -> bool:
+    if field.kind == "time":
+        measure: float | None = time_us(value)
+    else:
+        measure = len(value) if field.kind == "string" else value
+    if measure is None or not math.isfinite(measure):
+        return True
+    return not (field.low is None or field.low <= measure) or not (
+        field.high is None or measure <= field.high
+    )
+
+
+def _half_position(payload: Payload) -> str | None:
+    unknown = [name for name in ("lat", "lon") if payload.members.get(name) is None]
+    return unknown[0] if len(unknown) == 1 else None
+
+
+def _version(payload: Payload) -> str | None:
+    said = payload.members.get("v", VERSION)
+    return None if type(said) is int and said == VERSION else "v"
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("empty_payload", "there are no bytes", lambda p: _whole(not p.raw)),
+    Rule("not_utf8", "the bytes are not UTF-8", lambda p: _whole(p.text is None)),
+    Rule("not_json", "no JSON value stands at the start", lambda p: _whole(p.first_value is None)),
+    Rule(
+        "trailing_bytes",
+        "more follows the first value",
+        lambda p: _whole(bool(p.first_value and p.first_value[1])),
+    ),
+    Rule(
+        "not_an_object",
+        "the value is no object",
+        lambda p: _whole(not isinstance((p.first_value or [{}])[0], dict)),
+    ),
+    Rule("unknown_version", f"`v` is there and not {VERSION}", _version),
+    Rule("missing_field", "a required member is absent or null", _missing),
+    Rule(
+        "wrong_type",
+        "a member has another type: a number as a string, 1.0 for 1",
+        lambda p: p.first_broken(_wrong_type),
+    ),
+    Rule("time_without_zone", "a time has no zone", lambda p: p.first_broken(_zoneless)),
+    Rule("not_a_time", "a time is not RFC 3339", lambda p: p.first_broken(_no_time)),
+    Rule("out_of_range", "a value is outside the field's range", lambda p: p.first_broken(_out_of_range)),
+    Rule("half_position", "latitude without longitude, or the reverse", _half_position),
+)
+REFUSED = Rule("refused", "the decoder refused it, and no rule above says why", lambda _: "")
+REASONS: Mapping[str, str] = {rule.reason: rule.meaning for rule in (*RULES, REFUSED)}
+
+
+def breach(raw: bytes) -> Breach | None:
+    """The first rule that ``raw`` breaks; None where it keeps the contract."""
+    payload = Payload(raw)
+    for rule in RULES:
+        found = rule.breach(payload)
+        if found is not None:
+            return Breach(rule.reason, found or None)
+    return None
