@@ -113,12 +113,15 @@ class Geography:
     @staticmethod
     def lat(y_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """Latitude of points ``y_m`` metres north of the centre."""
-        return CENTRE_LAT + np.degrees(y_m / _EARTH_RADIUS_M)
+        lat: NDArray[np.float64] = CENTRE_LAT + np.degrees(y_m / _EARTH_RADIUS_M)
+        return lat
 
     @staticmethod
     def lon(x_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """Longitude of points ``x_m`` metres east of the centre."""
-        return CENTRE_LON + np.degrees(x_m / (_EARTH_RADIUS_M * np.cos(np.radians(CENTRE_LAT))))
+        parallel_m = _EARTH_RADIUS_M * np.cos(np.radians(CENTRE_LAT))
+        lon: NDArray[np.float64] = CENTRE_LON + np.degrees(x_m / parallel_m)
+        return lon
 
 
 def _lattice(
