@@ -1,4 +1,4 @@
-"""The main command: a table of commands, loaded when called, and the one place where errors become exit codes."""
+"""The main command: a table of commands, loaded when called; here errors become exit codes."""
 
 from __future__ import annotations
 
@@ -28,6 +28,10 @@ COMMANDS = {
 
 INTERRUPTED = 130
 _BROKEN_PIPE = 141
+_COMPLETION = (
+    "install_completion",
+    "show_completion",
+)  # typer adds them to each app; they are no one's need here
 
 
 class LazyGroup(TyperGroup):
@@ -49,6 +53,7 @@ def load_command(name: str) -> Any:
     """Imports one command."""
     command = typer.main.get_command(import_module(f"lapwing.cli.{name}").app)
     command.name = name
+    command.params = [option for option in command.params if option.name not in _COMPLETION]
     return command
 
 
@@ -78,7 +83,7 @@ def _options(
     """Options of ``lapwing`` itself."""
 
 
-# typer keeps click inside and exports only this class of it; its bases are click's UsageError and ClickException.
+# typer keeps click inside and exports only this class of it; its base is click's UsageError.
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
@@ -100,7 +105,7 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left (`lapwing sub ... | head`): nothing to say, and nobody to say it to.
+        # Whoever read our output has left (`lapwing sub ... | head`): nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
     return result if isinstance(result, int) else 0
@@ -117,8 +122,7 @@ def _usage_error(error: Any) -> int:
     """Click's message as one line, with the command whose ``--help`` explains it."""
     context = getattr(error, "ctx", None)
     if type(error).__name__.startswith("NoArgsIsHelp"):
-        typer.echo(context.get_help())
-        return 0
+        return 2  # making the error has printed the help already
     path = context.command_path if context else "lapwing"
     what = " ".join(error.format_message().rstrip(".").split())
     print_error(LapwingError(what, where=path, remedy=f"see {path} --help"))

@@ -1,0 +1,72 @@
+"""``lapwing broker``: a broker in this process until a signal ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from lapwing.cli.common import ConfigFile, Settings, echo_json, examples
+
+if TYPE_CHECKING:
+    from lapwing.broker import Broker
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog=examples(
+        "lapwing broker",
+        "lapwing broker --listen tcp://127.0.0.1:0 --http off --json",
+        "lapwing broker --config lapwing.toml --data /var/lib/lapwing --set broker.shards=2",
+        "lapwing broker --set streams.readings.filter=spectrum/+/readings --set broker.drain=30s",
+    )
+)
+def broker(
+    config: ConfigFile = None,
+    listen: Annotated[
+        list[str] | None,
+        typer.Option("--listen", metavar="URL", help="MQTT listener, as tcp://127.0.0.1:1883; repeatable."),
+    ] = None,
+    http: Annotated[
+        str | None,
+        typer.Option("--http", metavar="HOST:PORT", help='Streams, health, metrics; "off" for none.'),
+    ] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", metavar="DIR", help="Folder of the log; made if missing.")
+    ] = None,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+) -> int:
+    """Run a broker until SIGTERM or Ctrl-C.
+
+    Prints each listener's address, then "ready". The first SIGTERM or Ctrl-C drains: no new connections,
+    clients are let go in order, what waits is committed (broker.drain at most), exit code 0. A second one
+    stops at once.
+    """
+    from lapwing import Broker
+    from lapwing.cli.broker_loop import serve
+    from lapwing.config import load
+
+    flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
+    running = Broker.from_config(load(config, settings=settings, flags=flags).config)
+    return serve(running, on_ready=lambda: _announce(running, as_json=json))
+
+
+def _flags(given: Mapping[str, tuple[str, object]]) -> dict[str, tuple[str, object]]:
+    """Flags that were given, as ``load`` wants them: key -> (flag, value)."""
+    return {f"broker.{key}": (flag, value) for flag, (key, value) in given.items() if value not in (None, [])}
+
+
+def _announce(running: Broker, *, as_json: bool) -> None:
+    http = [("http", running.http_url)] if running.config.broker.http is not None else []
+    for protocol, url in [("mqtt", url) for url in running.urls] + http:
+        if as_json:
+            echo_json({"event": "listening", "protocol": protocol, "url": url})
+        else:
+            typer.echo(f"{protocol} {url}")
+    if as_json:
+        echo_json({"event": "ready"})
+    else:
+        typer.echo("ready")

@@ -1,0 +1,58 @@
+"""``lapwing config show|check``: what is in force and where it came from; what is wrong with a file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapwing.cli.common import ConfigFile, Settings, examples
+
+app = typer.Typer(help="Show or check a configuration.", no_args_is_help=True)
+
+
+class Format(StrEnum):
+    """How ``config show`` prints."""
+
+    toml = "toml"
+    json = "json"
+
+
+@app.command(
+    epilog=examples(
+        "lapwing config show",
+        "LAPWING_BROKER__SHARDS=2 lapwing config show --config lapwing.toml",
+        "lapwing config show --json | jq '.\"broker.listen\"'",
+    )
+)
+def show(
+    config: ConfigFile = None,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.toml,
+) -> None:
+    """Print every key with the value in force and where it came from: default, file and line, variable, flag.
+
+    The TOML can be given to --config again.
+    """
+    from lapwing.config import load
+    from lapwing.config.show import as_json, as_toml
+
+    loaded = load(config, settings=settings)
+    typer.echo(as_json(loaded) if json or form is Format.json else as_toml(loaded))
+
+
+@app.command(epilog=examples("lapwing config check lapwing.toml"))
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Configuration, TOML.")],
+) -> None:
+    """Read a file, and say what is wrong with it: one line per problem, exit code 2.
+
+    Only the file is looked at, not the environment.
+    """
+    from lapwing.config import load
+
+    load(file, environment={})
+    typer.echo(f"{file}: in order")

@@ -1,0 +1,113 @@
+"""The few requests that ``lapwing stream`` makes to a broker's HTTP side, with the standard library alone."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
+
+from lapwing.errors import (
+    ConnectError,
+    LapwingError,
+    OffsetAheadError,
+    OffsetTrimmedError,
+    StreamError,
+    StreamUnknownError,
+    TimedOutError,
+)
+
+_TIMEOUT_S = 60
+_KINDS: dict[str, type[LapwingError]] = {
+    "stream_unknown": StreamUnknownError,
+    "partition_unknown": StreamUnknownError,
+    "offset_trimmed": OffsetTrimmedError,
+    "offset_ahead": OffsetAheadError,
+}
+
+
+@dataclass(frozen=True)
+class Page:
+    """Messages of one read, as Arrow IPC; ``next_offset`` to go on from, ``end_offset`` of the partition."""
+
+    arrow: bytes
+    next_offset: int
+    end_offset: int
+
+
+class StreamApi:
+    """One broker's streams over one kept connection.
+
+    Args:
+        url: ``http://HOST:PORT``, as the broker prints it.
+
+    Raises:
+        ConnectError: not such a URL. Requests raise it when nobody answers.
+    """
+
+    def __init__(self, url: str) -> None:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        if parts.scheme != "http" or not parts.hostname:
+            remedy = "give --url http://HOST:PORT, as the broker prints it"
+            raise ConnectError(f"{url!r} is not the URL of a broker's HTTP side", remedy=remedy)
+        self.url = f"http://{parts.netloc}"
+        self._connection = http.client.HTTPConnection(parts.hostname, parts.port or 80, timeout=_TIMEOUT_S)
+
+    def streams(self) -> list[dict[str, Any]]:
+        """Every stream."""
+        _, body = self._get("/v1/streams")
+        streams: list[dict[str, Any]] = json.loads(body)["streams"]
+        return streams
+
+    def stream(self, name: str) -> dict[str, Any]:
+        """One stream.
+
+        Raises:
+            StreamUnknownError: no such stream; the message names those there are.
+        """
+        _, body = self._get(f"/v1/streams/{quote(name, safe='')}")
+        stream: dict[str, Any] = json.loads(body)
+        return stream
+
+    def read(self, name: str, partition: int, offset: int | None, limit: int, reader: str | None) -> Page:
+        """Messages from ``offset`` (None: the oldest kept), at most ``limit`` of them.
+
+        Raises:
+            StreamUnknownError: no such stream or partition.
+            OffsetTrimmedError: retention has deleted ``offset``.
+            OffsetAheadError: ``offset`` lies beyond the end.
+        """
+        wanted = {"from": offset, "limit": limit, "reader": reader}
+        query = urlencode({key: value for key, value in wanted.items() if value is not None})
+        headers, body = self._get(f"/v1/streams/{quote(name, safe='')}/{partition}?{query}")
+        return Page(body, int(headers["Lapwing-Next-Offset"]), int(headers["Lapwing-End-Offset"]))
+
+    def _get(self, path: str) -> tuple[http.client.HTTPMessage, bytes]:
+        try:
+            self._connection.request("GET", path)
+            response = self._connection.getresponse()
+            body = response.read()
+        except TimeoutError as error:
+            self._connection.close()
+            raise TimedOutError(
+                "no answer within 60 s", where=self.url, remedy="see the broker's log"
+            ) from error
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            remedy = "start a broker with HTTP, or give --url as it prints it"
+            raise ConnectError(f"cannot connect: {reason}", where=self.url, remedy=remedy) from error
+        if response.status != 200:
+            raise _error(response.status, body, f"{self.url}{path}")
+        return response.headers, body
+
+
+def _error(status: int, body: bytes, where: str) -> LapwingError:
+    try:
+        answer = json.loads(body)["error"]
+        code, message, remedy = answer["code"], answer["message"], answer["remedy"]
+    except (ValueError, KeyError, TypeError):
+        remedy = "check that a Lapwing broker listens there"
+        return StreamError(f"HTTP {status} without an explanation", where=where, remedy=remedy)
+    return _KINDS.get(code, StreamError)(message.rstrip("."), where=where, remedy=remedy)
