@@ -3,9 +3,9 @@
     def test_it(lapwing_broker):
         client.connect(lapwing_broker.url)
 
-Settings go into a marker: ``@pytest.mark.lapwing(streams={"all": "#"}, http="127.0.0.1:0")`` takes the arguments of
-``lapwing.Broker``. The broker listens on a port of its own on loopback, keeps its log in a temporary folder, uses
-two data threads that are not pinned, and is stopped and deleted after the test.
+Settings go into a marker: ``@pytest.mark.lapwing(streams={"all": "#"}, http="127.0.0.1:0")`` takes
+the arguments of ``lapwing.Broker``. The broker listens on a port of its own on loopback, keeps its log in a
+temporary folder, uses two data threads that are not pinned, and is stopped and deleted after the test.
 """
 
 from __future__ import annotations

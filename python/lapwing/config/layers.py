@@ -51,10 +51,10 @@ def file_layer(path: Path) -> Layer:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        message, line = _syntax_error(str(error))
+        message, line = _syntax_error(str(error), text)
         raise ConfigError(
             f"not valid TOML: {message}",
-            where=f"{path}:{line}" if line else str(path),
+            where=f"{path}:{line}",
             remedy="correct this line",
         ) from error
     return Layer(values, {key: f"{path}:{line}" for key, line in key_lines(text).items()})
@@ -85,10 +85,11 @@ def _read(path: Path) -> str:
         ) from error
 
 
-def _syntax_error(message: str) -> tuple[str, int | None]:
-    match = re.search(r" \(at line (\d+), column \d+\)$", message)
-    if match is None:
-        return message.replace(" (at end of document)", " at the end of the file"), None
+def _syntax_error(message: str, text: str) -> tuple[str, int]:
+    """tomllib's message without its place, and the line; some problems show only at the end."""
+    match = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)$", message)
+    if match is None or match[1] is None:
+        return message[: match.start()] if match else message, len(text.splitlines()) or 1
     return message[: match.start()], int(match[1])
 
 
@@ -142,7 +143,7 @@ def parse_text(text: str, place: str) -> object:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError as error:
-        message, _ = _syntax_error(str(error))
+        message, _ = _syntax_error(str(error), text)
         raise ConfigError(
             f"{text!r} is not a TOML list or table: {message}",
             where=place,

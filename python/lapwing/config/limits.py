@@ -99,7 +99,7 @@ class Limits(BaseModel):
     def _high_mark_below_the_limit(self) -> Limits:
         if self.output_high_bytes > self.output_bytes_max:
             raise ValueError(
-                f"output_high_bytes {self.output_high_bytes} is above output_bytes_max {self.output_bytes_max};"
-                " lower the first or raise the second"
+                f"output_high_bytes {self.output_high_bytes} is above output_bytes_max"
+                f" {self.output_bytes_max}; lower the first or raise the second"
             )
         return self

@@ -1,0 +1,193 @@
+"""Layers and problems: what wins, what is refused, and what each problem names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from lapwing.config import Loaded, load
+from lapwing.config.show import as_json, as_toml
+from lapwing.errors import ConfigError
+
+FILE = """\
+[broker]
+shards = 2
+drain = "5s"
+
+[streams.readings]
+filter = "spectrum/+/readings"
+retain_age = "48h"
+"""
+
+
+def loaded(
+    folder: Path,
+    text: str = FILE,
+    environment: Mapping[str, str] | None = None,
+    settings: Sequence[str] = (),
+    flags: Mapping[str, tuple[str, object]] | None = None,
+) -> Loaded:
+    """Loads ``text`` as a file under the layers given."""
+    file = folder / "lapwing.toml"
+    file.write_text(text)
+    return load(file, environment=environment or {}, settings=settings, flags=flags)
+
+
+def test_flags_win_over_environment_over_file(tmp_path: Path) -> None:
+    """Does the strongest layer win, key by key, and does each value remember where it came from?"""
+    result = loaded(
+        tmp_path,
+        environment={
+            "LAPWING_BROKER__SHARDS": "3",
+            "LAPWING_STREAMS__READINGS__PARTITIONS": "4",
+            "OTHER__X": "1",
+        },
+        settings=["broker.shards=4", "limits.topic_levels_max=8"],
+        flags={"broker.listen": ("--listen", ["tcp://127.0.0.1:0"])},
+    )
+    config = result.config
+    assert (config.broker.shards, config.broker.drain, config.broker.listen) == (
+        4,
+        5_000,
+        ["tcp://127.0.0.1:0"],
+    )
+    assert (config.streams["readings"].partitions, config.streams["readings"].retain_age) == (4, 172_800_000)
+    assert result.place(("broker", "shards")) == "flag --set broker.shards=4"
+    assert result.place(("broker", "listen")) == "flag --listen"
+    assert result.place(("broker", "drain")) == f"{tmp_path}/lapwing.toml:3"
+    assert (
+        result.place(("streams", "readings", "partitions"))
+        == "environment LAPWING_STREAMS__READINGS__PARTITIONS"
+    )
+    assert result.place(("broker", "http")) == "default"
+
+
+def test_shown_toml_is_read_back(tmp_path: Path) -> None:
+    """Is the configuration the same after ``config show`` and ``--config``?"""
+    first = loaded(tmp_path)
+    second = loaded(tmp_path, as_toml(first))
+    assert second.config == first.config
+    assert '"broker.shards": {"value": 2' in as_json(first).replace("\n    ", "").replace("{ ", "{")
+
+
+PROBLEMS = [
+    # text of the file, environment, --set; what the one line must be (FILE stands for the file's name)
+    ("[broker]\nshard = 2", {}, [], "unknown key broker.shard (FILE:2): did you mean broker.shards?"),
+    ("[borker]\nshards = 2", {}, [], "unknown key borker (FILE:1): did you mean broker?"),
+    ("shards = 2", {}, [], "unknown key shards (FILE:1): did you mean broker.shards?"),
+    ("[broker]\nshards = 'two'", {}, [], 'broker.shards = "two" (FILE:2): must be a valid integer'),
+    ("[broker]\nshards = 65", {}, [], "broker.shards = 65 (FILE:2): must be less than or equal to 64"),
+    ("[broker]\ndrain = 10", {}, [], "broker.drain = 10 (FILE:2): must be a duration with its unit"),
+    ('[limits]\npacket_bytes_max = "1M"', {}, [], 'limits.packet_bytes_max = "1M" (FILE:2): must be a size'),
+    ("[limits]\ntopic_levels_max = 0", {}, [], "limits.topic_levels_max = 0 (FILE:2): must be greater"),
+    ("[limits]\noutput_high_bytes = '9MiB'", {}, [], "output_high_bytes 9437184 is above output_bytes_max"),
+    ("[streams.r]\nkey = 'topic'", {}, [], "streams.r.filter is missing (FILE:1): add filter = ... there"),
+    (
+        "[streams.r]\nfilter = 'a/#/b'",
+        {},
+        [],
+        "streams.r.filter = \"a/#/b\" (FILE:2): '#' must be the whole last",
+    ),
+    ("[streams.r]\nfilter = 'a/b+'", {}, [], "'+' must be a whole level"),
+    ("[streams.r]\nfilter = '$share/g/a'", {}, [], "must be a plain topic filter"),
+    ("[streams.r]\nfilter = ''", {}, [], "must be a topic filter of 1 to 65535 bytes"),
+    ("[streams.'a/b']\nfilter = 'x'", {}, [], "streams.a/b: bad name (FILE:1): use 1 to 64 of letters"),
+    ("[streams.r]\nfilter = 'a'\nkey = 'device'", {}, [], "must be 'client' or 'topic'"),
+    ("streams.r = 3", {}, [], "streams.r = 3 (FILE:1): "),
+    (
+        "[broker]\nlisten = ['tcp://127.0.0.1:1', 'tcp://0.0.0.0:2']",
+        {},
+        [],
+        'broker.listen[1] = "tcp://0.0.0.0:2" (FI',
+    ),
+    (
+        "[broker]\nlisten = 'tcp://10.0.0.1:2'",
+        {},
+        [],
+        "no open listener beyond loopback without authentication",
+    ),
+    ("[broker]\nlisten = 'udp://127.0.0.1:2'", {}, [], "must be a URL of the form"),
+    ("[broker]\nlisten = []", {}, [], "broker.listen = [] (FILE:2): "),
+    ("[broker]\nhttp = '0.0.0.0:80'", {}, [], "HTTP has no authentication yet and listens on loopback only"),
+    ("[broker]\nhttp = '127.0.0.1'", {}, [], "must be HOST:PORT"),
+    ("[broker]\nhttp = '127.0.0.1:99999'", {}, [], "must be HOST:PORT"),
+    ("[broker\n", {}, [], "not valid TOML: "),
+    ("a = 1\na = 2", {}, [], "(FILE:2): correct this line"),
+    (
+        "",
+        {"LAPWING_BROKER__SHARDS": "x"},
+        [],
+        'broker.shards = "x" (environment LAPWING_BROKER__SHARDS): must be',
+    ),
+    (
+        "",
+        {"LAPWING_BROKER__SHRADS": "1"},
+        [],
+        "unknown key broker.shrads (environment LAPWING_BROKER__SHRADS): did",
+    ),
+    ("", {"LAPWING_BROKER__LISTEN": "[1"}, [], "'[1' is not a TOML list or table"),
+    ("", {}, ["broker.shards"], "--set 'broker.shards' is not KEY=VALUE: write --set broker.shards=2"),
+    ("", {}, ["broker.shards=-1"], 'broker.shards = "-1" (flag --set broker.shards=-1): must be greater'),
+    ("", {}, ["=1"], "is not KEY=VALUE"),
+    (
+        "",
+        {},
+        ["nothing.at.all=1"],
+        "unknown key nothing (flag --set nothing.at.all=1): remove it; known here: broker",
+    ),
+    ("", {}, ["broker=1"], 'broker = "1" (flag --set broker=1): '),
+]
+
+
+@pytest.mark.parametrize(("text", "environment", "settings", "line"), PROBLEMS)
+def test_problem(
+    tmp_path: Path, text: str, environment: dict[str, str], settings: list[str], line: str
+) -> None:
+    """Is there exactly one line, and does it name key, value, place and remedy?"""
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, text, environment, settings)
+    assert len(caught.value.lines()) == 1
+    assert line in caught.value.lines()[0].replace(f"{tmp_path}/lapwing.toml", "FILE")
+    assert caught.value.exit_code == 2
+
+
+def test_every_problem_is_reported(tmp_path: Path) -> None:
+    """Are problems of all layers reported at once, rather than one per attempt?"""
+    with pytest.raises(ConfigError) as caught:
+        loaded(tmp_path, "[broker]\nshard = 1\npin = 'x'", {"LAPWING_HTTP__READS_MAX": "0"}, ["limits.x=1"])
+    assert len(caught.value.lines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (None, "cannot read the configuration file: No such file or directory"),
+        (b"a = '\xff'", "the file is not UTF-8 (FILE:1)"),
+        (b"#" * (1 << 21), "the configuration file is larger than"),
+    ],
+)
+def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, line: str) -> None:
+    """Does a file that is no configuration at all name itself and the remedy?"""
+    file = tmp_path / "lapwing.toml"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ConfigError) as caught:
+        load(file, environment={})
+    assert line in str(caught.value).replace(str(file), "FILE")
+
+
+@pytest.mark.parametrize(
+    "url", ["tcp://127.0.0.1:0", "tcp://127.9.9.9:1", "tcp://[::1]:1883", "tcp://localhost:1883"]
+)
+def test_loopback_is_accepted(tmp_path: Path, url: str) -> None:
+    """Is every address of loopback accepted as it was written?"""
+    assert loaded(tmp_path, f"[broker]\nlisten = '{url}'").config.broker.listen == [url]
+
+
+def test_http_off(tmp_path: Path) -> None:
+    """Does "off" mean no HTTP, and is it shown as it is written?"""
+    result = loaded(tmp_path, "[broker]\nhttp = 'off'")
+    assert result.config.broker.http is None
+    assert 'http = "off"' in as_toml(result)

@@ -1,0 +1,1 @@
+"""What tests across rooms share."""

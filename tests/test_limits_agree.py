@@ -1,0 +1,37 @@
+"""Does the configuration's `limits` section have every limit of the node, with the node's default?"""
+
+import json
+import re
+from pathlib import Path
+
+from lapwing.config import Config, node_json
+
+NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config.rs"
+
+
+def defaults_of(struct: str) -> dict[str, int]:
+    """The integer defaults in `impl Default for STRUCT`; Rust's arithmetic there is Python's too."""
+    body = re.search(
+        rf"impl Default for {struct} \{{.*?{struct} \{{(.*?)\n        \}}", NODE_CONFIG.read_text(), re.DOTALL
+    )
+    assert body, f"no defaults of {struct} in {NODE_CONFIG}"
+    fields = re.findall(r"(\w+): ([\d_ <*+]+),", body[1])
+    assert fields
+    return {name: eval(expression) for name, expression in fields}
+
+
+def test_limits_agree() -> None:
+    assert json.loads(node_json(Config()))["limits"] == defaults_of("Limits")
+
+
+def test_stream_defaults_agree() -> None:
+    stream = json.loads(node_json(Config(streams={"s": {"filter": "a"}})))["streams"]["s"]  # type: ignore[dict-item]
+    source = NODE_CONFIG.read_text()
+    for name, function in (
+        ("partitions", "one"),
+        ("retain_age_ms", "one_day_ms"),
+        ("segment_bytes", "segment_bytes"),
+    ):
+        expression = re.search(rf"fn {function}\(\) -> \w+ \{{\s*(.*?)\s*\}}", source)
+        assert expression
+        assert stream[name] == eval(expression[1])
