@@ -43,7 +43,7 @@ def make_app(node: Node, settings: HttpSection) -> Starlette:
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),
     ]
-    return Starlette(
+    app = Starlette(
         routes=routes,
         middleware=[Middleware(Guard, counters=counters, routes=routes)],
         exception_handlers={
@@ -52,6 +52,8 @@ def make_app(node: Node, settings: HttpSection) -> Starlette:
             Exception: answer_defect,
         },
     )
+    app.router.redirect_slashes = False
+    return app
 
 
 class Health:

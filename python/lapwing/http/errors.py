@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -10,6 +11,7 @@ from starlette.responses import JSONResponse
 
 from lapwing.errors import CoreFailure
 
+_log = logging.getLogger(__name__)
 _STATUS_OF_CORE = {
     "stream_unknown": 404,
     "partition_unknown": 404,
@@ -85,10 +87,7 @@ async def answer_routing_error(request: Request, error: Exception) -> JSONRespon
 
 
 async def answer_defect(_request: Request, error: Exception) -> JSONResponse:
-    """Starlette's handler for what nobody expected; uvicorn logs the traceback."""
-    return HttpError(
-        500,
-        "defect",
-        f"an error inside the broker: {type(error).__name__}",
-        "see the broker's log, and report it",
-    ).response()
+    """Starlette's handler for what nobody expected."""
+    _log.error("a defect in the HTTP side", exc_info=error)
+    what = f"a defect in the broker: {type(error).__name__}"
+    return HttpError(500, "defect", what, "report it with the broker's log").response()
