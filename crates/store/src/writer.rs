@@ -1,7 +1,15 @@
 //! The one writer of the log.
 
+use std::sync::Arc;
+
+use crate::config::LogConfig;
 use crate::error::StoreError;
 use crate::info::{Committed, StreamIndex, Trimmed};
+use crate::lock::FolderLock;
+use crate::notice::StoreCounters;
+use crate::record::{BODY_BYTES_MAX, record_bytes};
+use crate::shared::Shared;
+use crate::stream::writer::StreamWriter;
 
 /// One record to append.
 #[derive(Debug, Clone, Copy)]
@@ -22,21 +30,60 @@ pub struct Append<'a> {
 
 /// The one writer of the log: `append` gathers, `commit` makes durable and visible. `Send`, owned by the log thread.
 #[derive(Debug)]
-pub struct LogWriter {}
+pub struct LogWriter {
+    shared: Arc<Shared>,
+    streams: Vec<StreamWriter>,
+    config: LogConfig,
+    pending_bytes: usize,
+    /// The first fatal error; nothing is done after it.
+    stopped: Option<String>,
+    /// Held until the writer goes.
+    _lock: Option<FolderLock>,
+}
 
 impl LogWriter {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        streams: Vec<StreamWriter>,
+        config: LogConfig,
+        lock: Option<FolderLock>,
+    ) -> Self {
+        Self { shared, streams, config, pending_bytes: 0, stopped: None, _lock: lock }
+    }
+
     /// Takes a record into the batch of its stream; returns its offset. Durable and visible after the next `commit`.
     ///
     /// # Errors
     /// `Pending`: too much waits, commit first. `BodyTooLarge`, `NoStream`, `NoPartition`: the record is refused.
     /// `Stopped`: fatal.
-    pub fn append(&mut self, _stream: StreamIndex, _record: Append<'_>) -> Result<u64, StoreError> {
-        unimplemented!()
+    pub fn append(&mut self, stream: StreamIndex, record: Append<'_>) -> Result<u64, StoreError> {
+        self.check_running()?;
+        let body_bytes = record.body.len();
+        let body_bytes_max = self.config.body_bytes_max.min(BODY_BYTES_MAX);
+        if body_bytes > body_bytes_max {
+            return Err(StoreError::BodyTooLarge { body_bytes, body_bytes_max });
+        }
+        let bytes = record_bytes(body_bytes);
+        let (pending_bytes, pending_bytes_max) = (self.pending_bytes, self.config.pending_bytes_max);
+        // One record always fits, so that a limit below the largest body cannot block for ever.
+        if pending_bytes > 0 && pending_bytes + bytes > pending_bytes_max {
+            return Err(StoreError::Pending { pending_bytes, pending_bytes_max });
+        }
+        let Some(writer) = self.streams.get_mut(stream.0 as usize) else {
+            return Err(self.shared.no_stream(&format!("#{}", stream.0)));
+        };
+        match writer.append(&record) {
+            Some(offset) => {
+                self.pending_bytes += bytes;
+                Ok(offset)
+            }
+            None => Err(self.shared.streams[stream.0 as usize].no_partition(record.partition)),
+        }
     }
 
     /// Bytes that wait for a commit.
     pub fn pending_bytes(&self) -> usize {
-        unimplemented!()
+        self.pending_bytes
     }
 
     /// Writes and syncs the batch of each dirty stream, then lets readers see it. Does nothing when nothing waits.
@@ -45,23 +92,95 @@ impl LogWriter {
     /// `Full`: the batch is kept, call again when space may have returned (streams already synced in this call stay
     /// synced). Anything else is fatal: the writer does nothing any more.
     pub fn commit(&mut self) -> Result<Committed, StoreError> {
-        unimplemented!()
+        self.check_running()?;
+        let mut all = Committed::default();
+        let mut first_error = None;
+        for place in 0..self.streams.len() {
+            if !self.streams[place].is_dirty() {
+                continue;
+            }
+            let result = self.streams[place].commit(&self.shared);
+            match self.note(result) {
+                Ok(one) => all = all.and(one),
+                // The other streams are still tried: one that is full elsewhere does not hold them up.
+                Err(error) if error.is_retryable() => first_error = first_error.or(Some(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        self.count(&all);
+        self.pending_bytes = self.streams.iter().map(StreamWriter::pending_bytes).sum();
+        first_error.map_or(Ok(all), Err)
     }
 
-    /// Deletes segments by age and size, rolls segments that grew old, saves named readers' positions. Call it about
-    /// once a second. `now_ms`: milliseconds since the epoch.
+    /// Deletes segments by age and size, rolls segments that grew old, saves named readers' positions, and names the
+    /// end of the last commit in the file. Call it about once a second. `now_ms`: milliseconds since the epoch.
     ///
     /// # Errors
     /// As `commit`.
-    pub fn retain(&mut self, _now_ms: i64) -> Result<Trimmed, StoreError> {
-        unimplemented!()
+    pub fn retain(&mut self, now_ms: i64) -> Result<Trimmed, StoreError> {
+        self.check_running()?;
+        let mut trimmed = Trimmed::default();
+        for place in 0..self.streams.len() {
+            let named = self.streams[place].name_end(&self.shared);
+            let result = named.and_then(|()| self.streams[place].retain(&self.shared, now_ms, &mut trimmed));
+            self.note(result)?;
+        }
+        StoreCounters::add(&self.shared.counters.trimmed_segments, trimmed.segments);
+        StoreCounters::add(&self.shared.counters.trimmed_bytes, trimmed.bytes);
+        Ok(trimmed)
     }
 
     /// Commits what waits, names the end in a last commit record, and saves readers' positions.
     ///
     /// # Errors
-    /// As `commit`.
-    pub fn close(self) -> Result<(), StoreError> {
-        unimplemented!()
+    /// As `commit`; on `Full` what waited is lost.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.commit()?;
+        for writer in &mut self.streams {
+            writer.name_end(&self.shared)?;
+            writer.save_readers(&self.shared);
+        }
+        Ok(())
+    }
+
+    fn check_running(&self) -> Result<(), StoreError> {
+        match &self.stopped {
+            Some(reason) => Err(StoreError::Stopped { reason: reason.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers an error that stops the log, counts one that does not.
+    fn note<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &result {
+            match error.is_retryable() {
+                true => StoreCounters::add(&self.shared.counters.full, 1),
+                false => self.stopped = Some(error.to_string()),
+            }
+        }
+        result
+    }
+
+    fn count(&self, committed: &Committed) {
+        if committed.streams == 0 {
+            return;
+        }
+        let counters = &self.shared.counters;
+        StoreCounters::add(&counters.records, committed.records);
+        StoreCounters::add(&counters.bytes, committed.bytes);
+        StoreCounters::add(&counters.syncs, u64::from(committed.streams));
+        StoreCounters::add(&counters.sync_us, committed.sync_us);
+        StoreCounters::add(&counters.commits, 1);
+    }
+}
+
+impl Committed {
+    fn and(self, other: Self) -> Self {
+        Self {
+            records: self.records + other.records,
+            bytes: self.bytes + other.bytes,
+            streams: self.streams + other.streams,
+            sync_us: self.sync_us + other.sync_us,
+        }
     }
 }

@@ -1,0 +1,132 @@
+//! The file system of the operating system.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, IoSlice};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Access, Disk, DiskFile};
+
+/// The real one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OsDisk;
+
+impl Disk for OsDisk {
+    fn create_dir(&self, dir: &Path) -> io::Result<()> {
+        fs::create_dir_all(dir)
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
+        fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
+    }
+
+    fn open(&self, file: &Path, access: Access) -> io::Result<Arc<dyn DiskFile>> {
+        let create = access == Access::Create;
+        let write = access != Access::Read;
+        let handle = OpenOptions::new().read(true).write(write).create(create).truncate(create).open(file)?;
+        Ok(Arc::new(OsFile { handle }))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+
+    fn remove(&self, file: &Path) -> io::Result<()> {
+        fs::remove_file(file)
+    }
+
+    fn sync_dir(&self, dir: &Path) -> io::Result<()> {
+        File::open(dir)?.sync_all()
+    }
+}
+
+#[derive(Debug)]
+struct OsFile {
+    handle: File,
+}
+
+impl DiskFile for OsFile {
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut read = 0;
+        while read < bytes.len() {
+            match self.handle.read_at(&mut bytes[read..], at + read as u64) {
+                Ok(0) => break,
+                Ok(more) => read += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(read)
+    }
+
+    fn write_at(&self, parts: &[IoSlice<'_>], at: u64) -> io::Result<()> {
+        let mut at = at;
+        let mut waiting = parts.to_vec();
+        let mut rest = &mut waiting[..];
+        IoSlice::advance_slices(&mut rest, 0); // Drops empty parts at the front.
+        while !rest.is_empty() {
+            match pwritev(&self.handle, rest, at) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => {
+                    at += written as u64;
+                    IoSlice::advance_slices(&mut rest, written);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.handle.sync_data()
+    }
+
+    fn allocate(&self, bytes: u64) -> io::Result<bool> {
+        fallocate(&self.handle, bytes)
+    }
+
+    fn set_len(&self, bytes: u64) -> io::Result<()> {
+        self.handle.set_len(bytes)
+    }
+
+    fn bytes(&self) -> io::Result<u64> {
+        Ok(self.handle.metadata()?.len())
+    }
+}
+
+/// The most parts that Linux takes in one call (`IOV_MAX`).
+const PARTS_MAX: usize = 1024;
+
+fn pwritev(handle: &File, parts: &[IoSlice<'_>], at: u64) -> io::Result<usize> {
+    let count = parts.len().min(PARTS_MAX) as libc::c_int;
+    let at = libc::off_t::try_from(at).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: `IoSlice` has the layout of `iovec` (promised by std); the slices outlive the call and the descriptor is
+    // open as long as `handle` is borrowed.
+    let written = unsafe { libc::pwritev(handle.as_raw_fd(), parts.as_ptr().cast(), count, at) };
+    usize::try_from(written).map_err(|_| io::Error::last_os_error())
+}
+
+#[cfg(target_os = "linux")]
+fn fallocate(handle: &File, bytes: u64) -> io::Result<bool> {
+    let bytes = libc::off_t::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    loop {
+        // SAFETY: plain integers; the descriptor is open as long as `handle` is borrowed.
+        if unsafe { libc::fallocate(handle.as_raw_fd(), 0, 0, bytes) } == 0 {
+            return Ok(true);
+        }
+        let error = io::Error::last_os_error();
+        match error.raw_os_error() {
+            Some(libc::EINTR) => {}
+            Some(libc::EOPNOTSUPP | libc::ENOSYS) => return Ok(false),
+            _ => return Err(error),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fallocate(_handle: &File, _bytes: u64) -> io::Result<bool> {
+    Ok(false)
+}

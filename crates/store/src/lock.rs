@@ -1,0 +1,60 @@
+//! One broker per data folder.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::Path;
+
+use crate::error::StoreError;
+
+/// Held as long as the writer lives; the system lets go when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct FolderLock {
+    _file: File,
+}
+
+impl FolderLock {
+    /// Takes the lock of `dir` and writes this process's id into it.
+    ///
+    /// # Errors
+    /// `Locked` names the holder; `Io`.
+    pub(crate) fn take(dir: &Path) -> Result<Self, StoreError> {
+        let path = dir.join("lock");
+        let io = |error| StoreError::io("open", &path, error);
+        // Not truncated on opening: the holder's id must stay readable.
+        let mut file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) });
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path, error)),
+        }
+        // The id is for people; a full disk must not keep the broker from opening, so a failure changes nothing.
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
+        Ok(Self { _file: file })
+    }
+}
+
+fn holder(file: &mut File) -> Option<u32> {
+    let mut text = String::new();
+    file.take(16).read_to_string(&mut text).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_holder_is_told_who_the_first_is() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let held = FolderLock::take(dir.path()).expect("nobody holds it");
+        match FolderLock::take(dir.path()) {
+            Err(StoreError::Locked { pid, .. }) => assert_eq!(pid, Some(std::process::id())),
+            other => panic!("{other:?}"),
+        }
+        drop(held);
+        FolderLock::take(dir.path()).expect("it was let go");
+    }
+}

@@ -1,0 +1,152 @@
+//! Opening the log: lock, version, streams.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{LogConfig, StreamConfig};
+use crate::disk::{self, Disk, OsDisk};
+use crate::error::StoreError;
+use crate::info::StreamIndex;
+use crate::lock::FolderLock;
+use crate::notice::{Notice, Notices, StoreCounters};
+use crate::reader::LogReader;
+use crate::record::FORMAT_VERSION;
+use crate::shared::Shared;
+use crate::stream::open::{self, Opened};
+use crate::stream::writer::StreamWriter;
+use crate::writer::LogWriter;
+
+/// The way in: [`Log::open`].
+#[derive(Debug)]
+pub struct Log;
+
+impl Log {
+    /// Opens or makes the log in `dir` with these streams; recovers what a crash left.
+    ///
+    /// The streams get their [`StreamIndex`] by their place in `streams`. What recovery found waits in
+    /// [`LogReader::take_notices`].
+    /// # Errors
+    /// `Locked`, `NotWritable`, `FormatVersion`, `Setting`, `SettingChanged`, `Corrupt`, `Full`, `Io`; `SyncFailed`.
+    pub fn open(
+        dir: &Path,
+        config: &LogConfig,
+        streams: &[StreamConfig],
+    ) -> Result<(LogWriter, LogReader), StoreError> {
+        let lock = OsDisk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error));
+        let lock = lock.and_then(|()| FolderLock::take(dir)).map_err(|error| blame_folder(error, dir))?;
+        open_locked(Arc::new(OsDisk), dir, config, streams, Some(lock)).map_err(|error| blame_folder(error, dir))
+    }
+
+    /// The same on another file system, without a lock: for tests that put faults and crashes between any two steps.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        config: &LogConfig,
+        streams: &[StreamConfig],
+    ) -> Result<(LogWriter, LogReader), StoreError> {
+        open_locked(disk, dir, config, streams, None).map_err(|error| blame_folder(error, dir))
+    }
+}
+
+fn open_locked(
+    disk: Arc<dyn Disk>,
+    dir: &Path,
+    config: &LogConfig,
+    streams: &[StreamConfig],
+    lock: Option<FolderLock>,
+) -> Result<(LogWriter, LogReader), StoreError> {
+    check_configs(streams)?;
+    check_format(&*disk, dir)?;
+    let root = dir.join("streams");
+    disk.create_dir(&root).map_err(|error| StoreError::io("make the folder", &root, error))?;
+    disk.sync_dir(dir).map_err(|error| StoreError::sync("sync of the folder", dir, error))?;
+    let notices = Notices::default();
+    let counters = StoreCounters::default();
+    let (mut opened, mut writers) = (vec![], vec![]);
+    for (index, stream) in (0u32..).zip(streams) {
+        let one = open::open(&*disk, root.join(&stream.name), StreamIndex(index), config, stream)?;
+        let Opened { stream: shared, allocated_bytes, notices: said } = one;
+        said.into_iter().for_each(|notice| report(notice, &notices, &counters));
+        writers.push(StreamWriter::new(&shared, allocated_bytes, stream));
+        opened.push(shared);
+    }
+    disk.sync_dir(&root).map_err(|error| StoreError::sync("sync of the folder", &root, error))?;
+    report_unconfigured(&*disk, &root, streams, &notices, &counters)?;
+    let shared = Arc::new(Shared { disk, streams: opened, counters, notices, readers_max: config.readers_max });
+    Ok((LogWriter::new(shared.clone(), writers, config.clone(), lock), LogReader::new(shared)))
+}
+
+fn check_configs(streams: &[StreamConfig]) -> Result<(), StoreError> {
+    for (place, stream) in streams.iter().enumerate() {
+        stream.validate()?;
+        if streams[..place].iter().any(|other| other.name == stream.name) {
+            let (key, value) = ("name", stream.name.clone());
+            return Err(StoreError::Setting { stream: value.clone(), key, value, why: "two streams bear this name" });
+        }
+    }
+    Ok(())
+}
+
+/// The folder says which format it has; a new one is told.
+fn check_format(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
+    disk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error))?;
+    let file = dir.join("format");
+    let ours = format!("lapwing-log {FORMAT_VERSION}\n");
+    match disk::read_whole(disk, &file, 4096) {
+        Ok(bytes) if bytes == ours.as_bytes() => Ok(()),
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
+            let found = text.strip_prefix("lapwing-log ").map_or_else(|| format!("{text:?}"), str::to_owned);
+            Err(StoreError::FormatVersion { file, found, supported: FORMAT_VERSION.into() })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
+            if names.iter().any(|name| name == "streams") {
+                return Err(StoreError::corrupt(&file, 0, "the file is missing while streams are there"));
+            }
+            disk::replace(disk, &file, ours.as_bytes()).map_err(|error| StoreError::write("write", &file, error))
+        }
+        Err(error) => Err(StoreError::io("read", &file, error)),
+    }
+}
+
+fn report(notice: Notice, notices: &Notices, counters: &StoreCounters) {
+    if let Notice::TornTail { bytes, .. } = &notice {
+        StoreCounters::add(&counters.torn_tails, 1);
+        StoreCounters::add(&counters.torn_bytes, *bytes);
+    }
+    notices.push(notice, counters);
+}
+
+fn report_unconfigured(
+    disk: &dyn Disk,
+    root: &Path,
+    streams: &[StreamConfig],
+    notices: &Notices,
+    counters: &StoreCounters,
+) -> Result<(), StoreError> {
+    let mut names = disk.list(root).map_err(|error| StoreError::io("list", root, error))?;
+    names.sort_unstable();
+    for name in names.iter().filter(|name| streams.iter().all(|stream| stream.name != **name)) {
+        notices.push(Notice::Unconfigured { dir: root.join(name) }, counters);
+    }
+    Ok(())
+}
+
+/// Whatever failed while opening: when this user may not write, or nobody may, that is what has to be said.
+fn blame_folder(error: StoreError, dir: &Path) -> StoreError {
+    match error {
+        StoreError::Io { source, .. }
+        | StoreError::WriteFailed { source, .. }
+        | StoreError::SyncFailed { source, .. }
+            if matches!(source.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+        {
+            StoreError::NotWritable { dir: dir.to_path_buf(), source }
+        }
+        other => other,
+    }
+}

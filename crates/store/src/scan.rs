@@ -1,0 +1,216 @@
+//! Walking a whole segment: what is in it, where it ends, and whether what follows is a torn tail or damage.
+
+use std::path::Path;
+
+use crate::disk::DiskFile;
+use crate::error::StoreError;
+use crate::index::{IndexEntry, SparseIndex};
+use crate::record::{self, CommitBody, Fault, HEADER_BYTES, RecordKind, Run, SegmentStart};
+use crate::window::Window;
+
+/// What a walk found, up to the last whole commit.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    /// Behind the last whole commit.
+    pub end: u64,
+    /// Per partition the next offset.
+    pub next: Vec<u64>,
+    /// Per partition the bytes of its records.
+    pub bytes: Vec<u64>,
+    pub index: SparseIndex,
+    /// Append times of the first and the last record.
+    pub times_us: Option<(i64, i64)>,
+    /// Why the walk ended before the limit, and at which byte.
+    pub stopped: Option<(u64, Fault)>,
+}
+
+/// A segment to walk.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Walked<'s> {
+    pub file: &'s dyn DiskFile,
+    pub path: &'s Path,
+    pub start: &'s SegmentStart,
+    /// Bytes of the opening record.
+    pub start_bytes: u64,
+    /// Nothing at or behind this is looked at.
+    pub limit: u64,
+}
+
+/// Walks commit by commit until the limit or the first byte that is no good.
+///
+/// # Errors
+/// `Io` only; what is wrong with the bytes is in `stopped`.
+pub(crate) fn scan(walked: Walked<'_>) -> Result<Scan, StoreError> {
+    let partitions = &walked.start.partitions;
+    let mut scan = Scan {
+        end: walked.start_bytes,
+        next: partitions.iter().map(|partition| partition.first_offset).collect(),
+        bytes: vec![0; partitions.len()],
+        index: SparseIndex::new(partitions.len()),
+        times_us: None,
+        stopped: None,
+    };
+    let mut window = Window::new(walked.file, walked.path, walked.limit);
+    while scan.end < walked.limit {
+        let mut walk = CommitWalk { window: &mut window, salt: walked.start.salt, at: scan.end };
+        if let Err(fault) = walk.commit(&mut scan)? {
+            scan.stopped = Some((walk.at, fault));
+            scan.index.cut(scan.end);
+            break;
+        }
+    }
+    Ok(scan)
+}
+
+/// A fault of the bytes inside, an error of the file system outside.
+type Checked<T> = Result<Result<T, Fault>, StoreError>;
+
+struct CommitWalk<'w, 'f> {
+    window: &'w mut Window<'f>,
+    salt: u32,
+    /// The record being looked at.
+    at: u64,
+}
+
+impl CommitWalk<'_, '_> {
+    /// Walks one commit; `scan` advances only when all of it is good (the index is cut by the caller otherwise).
+    fn commit(&mut self, scan: &mut Scan) -> Checked<()> {
+        let mut times_us = None;
+        let body = match self.opening()? {
+            Ok(body) => body,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let mut ascending_from = 0;
+        for run in &body.runs {
+            if run.partition as usize >= scan.next.len() || run.partition < ascending_from {
+                return Ok(Err(Fault::Misplaced(
+                    "a commit names its partitions out of order, or one that is not there",
+                )));
+            }
+            ascending_from = run.partition + 1;
+            if let Err(fault) = self.run(run, scan, &mut times_us)? {
+                return Ok(Err(fault));
+            }
+        }
+        for run in &body.runs {
+            scan.next[run.partition as usize] += u64::from(run.records);
+            scan.bytes[run.partition as usize] += run.bytes;
+        }
+        if let Some((first, last)) = times_us {
+            scan.times_us = Some((scan.times_us.map_or(first, |times| times.0), last));
+        }
+        scan.end = self.at;
+        Ok(Ok(()))
+    }
+
+    fn opening(&mut self) -> Checked<CommitBody> {
+        let salt = self.salt;
+        let bytes = match self.record()? {
+            Ok(bytes) => bytes,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let total = bytes.len() as u64;
+        let opened = record::decode(bytes, salt).and_then(|(header, body)| match header.kind {
+            RecordKind::Commit => CommitBody::decode(body),
+            _ => Err(Fault::Misplaced("a commit record belongs here")),
+        });
+        if opened.is_ok() {
+            self.at += total;
+        }
+        Ok(opened)
+    }
+
+    fn run(&mut self, run: &Run, scan: &mut Scan, times_us: &mut Option<(i64, i64)>) -> Checked<()> {
+        let run_start = self.at;
+        let first_offset = scan.next[run.partition as usize];
+        for place in 0..u64::from(run.records) {
+            let (at, salt) = (self.at, self.salt);
+            let bytes = match self.record()? {
+                Ok(bytes) => bytes,
+                Err(fault) => return Ok(Err(fault)),
+            };
+            let total = bytes.len() as u64;
+            let (header, _) = match record::decode(bytes, salt) {
+                Ok(record) => record,
+                Err(fault) => return Ok(Err(fault)),
+            };
+            let offset = first_offset + place;
+            if (header.kind, header.partition, header.offset) != (RecordKind::Data, run.partition, offset) {
+                return Ok(Err(Fault::Misplaced("a record of another partition or offset lies here")));
+            }
+            scan.index.note(run.partition, IndexEntry { offset, position: at }, total);
+            *times_us = Some((times_us.map_or(header.appended_at_us, |times| times.0), header.appended_at_us));
+            self.at += total;
+        }
+        match self.at - run_start == run.bytes {
+            true => Ok(Ok(())),
+            false => Ok(Err(Fault::Misplaced("a run is not as long as its commit says"))),
+        }
+    }
+
+    /// The whole record at `at`, not yet verified.
+    fn record(&mut self) -> Checked<&[u8]> {
+        let total = match record::peek_bytes(self.window.slice(self.at, HEADER_BYTES)?) {
+            Ok(total) => total,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let bytes = self.window.slice(self.at, total)?;
+        Ok(if bytes.len() == total { Ok(bytes) } else { Err(Fault::Short) })
+    }
+}
+
+/// What lies behind the last whole commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tail {
+    /// The highest position that any commit record in the tail says was synced before it.
+    pub synced: u64,
+    /// Behind the last byte that is not zero; `from` when all are.
+    pub dirty_end: u64,
+}
+
+/// Searches everything from `from` for commit records. They begin at multiples of 8 and carry the segment's salt, so
+/// no payload can pose as one.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn search_tail(walked: Walked<'_>, from: u64) -> Result<Tail, StoreError> {
+    const STEP_BYTES: usize = 128 << 10;
+    let mut window = Window::new(walked.file, walked.path, walked.limit);
+    let mut tail = Tail { synced: 0, dirty_end: from };
+    let mut at = from;
+    while at < walked.limit {
+        let bytes = window.slice(at, STEP_BYTES)?;
+        if bytes.is_empty() {
+            break;
+        }
+        if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
+            tail.dirty_end = at + last as u64 + 1;
+        }
+        let read = bytes.len();
+        let candidates: Vec<u64> = if tail.dirty_end > at { candidates(bytes, at) } else { vec![] };
+        for candidate in candidates {
+            tail.synced = tail.synced.max(synced_before(&mut window, candidate, walked.start.salt)?);
+        }
+        at += read as u64;
+    }
+    Ok(tail)
+}
+
+/// Positions in `bytes`, which lie at `at` in the file, where a header may start. Headers that cross the end of `bytes`
+/// are looked up by the caller's window like any other: only the magic number has to lie inside.
+fn candidates(bytes: &[u8], at: u64) -> Vec<u64> {
+    let magic = record::MAGIC.to_le_bytes();
+    let steps = bytes.chunks(8).enumerate();
+    steps.filter(|(_, chunk)| chunk.starts_with(&magic)).map(|(place, _)| at + place as u64 * 8).collect()
+}
+
+/// What the commit record at `at` says, 0 when there is none.
+fn synced_before(window: &mut Window<'_>, at: u64, salt: u32) -> Result<u64, StoreError> {
+    let header = window.slice(at, HEADER_BYTES)?;
+    let total = match record::peek_bytes(header) {
+        Ok(total) if header[13] == RecordKind::Commit as u8 => total,
+        _ => return Ok(0),
+    };
+    let said = record::decode(window.slice(at, total)?, salt).and_then(|(_, body)| CommitBody::decode(body));
+    Ok(said.map_or(0, |body| body.synced_before))
+}

@@ -1,0 +1,143 @@
+//! Reading one partition out of a segment: from commit to commit, hopping over the runs of other partitions.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::disk::DiskFile;
+use crate::error::StoreError;
+use crate::info::{ReadLimits, RecordView};
+use crate::record::{self, CommitBody, Fault, HEADER_BYTES, RecordKind};
+use crate::window::Window;
+
+/// What a read still wants, over all the segments that it visits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Cursor {
+    pub partition: u32,
+    /// The next offset to hand over.
+    pub next: u64,
+    /// The offset to stop at: what was synced when the read began.
+    pub until: u64,
+    pub limits: ReadLimits,
+    /// Handed over so far.
+    pub messages: u64,
+    pub bytes: u64,
+    /// A limit was met, or the caller broke off.
+    pub done: bool,
+}
+
+impl Cursor {
+    pub(crate) fn wants_more(&self) -> bool {
+        !self.done && self.next < self.until && self.messages < self.limits.messages_max
+    }
+
+    /// At least one record is handed over, however large.
+    fn has_room(&self, body_bytes: usize) -> bool {
+        self.messages == 0 || self.bytes.saturating_add(body_bytes as u64) <= self.limits.bytes_max
+    }
+
+    fn hand(&mut self, record: RecordView<'_>, each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>) {
+        if !self.has_room(record.body.len()) {
+            self.done = true;
+            return;
+        }
+        self.next += 1;
+        self.messages += 1;
+        self.bytes += record.body.len() as u64;
+        self.done = each(record).is_break();
+    }
+}
+
+/// A part of a segment file that holds whole records.
+#[derive(Debug)]
+pub(crate) struct Walk<'f> {
+    window: Window<'f>,
+    path: &'f Path,
+    salt: u32,
+    at: u64,
+    end: u64,
+    /// Records left in the current run of the partition and where the next commit begins; unknown when the walk was
+    /// dropped into the middle of a commit.
+    run: Option<(u32, u64)>,
+}
+
+impl<'f> Walk<'f> {
+    /// A walk of `at..end`; `at` is where a record starts.
+    pub(crate) fn new(file: &'f dyn DiskFile, path: &'f Path, salt: u32, at: u64, end: u64) -> Self {
+        let window = Window::new(file, path, end).with_chunk(end.saturating_sub(at));
+        Self { window, path, salt, at, end, run: None }
+    }
+
+    /// Hands records over until the cursor wants no more or the part ends.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub(crate) fn advance(
+        &mut self,
+        cursor: &mut Cursor,
+        each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        while cursor.wants_more() && self.at < self.end {
+            if let Err(fault) = self.step(cursor, each)? {
+                return Err(StoreError::corrupt(self.path, self.at, fault.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    fn step(
+        &mut self,
+        cursor: &mut Cursor,
+        each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>,
+    ) -> Result<Result<(), Fault>, StoreError> {
+        let total = match record::peek_bytes(self.window.slice(self.at, HEADER_BYTES)?) {
+            Ok(total) => total,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let (header, body) = match record::decode(self.window.slice(self.at, total)?, self.salt) {
+            Ok(record) => record,
+            Err(fault) => return Ok(Err(fault)),
+        };
+        let behind = self.at + total as u64;
+        match header.kind {
+            RecordKind::Commit => match CommitBody::decode(body) {
+                Ok(commit) => self.enter(&commit, behind, cursor.partition),
+                Err(fault) => return Ok(Err(fault)),
+            },
+            RecordKind::Data => {
+                if header.partition == cursor.partition {
+                    if header.offset > cursor.next {
+                        return Ok(Err(Fault::Misplaced("records are missing before this one")));
+                    }
+                    if header.offset == cursor.next {
+                        let (offset, appended_at_us) = (header.offset, header.appended_at_us);
+                        let (message_id, slot) = (header.message_id, header.slot);
+                        cursor.hand(RecordView { offset, appended_at_us, message_id, slot, body }, each);
+                    }
+                }
+                self.pass(behind);
+            }
+            _ => return Ok(Err(Fault::Misplaced("a record of another kind belongs here"))),
+        }
+        Ok(Ok(()))
+    }
+
+    /// A commit begins at `behind`: on to the partition's run, or behind the commit when it has none.
+    fn enter(&mut self, commit: &CommitBody, behind: u64, partition: u32) {
+        let commit_end = behind.saturating_add(commit.runs_bytes());
+        let before = commit.runs.iter().take_while(|run| run.partition != partition);
+        let skipped = before.fold(0u64, |sum, run| sum.saturating_add(run.bytes));
+        match commit.runs.iter().find(|run| run.partition == partition) {
+            Some(run) => (self.at, self.run) = (behind.saturating_add(skipped), Some((run.records, commit_end))),
+            None => (self.at, self.run) = (commit_end, None),
+        }
+    }
+
+    /// A record was passed: on to the next, or behind the commit when it was the run's last.
+    fn pass(&mut self, behind: u64) {
+        (self.at, self.run) = match self.run {
+            Some((1, commit_end)) => (commit_end, None),
+            Some((records, commit_end)) => (behind, Some((records - 1, commit_end))),
+            None => (behind, None),
+        };
+    }
+}
