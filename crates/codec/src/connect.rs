@@ -1,6 +1,19 @@
 //! CONNECT: the first packet of a client.
 
-use crate::{UserProperties, Version, Will};
+use crate::owner::CONNECT;
+use crate::property::*;
+use crate::read::Reader;
+use crate::write::{Body, Section, Sink};
+use crate::{EncodeError, Limits, ProtocolError, QoS, ReasonCode, UserProperties, Version, Will};
+
+const RESERVED: u8 = 1;
+const CLEAN_START: u8 = 1 << 1;
+const WILL: u8 = 1 << 2;
+const WILL_QOS_SHIFT: u8 = 3;
+const WILL_QOS: u8 = 0b11 << WILL_QOS_SHIFT;
+const WILL_RETAIN: u8 = 1 << 5;
+const PASSWORD: u8 = 1 << 6;
+const USERNAME: u8 = 1 << 7;
 
 /// A CONNECT packet. Its version is its own, whatever the connection's was thought to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,5 +73,175 @@ impl Default for ConnectProperties<'_> {
             auth_method: None,
             auth_data: None,
         }
+    }
+}
+
+impl<'a> Connect<'a> {
+    /// Reads the body; an error says in which version to refuse, as soon as that is known.
+    pub(crate) fn decode(mut reader: Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
+        let version = decode_version(&mut reader)?;
+        Connect::decode_rest(reader, version, limits).map_err(|error| ProtocolError { connect: Some(version), ..error })
+    }
+
+    fn decode_rest(mut reader: Reader<'a>, version: Version, limits: &Limits) -> Result<Self, ProtocolError> {
+        let flags_at = reader.at();
+        let flags = reader.u8()?;
+        let will_qos = check_flags(flags, version, flags_at)?;
+        let keep_alive_s = reader.u16()?;
+        let mut properties = ConnectProperties::default();
+        if version.has_properties() {
+            properties = ConnectProperties::decode(&mut reader, limits)?;
+        }
+        let client_id = reader.string()?;
+        let will = if flags & WILL != 0 {
+            Some(Will::decode(&mut reader, version, will_qos, flags & WILL_RETAIN != 0, limits)?)
+        } else {
+            None
+        };
+        let username = if flags & USERNAME != 0 { Some(reader.string()?) } else { None };
+        let password = if flags & PASSWORD != 0 { Some(reader.binary()?) } else { None };
+        reader.finish()?;
+        let clean_start = flags & CLEAN_START != 0;
+        Ok(Connect { version, clean_start, keep_alive_s, client_id, will, username, password, properties })
+    }
+
+    pub(crate) fn check(&self) -> Result<(), EncodeError> {
+        let version = self.version;
+        if !version.has_properties() && self.password.is_some() && self.username.is_none() {
+            return Err(EncodeError::NotRepresentable { what: "a password without a user name", version });
+        }
+        if self.properties.auth_data.is_some() && self.properties.auth_method.is_none() {
+            return Err(EncodeError::NotRepresentable { what: "authentication data without a method", version });
+        }
+        if self.properties.receive_max == 0 || self.properties.packet_bytes_max == Some(0) {
+            return Err(EncodeError::NotRepresentable { what: "a maximum of zero", version });
+        }
+        Ok(())
+    }
+
+    fn flags(&self) -> u8 {
+        let mut flags = 0;
+        if self.clean_start {
+            flags |= CLEAN_START;
+        }
+        if let Some(will) = &self.will {
+            flags |= WILL | (will.qos as u8) << WILL_QOS_SHIFT | if will.retain { WILL_RETAIN } else { 0 };
+        }
+        if self.username.is_some() {
+            flags |= USERNAME;
+        }
+        if self.password.is_some() {
+            flags |= PASSWORD;
+        }
+        flags
+    }
+}
+
+/// The version in which a CONNECT that is refused unread should be answered, if its first bytes tell.
+pub(crate) fn peek_version(body: &[u8]) -> Option<Version> {
+    match decode_version(&mut Reader::new(body, 0)) {
+        Ok(version) => Some(version),
+        Err(error) => error.connect,
+    }
+}
+
+/// Reads protocol name and level.
+///
+/// "MQTT" with an unknown level is answered (3.1.1: return code 1, 5.0: 0x84), by the older version for levels below 5.
+/// Bit 7 of the level marks bridges of one other broker and is left out of that choice. "MQIsdp" is MQTT 3.1. Another
+/// name is not MQTT at all: closed without an answer.
+fn decode_version(reader: &mut Reader<'_>) -> Result<Version, ProtocolError> {
+    let at = reader.at();
+    let unsupported = |connect| {
+        let what = "a protocol name or level that is not MQTT 3.1.1 or 5.0";
+        ProtocolError { connect, ..ProtocolError::new(ReasonCode::UnsupportedProtocolVersion, what, at) }
+    };
+    let name = reader.binary()?;
+    if name != b"MQTT" {
+        return Err(unsupported((name == b"MQIsdp").then_some(Version::V311)));
+    }
+    let level = reader.u8()?;
+    let answer = if level & 0x7F < Version::V5.level() { Version::V311 } else { Version::V5 };
+    Version::from_level(level).ok_or_else(|| unsupported(Some(answer)))
+}
+
+/// Checks the connect flags (section 3.1.2.3 and after); returns the QoS of the will.
+fn check_flags(flags: u8, version: Version, at: usize) -> Result<QoS, ProtocolError> {
+    let malformed = |what| Err(ProtocolError::malformed(what, at));
+    if flags & RESERVED != 0 {
+        return malformed("the reserved connect flag is set");
+    }
+    if flags & WILL == 0 && flags & (WILL_QOS | WILL_RETAIN) != 0 {
+        return malformed("will flags without a will");
+    }
+    if !version.has_properties() && flags & PASSWORD != 0 && flags & USERNAME == 0 {
+        return malformed("a password without a user name");
+    }
+    match QoS::from_u8((flags & WILL_QOS) >> WILL_QOS_SHIFT) {
+        Some(qos) => Ok(qos),
+        None => malformed("a will with QoS 3"),
+    }
+}
+
+impl Body for Connect<'_> {
+    fn write(&self, _version: Version, sink: &mut impl Sink) {
+        sink.field("protocol name", b"MQTT");
+        sink.u8(self.version.level());
+        sink.u8(self.flags());
+        sink.u16(self.keep_alive_s);
+        if self.version.has_properties() {
+            sink.section(&self.properties);
+        }
+        sink.field("client identifier", self.client_id.as_bytes());
+        if let Some(will) = &self.will {
+            will.write(self.version, sink);
+        }
+        if let Some(username) = self.username {
+            sink.field("user name", username.as_bytes());
+        }
+        if let Some(password) = self.password {
+            sink.field("password", password);
+        }
+    }
+}
+
+impl<'a> ConnectProperties<'a> {
+    fn decode(reader: &mut Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
+        let mut section = Properties::open(reader, CONNECT, limits)?;
+        let mut properties = ConnectProperties::default();
+        while let Some(property) = section.next()? {
+            properties.set(property);
+        }
+        section.check_auth()?;
+        properties.user = section.user();
+        Ok(properties)
+    }
+
+    fn set(&mut self, property: Property<'a>) {
+        match (property.id, property.value) {
+            (SESSION_EXPIRY_INTERVAL, Value::U32(seconds)) => self.session_expiry_s = seconds,
+            (RECEIVE_MAXIMUM, Value::U16(messages)) => self.receive_max = messages,
+            (MAXIMUM_PACKET_SIZE, Value::U32(bytes)) => self.packet_bytes_max = Some(bytes),
+            (TOPIC_ALIAS_MAXIMUM, Value::U16(aliases)) => self.topic_alias_max = aliases,
+            (REQUEST_RESPONSE_INFORMATION, Value::Flag(wanted)) => self.request_response_information = wanted,
+            (REQUEST_PROBLEM_INFORMATION, Value::Flag(wanted)) => self.request_problem_information = wanted,
+            (AUTHENTICATION_METHOD, Value::Text(method)) => self.auth_method = Some(method),
+            (AUTHENTICATION_DATA, Value::Binary(data)) => self.auth_data = Some(data),
+            _ => {}
+        }
+    }
+}
+
+impl Section for ConnectProperties<'_> {
+    fn write(&self, sink: &mut impl Sink) {
+        sink.u32_property(SESSION_EXPIRY_INTERVAL, (self.session_expiry_s != 0).then_some(self.session_expiry_s));
+        sink.u16_property(RECEIVE_MAXIMUM, (self.receive_max != u16::MAX).then_some(self.receive_max));
+        sink.u32_property(MAXIMUM_PACKET_SIZE, self.packet_bytes_max);
+        sink.u16_property(TOPIC_ALIAS_MAXIMUM, (self.topic_alias_max != 0).then_some(self.topic_alias_max));
+        sink.flag_property(REQUEST_RESPONSE_INFORMATION, self.request_response_information.then_some(true));
+        sink.flag_property(REQUEST_PROBLEM_INFORMATION, (!self.request_problem_information).then_some(false));
+        sink.user_properties(&self.user);
+        sink.text_property(AUTHENTICATION_METHOD, "authentication method", self.auth_method);
+        sink.binary_property(AUTHENTICATION_DATA, "authentication data", self.auth_data);
     }
 }

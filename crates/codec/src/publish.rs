@@ -1,6 +1,10 @@
 //! PUBLISH: a message, in either direction.
 
-use crate::{PacketId, PublishProperties, QoS};
+use crate::header::kind;
+use crate::read::Reader;
+use crate::topic;
+use crate::write::{self, Body, Sink};
+use crate::{EncodeError, Limits, PacketId, ProtocolError, PublishProperties, QoS, ReasonCode, Version};
 
 /// A PUBLISH packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,4 +23,119 @@ pub struct Publish<'a> {
     pub properties: PublishProperties<'a>,
     /// The message.
     pub payload: &'a [u8],
+}
+
+impl<'a> Publish<'a> {
+    /// Reads the body; `first` has the flags, which the fixed header has checked.
+    #[inline]
+    pub(crate) fn decode(
+        first: u8,
+        mut reader: Reader<'a>,
+        version: Version,
+        limits: &Limits,
+    ) -> Result<Self, ProtocolError> {
+        let qos = flags_qos(first);
+        let at = reader.at();
+        let topic = topic::name_from_bytes(reader.binary()?, limits);
+        let packet_id = if qos.is_acknowledged() { Some(reader.packet_id()?) } else { None };
+        let mut properties = PublishProperties::default();
+        if version.has_properties() && !reader.skip_zero() {
+            properties = PublishProperties::decode(&mut reader, limits)?;
+        }
+        let topic = match topic {
+            Ok(topic) => topic,
+            Err(error) => unnamed(error, properties.topic_alias, version, at)?,
+        };
+        let payload = reader.rest();
+        Ok(Publish { dup: first & 0b1000 != 0, qos, retain: first & 1 != 0, topic, packet_id, properties, payload })
+    }
+
+    /// Appends the packet to `out`; see [`crate::Packet::encode`].
+    /// # Errors
+    /// See [`EncodeError`]: the caller's mistake.
+    #[inline]
+    pub fn encode(&self, version: Version, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.check(version)?;
+        write::packet(self.first(), self, version, out)
+    }
+
+    /// Length of the whole packet in bytes; compare it with the receiver's Maximum Packet Size.
+    /// `usize::MAX` when the packet cannot be written at all.
+    #[inline]
+    pub fn encoded_len(&self, version: Version) -> usize {
+        write::packet_len(self, version).unwrap_or(usize::MAX)
+    }
+
+    /// The first byte of the packet.
+    #[inline]
+    pub(crate) fn first(&self) -> u8 {
+        first_byte(self.dup, self.qos, self.retain)
+    }
+
+    #[inline]
+    pub(crate) fn check(&self, version: Version) -> Result<(), EncodeError> {
+        if self.qos.is_acknowledged() != self.packet_id.is_some() {
+            return Err(EncodeError::PacketIdMismatch);
+        }
+        if self.dup && !self.qos.is_acknowledged() {
+            return Err(EncodeError::NotRepresentable { what: "DUP with QoS 0", version });
+        }
+        let alias = if version.has_properties() { self.properties.topic_alias } else { None };
+        if alias == Some(0) || (self.topic.is_empty() && alias.is_none()) {
+            return Err(EncodeError::NotRepresentable { what: "a PUBLISH without a topic or a topic alias", version });
+        }
+        Ok(())
+    }
+}
+
+impl Body for Publish<'_> {
+    #[inline]
+    fn write(&self, version: Version, sink: &mut impl Sink) {
+        sink.field("topic name", self.topic.as_bytes());
+        if let Some(packet_id) = self.packet_id {
+            sink.u16(packet_id.get());
+        }
+        if version.has_properties() {
+            if self.properties.is_empty() {
+                sink.u8(0);
+            } else {
+                sink.section(&self.properties);
+            }
+        }
+        sink.raw(self.payload);
+    }
+}
+
+/// The first byte of a PUBLISH.
+#[inline]
+pub(crate) const fn first_byte(dup: bool, qos: QoS, retain: bool) -> u8 {
+    kind::PUBLISH << 4 | (dup as u8) << 3 | (qos as u8) << 1 | retain as u8
+}
+
+/// The QoS in the flags of a PUBLISH; the fixed header has refused 3.
+#[inline]
+const fn flags_qos(first: u8) -> QoS {
+    match (first >> 1) & 0b11 {
+        0 => QoS::AtMostOnce,
+        1 => QoS::AtLeastOnce,
+        _ => QoS::ExactlyOnce,
+    }
+}
+
+/// A topic that is none: in 5.0 an empty one stands for its alias.
+#[cold]
+fn unnamed(
+    error: topic::FieldError,
+    alias: Option<u16>,
+    version: Version,
+    at: usize,
+) -> Result<&'static str, ProtocolError> {
+    match (error, alias) {
+        (topic::FieldError::Topic(topic::TopicError::Empty), Some(_)) => Ok(""),
+        (topic::FieldError::Topic(topic::TopicError::Empty), None) if version.has_properties() => {
+            let what = "a PUBLISH with neither a topic name nor a topic alias";
+            Err(ProtocolError::new(ReasonCode::ProtocolError, what, at))
+        }
+        (error, _) => Err(error.at_name(at)),
+    }
 }

@@ -1,6 +1,10 @@
 //! The properties of a PUBLISH.
 
-use crate::{SubscriptionIds, UserProperties};
+use crate::owner::PUBLISH;
+use crate::property::*;
+use crate::read::Reader;
+use crate::write::{Section, Sink};
+use crate::{Limits, ProtocolError, SubscriptionIds, UserProperties};
 
 /// Properties of a PUBLISH; all absent in 3.1.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,9 +27,62 @@ pub struct PublishProperties<'a> {
     pub user: UserProperties<'a>,
 }
 
-impl PublishProperties<'_> {
+impl<'a> PublishProperties<'a> {
     /// Whether no property is present.
+    #[inline]
     pub fn is_empty(&self) -> bool {
-        *self == PublishProperties::default()
+        self.payload_is_utf8.is_none()
+            && self.message_expiry_s.is_none()
+            && self.topic_alias.is_none()
+            && self.response_topic.is_none()
+            && self.correlation_data.is_none()
+            && self.content_type.is_none()
+            && self.subscription_ids.is_empty()
+            && self.user.is_empty()
+    }
+
+    /// Reads a section whose content, at the reader, is not empty.
+    pub(crate) fn decode(reader: &mut Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
+        let mut section = Properties::open(reader, PUBLISH, limits)?;
+        let from = section.at();
+        let mut properties = PublishProperties::default();
+        let mut subscription_ids = 0;
+        while let Some(property) = section.next()? {
+            subscription_ids += u32::from(property.id == SUBSCRIPTION_IDENTIFIER);
+            properties.set(property);
+        }
+        if subscription_ids > 0 {
+            properties.subscription_ids = SubscriptionIds::from_validated(section.raw_since(from), subscription_ids);
+        }
+        properties.user = section.user();
+        Ok(properties)
+    }
+
+    fn set(&mut self, property: Property<'a>) {
+        match (property.id, property.value) {
+            (PAYLOAD_FORMAT_INDICATOR, Value::Flag(is_utf8)) => self.payload_is_utf8 = Some(is_utf8),
+            (MESSAGE_EXPIRY_INTERVAL, Value::U32(seconds)) => self.message_expiry_s = Some(seconds),
+            (TOPIC_ALIAS, Value::U16(alias)) => self.topic_alias = Some(alias),
+            (RESPONSE_TOPIC, Value::Text(topic)) => self.response_topic = Some(topic),
+            (CORRELATION_DATA, Value::Binary(data)) => self.correlation_data = Some(data),
+            (CONTENT_TYPE, Value::Text(text)) => self.content_type = Some(text),
+            _ => {}
+        }
+    }
+}
+
+impl Section for PublishProperties<'_> {
+    fn write(&self, sink: &mut impl Sink) {
+        sink.flag_property(PAYLOAD_FORMAT_INDICATOR, self.payload_is_utf8);
+        sink.u32_property(MESSAGE_EXPIRY_INTERVAL, self.message_expiry_s);
+        sink.u16_property(TOPIC_ALIAS, self.topic_alias);
+        sink.text_property(RESPONSE_TOPIC, "response topic", self.response_topic);
+        sink.binary_property(CORRELATION_DATA, "correlation data", self.correlation_data);
+        sink.text_property(CONTENT_TYPE, "content type", self.content_type);
+        for id in self.subscription_ids.iter() {
+            sink.u8(SUBSCRIPTION_IDENTIFIER);
+            sink.varint(id.get());
+        }
+        sink.user_properties(&self.user);
     }
 }

@@ -80,17 +80,6 @@ impl<'a> SubscriptionIds<'a> {
     pub fn iter(&self) -> SubscriptionIdsIter<'a> {
         SubscriptionIdsIter(self.0)
     }
-
-    pub(crate) fn encoded_len(&self) -> usize {
-        if self.is_empty() { 0 } else { self.iter().map(|id| 1 + varint::len(id.get())).sum() }
-    }
-
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        for id in self.iter() {
-            out.push(SUBSCRIPTION_IDENTIFIER);
-            varint::encode(id.get(), out);
-        }
-    }
 }
 
 impl PartialEq for SubscriptionIds<'_> {

@@ -1,8 +1,11 @@
 //! UNSUBSCRIBE: a client gives subscriptions back.
 
-use std::fmt;
-
-use crate::{EncodeError, PacketId, UserProperties};
+use crate::owner::UNSUBSCRIBE;
+use crate::property::Properties;
+use crate::read::Reader;
+use crate::unsubscribe_filters::UnsubscribeFilters;
+use crate::write::{Body, Section, Sink};
+use crate::{EncodeError, Limits, PacketId, ProtocolError, UserProperties, Version};
 
 /// An UNSUBSCRIBE packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,111 +18,39 @@ pub struct Unsubscribe<'a> {
     pub filters: UnsubscribeFilters<'a>,
 }
 
-/// The filters of an UNSUBSCRIBE: a view of the validated payload.
-#[derive(Clone, Copy, Default)]
-pub struct UnsubscribeFilters<'a> {
-    raw: &'a [u8],
-    count: u16,
-}
-
-impl<'a> UnsubscribeFilters<'a> {
-    /// `raw` holds `count` validated filters and nothing else.
-    pub(crate) const fn from_validated(raw: &'a [u8], count: u16) -> Self {
-        UnsubscribeFilters { raw, count }
+impl<'a> Unsubscribe<'a> {
+    pub(crate) fn decode(mut reader: Reader<'a>, version: Version, limits: &Limits) -> Result<Self, ProtocolError> {
+        let packet_id = reader.packet_id()?;
+        let mut user = UserProperties::EMPTY;
+        if version.has_properties() {
+            let mut section = Properties::open(&mut reader, UNSUBSCRIBE, limits)?;
+            while section.next()?.is_some() {}
+            user = section.user();
+        }
+        let filters = UnsubscribeFilters::decode(&mut reader, limits)?;
+        Ok(Unsubscribe { packet_id, user, filters })
     }
 
-    /// How many.
-    pub const fn len(&self) -> usize {
-        self.count as usize
-    }
-
-    /// Whether there is none; never true in a decoded packet.
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The filters in order.
-    pub fn iter(&self) -> UnsubscribeFiltersIter<'a> {
-        UnsubscribeFiltersIter { raw: self.raw, left: self.count }
-    }
-
-    /// The encoded payload.
-    pub(crate) const fn raw(&self) -> &'a [u8] {
-        self.raw
-    }
-}
-
-impl PartialEq for UnsubscribeFilters<'_> {
-    fn eq(&self, other: &UnsubscribeFilters<'_>) -> bool {
-        self.raw == other.raw
-    }
-}
-
-impl Eq for UnsubscribeFilters<'_> {}
-
-impl fmt::Debug for UnsubscribeFilters<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-/// Iterates over [`UnsubscribeFilters`].
-#[derive(Clone, Debug)]
-pub struct UnsubscribeFiltersIter<'a> {
-    raw: &'a [u8],
-    left: u16,
-}
-
-impl<'a> Iterator for UnsubscribeFiltersIter<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        let (len, rest) = self.raw.split_first_chunk::<2>()?;
-        let (filter, rest) = rest.split_at_checked(usize::from(u16::from_be_bytes(*len)))?;
-        self.raw = rest;
-        self.left = self.left.saturating_sub(1);
-        std::str::from_utf8(filter).ok()
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (usize::from(self.left), Some(usize::from(self.left)))
-    }
-}
-
-impl ExactSizeIterator for UnsubscribeFiltersIter<'_> {}
-
-/// Owned filters of an UNSUBSCRIBE, kept in their encoded form.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnsubscribeFiltersBuf {
-    raw: Vec<u8>,
-    count: u16,
-}
-
-impl UnsubscribeFiltersBuf {
-    /// No filters.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Appends a filter; whether it is valid is the caller's to know ([`crate::topic::validate_filter`]).
-    /// # Errors
-    /// `FieldTooLong`: more than 65,535 bytes; `PacketTooLarge`: more filters than 65,535.
-    pub fn push(&mut self, filter: &str) -> Result<(), EncodeError> {
-        let len = filter.len();
-        let Ok(prefix) = u16::try_from(len) else {
-            return Err(EncodeError::FieldTooLong { field: "topic filter", len });
-        };
-        let Some(count) = self.count.checked_add(1) else {
-            return Err(EncodeError::PacketTooLarge { len: self.raw.len() + len });
-        };
-        self.raw.extend_from_slice(&prefix.to_be_bytes());
-        self.raw.extend_from_slice(filter.as_bytes());
-        self.count = count;
+    pub(crate) fn check(&self, version: Version) -> Result<(), EncodeError> {
+        if self.filters.is_empty() {
+            return Err(EncodeError::NotRepresentable { what: "an UNSUBSCRIBE without filters", version });
+        }
         Ok(())
     }
+}
 
-    /// The view that an [`Unsubscribe`] carries.
-    pub fn as_ref(&self) -> UnsubscribeFilters<'_> {
-        UnsubscribeFilters::from_validated(&self.raw, self.count)
+impl Body for Unsubscribe<'_> {
+    fn write(&self, version: Version, sink: &mut impl Sink) {
+        sink.u16(self.packet_id.get());
+        if version.has_properties() {
+            sink.section(&self.user);
+        }
+        sink.raw(self.filters.raw());
+    }
+}
+
+impl Section for UserProperties<'_> {
+    fn write(&self, sink: &mut impl Sink) {
+        sink.user_properties(self);
     }
 }

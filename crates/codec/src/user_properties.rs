@@ -47,16 +47,17 @@ impl<'a> UserProperties<'a> {
         self.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
     }
 
-    /// Bytes that the pairs take in a property section.
-    pub(crate) const fn encoded_len(&self) -> usize {
-        self.encoded_len as usize
-    }
-
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        if self.raw.len() == self.encoded_len() {
-            out.extend_from_slice(self.raw);
-        } else {
-            self.iter().for_each(|(name, value)| push_pair(name, value, out));
+    /// Calls `part` with the encoded pairs, in one piece when they were sent in one piece.
+    pub(crate) fn for_each_encoded(&self, mut part: impl FnMut(&'a [u8])) {
+        if self.raw.len() == self.encoded_len as usize {
+            return part(self.raw);
+        }
+        let mut raw = self.raw;
+        while let Some((id, value, rest)) = property::split_validated(raw) {
+            if id == USER_PROPERTY {
+                part(&raw[..1 + value.len()]);
+            }
+            raw = rest;
         }
     }
 }

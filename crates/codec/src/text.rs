@@ -1,0 +1,46 @@
+//! UTF-8 encoded strings (section 1.5.4): well-formed, no surrogates, no U+0000.
+
+/// Why bytes are no UTF-8 encoded string of MQTT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextError {
+    /// Ill-formed UTF-8, a surrogate among it [MQTT-1.5.4-1].
+    NotUtf8,
+    /// U+0000 [MQTT-1.5.4-2].
+    Null,
+}
+
+impl TextError {
+    pub(crate) const fn what(self) -> &'static str {
+        match self {
+            TextError::NotUtf8 => "a string that is not well-formed UTF-8",
+            TextError::Null => "a string with U+0000",
+        }
+    }
+}
+
+/// Checks a string field.
+#[inline]
+pub(crate) fn from_bytes(bytes: &[u8]) -> Result<&str, TextError> {
+    let text = simdutf8::basic::from_utf8(bytes).map_err(|_| TextError::NotUtf8)?;
+    if memchr::memchr(0, bytes).is_some() { Err(TextError::Null) } else { Ok(text) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn surrogates_overlong_forms_and_null_are_refused() {
+        for bytes in [&b"\xED\xA0\x80"[..], b"\xED\xBF\xBF", b"\xC0\x80", b"\xF4\x90\x80\x80", b"\xE2\x82", b"\xFF"] {
+            assert_eq!(from_bytes(bytes), Err(TextError::NotUtf8), "{bytes:x?}");
+        }
+        assert_eq!(from_bytes(b"a\0b"), Err(TextError::Null));
+    }
+
+    #[test]
+    fn everything_else_is_kept_even_a_byte_order_mark() {
+        for text in ["", "a", "\u{FEFF}a", "\u{10FFFF}", "\u{1}\u{7F}\u{9F}\u{FFFF}", "motörhead/柔"] {
+            assert_eq!(from_bytes(text.as_bytes()), Ok(text));
+        }
+    }
+}
