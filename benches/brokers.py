@@ -1,0 +1,90 @@
+"""Brokers to measure, each as its own process on the cores it is given: Lapwing, and Mosquitto as the peer."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+READY_SECONDS_MAX = 20.0
+
+
+@dataclass(frozen=True)
+class RunningBroker:
+    """A broker process that answers on `url`."""
+
+    name: str
+    url: str
+    pid: int
+
+
+def free_port() -> int:
+    """A TCP port on loopback that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + READY_SECONDS_MAX
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the broker ended with {process.returncode}:\n{log.read_text()[-2000:]}")
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.02)
+    raise RuntimeError(f"the broker did not answer within {READY_SECONDS_MAX:.0f} s:\n{log.read_text()[-2000:]}")
+
+
+@contextlib.contextmanager
+def _running(name: str, command: Sequence[str], port: int, cpus: set[int], home: Path) -> Iterator[RunningBroker]:
+    log = home / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, cwd=home, preexec_fn=lambda: os.sched_setaffinity(0, cpus)
+        )
+    try:
+        _wait_until_ready(process, port, log)
+        yield RunningBroker(name, f"tcp://127.0.0.1:{port}", process.pid)
+    finally:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+@contextlib.contextmanager
+def lapwing(cpus: set[int], shards: int = 1, settings: Sequence[str] = ()) -> Iterator[RunningBroker]:
+    """`lapwing broker` on `cpus` with `shards` event loops; `settings` are KEY=VALUE for `--set`."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="lapwing-bench-") as folder:
+        command = [sys.executable, "-m", "lapwing", "broker", "--listen", f"tcp://127.0.0.1:{port}"]
+        command += ["--data", f"{folder}/data", "--set", f"broker.shards={shards}"]
+        for setting in settings:
+            command += ["--set", setting]
+        label = f"lapwing, {shards} shard" + ("s" if shards > 1 else "")
+        with _running(label, command, port, cpus, Path(folder)) as broker:
+            yield broker
+
+
+@contextlib.contextmanager
+def mosquitto(cpus: set[int]) -> Iterator[RunningBroker]:
+    """Mosquitto in its fastest honest setting: no persistence, no log, no queue limit that would drop, Nagle off."""
+    program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="mosquitto-bench-") as folder:
+        settings = Path(folder, "mosquitto.conf")
+        lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "log_type none", "set_tcp_nodelay true"]
+        settings.write_text("\n".join([*lines, "max_queued_messages 0", "max_inflight_messages 0", ""]))
+        with _running("mosquitto", [program, "-c", str(settings)], port, cpus, Path(folder)) as broker:
+            yield broker
