@@ -148,7 +148,11 @@ impl<V: Default> Trie<V> {
 
     fn unlink(&mut self, id: NodeId) {
         let &Node { parent, segment, next, previous, .. } = &self.nodes[id];
-        if previous == NONE { self.nodes[parent].first_child = next } else { self.nodes[previous].next = next }
+        if previous == NONE {
+            self.nodes[parent].first_child = next
+        } else {
+            self.nodes[previous].next = next
+        }
         if next != NONE {
             self.nodes[next].previous = previous;
         }

@@ -1,1 +1,92 @@
-//! The `session` room.
+//! One client's protocol state: packets and deliveries in, bytes and decisions out.
+//!
+//! Rules of this room:
+//! - No I/O, no clock, no thread. Time is `now_ms`, milliseconds of one monotonic clock for the whole process. What goes
+//!   to the client is encoded straight into [`Io::out`], the connection's output buffer.
+//! - A [`Session`] outlives its connections. What belongs to one connection lies in its `Link` and goes with it.
+//! - A session never reaches another one. What concerns others is *returned* ([`Step`], [`Departure`], [`Tick`]); the
+//!   caller acts on it while it borrows no session, so a client that subscribes to what it publishes needs no special
+//!   case: it is one of the receivers.
+//! - Nothing is dropped silently: each message that is not delivered is counted in [`Counters`] under a [`DropReason`].
+//! - Every table is bounded by [`Settings`] and allocated when first used; an idle session stays below 1 KiB.
+//! - A violation ends the connection with [`Close`]; the DISCONNECT that names the reason (5.0) is then already in `out`.
+//!
+//! # The life of a connection, as the node drives it
+//!
+//! ```text
+//! decode CONNECT -> admit(connect) ------- refused -> refuse(version, reason, out); flush; close
+//!   (move the connection to the shard of the client id)
+//!   the session of this client id, if any (taken out of the table):
+//!     connected elsewhere -> old.dismiss(SessionTakenOver, its io); flush and close that socket; old.disconnected(now)
+//!   Session::open(connect, admission, key, settings, existing, now, io)   CONNACK, retransmissions and queue are in out
+//!     opened.discarded -> discarded.end(): remove its subscriptions from the tree, publish its will
+//! loop: decode -> session.handle(packet, now, io)
+//!   Step::Done
+//!   Step::Publish(inbound)    no session is borrowed now: route to streams, shards, sessions (this one too),
+//!                             then session.accept(inbound.receipt, Accepted::..., io)
+//!   Step::Subscribe(request)  let reply = session.subscribe(&request, |subscription| put it into the tree);
+//!                             when every shard has applied it: session.reply(reply, io); then retained messages
+//!   Step::Unsubscribe(..)     the same with session.unsubscribe
+//!   Err(close)                flush what is in out, close the socket, session.disconnected(now)
+//! decode error -> session.violated(&error, io), then as for Err(close)
+//! socket closed by the peer or broken -> session.disconnected(now)
+//! Departure { will, ended }: publish the will; when ended take the session out and end() it
+//! ```
+//!
+//! Deliveries: build one [`Routed`] per message and shard, then `session.deliver(&routed, grants, now, io)` for each
+//! receiver; `grants` are all the subscriptions of this session that matched. QoS 0 to a connected client is one encoding
+//! into `out` and no allocation. The first receiver that must keep the message allocates it, the others share it.
+//!
+//! Acknowledgements: `Accepted::Later(ticket)` holds PUBACK/PUBREC back, and all later ones with it, until
+//! `session.committed(through)` with `through >= ticket`. Tickets of one session never decrease.
+//!
+//! Output: when `out` holds more than [`Settings::output_high_bytes`], QoS 0 messages are dropped and others queued. After
+//! it has been flushed the node calls `session.pump`. Acknowledgements are always written: a node that finds `out` too
+//! long must stop reading from that connection.
+//!
+//! Timers: after open, disconnected and tick, look at `session.deadline_ms()`. Traffic only moves the deadline later, so a
+//! timer may fire early; `session.tick` then says when to come back.
+
+mod ack_line;
+mod admission;
+mod aliases;
+mod close;
+mod connack;
+mod counters;
+mod deliver;
+mod flight;
+mod grant;
+mod handle;
+mod id_set;
+mod inbound;
+mod io;
+mod leave;
+mod link;
+mod message;
+mod open;
+mod outbound;
+mod queue;
+mod routed;
+mod session;
+mod settings;
+mod step;
+mod subscriptions;
+mod will;
+
+pub use ack_line::Accepted;
+pub use admission::{Admission, admit};
+pub use close::{Close, Side};
+pub use connack::{refuse, refuse_malformed};
+pub use counters::{Counters, DropReason};
+pub use deliver::Delivered;
+pub use grant::Grant;
+pub use inbound::{Inbound, Receipt};
+pub use io::Io;
+pub use leave::{Departure, Ended, Tick};
+pub use message::Message;
+pub use open::Opened;
+pub use routed::Routed;
+pub use session::{Session, SessionKey};
+pub use settings::{QueuePolicy, Settings};
+pub use step::Step;
+pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};

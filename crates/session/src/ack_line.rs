@@ -1,0 +1,111 @@
+//! Acknowledgements to the client, in the order of its messages.
+
+use std::collections::VecDeque;
+
+use lapwing_codec::{Ack, Packet, PacketId, QoS, ReasonCode, Version};
+
+/// What became of a message from the client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepted {
+    /// It has been handed over; acknowledge.
+    Now,
+    /// The same, and nobody has subscribed to it: 0x10 instead of 0x00.
+    NobodySubscribed,
+    /// Acknowledge when [`crate::Session::committed`] reaches this ticket; tickets of one session never decrease.
+    Later(u64),
+    /// It was not taken: not authorized, quota, ... An error code; 3.1.1 cannot say it and acknowledges.
+    Refused(ReasonCode),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// 0 = only waits for those before it.
+    ticket: u64,
+    packet_id: PacketId,
+    qos: QoS,
+    reason: ReasonCode,
+    /// False: the connection it came on is gone. Kept for QoS 2 only: the message may come again, and must not be
+    /// acknowledged before it is committed.
+    is_wanted: bool,
+}
+
+/// PUBACKs and PUBRECs that wait. They leave in the order of the PUBLISHes [MQTT-4.6.0-2, MQTT-4.6.0-3].
+#[derive(Debug)]
+pub(crate) struct AckLine {
+    line: VecDeque<Waiting>,
+    /// Wanted QoS 1 acknowledgements in the line.
+    qos1: usize,
+}
+
+impl AckLine {
+    pub(crate) const fn new() -> Self {
+        AckLine { line: VecDeque::new(), qos1: 0 }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.line.is_empty()
+    }
+
+    /// QoS 1 messages of this connection that are not acknowledged yet.
+    pub(crate) const fn qos1(&self) -> usize {
+        self.qos1
+    }
+
+    /// Writes an acknowledgement, or puts it behind those that wait.
+    pub(crate) fn push(
+        &mut self,
+        packet_id: PacketId,
+        qos: QoS,
+        accepted: Accepted,
+        version: Version,
+        out: &mut Vec<u8>,
+    ) {
+        let (ticket, reason) = match accepted {
+            Accepted::Now => (0, ReasonCode::Success),
+            Accepted::NobodySubscribed => (0, ReasonCode::NoMatchingSubscribers),
+            Accepted::Later(ticket) => (ticket, ReasonCode::Success),
+            Accepted::Refused(reason) => (0, reason),
+        };
+        if self.line.is_empty() && !matches!(accepted, Accepted::Later(_)) {
+            return write(packet_id, qos, reason, version, out);
+        }
+        self.qos1 += usize::from(qos == QoS::AtLeastOnce);
+        self.line.push_back(Waiting { ticket, packet_id, qos, reason, is_wanted: true });
+    }
+
+    /// A QoS 2 message came again: acknowledges it again, or remembers to when it is committed.
+    pub(crate) fn repeat(&mut self, packet_id: PacketId, version: Version, out: &mut Vec<u8>) {
+        let same = |waiting: &&mut Waiting| waiting.packet_id == packet_id && waiting.qos == QoS::ExactlyOnce;
+        match self.line.iter_mut().find(same) {
+            // Its place is its own: the client sends again in the original order.
+            Some(waiting) => waiting.is_wanted = true,
+            None => self.push(packet_id, QoS::ExactlyOnce, Accepted::Now, version, out),
+        }
+    }
+
+    /// Everything up to the ticket `through` is committed.
+    pub(crate) fn committed(&mut self, through: u64, version: Option<Version>, out: &mut Vec<u8>) {
+        while let Some(&waiting) = self.line.front().filter(|waiting| waiting.ticket <= through) {
+            self.line.pop_front();
+            if let (true, Some(version)) = (waiting.is_wanted, version) {
+                self.qos1 -= usize::from(waiting.qos == QoS::AtLeastOnce);
+                write(waiting.packet_id, waiting.qos, waiting.reason, version, out);
+            }
+        }
+    }
+
+    /// The connection is gone: a QoS 1 message will come again as a new one, a QoS 2 message as the same.
+    pub(crate) fn disconnected(&mut self) {
+        self.line.retain(|waiting| waiting.qos == QoS::ExactlyOnce);
+        self.line.iter_mut().for_each(|waiting| waiting.is_wanted = false);
+        self.line.shrink_to_fit();
+        self.qos1 = 0;
+    }
+}
+
+fn write(packet_id: PacketId, qos: QoS, reason: ReasonCode, version: Version, out: &mut Vec<u8>) {
+    let reason = if version.has_properties() { reason } else { ReasonCode::Success };
+    let ack = Ack::new(packet_id, reason);
+    let packet = if qos == QoS::ExactlyOnce { Packet::PubRec(ack) } else { Packet::PubAck(ack) };
+    packet.encode(version, out).expect("an acknowledgement without properties always fits");
+}

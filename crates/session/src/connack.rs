@@ -1,0 +1,48 @@
+//! CONNACK: what a client is granted, or why it is refused.
+
+use lapwing_codec::{ConnAck, ConnAckProperties, Connect, Packet, ProtocolError, ReasonCode, Version};
+
+use crate::link::server_keep_alive_s;
+use crate::{Admission, Settings};
+
+/// Writes the CONNACK of a granted connection.
+pub(crate) fn grant(
+    connect: &Connect<'_>,
+    admission: &Admission,
+    settings: &Settings,
+    session_present: bool,
+    expiry_s: u32,
+    out: &mut Vec<u8>,
+) {
+    let mut properties = ConnAckProperties::default();
+    if connect.version.has_properties() {
+        properties.session_expiry_s = (expiry_s != connect.properties.session_expiry_s).then_some(expiry_s);
+        properties.receive_max = settings.receive_maximum;
+        properties.qos_max = settings.qos_max;
+        properties.retain_available = settings.retain_available;
+        properties.packet_bytes_max = Some(settings.packet_bytes_max);
+        properties.assigned_client_id = admission.assigned.then_some(&*admission.client_id);
+        properties.topic_alias_max = settings.topic_alias_max;
+        properties.server_keep_alive_s = server_keep_alive_s(connect, settings);
+    }
+    let packet = Packet::ConnAck(ConnAck { session_present, reason: ReasonCode::Success, properties });
+    packet.encode(connect.version, out).expect("a CONNACK of bounded fields always fits");
+}
+
+/// Writes the CONNACK that refuses a connection; 3.1.1 has no return code for many reasons and is then just closed.
+pub fn refuse(version: Version, reason: ReasonCode, out: &mut Vec<u8>) {
+    if !version.has_properties() && reason.return_code_v311().is_none() {
+        return;
+    }
+    let properties = ConnAckProperties::default();
+    let packet = Packet::ConnAck(ConnAck { session_present: false, reason, properties });
+    // A reason that does not exist in CONNACK is not sent; closing without a word is always allowed.
+    let _ = packet.encode(version, out);
+}
+
+/// The same for bytes that should have been a CONNECT; silent when they were none.
+pub fn refuse_malformed(error: &ProtocolError, out: &mut Vec<u8>) {
+    if let Some(version) = error.connect {
+        refuse(version, error.reason, out);
+    }
+}

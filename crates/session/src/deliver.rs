@@ -1,0 +1,111 @@
+//! A message for this client: sent, queued, or dropped under a name.
+
+use lapwing_codec::{QoS, ReasonCode};
+
+use crate::flight::{Ids, Terms};
+use crate::outbound::Copy;
+use crate::queue::Queued;
+use crate::{Close, DropReason, Grant, Io, QueuePolicy, Routed, Session};
+
+/// What [`Session::deliver`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Delivered {
+    /// It is in the output buffer.
+    Sent,
+    /// It waits in the session (an older one may have been dropped for it, and counted).
+    Queued,
+    /// None of the client's business: it published it itself and asked for No Local.
+    NotLocal,
+    /// It was dropped, and counted.
+    Dropped(DropReason),
+    /// It was dropped, and by [`QueuePolicy::Disconnect`] the connection must be closed.
+    Overflow(Close),
+}
+
+impl Session {
+    /// Delivers `routed` under all of this session's subscriptions that matched it: one copy, with the highest QoS and
+    /// every subscription identifier [MQTT-3.3.4-2, MQTT-3.3.4-4].
+    ///
+    /// `grants`: at least one. `io.out` is the buffer of this session's connection.
+    #[inline]
+    pub fn deliver<'g>(
+        &mut self,
+        routed: &Routed<'_>,
+        grants: impl Iterator<Item = &'g Grant>,
+        now_ms: u64,
+        io: &mut Io<'_>,
+    ) -> Delivered {
+        let Some(terms) = self.terms(routed, grants) else { return Delivered::NotLocal };
+        if routed.expires_at_ms.is_some_and(|at_ms| at_ms <= now_ms) {
+            return drop_for(DropReason::Expired, io);
+        }
+        if terms.qos == QoS::AtMostOnce {
+            return self.deliver_unacknowledged(routed, &terms, now_ms, io);
+        }
+        // Behind what already waits, or the order would be lost.
+        let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.window.reserve_id().is_some();
+        if !is_next || !self.has_room(io) {
+            return self.enqueue(routed, terms, now_ms, io);
+        }
+        match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
+            Ok(()) => Delivered::Sent,
+            Err(reason) => drop_for(reason, io),
+        }
+    }
+
+    #[inline]
+    fn deliver_unacknowledged(
+        &mut self,
+        routed: &Routed<'_>,
+        terms: &Terms,
+        now_ms: u64,
+        io: &mut Io<'_>,
+    ) -> Delivered {
+        let Some(link) = &self.link else { return drop_for(DropReason::Offline, io) };
+        if io.out.len() >= self.settings.output_high_bytes {
+            return drop_for(DropReason::OutputFull, io);
+        }
+        let (publish, expires_at_ms) = (&routed.publish, routed.expires_at_ms);
+        match (Copy { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
+            Ok(()) => Delivered::Sent,
+            Err(reason) => drop_for(reason, io),
+        }
+    }
+
+    /// The subscriptions taken together; `None` when No Local leaves none.
+    #[inline]
+    fn terms<'g>(&self, routed: &Routed<'_>, grants: impl Iterator<Item = &'g Grant>) -> Option<Terms> {
+        let is_own = routed.publisher == self.key;
+        let mut terms = Terms { qos: QoS::AtMostOnce, retain: routed.is_replay, ids: Ids::None };
+        let mut any = false;
+        for grant in grants.filter(|grant| !(is_own && grant.options.no_local)) {
+            any = true;
+            terms.qos = terms.qos.max(grant.options.qos);
+            // Retain As Published of any subscription; a replay has RETAIN 1 in any case [MQTT-3.3.1-12, MQTT-3.3.1-13].
+            terms.retain |= grant.options.retain_as_published && routed.publish.retain;
+            if let Some(id) = grant.subscription_id {
+                terms.ids.add(id);
+            }
+        }
+        terms.qos = terms.qos.min(routed.publish.qos);
+        any.then_some(terms)
+    }
+
+    fn enqueue(&mut self, routed: &Routed<'_>, terms: Terms, now_ms: u64, io: &mut Io<'_>) -> Delivered {
+        let queued = Queued { message: routed.keep().clone(), terms };
+        if self.queue.push(queued, &self.settings, now_ms, io.counters) {
+            return Delivered::Queued;
+        }
+        if self.link.is_some() && self.settings.queue_policy == QueuePolicy::Disconnect {
+            let close = Close::server(ReasonCode::QuotaExceeded, "the client's queue is full");
+            return Delivered::Overflow(self.announce(close, io));
+        }
+        Delivered::Dropped(DropReason::QueueFull)
+    }
+}
+
+fn drop_for(reason: DropReason, io: &mut Io<'_>) -> Delivered {
+    io.counters.count_drop(reason);
+    Delivered::Dropped(reason)
+}

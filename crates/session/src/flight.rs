@@ -1,0 +1,148 @@
+//! Messages sent to the client with QoS 1 or 2 and not done: the outbound window.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
+
+use crate::Message;
+
+/// Places that an empty window keeps allocated.
+const CAPACITY_KEPT: usize = 16;
+
+/// How one message goes to one client: all its matching subscriptions taken together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    pub(crate) qos: QoS,
+    pub(crate) retain: bool,
+    pub(crate) ids: Ids,
+}
+
+/// Subscription identifiers of one copy; a list only where subscriptions overlap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ids {
+    None,
+    One(SubscriptionId),
+    Many(Box<[SubscriptionId]>),
+}
+
+impl Ids {
+    pub(crate) fn add(&mut self, id: SubscriptionId) {
+        *self = match std::mem::replace(self, Ids::None) {
+            Ids::None => Ids::One(id),
+            Ids::One(first) => Ids::Many(Box::new([first, id])),
+            Ids::Many(ids) => Ids::Many(ids.into_iter().chain([id]).collect()),
+        };
+    }
+
+    pub(crate) fn as_ref(&self) -> SubscriptionIds<'_> {
+        match self {
+            Ids::None => SubscriptionIds::EMPTY,
+            Ids::One(id) => SubscriptionIds::one(*id),
+            Ids::Many(ids) => SubscriptionIds::from_slice(ids),
+        }
+    }
+}
+
+/// One message under way.
+#[derive(Debug)]
+pub(crate) struct Flight {
+    pub(crate) packet_id: PacketId,
+    /// `None`: PUBREC has come, the client owns the message, PUBREL is (to be) sent.
+    pub(crate) message: Option<Arc<Message>>,
+    pub(crate) terms: Terms,
+}
+
+/// The flights in the order in which they were first sent; their packet ids ascend (modulo 65,535) from front to back.
+#[derive(Debug)]
+pub(crate) struct Window {
+    flights: VecDeque<Flight>,
+    /// So many flights at the back have not been sent again on this connection yet.
+    unsent: usize,
+    next_id: PacketId,
+}
+
+impl Window {
+    pub(crate) const fn new() -> Self {
+        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.flights.len()
+    }
+
+    /// Flights whose message the client has not said to have.
+    pub(crate) fn unreceived(&self) -> usize {
+        self.flights.iter().filter(|flight| flight.message.is_some()).count()
+    }
+
+    /// Flights that have been sent on this connection and are not done.
+    pub(crate) fn sent(&self) -> usize {
+        self.flights.len() - self.unsent
+    }
+
+    /// A new connection: everything has to be sent again [MQTT-4.4.0-1].
+    pub(crate) fn resend_all(&mut self) {
+        self.unsent = self.flights.len();
+    }
+
+    pub(crate) const fn has_unsent(&self) -> bool {
+        self.unsent > 0
+    }
+
+    /// The packet id for a new flight; `None` while the id space is used up by a front that is not acknowledged.
+    pub(crate) fn reserve_id(&self) -> Option<PacketId> {
+        let front = self.flights.front().map(|front| front.packet_id);
+        (front != Some(self.next_id)).then_some(self.next_id)
+    }
+
+    /// Adds a flight that is being sent, with the id from `reserve_id`. Nothing may be unsent.
+    pub(crate) fn push(&mut self, flight: Flight) {
+        debug_assert_eq!((self.unsent, flight.packet_id), (0, self.next_id));
+        self.next_id = self.next_id.next();
+        self.flights.push_back(flight);
+    }
+
+    /// The first flight that is to be sent again, now counted as sent.
+    pub(crate) fn next_unsent(&mut self) -> Option<&Flight> {
+        let at = self.flights.len().checked_sub(self.unsent)?;
+        self.unsent = self.unsent.checked_sub(1)?;
+        self.flights.get(at)
+    }
+
+    /// Where the flight with this id is.
+    pub(crate) fn find(&self, packet_id: PacketId) -> Option<usize> {
+        let front = self.flights.front()?.packet_id;
+        let wanted = distance(front, packet_id);
+        self.flights.binary_search_by_key(&wanted, |flight| distance(front, flight.packet_id)).ok()
+    }
+
+    pub(crate) fn get_mut(&mut self, at: usize) -> &mut Flight {
+        &mut self.flights[at]
+    }
+
+    /// The flight is done.
+    pub(crate) fn remove(&mut self, at: usize) {
+        if at >= self.sent() {
+            self.unsent -= 1;
+        }
+        self.flights.remove(at);
+        if self.flights.is_empty() && self.flights.capacity() > CAPACITY_KEPT {
+            // A client that was busy once does not keep its window forever.
+            self.flights = VecDeque::new();
+        }
+    }
+
+    /// Done with the flight that `next_unsent` gave last.
+    pub(crate) fn remove_last_sent(&mut self) {
+        if let Some(at) = self.sent().checked_sub(1) {
+            self.remove(at);
+        }
+    }
+}
+
+/// Steps from `from` to `to` in the circle of 65,535 ids.
+const fn distance(from: PacketId, to: PacketId) -> u16 {
+    let (from, to) = (from.get(), to.get());
+    if to >= from { to - from } else { to + (u16::MAX - from) }
+}

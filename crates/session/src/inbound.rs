@@ -1,0 +1,155 @@
+//! Messages from the client: checks, aliases, and each QoS 2 message once.
+
+use std::sync::Arc;
+
+use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode};
+
+use crate::link::LinkId;
+use crate::{Accepted, Close, Io, Session, Step};
+
+/// QoS 1 and 2 messages that a 3.1.1 client may have unacknowledged: it cannot be told less, there are no more ids.
+const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
+
+/// A message that the client has published, checked; to be routed now.
+#[derive(Debug)]
+pub struct Inbound<'p> {
+    publish: Publish<'p>,
+    alias: Option<Arc<str>>,
+    /// To be handed back to [`Session::accept`].
+    pub receipt: Receipt,
+}
+
+/// Stands for the acknowledgement that one message still needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use = "a message that is not accepted is never acknowledged"]
+pub struct Receipt {
+    link: LinkId,
+    packet_id: Option<PacketId>,
+    qos: QoS,
+}
+
+impl Inbound<'_> {
+    /// The message with its topic, alias resolved.
+    pub fn publish(&self) -> Publish<'_> {
+        let mut publish = self.publish;
+        publish.properties.topic_alias = None;
+        if let Some(topic) = &self.alias {
+            publish.topic = topic;
+        }
+        publish
+    }
+}
+
+impl Session {
+    pub(crate) fn on_publish<'p>(&mut self, publish: Publish<'p>, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
+        self.check_publish(&publish)?;
+        let alias = self.resolve_alias(&publish)?;
+        let (Some(link), qos) = (&self.link, publish.qos) else { return Err(Session::no_link()) };
+        if let (QoS::ExactlyOnce, Some(packet_id)) = (qos, publish.packet_id) {
+            if self.receipts.contains(packet_id) {
+                // [MQTT-4.3.3-10]: acknowledged again, not published again, until it is released.
+                io.counters.duplicates += 1;
+                self.acks.repeat(packet_id, link.version, io.out);
+                return Ok(Step::Done);
+            }
+        }
+        if qos.is_acknowledged() {
+            self.check_receive_maximum()?;
+        }
+        Ok(Step::Publish(Inbound {
+            publish,
+            alias,
+            receipt: Receipt { link: link.id, packet_id: publish.packet_id, qos },
+        }))
+    }
+
+    fn check_publish(&self, publish: &Publish<'_>) -> Result<(), Close> {
+        if publish.qos > self.settings.qos_max {
+            return Err(Close::server(ReasonCode::QoSNotSupported, "the QoS is not supported"));
+        }
+        if publish.retain && !self.settings.retain_available {
+            return Err(Close::server(ReasonCode::RetainNotSupported, "retained messages are not supported"));
+        }
+        if !publish.properties.subscription_ids.is_empty() {
+            return Err(Close::server(ReasonCode::ProtocolError, "a client's PUBLISH has a subscription identifier"));
+        }
+        Ok(())
+    }
+
+    fn resolve_alias(&mut self, publish: &Publish<'_>) -> Result<Option<Arc<str>>, Close> {
+        let Some(link) = &mut self.link else { return Err(Session::no_link()) };
+        match publish.properties.topic_alias {
+            None if publish.topic.is_empty() => {
+                Err(Close::server(ReasonCode::ProtocolError, "an empty topic without a topic alias"))
+            }
+            None => Ok(None),
+            Some(alias) if alias == 0 || alias > self.settings.topic_alias_max => Err(Close::server(
+                ReasonCode::TopicAliasInvalid,
+                "the topic alias is 0 or above the Topic Alias Maximum",
+            )),
+            Some(alias) if publish.topic.is_empty() => match link.aliases.get(alias) {
+                Some(topic) => Ok(Some(Arc::clone(topic))),
+                None => Err(Close::server(ReasonCode::ProtocolError, "a topic alias that was never set")),
+            },
+            Some(alias) => {
+                link.aliases.set(alias, publish.topic);
+                Ok(None)
+            }
+        }
+    }
+
+    fn check_receive_maximum(&self) -> Result<(), Close> {
+        let is_told = self.link.as_ref().is_some_and(|link| link.version.has_properties());
+        let max = if is_told { usize::from(self.settings.receive_maximum) } else { UNACKNOWLEDGED_V311_MAX };
+        if self.acks.qos1() + self.receipts.len() < max {
+            return Ok(());
+        }
+        Err(Close::server(ReasonCode::ReceiveMaximumExceeded, "more unacknowledged messages than Receive Maximum"))
+    }
+
+    /// Says what became of a message; acknowledges it, in the order of the messages.
+    ///
+    /// A receipt of a former connection is ignored: that client sends its message again.
+    pub fn accept(&mut self, receipt: Receipt, accepted: Accepted, io: &mut Io<'_>) {
+        let Some(link) = self.link.as_ref().filter(|link| link.id == receipt.link) else { return };
+        let Some(packet_id) = receipt.packet_id else { return };
+        let is_refused = matches!(accepted, Accepted::Refused(reason) if reason.is_error());
+        if receipt.qos == QoS::ExactlyOnce && !is_refused {
+            self.receipts.insert(packet_id);
+        }
+        self.acks.push(packet_id, receipt.qos, accepted, link.version, io.out);
+    }
+
+    /// Everything up to the ticket `through` is committed: acknowledgements that waited for it leave.
+    pub fn committed(&mut self, through: u64, io: &mut Io<'_>) {
+        self.acks.committed(through, self.link.as_ref().map(|link| link.version), io.out);
+    }
+
+    /// PUBREL: the client will not send this message again; its id is free.
+    pub(crate) fn on_pubrel(&mut self, packet_id: PacketId, io: &mut Io<'_>) -> Result<(), Close> {
+        let is_known = self.receipts.remove(packet_id);
+        let reason = if is_known { ReasonCode::Success } else { ReasonCode::PacketIdentifierNotFound };
+        self.send_ack(Packet::PubComp, packet_id, reason, io)
+    }
+
+    /// Writes an acknowledgement; 3.1.1 has no reason in it.
+    pub(crate) fn send_ack(
+        &self,
+        kind: fn(Ack<'static>) -> Packet<'static>,
+        packet_id: PacketId,
+        reason: ReasonCode,
+        io: &mut Io<'_>,
+    ) -> Result<(), Close> {
+        let Some(link) = &self.link else { return Err(Session::no_link()) };
+        let reason = if link.version.has_properties() { reason } else { ReasonCode::Success };
+        let packet = kind(Ack::new(packet_id, reason));
+        packet.encode(link.version, io.out).expect("an acknowledgement without properties always fits");
+        Ok(())
+    }
+
+    /// The caller handed a packet to a session without connection: its mistake, which must not stop the shard.
+    #[cold]
+    pub(crate) const fn no_link() -> Close {
+        Close::server(ReasonCode::ImplementationSpecificError, "a packet for a session without connection")
+    }
+}

@@ -1,0 +1,97 @@
+//! The end of a connection and the end of a session; time in between.
+
+use std::sync::Arc;
+
+use lapwing_codec::ReasonCode;
+
+use crate::subscriptions::known;
+use crate::will::StoredWill;
+use crate::{Close, Counters, DropReason, Io, Message, Session, Subscription};
+
+/// What the end of a connection leaves to do.
+#[derive(Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Departure {
+    /// A will to publish now.
+    pub will: Option<Arc<Message>>,
+    /// The session ended with its connection: [`Session::end`] it.
+    pub ended: bool,
+}
+
+/// What time has brought.
+#[derive(Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Tick {
+    /// The client was silent for too long: as after an error of [`Session::handle`].
+    pub close: Option<Close>,
+    /// A will to publish now.
+    pub will: Option<Arc<Message>>,
+    /// The session has expired: [`Session::end`] it.
+    pub ended: bool,
+}
+
+/// A session that is no more.
+#[derive(Debug)]
+#[must_use]
+pub struct Ended {
+    session: Session,
+    /// A will that had been waiting for its delay: publish it now [MQTT-3.1.3-9].
+    pub will: Option<Arc<Message>>,
+}
+
+impl Session {
+    /// The connection is gone, for whatever reason; call it once per connection.
+    ///
+    /// The will (if the client did not take it back) is due now, or after its delay, or when the session ends, whichever
+    /// comes first.
+    pub fn disconnected(&mut self, now_ms: u64) -> Departure {
+        self.link = None;
+        self.acks.disconnected();
+        let ended = self.is_volatile();
+        self.ends_at_ms = match self.expiry_s {
+            u32::MAX => None,
+            expiry_s => Some(now_ms.saturating_add(u64::from(expiry_s) * 1000)),
+        };
+        let is_due = self.will.as_mut().is_some_and(|will| ended || will.start_delay(now_ms) <= now_ms);
+        let will = if is_due { self.take_will(now_ms) } else { None };
+        Departure { will, ended }
+    }
+
+    /// Looks at the clock: keep alive, will delay, session expiry. Then ask [`Session::deadline_ms`] again.
+    pub fn tick(&mut self, now_ms: u64, io: &mut Io<'_>) -> Tick {
+        if let Some(link) = &self.link {
+            let is_silent = link.silent_until_ms().is_some_and(|until_ms| until_ms <= now_ms);
+            let close = is_silent.then(|| {
+                self.announce(Close::server(ReasonCode::KeepAliveTimeout, "no packet within 1.5 x keep alive"), io)
+            });
+            return Tick { close, ..Tick::default() };
+        }
+        let ended = self.ends_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
+        let is_due = ended || self.will.as_ref().and_then(|will| will.due_at_ms).is_some_and(|at_ms| at_ms <= now_ms);
+        let will = if is_due { self.take_will(now_ms) } else { None };
+        Tick { close: None, will, ended }
+    }
+
+    /// The session is over (expired, discarded by a clean start, removed by order): counts what it still had as dropped.
+    pub fn end(mut self, now_ms: u64, counters: &mut Counters) -> Ended {
+        counters.count_drops(DropReason::SessionEnded, self.queue.len() + self.window.unreceived());
+        let will = self.take_will(now_ms);
+        Ended { session: self, will }
+    }
+
+    fn take_will(&mut self, now_ms: u64) -> Option<Arc<Message>> {
+        self.will.take().map(|will: Box<StoredWill>| will.into_message(now_ms))
+    }
+}
+
+impl Ended {
+    /// What is to be taken out of the filter tree.
+    pub fn subscriptions(&self) -> impl Iterator<Item = Subscription<'_>> {
+        self.session.subscriptions.iter().map(|(filter, grant)| known(filter, *grant))
+    }
+
+    /// Its client id.
+    pub fn client_id(&self) -> &str {
+        &self.session.client_id
+    }
+}

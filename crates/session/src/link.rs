@@ -1,0 +1,62 @@
+//! What belongs to one connection of a session.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lapwing_codec::{Connect, Version};
+
+use crate::Settings;
+use crate::aliases::Aliases;
+
+/// Tells connections apart, so that an answer prepared for one is never sent to the next. Unique in the process; only
+/// equality has a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LinkId(u64);
+
+impl LinkId {
+    fn next() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        LinkId(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+/// The current connection.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) id: LinkId,
+    pub(crate) version: Version,
+    /// One and a half times the keep alive in force, in milliseconds; 0 = off [MQTT-3.1.2-22].
+    silence_ms_max: u64,
+    pub(crate) last_packet_ms: u64,
+    /// Maximum Packet Size of the client, in bytes.
+    pub(crate) packet_bytes_max: u32,
+    /// QoS 1 and 2 messages that may be under way to the client: its Receive Maximum and our own limit.
+    pub(crate) window_max: u16,
+    pub(crate) aliases: Aliases,
+}
+
+impl Link {
+    pub(crate) fn new(connect: &Connect<'_>, settings: &Settings, now_ms: u64) -> Self {
+        let keep_alive_s = server_keep_alive_s(connect, settings).unwrap_or(connect.keep_alive_s);
+        Link {
+            id: LinkId::next(),
+            version: connect.version,
+            silence_ms_max: u64::from(keep_alive_s) * 1500,
+            last_packet_ms: now_ms,
+            packet_bytes_max: connect.properties.packet_bytes_max.unwrap_or(u32::MAX),
+            window_max: connect.properties.receive_max.min(settings.inflight_messages_max).max(1),
+            aliases: Aliases::default(),
+        }
+    }
+
+    /// When the client has been silent for too long.
+    pub(crate) const fn silent_until_ms(&self) -> Option<u64> {
+        if self.silence_ms_max == 0 { None } else { Some(self.last_packet_ms + self.silence_ms_max) }
+    }
+}
+
+/// The keep alive to impose on the client, if its own is not taken; 3.1.1 has no way to say so [MQTT-3.1.2-21].
+pub(crate) fn server_keep_alive_s(connect: &Connect<'_>, settings: &Settings) -> Option<u16> {
+    let max = settings.keep_alive_s_max;
+    let too_long = connect.keep_alive_s == 0 || connect.keep_alive_s > max;
+    (max > 0 && too_long && connect.version.has_properties()).then_some(max)
+}

@@ -1,0 +1,174 @@
+//! Messages to the client: what is written, what the window admits, and the client's acknowledgements.
+
+use std::sync::Arc;
+
+use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode};
+
+use crate::flight::{Flight, Terms};
+use crate::link::Link;
+use crate::queue::Queued;
+use crate::{Close, DropReason, Io, Message, Session};
+
+/// One copy for one client, before it is encoded.
+pub(crate) struct Copy<'a> {
+    pub(crate) publish: &'a Publish<'a>,
+    pub(crate) terms: &'a Terms,
+    pub(crate) packet_id: Option<PacketId>,
+    pub(crate) dup: bool,
+    pub(crate) expires_at_ms: Option<u64>,
+}
+
+impl Copy<'_> {
+    /// Encodes into `out`, or says why the client cannot have it; then nothing was written.
+    #[inline]
+    pub(crate) fn write(&self, link: &Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
+        let (terms, source) = (self.terms, self.publish);
+        let properties = if link.version.has_properties() {
+            PublishProperties {
+                message_expiry_s: self.expires_at_ms.map(|at_ms| remaining_s(at_ms, now_ms)),
+                topic_alias: None,
+                subscription_ids: terms.ids.as_ref(),
+                ..source.properties
+            }
+        } else {
+            PublishProperties::default()
+        };
+        let publish = Publish {
+            dup: self.dup,
+            qos: terms.qos,
+            retain: terms.retain,
+            topic: source.topic,
+            packet_id: self.packet_id,
+            properties,
+            payload: source.payload,
+        };
+        let max = link.packet_bytes_max;
+        if max != u32::MAX && publish.encoded_len(link.version) > max as usize {
+            return Err(DropReason::PacketTooLarge);
+        }
+        publish.encode(link.version, out).map_err(|_| DropReason::NotEncodable)
+    }
+}
+
+/// The Message Expiry Interval that is left; a message under way may have none [MQTT-3.3.2-6].
+fn remaining_s(expires_at_ms: u64, now_ms: u64) -> u32 {
+    u32::try_from(expires_at_ms.saturating_sub(now_ms).div_ceil(1000)).unwrap_or(u32::MAX)
+}
+
+impl Session {
+    /// Sends what the window and the output buffer admit: first what an earlier connection left unacknowledged, then the
+    /// queue. The node calls it when it has flushed an output buffer that was too long; else it happens by itself.
+    pub fn pump(&mut self, now_ms: u64, io: &mut Io<'_>) {
+        while self.has_room(io) {
+            let went_on =
+                if self.window.has_unsent() { self.resend_next(now_ms, io) } else { self.send_next(now_ms, io) };
+            if !went_on {
+                return;
+            }
+        }
+    }
+
+    /// Whether a QoS 1 or 2 message may be sent now.
+    pub(crate) fn has_room(&self, io: &Io<'_>) -> bool {
+        let Some(link) = &self.link else { return false };
+        self.window.sent() < usize::from(link.window_max) && io.out.len() < self.settings.output_high_bytes
+    }
+
+    /// Repeats one message or PUBREL of an earlier connection with its packet id [MQTT-4.4.0-1].
+    fn resend_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
+        let (Some(link), Some(flight)) = (&self.link, self.window.next_unsent()) else { return false };
+        let written = match &flight.message {
+            Some(message) => {
+                let (publish, expires_at_ms) = (&message.publish(), message.expires_at_ms());
+                let (terms, packet_id) = (&flight.terms, Some(flight.packet_id));
+                Copy { publish, terms, packet_id, dup: true, expires_at_ms }.write(link, now_ms, io.out)
+            }
+            None => {
+                let packet = Packet::PubRel(Ack::success(flight.packet_id));
+                packet.encode(link.version, io.out).map_err(|_| DropReason::NotEncodable)
+            }
+        };
+        match written {
+            Ok(()) => io.counters.retransmitted += 1,
+            Err(reason) => {
+                // The client that came back takes smaller packets only: as if it had been delivered [MQTT-3.1.2-25].
+                io.counters.count_drop(reason);
+                self.window.remove_last_sent();
+            }
+        }
+        true
+    }
+
+    fn send_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
+        if self.queue.is_empty() || self.window.reserve_id().is_none() {
+            return false;
+        }
+        let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters) else { return false };
+        if let Err(reason) = self.send(&message.publish(), terms, message.expires_at_ms(), &message, now_ms, io) {
+            io.counters.count_drop(reason);
+        }
+        true
+    }
+
+    /// Sends a QoS 1 or 2 message for the first time; there is room. `keep` is kept until it is done.
+    pub(crate) fn send(
+        &mut self,
+        publish: &Publish<'_>,
+        terms: Terms,
+        expires_at_ms: Option<u64>,
+        keep: &Arc<Message>,
+        now_ms: u64,
+        io: &mut Io<'_>,
+    ) -> Result<(), DropReason> {
+        let (Some(link), Some(packet_id)) = (&self.link, self.window.reserve_id()) else {
+            return Err(DropReason::Offline);
+        };
+        let copy = Copy { publish, terms: &terms, packet_id: Some(packet_id), dup: false, expires_at_ms };
+        copy.write(link, now_ms, io.out)?;
+        self.window.push(Flight { packet_id, message: Some(Arc::clone(keep)), terms });
+        Ok(())
+    }
+
+    /// PUBACK: a QoS 1 message is done, whatever the code says [MQTT-4.3.2-3].
+    pub(crate) fn on_puback(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
+        let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
+        if self.window.get_mut(at).terms.qos != QoS::AtLeastOnce {
+            return Err(Close::server(ReasonCode::ProtocolError, "PUBACK for a QoS 2 message"));
+        }
+        self.window.remove(at);
+        self.pump(now_ms, io);
+        Ok(())
+    }
+
+    /// PUBREC: the client has a QoS 2 message; answers PUBREL, or is done when the client refused it.
+    pub(crate) fn on_pubrec(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
+        let Some(at) = self.window.find(ack.packet_id) else {
+            return self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::PacketIdentifierNotFound, io);
+        };
+        let flight = self.window.get_mut(at);
+        if flight.terms.qos != QoS::ExactlyOnce {
+            return Err(Close::server(ReasonCode::ProtocolError, "PUBREC for a QoS 1 message"));
+        }
+        if ack.reason.is_error() {
+            self.window.remove(at);
+            self.pump(now_ms, io);
+            return Ok(());
+        }
+        flight.message = None;
+        self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)
+    }
+
+    /// PUBCOMP: a QoS 2 message is done.
+    pub(crate) fn on_pubcomp(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
+        let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
+        if self.window.get_mut(at).message.is_some() {
+            return Err(Close::server(
+                ReasonCode::ProtocolError,
+                "PUBCOMP for a message that was not received or is QoS 1",
+            ));
+        }
+        self.window.remove(at);
+        self.pump(now_ms, io);
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! The session: everything that belongs to one client id.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ack_line::AckLine;
+use crate::flight::Window;
+use crate::id_set::IdSet;
+use crate::link::Link;
+use crate::queue::Queue;
+use crate::will::StoredWill;
+use crate::{Grant, Settings};
+
+/// Names a session inside one process, so that No Local can tell a publisher from others. The node chooses it: unique
+/// among living sessions, the same for all connections of one session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SessionKey(pub u64);
+
+/// One client's protocol state; outlives its connections.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) key: SessionKey,
+    pub(crate) client_id: Box<str>,
+    /// Seconds that the session outlives its connection; `u32::MAX` = forever.
+    pub(crate) expiry_s: u32,
+    /// When the session ends; set while there is no connection.
+    pub(crate) ends_at_ms: Option<u64>,
+    /// By filter as the client wrote it (with `$share/...`).
+    pub(crate) subscriptions: BTreeMap<Box<str>, Grant>,
+    /// QoS 1 and 2 messages sent to the client and not done.
+    pub(crate) window: Window,
+    /// Messages waiting for room in the window or for the client to come back.
+    pub(crate) queue: Queue,
+    /// Packet ids of QoS 2 messages from the client that have been published and not released.
+    pub(crate) receipts: IdSet,
+    /// Acknowledgements to the client that wait for a commit.
+    pub(crate) acks: AckLine,
+    pub(crate) will: Option<Box<StoredWill>>,
+    /// The current connection.
+    pub(crate) link: Option<Link>,
+}
+
+impl Session {
+    /// The client id.
+    pub fn client_id(&self) -> &str {
+        &self.client_id
+    }
+
+    /// The node's name for this session.
+    pub const fn key(&self) -> SessionKey {
+        self.key
+    }
+
+    /// Whether it has a connection now.
+    pub const fn is_connected(&self) -> bool {
+        self.link.is_some()
+    }
+
+    /// Whether the session ends with its connection.
+    pub const fn is_volatile(&self) -> bool {
+        self.expiry_s == 0
+    }
+
+    /// The subscriptions: filter as the client wrote it, and what was granted.
+    pub fn subscriptions(&self) -> impl ExactSizeIterator<Item = (&str, Grant)> {
+        self.subscriptions.iter().map(|(filter, grant)| (&**filter, *grant))
+    }
+
+    /// Messages that wait, those unacknowledged not counted.
+    pub fn queued_messages(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Bytes of the messages that wait.
+    pub const fn queued_bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
+    /// QoS 1 and 2 messages that were sent and are not acknowledged.
+    pub fn inflight_messages(&self) -> usize {
+        self.window.len()
+    }
+
+    /// Whether acknowledgements wait for a commit.
+    pub fn awaits_commit(&self) -> bool {
+        !self.acks.is_empty()
+    }
+
+    /// When `tick` wants to be called next, on the monotonic clock; `None` = never, as things stand.
+    ///
+    /// Packets from the client move it later without notice: an early `tick` does no harm.
+    pub fn deadline_ms(&self) -> Option<u64> {
+        match &self.link {
+            Some(link) => link.silent_until_ms(),
+            None => {
+                let will = self.will.as_ref().and_then(|will| will.due_at_ms);
+                [self.ends_at_ms, will].into_iter().flatten().min()
+            }
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What one session may cost, and what it is offered.
+
+use lapwing_codec::QoS;
+
+/// What happens when a message does not fit into a session's queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QueuePolicy {
+    /// The longest waiting messages give way.
+    #[default]
+    DropOldest,
+    /// The new message is dropped.
+    DropNewest,
+    /// The client is disconnected with 0x97 (Quota exceeded); while it is away the new message is dropped.
+    Disconnect,
+}
+
+/// Shared by all sessions (in an `Arc`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// Longest client id, in bytes; beyond it: 0x85.
+    pub client_id_bytes_max: u16,
+    /// Subscriptions of one session; beyond it: 0x97 in the SUBACK.
+    pub subscriptions_max: u32,
+    /// Longest keep alive, in seconds; a 5.0 client that asks for more, or for none, is told this one. 0 = no bound.
+    pub keep_alive_s_max: u16,
+    /// Longest session expiry granted, in seconds; `u32::MAX` = sessions may live forever.
+    pub session_expiry_s_max: u32,
+    /// Expiry of a 3.1.1 session with Clean Session 0, in seconds; `u32::MAX` = never.
+    pub session_expiry_s_v311: u32,
+    /// QoS 1 and 2 messages that a 5.0 client may have unacknowledged towards us (our Receive Maximum, at least 1).
+    pub receive_maximum: u16,
+    /// QoS 1 and 2 messages that we have unacknowledged towards a client, at most (at least 1).
+    pub inflight_messages_max: u16,
+    /// Topic aliases that a client may use; 0 = none.
+    pub topic_alias_max: u16,
+    /// Largest packet we take, in bytes; told in CONNACK. The codec enforces it.
+    pub packet_bytes_max: u32,
+    /// Messages that may wait in one session.
+    pub queue_messages_max: u32,
+    /// Bytes of messages that may wait in one session; a message shared by many sessions counts in each.
+    pub queue_bytes_max: u64,
+    /// What happens beyond these two.
+    pub queue_policy: QueuePolicy,
+    /// Bytes in a connection's output buffer from which QoS 0 messages are dropped for it and others queued.
+    pub output_high_bytes: usize,
+    /// Highest QoS that a client may publish with; told in CONNACK.
+    pub qos_max: QoS,
+    /// Whether retained messages are kept; told in CONNACK.
+    pub retain_available: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            client_id_bytes_max: 256,
+            subscriptions_max: 10_000,
+            keep_alive_s_max: 0,
+            session_expiry_s_max: 7 * 24 * 3600,
+            session_expiry_s_v311: 24 * 3600,
+            receive_maximum: 1024,
+            inflight_messages_max: 1024,
+            topic_alias_max: 32,
+            packet_bytes_max: 1 << 20,
+            queue_messages_max: 10_000,
+            queue_bytes_max: 16 << 20,
+            queue_policy: QueuePolicy::DropOldest,
+            output_high_bytes: 1 << 20,
+            qos_max: QoS::ExactlyOnce,
+            retain_available: true,
+        }
+    }
+}

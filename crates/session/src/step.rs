@@ -1,0 +1,18 @@
+//! What a packet asks of the outside.
+
+use crate::{Inbound, SubscribeRequest, UnsubscribeRequest};
+
+/// What the node has to do after [`crate::Session::handle`]; everything else is done.
+#[derive(Debug)]
+#[must_use]
+#[allow(clippy::large_enum_variant, reason = "made once per packet and taken apart at once; a box would cost more")]
+pub enum Step<'p> {
+    /// Nothing.
+    Done,
+    /// Route this message, then call [`crate::Session::accept`] with its receipt.
+    Publish(Inbound<'p>),
+    /// Call [`crate::Session::subscribe`], later [`crate::Session::reply`].
+    Subscribe(SubscribeRequest<'p>),
+    /// Call [`crate::Session::unsubscribe`], later [`crate::Session::reply`].
+    Unsubscribe(UnsubscribeRequest<'p>),
+}

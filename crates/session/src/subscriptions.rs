@@ -1,0 +1,181 @@
+//! SUBSCRIBE and UNSUBSCRIBE: what the session remembers, and what the node has to do for each filter.
+
+use lapwing_codec::topic::SharedFilter;
+use lapwing_codec::{
+    Packet, PacketId, QoS, ReasonCode, ReasonProperties, RetainHandling, SubAck, Subscribe, SubscribeFilter,
+    SubscriptionId, UnsubAck, Unsubscribe, Version,
+};
+
+use crate::link::LinkId;
+use crate::{Close, Grant, Io, Session};
+
+/// A SUBSCRIBE, checked.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct SubscribeRequest<'p> {
+    packet: Subscribe<'p>,
+}
+
+/// An UNSUBSCRIBE.
+#[derive(Clone, Copy, Debug)]
+#[must_use]
+pub struct UnsubscribeRequest<'p> {
+    packet: Unsubscribe<'p>,
+}
+
+/// One filter of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Subscription<'a> {
+    /// The filter as the client wrote it.
+    pub filter: &'a str,
+    /// Its group and inner filter, when it is `$share/GROUP/FILTER`.
+    pub shared: Option<SharedFilter<'a>>,
+    /// What is granted.
+    pub grant: Grant,
+    /// Whether the session did not have this filter yet.
+    pub is_new: bool,
+    /// Whether retained messages are to be sent: asked for, and not shared.
+    pub wants_retained: bool,
+}
+
+impl<'a> Subscription<'a> {
+    /// The filter that topics are compared with.
+    pub fn topic_filter(&self) -> &'a str {
+        self.shared.map_or(self.filter, |shared| shared.filter)
+    }
+}
+
+/// A SUBACK or UNSUBACK that waits for the node; hand it to [`Session::reply`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a request that is not answered keeps its packet id in use"]
+pub struct Reply {
+    link: Option<LinkId>,
+    packet_id: PacketId,
+    reasons: Vec<ReasonCode>,
+    is_subscribe: bool,
+}
+
+impl Reply {
+    /// One code per filter, in the order of the request.
+    pub fn reasons(&self) -> &[ReasonCode] {
+        &self.reasons
+    }
+}
+
+impl<'p> SubscribeRequest<'p> {
+    pub(crate) fn check(packet: Subscribe<'p>) -> Result<Self, Close> {
+        let is_wrong = |asked: SubscribeFilter<'_>| asked.options.no_local && asked.filter.starts_with("$share/");
+        if packet.filters.iter().any(is_wrong) {
+            // [MQTT-3.8.3-4]
+            return Err(Close::server(ReasonCode::ProtocolError, "No Local on a shared subscription"));
+        }
+        Ok(SubscribeRequest { packet })
+    }
+}
+
+impl<'p> UnsubscribeRequest<'p> {
+    pub(crate) const fn new(packet: Unsubscribe<'p>) -> Self {
+        UnsubscribeRequest { packet }
+    }
+}
+
+impl Session {
+    /// Applies a SUBSCRIBE. `apply` is called for each filter that the session can take; it puts the subscription into
+    /// the tree (replacing one of the same filter) or refuses it with a reason. No session may be called from it.
+    pub fn subscribe(
+        &mut self,
+        request: &SubscribeRequest<'_>,
+        mut apply: impl FnMut(&Subscription<'_>) -> Result<(), ReasonCode>,
+    ) -> Reply {
+        let id = request.packet.properties.subscription_id;
+        let answer = |asked| self.subscribe_one(asked, id, &mut apply).unwrap_or_else(|reason| reason);
+        let reasons = request.packet.filters.iter().map(answer).collect();
+        Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: true }
+    }
+
+    fn subscribe_one(
+        &mut self,
+        asked: SubscribeFilter<'_>,
+        subscription_id: Option<SubscriptionId>,
+        apply: &mut impl FnMut(&Subscription<'_>) -> Result<(), ReasonCode>,
+    ) -> Result<ReasonCode, ReasonCode> {
+        let SubscribeFilter { filter, options } = asked;
+        let shared = SharedFilter::parse(filter).map_err(|_| ReasonCode::TopicFilterInvalid)?;
+        let is_new = !self.subscriptions.contains_key(filter);
+        if is_new && self.subscriptions.len() >= self.settings.subscriptions_max as usize {
+            return Err(ReasonCode::QuotaExceeded);
+        }
+        let wants_retained = match options.retain_handling {
+            RetainHandling::Send => shared.is_none(),
+            RetainHandling::SendIfNew => shared.is_none() && is_new,
+            RetainHandling::DoNotSend => false,
+        };
+        let grant = Grant { options, subscription_id };
+        apply(&Subscription { filter, shared, grant, is_new, wants_retained })?;
+        self.subscriptions.insert(filter.into(), grant);
+        Ok(granted(options.qos))
+    }
+
+    /// Applies an UNSUBSCRIBE. `apply` is called for each filter that the session had; it takes it out of the tree.
+    /// `is_new`, `wants_retained` are false there.
+    pub fn unsubscribe(&mut self, request: &UnsubscribeRequest<'_>, mut apply: impl FnMut(&Subscription<'_>)) -> Reply {
+        let answer = |filter| match self.subscriptions.remove(filter) {
+            Some(grant) => {
+                apply(&known(filter, grant));
+                ReasonCode::Success
+            }
+            None => ReasonCode::NoSubscriptionExisted,
+        };
+        let reasons = request.packet.filters.iter().map(answer).collect();
+        Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: false }
+    }
+
+    /// Sends a SUBACK or UNSUBACK; one of a former connection is dropped.
+    /// # Errors
+    /// It exceeds the client's Maximum Packet Size, so that the client can never be answered.
+    pub fn reply(&mut self, reply: Reply, io: &mut Io<'_>) -> Result<(), Close> {
+        let Some(link) = self.link.as_ref().filter(|link| Some(link.id) == reply.link) else { return Ok(()) };
+        let start = io.out.len();
+        reply.encode(link.version, io.out);
+        if io.out.len() - start <= link.packet_bytes_max as usize {
+            return Ok(());
+        }
+        io.out.truncate(start);
+        let close = Close::server(ReasonCode::PacketTooLarge, "the answer exceeds the client's Maximum Packet Size");
+        Err(self.announce(close, io))
+    }
+
+    fn link_id(&self) -> Option<LinkId> {
+        self.link.as_ref().map(|link| link.id)
+    }
+}
+
+impl Reply {
+    fn encode(mut self, version: Version, out: &mut Vec<u8>) {
+        if !version.has_properties() {
+            let errors = self.reasons.iter_mut().filter(|reason| reason.is_error());
+            errors.for_each(|reason| *reason = ReasonCode::UnspecifiedError);
+        }
+        let (packet_id, properties, reasons) = (self.packet_id, ReasonProperties::EMPTY, &*self.reasons);
+        let packet = match self.is_subscribe {
+            true => Packet::SubAck(SubAck { packet_id, properties, reasons }),
+            false => Packet::UnsubAck(UnsubAck { packet_id, properties, reasons }),
+        };
+        packet.encode(version, out).expect("one byte per filter of a packet that fitted fits too");
+    }
+}
+
+/// A subscription that exists.
+pub(crate) fn known(filter: &str, grant: Grant) -> Subscription<'_> {
+    // What is in the table was parsed when it came in.
+    let shared = SharedFilter::parse(filter).ok().flatten();
+    Subscription { filter, shared, grant, is_new: false, wants_retained: false }
+}
+
+const fn granted(qos: QoS) -> ReasonCode {
+    match qos {
+        QoS::AtMostOnce => ReasonCode::Success,
+        QoS::AtLeastOnce => ReasonCode::GrantedQoS1,
+        QoS::ExactlyOnce => ReasonCode::GrantedQoS2,
+    }
+}

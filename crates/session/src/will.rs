@@ -1,0 +1,61 @@
+//! The will: published when its client goes without saying goodbye.
+
+use std::sync::Arc;
+
+use lapwing_codec::{Publish, PublishProperties, SubscriptionIds, Will};
+
+use crate::{Message, SessionKey};
+
+/// A will that may have to be published.
+#[derive(Debug)]
+pub(crate) struct StoredWill {
+    message: Message,
+    delay_s: u32,
+    message_expiry_s: Option<u32>,
+    /// When the delay is over; set while the client is away.
+    pub(crate) due_at_ms: Option<u64>,
+}
+
+impl StoredWill {
+    pub(crate) fn new(will: &Will<'_>, publisher: SessionKey) -> Self {
+        let properties = &will.properties;
+        let publish = Publish {
+            dup: false,
+            qos: will.qos,
+            retain: will.retain,
+            topic: will.topic,
+            packet_id: None,
+            properties: PublishProperties {
+                payload_is_utf8: properties.payload_is_utf8,
+                message_expiry_s: None,
+                topic_alias: None,
+                response_topic: properties.response_topic,
+                correlation_data: properties.correlation_data,
+                content_type: properties.content_type,
+                subscription_ids: SubscriptionIds::EMPTY,
+                user: properties.user,
+            },
+            payload: will.payload,
+        };
+        StoredWill {
+            message: Message::new(&publish, publisher, None),
+            delay_s: properties.delay_s,
+            message_expiry_s: properties.message_expiry_s,
+            due_at_ms: None,
+        }
+    }
+
+    /// The client has gone: returns when the will is due, its delay over.
+    pub(crate) fn start_delay(&mut self, now_ms: u64) -> u64 {
+        let due_at_ms = now_ms.saturating_add(u64::from(self.delay_s) * 1000);
+        self.due_at_ms = Some(due_at_ms);
+        due_at_ms
+    }
+
+    /// The message to publish now; its Message Expiry Interval starts now [MQTT 5.0, 3.1.3.2.4].
+    pub(crate) fn into_message(mut self, now_ms: u64) -> Arc<Message> {
+        let expiry_s = self.message_expiry_s;
+        self.message.expire_at(expiry_s.map(|expiry_s| now_ms.saturating_add(u64::from(expiry_s) * 1000)));
+        Arc::new(self.message)
+    }
+}
