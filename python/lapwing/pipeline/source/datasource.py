@@ -1,0 +1,232 @@
+"""``format("lapwing")``: the broker's stream fitted to Spark's Python data source interface."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from lapwing.contracts.envelope import ENVELOPE
+from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
+from lapwing.pipeline.errors import StreamRecreatedError, sealed
+from lapwing.pipeline.source.client import StreamClient, StreamState
+from lapwing.pipeline.source.offsets import Positions, Range, share, split
+from lapwing.pipeline.source.options import SourceOptions
+from lapwing.pipeline.transforms.parse import PARSED, parse_batch
+
+_Call = TypeVar("_Call", bound=Callable[..., Any])
+
+
+def _sealing(call: _Call) -> _Call:
+    """Our errors leave this process as one marked line; see `lapwing.pipeline.errors`."""
+
+    @functools.wraps(call)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return call(*args, **kwargs)
+        except LapwingError as error:
+            raise sealed(error) from None
+
+    return guarded  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class _Task(InputPartition):
+    """What one Spark task reads; pickled to a worker."""
+
+    uuid: str
+    part: Range
+
+
+class LapwingDataSource(DataSource):
+    """Reads a broker's stream, as a batch or as a stream; options: `SourceOptions`."""
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        self.options = options
+
+    @classmethod
+    def name(cls) -> str:
+        """What stands in ``format(...)``."""
+        return "lapwing"
+
+    @_sealing
+    def schema(self) -> StructType:
+        """The envelope's columns, or the decoded ones."""
+        return _record(SourceOptions.parse(dict(self.options))).spark_schema()
+
+    @_sealing
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """For ``spark.read``: everything that the stream holds now."""
+        return _BatchReader(SourceOptions.parse(dict(self.options)))
+
+    @_sealing
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  (Spark's name)
+        """For ``spark.readStream``."""
+        return _StreamReader(SourceOptions.parse(dict(self.options)))
+
+
+def _record(options: SourceOptions) -> Any:
+    return PARSED if options.decode == "reading" else ENVELOPE
+
+
+class _BatchReader(DataSourceReader):
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+
+    @_sealing
+    def partitions(self) -> list[InputPartition]:
+        with self._options.client() as client:
+            state = client.state()
+        first = {p: held.first_offset for p, held in state.partitions.items()}
+        start = {**first, **(self._options.start_offsets() or {})}
+        return _tasks(self._options, state.uuid, start, _ends(state))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _read(self._options, partition)
+
+
+class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    def __init__(self, options: SourceOptions) -> None:
+        self._options = options
+        self._client: StreamClient | None = None
+        self._target: dict[int, int] | None = None
+
+    @_sealing
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        state = self._state()
+        ends = _ends(state)
+        first = {p: held.first_offset for p, held in state.partitions.items()}
+        start = (
+            ends if self._options.start == "latest" else {**first, **(self._options.start_offsets() or {})}
+        )
+        return Positions(state.name, state.uuid, start).to_json()
+
+    def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
+        rows = self._options.max_rows_per_batch
+        return ReadMaxRows(rows) if rows else ReadAllAvailable()
+
+    @_sealing
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self._target = _ends(self._state())
+
+    @_sealing
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        at = Positions.from_json(start)
+        state = self._state()
+        self._check(at, state)
+        begun = self._options.until_offsets() or {}
+        if any(at.next.get(partition, 0) < end for partition, end in begun.items()):
+            return at.moved({**at.next, **begun}).to_json()
+        rows_max = limit.max_rows if isinstance(limit, ReadMaxRows) else None
+        return at.moved(share(at.next, self._target or _ends(state), rows_max)).to_json()
+
+    @_sealing
+    def reportLatestOffset(self) -> dict[str, Any] | None:  # noqa: N802
+        state = self._state()
+        return Positions(state.name, state.uuid, _ends(state)).to_json()
+
+    @_sealing
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        from_, to = Positions.from_json(start), Positions.from_json(end)
+        return _tasks(self._options, to.uuid, from_.next, to.next)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return _read(self._options, partition)
+
+    def _state(self) -> StreamState:
+        self._client = self._client or self._options.client()
+        return self._client.state()
+
+    def _check(self, at: Positions, state: StreamState) -> None:
+        if at.uuid != state.uuid:
+            raise _recreated(self._options, at.uuid, state.uuid)
+        for partition, offset in at.next.items():
+            held = state.partitions.get(partition)
+            if held is None or offset > held.next_offset:
+                ends = held.next_offset if held else 0
+                raise OffsetAheadError(
+                    f"the stream ends at offset {ends} of partition {partition}, before the job's {offset}",
+                    where=self._options.url,
+                    remedy="restore the broker's data folder, or start with a new --checkpoint",
+                    next_offset=ends,
+                )
+            if offset < held.first_offset and self._options.on_trimmed == "fail":
+                raise _trimmed(self._options, partition, offset, held.first_offset)
+
+
+def _ends(state: StreamState) -> dict[int, int]:
+    return {partition: held.next_offset for partition, held in state.partitions.items()}
+
+
+def _tasks(options: SourceOptions, uuid: str, start: Any, end: Any) -> list[InputPartition]:
+    ranges = split(start, end, rows_min=options.rows_per_task_min, tasks=options.task_count())
+    return [_Task(uuid, part) for part in ranges]
+
+
+def _read(options: SourceOptions, task: InputPartition) -> Iterator[pa.RecordBatch]:
+    # A generator, so that the seal must be around its body: errors rise while Spark iterates.
+    if not isinstance(task, _Task):
+        return  # Spark's stand-in for "no partitions": an empty stream
+    try:
+        with options.client() as client:
+            yield from _range(options, client, task)
+    except LapwingError as error:
+        raise sealed(error) from None
+
+
+def _range(options: SourceOptions, client: StreamClient, task: _Task) -> Iterator[pa.RecordBatch]:
+    convert = parse_batch if options.decode == "reading" else _as_it_is
+    at = task.part.start
+    while at < task.part.end:
+        rows_max = min(options.rows_per_request, task.part.end - at)
+        try:
+            found = client.read(
+                task.part.partition, at, rows_max=rows_max, bytes_max=options.bytes_per_request
+            )
+        except OffsetTrimmedError as error:
+            if options.on_trimmed == "fail":
+                raise _trimmed(options, task.part.partition, at, error.first_offset) from None
+            at = error.first_offset
+            continue
+        if found.uuid != task.uuid:
+            raise _recreated(options, task.uuid, found.uuid)
+        if found.next_offset <= at:
+            raise OffsetAheadError(
+                f"offset {at} of partition {task.part.partition} was promised and is not there",
+                where=options.url,
+            )
+        at = found.next_offset
+        yield from map(convert, found.batches)
+
+
+def _as_it_is(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
+
+
+def _recreated(options: SourceOptions, known: str, found: str) -> StreamRecreatedError:
+    return StreamRecreatedError(
+        f"the stream was deleted and made again: the checkpoint knows {known}, the broker has {found}",
+        where=options.url,
+        remedy="start with a new --checkpoint; tables are kept, and no reading gets into them twice",
+    )
+
+
+def _trimmed(options: SourceOptions, partition: int, offset: int, first: int) -> OffsetTrimmedError:
+    return OffsetTrimmedError(
+        f"retention has trimmed partition {partition} to offset {first}, and the job is at {offset}:"
+        f" {first - offset} messages are gone",
+        where=options.url,
+        remedy="set on_trimmed=skip to count them and go on, or retain more on the broker",
+        first_offset=first,
+    )
