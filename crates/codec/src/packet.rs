@@ -3,6 +3,7 @@
 use crate::connect::peek_version;
 use crate::header::{FixedHeader, kind};
 use crate::owner::{PUBACK, PUBCOMP, PUBREC, PUBREL};
+use crate::publish::PublishPrefix;
 use crate::read::Reader;
 use crate::write::{self, Body};
 use crate::{
@@ -49,13 +50,44 @@ pub fn decode<'a>(
     };
     let Some(packet) = bytes.get(..header.packet_len) else { return Ok(None) };
     let reader = Reader::new(packet, header.header_len);
-    // The one packet that is worth a straight way.
     if header.kind() == kind::PUBLISH {
-        header.check_minimal(version)?;
-        let publish = Publish::decode(header.first, reader, version, limits)?;
-        return Ok(Some((Packet::Publish(publish), header.packet_len)));
+        decode_publish(&header, reader, version, limits)
+    } else {
+        decode_other(&header, reader, version, limits)
     }
-    decode_body(&header, reader, version, limits).map(|packet| Some((packet, header.packet_len)))
+}
+
+/// What [`decode`] returns for a packet that is whole.
+type Decoded<'a> = Result<Option<(Packet<'a>, usize)>, ProtocolError>;
+
+/// The way of nearly every packet. Kept apart from the others, and split again where properties begin: joined paths
+/// make the compiler gather the result's bytes one by one (32 ns a packet instead of 17).
+#[inline(always)]
+fn decode_publish<'a>(header: &FixedHeader, reader: Reader<'a>, version: Version, limits: &Limits) -> Decoded<'a> {
+    header.check_minimal(version)?;
+    let mut prefix = PublishPrefix::decode(header.first, reader, limits)?;
+    if prefix.has_properties(version) {
+        return decode_publish_with_properties(header, prefix, version, limits);
+    }
+    let publish = prefix.into_publish(version)?;
+    Ok(Some((Packet::Publish(publish), header.packet_len)))
+}
+
+#[inline(never)]
+fn decode_publish_with_properties<'a>(
+    header: &FixedHeader,
+    prefix: PublishPrefix<'a>,
+    version: Version,
+    limits: &Limits,
+) -> Decoded<'a> {
+    let publish = prefix.into_publish_with_properties(version, limits)?;
+    Ok(Some((Packet::Publish(publish), header.packet_len)))
+}
+
+#[inline(never)]
+fn decode_other<'a>(header: &FixedHeader, reader: Reader<'a>, version: Version, limits: &Limits) -> Decoded<'a> {
+    let packet = decode_body(header, reader, version, limits)?;
+    Ok(Some((packet, header.packet_len)))
 }
 
 fn decode_body<'a>(

@@ -26,28 +26,10 @@ pub struct Publish<'a> {
 }
 
 impl<'a> Publish<'a> {
-    /// Reads the body; `first` has the flags, which the fixed header has checked.
-    #[inline]
-    pub(crate) fn decode(
-        first: u8,
-        mut reader: Reader<'a>,
-        version: Version,
-        limits: &Limits,
-    ) -> Result<Self, ProtocolError> {
-        let qos = flags_qos(first);
-        let at = reader.at();
-        let topic = topic::name_from_bytes(reader.binary()?, limits);
-        let packet_id = if qos.is_acknowledged() { Some(reader.packet_id()?) } else { None };
-        let mut properties = PublishProperties::default();
-        if version.has_properties() && !reader.skip_zero() {
-            properties = PublishProperties::decode(&mut reader, limits)?;
-        }
-        let topic = match topic {
-            Ok(topic) => topic,
-            Err(error) => unnamed(error, properties.topic_alias, version, at)?,
-        };
-        let payload = reader.rest();
-        Ok(Publish { dup: first & 0b1000 != 0, qos, retain: first & 1 != 0, topic, packet_id, properties, payload })
+    /// A plain message: QoS 0, not retained, without properties.
+    pub const fn qos0(topic: &'a str, payload: &'a [u8]) -> Self {
+        let properties = PublishProperties::EMPTY;
+        Publish { dup: false, qos: QoS::AtMostOnce, retain: false, topic, packet_id: None, properties, payload }
     }
 
     /// Appends the packet to `out`; see [`crate::Packet::encode`].
@@ -137,5 +119,64 @@ fn unnamed(
             Err(ProtocolError::new(ReasonCode::ProtocolError, what, at))
         }
         (error, _) => Err(error.at_name(at)),
+    }
+}
+
+/// A PUBLISH read up to its properties.
+pub(crate) struct PublishPrefix<'a> {
+    first: u8,
+    topic: Result<&'a str, topic::FieldError>,
+    topic_at: usize,
+    packet_id: Option<PacketId>,
+    reader: Reader<'a>,
+}
+
+impl<'a> PublishPrefix<'a> {
+    /// Reads topic and packet id; `first` has the flags, which the fixed header has checked.
+    #[inline(always)]
+    pub(crate) fn decode(first: u8, mut reader: Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
+        let topic_at = reader.at();
+        let topic = topic::name_from_bytes(reader.binary()?, limits);
+        let packet_id = if flags_qos(first).is_acknowledged() { Some(reader.packet_id()?) } else { None };
+        Ok(PublishPrefix { first, topic, topic_at, packet_id, reader })
+    }
+
+    /// Whether properties follow; passes an empty section.
+    #[inline(always)]
+    pub(crate) fn has_properties(&mut self, version: Version) -> bool {
+        version.has_properties() && !self.reader.skip_zero()
+    }
+
+    /// The packet, when no properties follow.
+    #[inline(always)]
+    pub(crate) fn into_publish(self, version: Version) -> Result<Publish<'a>, ProtocolError> {
+        self.finish(PublishProperties::default(), version)
+    }
+
+    /// The packet, when properties follow.
+    pub(crate) fn into_publish_with_properties(
+        mut self,
+        version: Version,
+        limits: &Limits,
+    ) -> Result<Publish<'a>, ProtocolError> {
+        let properties = PublishProperties::decode(&mut self.reader, limits)?;
+        self.finish(properties, version)
+    }
+
+    #[inline(always)]
+    fn finish(mut self, properties: PublishProperties<'a>, version: Version) -> Result<Publish<'a>, ProtocolError> {
+        let topic = match self.topic {
+            Ok(topic) => topic,
+            Err(error) => unnamed(error, properties.topic_alias, version, self.topic_at)?,
+        };
+        Ok(Publish {
+            dup: self.first & 0b1000 != 0,
+            qos: flags_qos(self.first),
+            retain: self.first & 1 != 0,
+            topic,
+            packet_id: self.packet_id,
+            properties,
+            payload: self.reader.rest(),
+        })
     }
 }

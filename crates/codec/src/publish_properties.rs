@@ -28,6 +28,18 @@ pub struct PublishProperties<'a> {
 }
 
 impl<'a> PublishProperties<'a> {
+    /// No properties.
+    pub const EMPTY: PublishProperties<'static> = PublishProperties {
+        payload_is_utf8: None,
+        message_expiry_s: None,
+        topic_alias: None,
+        response_topic: None,
+        correlation_data: None,
+        content_type: None,
+        subscription_ids: SubscriptionIds::EMPTY,
+        user: UserProperties::EMPTY,
+    };
+
     /// Whether no property is present.
     #[inline]
     pub fn is_empty(&self) -> bool {

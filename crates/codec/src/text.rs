@@ -1,5 +1,7 @@
 //! UTF-8 encoded strings (section 1.5.4): well-formed, no surrogates, no U+0000.
 
+use crate::swar::{equal, for_each_word, not_ascii};
+
 /// Why bytes are no UTF-8 encoded string of MQTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextError {
@@ -21,6 +23,24 @@ impl TextError {
 /// Checks a string field.
 #[inline]
 pub(crate) fn from_bytes(bytes: &[u8]) -> Result<&str, TextError> {
+    match short_ascii(bytes) {
+        Some(text) => Ok(text),
+        None => from_any_bytes(bytes),
+    }
+}
+
+/// The usual string: up to 64 bytes of ASCII without U+0000. Longer ones are faster in `simdutf8`.
+#[inline]
+fn short_ascii(bytes: &[u8]) -> Option<&str> {
+    let mut refused = u64::from(bytes.len() > 64);
+    if refused == 0 {
+        for_each_word(bytes, |word| refused |= not_ascii(word) | equal(word, 0));
+    }
+    // SAFETY: no byte of `bytes` has its high bit set (`not_ascii` reports it), so all are ASCII, which is UTF-8.
+    (refused == 0).then(|| unsafe { std::str::from_utf8_unchecked(bytes) })
+}
+
+fn from_any_bytes(bytes: &[u8]) -> Result<&str, TextError> {
     let text = simdutf8::basic::from_utf8(bytes).map_err(|_| TextError::NotUtf8)?;
     if memchr::memchr(0, bytes).is_some() { Err(TextError::Null) } else { Ok(text) }
 }
@@ -35,6 +55,21 @@ mod tests {
             assert_eq!(from_bytes(bytes), Err(TextError::NotUtf8), "{bytes:x?}");
         }
         assert_eq!(from_bytes(b"a\0b"), Err(TextError::Null));
+    }
+
+    #[test]
+    fn short_and_long_strings_are_checked_alike() {
+        for len in (0..=80).chain([1000, 65_535]) {
+            let mut bytes = vec![b'a'; len];
+            assert!(from_bytes(&bytes).is_ok());
+            for place in [0, len / 2, len.saturating_sub(1)].into_iter().filter(|&place| place < len) {
+                for (byte, error) in [(0, TextError::Null), (0xFF, TextError::NotUtf8)] {
+                    bytes[place] = byte;
+                    assert_eq!(from_bytes(&bytes), Err(error), "{byte:#x} at {place} of {len}");
+                }
+                bytes[place] = b'a';
+            }
+        }
     }
 
     #[test]

@@ -1,72 +1,32 @@
-//! One pass over a topic name, eight bytes at a time.
+//! One pass over a topic name.
 //!
 //! Every PUBLISH has a topic, and nearly every topic is short ASCII. UTF-8, U+0000, wildcards and the number of levels
 //! are four questions about the same bytes; asked in four passes they cost more than the rest of the packet.
 
-const LOW: u64 = 0x7F7F_7F7F_7F7F_7F7F;
-const HIGH: u64 = !LOW;
+use crate::swar::{equal, for_each_word, not_ascii, splat};
 
-/// The topic and its separators, when it is ASCII without U+0000, `+` and `#`; `None`: look closer.
-#[inline]
+/// Separators are counted in eight lanes that are summed in one byte.
+const BYTES_MAX: usize = u8::MAX as usize;
+
+/// The topic and its separators, when it is short ASCII without U+0000, `+` and `#`; `None`: look closer.
+#[inline(always)]
 pub(super) fn scan(bytes: &[u8]) -> Option<(&str, usize)> {
+    if bytes.len() > BYTES_MAX {
+        return None;
+    }
     let mut separators = 0;
     let mut refused = 0;
-    let mut words = bytes.chunks_exact(8);
-    for word in words.by_ref() {
-        let mut chunk = [0; 8];
-        chunk.copy_from_slice(word);
-        let word = u64::from_le_bytes(chunk);
-        refused |= not_plain(word);
-        separators += count(word);
-    }
-    let last = tail(words.remainder(), bytes);
-    refused |= not_plain(last);
-    separators += count(last);
+    for_each_word(bytes, |word| {
+        // `#` is 0x23 and `+` is 0x2B: the same but for bit 3.
+        refused |= not_ascii(word) | equal(word, 0) | equal(word | splat(0x08), b'+');
+        separators += equal(word, b'/') >> 7;
+    });
     if refused != 0 {
         return None;
     }
-    // SAFETY: no byte of `bytes` has its high bit set (`not_plain` reports it), so all are ASCII, which is UTF-8.
-    Some((unsafe { std::str::from_utf8_unchecked(bytes) }, separators))
-}
-
-/// The last 0..=7 bytes as a word, filled up with bytes that ask no question.
-#[inline]
-fn tail(remainder: &[u8], bytes: &[u8]) -> u64 {
-    const FILL: u64 = u64::from_le_bytes([b'.'; 8]);
-    let used_bits = 8 * remainder.len() as u32;
-    if used_bits == 0 {
-        return FILL;
-    }
-    let filled = FILL << used_bits;
-    match bytes.last_chunk::<8>() {
-        // Read the last eight bytes again and shift those out that were seen.
-        Some(last) => u64::from_le_bytes(*last) >> (64 - used_bits) | filled,
-        None => remainder.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)) | filled,
-    }
-}
-
-/// Non-zero when a byte is above 0x7F, zero, `+` or `#`.
-#[inline]
-const fn not_plain(word: u64) -> u64 {
-    // `#` is 0x23 and `+` is 0x2B: the same but for bit 3.
-    (word & HIGH) | equal(word, 0) | equal(word | splat(0x08), b'+')
-}
-
-/// Number of `/`, when no byte is above 0x7F.
-#[inline]
-const fn count(word: u64) -> usize {
-    equal(word, b'/').count_ones() as usize
-}
-
-/// The high bit of each byte that equals `byte`; exact, because sums of seven bits do not carry into their neighbour.
-#[inline]
-const fn equal(word: u64, byte: u8) -> u64 {
-    let difference = word ^ splat(byte);
-    !(((difference & LOW) + LOW) | difference | LOW)
-}
-
-const fn splat(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
+    let separators = separators.wrapping_mul(splat(1)) >> 56;
+    // SAFETY: no byte of `bytes` has its high bit set (`not_ascii` reports it), so all are ASCII, which is UTF-8.
+    Some((unsafe { std::str::from_utf8_unchecked(bytes) }, separators as usize))
 }
 
 #[cfg(test)]
@@ -99,5 +59,7 @@ mod tests {
         for bytes in [&b"////////"[..], b"/./././.", b"./0.//0/./0./", b"/", b"", b"///////", b"/////////"] {
             assert_eq!(scan(bytes), scan_slowly(bytes));
         }
+        assert_eq!(scan(&[b'/'; 255]).map(|(_, separators)| separators), Some(255));
+        assert_eq!(scan(&[b'/'; 256]), None, "longer ones take the general way");
     }
 }
