@@ -3,24 +3,17 @@
 //! `std::time::Instant` hides its number; the swarm needs the number, because a due time travels inside a
 //! payload and is compared in another process. `CLOCK_MONOTONIC` is one clock for all processes of a machine.
 
-use libc::{CLOCK_MONOTONIC, CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID, clockid_t, pid_t, timespec};
+use libc::{CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID, clockid_t, pid_t, timespec};
 
 /// Nanoseconds in a second.
 pub const SECOND_NS: u64 = 1_000_000_000;
 /// Nanoseconds in a millisecond.
 pub const MILLISECOND_NS: u64 = 1_000_000;
-/// Nanoseconds in a microsecond.
-pub const MICROSECOND_NS: u64 = 1_000;
 
 /// Nanoseconds since some fixed point, the same for every process of this machine.
 #[inline]
 pub fn now_ns() -> u64 {
     read(CLOCK_MONOTONIC).unwrap_or(0)
-}
-
-/// CPU time this process has used, user and system, in nanoseconds.
-pub fn process_cpu_ns() -> u64 {
-    read(CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
 }
 
 /// CPU time this thread has used, user and system, in nanoseconds.
@@ -56,7 +49,7 @@ fn read(clock: clockid_t) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Does time go forward, and does work show as CPU time of the thread, the process and the pid?
+    /// Does time go forward, and does work show as CPU time of the thread and of the process?
     #[test]
     fn clocks_go_forward() {
         let (wall, cpu) = (now_ns(), thread_cpu_ns());
@@ -64,7 +57,6 @@ mod tests {
             std::hint::black_box(0);
         }
         assert!(now_ns() > wall);
-        assert!(process_cpu_ns() >= MILLISECOND_NS);
         assert!(cpu_ns_of(std::process::id()).is_some_and(|ns| ns >= MILLISECOND_NS));
     }
 

@@ -1,6 +1,5 @@
 //! What can go wrong in a run of the swarm, whose fault it is, and what to do about it.
 
-use lapwing_client::ClientError;
 use std::io;
 
 /// An error of the swarm or of a fleet.
@@ -35,15 +34,17 @@ pub enum SwarmError {
         processes: u64,
     },
     /// A client could not connect or subscribe before the start, so there is no run to measure.
-    #[error("client {client_id}: {source}")]
+    #[error("client {client_id}: {reason}")]
     Client {
         /// Which client.
         client_id: String,
-        /// Why.
-        source: ClientError,
+        /// Why, in full.
+        reason: String,
+        /// Why, as counters name it.
+        label: String,
     },
     /// Not every client was ready in time.
-    #[error("{ready} of {clients} clients were ready after {after_s} s{detail}")]
+    #[error("{ready} of {clients} clients of a thread were connected and subscribed after {after_s} s")]
     NotReady {
         /// Clients connected and subscribed.
         ready: u64,
@@ -51,8 +52,6 @@ pub enum SwarmError {
         clients: u64,
         /// How long it waited, in seconds.
         after_s: f64,
-        /// The commonest reason among those that were not, or nothing.
-        detail: String,
     },
     /// The operating system refused something the swarm itself needs (a poll, a thread, a listener).
     #[error("{what}: {source}")]

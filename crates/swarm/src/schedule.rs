@@ -83,11 +83,6 @@ impl Schedule {
         self.after_ns(self.number(self.place_of[publisher], serial))
     }
 
-    /// The messages of the whole run, over all lanes.
-    pub fn messages(&self) -> u64 {
-        self.messages
-    }
-
     #[inline]
     fn number(&self, place: u32, round: u32) -> u64 {
         u64::from(round) * self.publishers + u64::from(place)

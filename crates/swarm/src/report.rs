@@ -1,0 +1,178 @@
+//! The report of a run: what a person reads and a script parses.
+
+use crate::clock::SECOND_NS;
+use crate::latency::Percentiles;
+use crate::outcome::Outcome;
+use crate::profile::Profile;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The generator's own lateness above which its report says so, in microseconds at p99.
+const LATE_US: f64 = 1000.0;
+
+/// What a run has measured. Rates are per second of the time from the first due message to the last event.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The settings, with all defaults filled in.
+    pub profile: Profile,
+    /// `open loop` (a schedule) or `closed loop` (as fast as window and socket allow).
+    pub mode: &'static str,
+    /// Clients connected.
+    pub clients: u64,
+    /// How long all clients took to connect and subscribe, in seconds.
+    pub connect_s: f64,
+    /// From the first SYN to CONNACK per client, in microseconds.
+    pub connect_us: Percentiles,
+    /// Messages sent.
+    pub sent: u64,
+    /// Messages sent per second.
+    pub sent_per_s: f64,
+    /// QoS 1 and 2 messages the broker has taken.
+    pub acknowledged: u64,
+    /// QoS 1 and 2 messages the broker has refused.
+    pub rejected: u64,
+    /// Messages that were due and never sent.
+    pub unsent: u64,
+    /// Arrivals that should have been.
+    pub expected: u64,
+    /// Different messages that arrived.
+    pub delivered: u64,
+    /// Those per second.
+    pub delivered_per_s: f64,
+    /// Payload bytes per second that arrived.
+    pub delivered_bytes_per_s: f64,
+    /// `expected` less `delivered`.
+    pub lost: u64,
+    /// Arrivals of what had arrived.
+    pub duplicates: u64,
+    /// Arrivals out of order.
+    pub reordered: u64,
+    /// Arrivals that nobody expected.
+    pub foreign: u64,
+    /// From due time to arrival, in microseconds.
+    pub latency_us: Percentiles,
+    /// From due time to the broker's last answer (QoS 1 and 2), in microseconds.
+    pub answer_us: Percentiles,
+    /// How well the generator kept its own schedule.
+    pub schedule: ScheduleKept,
+    /// What it cost.
+    pub cpu: Cpu,
+    /// Connections lost and the like, by kind.
+    pub errors: BTreeMap<String, u64>,
+    /// What a reader of these figures has to know.
+    pub notes: Vec<String>,
+}
+
+/// How well the generator kept its own schedule.
+#[derive(Clone, Debug, Serialize)]
+pub struct ScheduleKept {
+    /// From due time to handing over, of messages nothing held back, in microseconds: ours, not the broker's.
+    pub late_us: Percentiles,
+    /// Messages a full window or socket held back beyond their due time: the broker's slowness.
+    pub held: u64,
+}
+
+/// CPU time, in seconds, and what was done with it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Cpu {
+    /// Used by the swarm; a spinning swarm uses all of its cores.
+    pub swarm_s: f64,
+    /// Messages sent plus arrived per CPU second of the swarm.
+    pub messages_per_swarm_cpu_s: f64,
+    /// Used by the broker, if its process was named.
+    pub broker_s: Option<f64>,
+    /// Messages delivered per CPU second of the broker.
+    pub deliveries_per_broker_cpu_s: Option<f64>,
+    /// Messages sent per CPU second of the broker.
+    pub publishes_per_broker_cpu_s: Option<f64>,
+}
+
+impl Report {
+    /// The report of `outcome`, the sum of all parts of the run.
+    pub fn new(profile: &Profile, outcome: &Outcome) -> Self {
+        let publishing_s = seconds(outcome.last_sent_ns, outcome.started_ns);
+        let end_ns = outcome.last_heard_ns.max(outcome.last_sent_ns);
+        let traffic_s = seconds(end_ns, outcome.started_ns);
+        Self {
+            profile: profile.clone(),
+            mode: if profile.is_closed_loop() { "closed loop" } else { "open loop" },
+            clients: outcome.clients,
+            connect_s: per_second(outcome.ready_after_ns as f64, SECOND_NS as f64),
+            connect_us: outcome.connect.percentiles(),
+            sent: outcome.sent,
+            sent_per_s: per_second(outcome.sent as f64, publishing_s),
+            acknowledged: outcome.acknowledged,
+            rejected: outcome.rejected,
+            unsent: outcome.unsent,
+            expected: outcome.expected,
+            delivered: outcome.unique,
+            delivered_per_s: per_second(outcome.unique as f64, traffic_s),
+            delivered_bytes_per_s: per_second(outcome.received_bytes as f64, traffic_s),
+            lost: outcome.lost(),
+            duplicates: outcome.duplicates,
+            reordered: outcome.reordered,
+            foreign: outcome.foreign,
+            latency_us: outcome.latency.percentiles(),
+            answer_us: outcome.answer.percentiles(),
+            schedule: ScheduleKept { late_us: outcome.late.percentiles(), held: outcome.held },
+            cpu: cpu(outcome),
+            errors: outcome.errors.clone(),
+            notes: notes(profile, outcome),
+        }
+    }
+
+    /// True when everything that was to arrive arrived once and in order, and nothing broke.
+    pub fn is_clean(&self) -> bool {
+        self.lost + self.duplicates + self.reordered + self.rejected + self.unsent == 0 && self.errors.is_empty()
+    }
+}
+
+fn cpu(outcome: &Outcome) -> Cpu {
+    let swarm_s = outcome.swarm_cpu_ns as f64 / SECOND_NS as f64;
+    let broker_s = outcome.broker_cpu_ns.map(|ns| ns as f64 / SECOND_NS as f64);
+    Cpu {
+        swarm_s,
+        messages_per_swarm_cpu_s: per_second((outcome.sent + outcome.received) as f64, swarm_s),
+        broker_s,
+        deliveries_per_broker_cpu_s: broker_s.map(|s| per_second(outcome.unique as f64, s)),
+        publishes_per_broker_cpu_s: broker_s.map(|s| per_second(outcome.sent as f64, s)),
+    }
+}
+
+fn notes(profile: &Profile, outcome: &Outcome) -> Vec<String> {
+    let mut notes = Vec::new();
+    if profile.is_closed_loop() {
+        notes.push(
+            "closed loop: each client sends as fast as window and socket allow; latencies include what the \
+                    swarm itself queued"
+                .to_owned(),
+        );
+    }
+    let late = outcome.late.percentiles();
+    if late.p99 > LATE_US {
+        notes.push(format!(
+            "the generator missed its own schedule: p99 {:.1} ms, at most {:.1} ms late; use fewer messages, more threads or processes",
+            late.p99 / 1000.0, late.max / 1000.0
+        ));
+    }
+    if outcome.held > 0 {
+        let share = 100.0 * outcome.held as f64 / outcome.sent.max(1) as f64;
+        notes.push(format!("{} messages ({share:.1} %) waited for room in the window or the socket", outcome.held));
+    }
+    if profile.spin {
+        notes.push("the swarm spins: its CPU time is that of whole cores".to_owned());
+    }
+    if profile.broker_pid.is_some() && outcome.broker_cpu_ns.is_none() {
+        notes.push("the broker's process was gone before its CPU time could be read".to_owned());
+    }
+    notes
+}
+
+fn seconds(end_ns: u64, start_ns: u64) -> f64 {
+    end_ns.saturating_sub(start_ns) as f64 / SECOND_NS as f64
+}
+
+/// `count / seconds`; 0 when no time passed.
+fn per_second(count: f64, seconds: f64) -> f64 {
+    if seconds > 0.0 { count / seconds } else { 0.0 }
+}

@@ -1,0 +1,192 @@
+//! A run: threads started, everybody ready, go, wait for the last arrival, the figures of all threads added up.
+
+use crate::board::{Board, Progress};
+use crate::clock::{MILLISECOND_NS, SECOND_NS, cpu_ns_of, now_ns};
+use crate::error::SwarmError;
+use crate::files;
+use crate::lane::{Lane, clients_in_process, look_up};
+use crate::outcome::Outcome;
+use crate::profile::Profile;
+use crate::report::Report;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How often the coordinator looks.
+const LOOK: Duration = Duration::from_millis(2);
+/// From the decision to start to the first message: every thread has seen it by then.
+const LEAD_NS: u64 = 20 * MILLISECOND_NS;
+/// With several processes nobody knows what is still to come; then this much silence is the end, at most.
+const SILENCE_S: f64 = 1.0;
+
+/// The part of a run that lives in this process. Dropping it ends it.
+pub struct Swarm {
+    profile: Arc<Profile>,
+    board: Arc<Board>,
+    lanes: Vec<JoinHandle<Option<Outcome>>>,
+    broker_cpu_ns: Option<u64>,
+}
+
+/// Runs `profile` in this process from beginning to end.
+///
+/// # Errors
+/// The settings, the limit of files, or a client that could not come in.
+pub fn run(profile: &Profile) -> Result<Report, SwarmError> {
+    let mut swarm = Swarm::start(profile.clone())?;
+    while !swarm.is_ready()? {
+        thread::sleep(LOOK);
+    }
+    swarm.go(None);
+    swarm.wait_for_end();
+    Ok(Report::new(profile, &swarm.finish()?))
+}
+
+impl Swarm {
+    /// Starts the threads; the clients begin to come in.
+    ///
+    /// # Errors
+    /// `Files`: too many clients for one process; a URL that is none; a CPU that does not exist.
+    pub fn start(profile: Profile) -> Result<Self, SwarmError> {
+        let address = look_up(&profile.url)?;
+        let clients = clients_in_process(&profile);
+        files::make_room_for(clients)?;
+        check_cpus(&profile.pin)?;
+        if let Some(pid) = profile.broker_pid.filter(|pid| cpu_ns_of(*pid).is_none()) {
+            let remedy = "no such process: give the broker's, or leave it out".to_owned();
+            return Err(SwarmError::Profile { key: "broker_pid", value: pid.to_string(), remedy });
+        }
+        let profile = Arc::new(profile);
+        let board = Arc::new(Board::new(profile.threads, clients));
+        let mut swarm = Self { profile, board, lanes: Vec::new(), broker_cpu_ns: None };
+        for number in 0..swarm.profile.threads {
+            let lane = Lane::new(swarm.profile.clone(), swarm.board.clone(), number, address)?;
+            swarm.lanes.push(swarm.spawn(lane, number)?);
+        }
+        Ok(swarm)
+    }
+
+    fn spawn(&self, lane: Lane, number: u32) -> Result<JoinHandle<Option<Outcome>>, SwarmError> {
+        let board = self.board.clone();
+        let pin = &self.profile.pin;
+        let cpu = (!pin.is_empty()).then(|| pin[number as usize % pin.len()]);
+        let body = move || {
+            if let Some(id) = cpu {
+                core_affinity::set_for_current(core_affinity::CoreId { id });
+            }
+            lane.run().map_err(|error| board.fail(error)).ok()
+        };
+        let thread = thread::Builder::new().name(format!("swarm-{number}")).spawn(body);
+        thread.map_err(SwarmError::system("cannot start a thread"))
+    }
+
+    /// How far it is.
+    pub fn progress(&self) -> Progress {
+        self.board.progress()
+    }
+
+    /// True when every client is connected and subscribed.
+    ///
+    /// # Errors
+    /// The first client that could not come in.
+    pub fn is_ready(&mut self) -> Result<bool, SwarmError> {
+        if let Some(error) = self.board.take_failure() {
+            return Err(error);
+        }
+        let progress = self.progress();
+        Ok(progress.ready == progress.clients)
+    }
+
+    /// Lets the messages begin: at `start_ns` of the machine's monotonic clock, or at once.
+    pub fn go(&mut self, start_ns: Option<u64>) {
+        self.broker_cpu_ns = self.profile.broker_pid.and_then(cpu_ns_of);
+        self.board.start_at(start_ns.unwrap_or_else(|| now_ns() + LEAD_NS));
+    }
+
+    /// Waits until everything has arrived, or nothing has for a while.
+    pub fn wait_for_end(&self) {
+        let mut watch = EndWatch::new(&self.profile);
+        while !self.board.is_stopped() && !watch.is_over(&self.progress(), now_ns()) {
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Publishes no more; what is under way may still arrive.
+    pub fn cancel(&self) {
+        self.board.cancel();
+    }
+
+    /// Ends the run and gives its raw figures.
+    ///
+    /// # Errors
+    /// A client that could not come in, or a thread that could not go on.
+    pub fn finish(mut self) -> Result<Outcome, SwarmError> {
+        let broker_cpu_ns = self.profile.broker_pid.and_then(cpu_ns_of);
+        self.board.stop();
+        let mut outcome = Outcome::default();
+        let mut panicked = false;
+        for lane in self.lanes.drain(..) {
+            match lane.join() {
+                Ok(part) => part.iter().for_each(|part| outcome.merge(part)),
+                Err(_) => panicked = true,
+            }
+        }
+        if let Some(error) = self.board.take_failure() {
+            return Err(error);
+        }
+        outcome.broker_cpu_ns = broker_cpu_ns.zip(self.broker_cpu_ns).map(|(after, before)| after - before);
+        if panicked { Err(SwarmError::Panicked) } else { Ok(outcome) }
+    }
+}
+
+impl Drop for Swarm {
+    fn drop(&mut self) {
+        self.board.stop();
+        for lane in self.lanes.drain(..) {
+            // Whoever drops a run does not ask for its outcome.
+            let _ = lane.join();
+        }
+    }
+}
+
+/// Decides when a run is over.
+pub struct EndWatch {
+    knows_all: bool,
+    silence_ns: u64,
+    heard: (u64, u64, u64),
+    since_ns: u64,
+}
+
+impl EndWatch {
+    /// For the run of `profile`.
+    pub fn new(profile: &Profile) -> Self {
+        let knows_all = profile.workers == 1;
+        let silence_s = if knows_all { profile.drain_s } else { profile.drain_s.min(SILENCE_S) };
+        Self { knows_all, silence_ns: (silence_s * SECOND_NS as f64) as u64, heard: (0, 0, 0), since_ns: 0 }
+    }
+
+    /// True when all has arrived and been answered, or nothing has happened for the drain time after the last message.
+    pub fn is_over(&mut self, progress: &Progress, now_ns: u64) -> bool {
+        let heard = (progress.delivered, progress.answered, progress.sent);
+        if heard != self.heard || self.since_ns == 0 {
+            (self.heard, self.since_ns) = (heard, now_ns);
+        }
+        let all =
+            progress.delivered >= progress.expected && progress.answered >= progress.owed && progress.waiting == 0;
+        let silent = now_ns - self.since_ns >= self.silence_ns;
+        if progress.publishing > 0 {
+            return false;
+        }
+        silent || (self.knows_all && all)
+    }
+}
+
+fn check_cpus(pin: &[usize]) -> Result<(), SwarmError> {
+    let known = core_affinity::get_core_ids().unwrap_or_default();
+    match pin.iter().find(|cpu| !known.iter().any(|id| id.id == **cpu)) {
+        None => Ok(()),
+        Some(cpu) => {
+            let remedy = format!("one of the {} CPUs this process may use", known.len());
+            Err(SwarmError::Profile { key: "pin", value: cpu.to_string(), remedy })
+        }
+    }
+}

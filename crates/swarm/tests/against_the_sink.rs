@@ -1,0 +1,85 @@
+//! The swarm and the sink, over real sockets: does every message arrive, is every figure right?
+
+use lapwing_swarm::{Profile, Report, Sink, SinkConfig, SwarmError, run};
+
+fn sink(echo: bool) -> Result<Sink, SwarmError> {
+    Sink::start(&SinkConfig { host: "127.0.0.1".to_owned(), port: 0, echo, spin: false, pin: None })
+}
+
+fn report(url: &str, more: &str) -> Result<Report, SwarmError> {
+    let json = format!(r#"{{"url": "{url}", "prefix": "test", "seconds": 0.3, "spin": false {more}}}"#);
+    run(&Profile::from_json(&json)?)
+}
+
+/// Does an echo come back once, in order, in both versions, at the rate of the schedule?
+#[test]
+fn echo_is_complete() -> Result<(), SwarmError> {
+    let sink = sink(true)?;
+    for version in [4, 5] {
+        let more =
+            format!(r#", "pattern": "p2p", "publishers": 5, "loopback": true, "rate": 2000, "version": {version}"#);
+        let report = report(&sink.url(), &more)?;
+        assert_eq!((report.sent, report.delivered, report.expected), (600, 600, 600), "{report:?}");
+        assert!(report.is_clean(), "{report:?}");
+        assert_eq!(report.latency_us.count, 600);
+        assert!(report.latency_us.p50 > 0.0);
+    }
+    assert_eq!(sink.figures().publishes, 1200);
+    Ok(())
+}
+
+/// Are QoS 1 and 2 acknowledged to the last, over two threads, through a small window?
+#[test]
+fn acknowledged_to_the_last() -> Result<(), SwarmError> {
+    let sink = sink(false)?;
+    for qos in [1, 2] {
+        let more = format!(
+            r#", "pattern": "devices", "publishers": 7, "threads": 2, "rate": 3000, "window": 2, "qos": {qos}"#
+        );
+        let report = report(&sink.url(), &more)?;
+        assert_eq!((report.sent, report.acknowledged, report.unsent), (900, 900, 0), "{report:?}");
+        assert_eq!(report.answer_us.count, 900);
+        assert!(report.is_clean(), "{report:?}");
+    }
+    Ok(())
+}
+
+/// Does a closed loop say that it is one, and end?
+#[test]
+fn closed_loop() -> Result<(), SwarmError> {
+    let sink = sink(false)?;
+    for qos in [0, 1] {
+        let more = format!(r#", "pattern": "devices", "publishers": 3, "rate": 0, "qos": {qos}"#);
+        let report = report(&sink.url(), &more)?;
+        assert_eq!(report.mode, "closed loop");
+        assert!(report.sent > 1000 && report.is_clean(), "{report:?}");
+        assert!(report.notes.iter().any(|note| note.contains("closed loop")));
+    }
+    Ok(())
+}
+
+/// Is what never arrives counted as lost, to the message?
+#[test]
+fn loss_is_exact() -> Result<(), SwarmError> {
+    let sink = sink(false)?;
+    let report = report(&sink.url(), r#", "pattern": "p2p", "publishers": 2, "rate": 1000, "drain_s": 0.1"#)?;
+    assert_eq!((report.sent, report.expected, report.delivered, report.lost), (300, 300, 0, 300));
+    assert!(!report.is_clean());
+    Ok(())
+}
+
+/// Is nobody there an error with the address in it, not a hang?
+#[test]
+fn nobody_there() -> Result<(), SwarmError> {
+    let url = {
+        let sink = sink(false)?;
+        sink.url()
+    };
+    match report(&url, r#", "pattern": "p2p""#) {
+        Err(SwarmError::Client { reason, .. }) => {
+            assert!(reason.contains(&url) && reason.contains("refused"), "{reason}")
+        }
+        other => panic!("{other:?}"),
+    }
+    Ok(())
+}
