@@ -17,10 +17,10 @@ pub(crate) fn grant(
     let mut properties = ConnAckProperties::default();
     if connect.version.has_properties() {
         properties.session_expiry_s = (expiry_s != connect.properties.session_expiry_s).then_some(expiry_s);
-        properties.receive_max = settings.receive_maximum;
+        properties.receive_max = settings.receive_maximum.max(1);
         properties.qos_max = settings.qos_max;
         properties.retain_available = settings.retain_available;
-        properties.packet_bytes_max = Some(settings.packet_bytes_max);
+        properties.packet_bytes_max = Some(settings.packet_bytes_max.max(1));
         properties.assigned_client_id = admission.assigned.then_some(&*admission.client_id);
         properties.topic_alias_max = settings.topic_alias_max;
         properties.server_keep_alive_s = server_keep_alive_s(connect, settings);

@@ -45,13 +45,13 @@ impl Session {
         self.check_publish(&publish)?;
         let alias = self.resolve_alias(&publish)?;
         let (Some(link), qos) = (&self.link, publish.qos) else { return Err(Session::no_link()) };
-        if let (QoS::ExactlyOnce, Some(packet_id)) = (qos, publish.packet_id) {
-            if self.receipts.contains(packet_id) {
-                // [MQTT-4.3.3-10]: acknowledged again, not published again, until it is released.
-                io.counters.duplicates += 1;
-                self.acks.repeat(packet_id, link.version, io.out);
-                return Ok(Step::Done);
-            }
+        if let (QoS::ExactlyOnce, Some(packet_id)) = (qos, publish.packet_id)
+            && self.receipts.contains(packet_id)
+        {
+            // [MQTT-4.3.3-10]: acknowledged again, not published again, until it is released.
+            io.counters.duplicates += 1;
+            self.acks.repeat(packet_id, link.version, io.out);
+            return Ok(Step::Done);
         }
         if qos.is_acknowledged() {
             self.check_receive_maximum()?;
@@ -100,7 +100,7 @@ impl Session {
 
     fn check_receive_maximum(&self) -> Result<(), Close> {
         let is_told = self.link.as_ref().is_some_and(|link| link.version.has_properties());
-        let max = if is_told { usize::from(self.settings.receive_maximum) } else { UNACKNOWLEDGED_V311_MAX };
+        let max = if is_told { usize::from(self.settings.receive_maximum.max(1)) } else { UNACKNOWLEDGED_V311_MAX };
         if self.acks.qos1() + self.receipts.len() < max {
             return Ok(());
         }
