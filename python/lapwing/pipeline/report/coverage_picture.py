@@ -1,0 +1,130 @@
+"""``coverage.png``: signal strength on a map, all networks large, each network small, and how busy the
+channels are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.colors import Normalize
+from numpy.typing import NDArray
+
+from lapwing.pipeline.report import map_axes
+from lapwing.pipeline.report.coverage_facts import CoverageFacts, Layer
+from lapwing.pipeline.report.style import Scheme, Sheet, empty
+
+WIDTH, HEIGHT = 16.0, 8.6
+MAP_WIDTH, MAP_HEIGHT = 7.2, 6.55
+ASPECT = MAP_WIDTH / MAP_HEIGHT
+"""Width over height of the maps, large and small."""
+
+_LEFT, _BOTTOM = 0.95, 0.85
+_SMALL_LEFT, _SMALL_GAP = 9.4, 0.22
+_SMALL_WIDTH = 2.98
+_SMALL_TITLE = 0.5
+
+
+def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Path:
+    """Draws the picture; without facts it says that there is nothing to show yet."""
+    if facts is None:
+        sheet = Sheet(scheme, WIDTH, HEIGHT, "Coverage", "no reading with a position yet")
+        empty(
+            sheet.axes(_LEFT, _BOTTOM, WIDTH - 2 * _LEFT, MAP_HEIGHT), scheme, "the coverage table is empty"
+        )
+        return sheet.save(path)
+    sheet = Sheet(scheme, WIDTH, HEIGHT, "Coverage", _subtitle(facts))
+    norm = _strength_norm(facts.everything.rsrp_p50_dbm)
+    large = sheet.axes(_LEFT, _BOTTOM, MAP_WIDTH, MAP_HEIGHT)
+    mesh = _strength_map(large, facts, facts.everything, scheme, norm, labels=True)
+    map_axes.scale_bar(large, facts.frame, scheme)
+    _strength_bar(sheet, large, mesh, facts)
+    _small_maps(sheet, facts, scheme, norm)
+    sheet.note(_note(facts))
+    return sheet.save(path)
+
+
+def _strength_map(
+    axes: Axes, facts: CoverageFacts, layer: Layer, scheme: Scheme, norm: Normalize, labels: bool
+) -> QuadMesh:
+    map_axes.prepare(axes, facts.frame, scheme, labels)
+    return map_axes.fill(axes, facts.frame, layer, layer.rsrp_p50_dbm, scheme.strength(), norm, gaps=labels)
+
+
+def _strength_norm(values: NDArray[np.float64]) -> Normalize:
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return Normalize(-120, -80)
+    low, high = np.percentile(known, [2, 98])
+    low, high = 5 * np.floor(low / 5), 5 * np.ceil(high / 5)
+    middle, half = (low + high) / 2, max(high - low, 20) / 2
+    return Normalize(float(middle - half), float(middle + half))
+
+
+def _strength_bar(sheet: Sheet, large: Axes, mesh: QuadMesh, facts: CoverageFacts) -> None:
+    scheme = sheet.scheme
+    axes = sheet.axes(_LEFT + MAP_WIDTH + 0.18, _BOTTOM, 0.16, MAP_HEIGHT)
+    bar = large.figure.colorbar(mesh, cax=axes, extend="both", extendfrac=0.02)
+    bar.outline.set_visible(False)
+    axes.set_title("dBm", fontsize=9.5, fontweight="normal", color=scheme.muted, loc="left", pad=6)
+    axes.tick_params(colors=scheme.muted, labelcolor=scheme.muted, labelsize=9.5)
+    low, high = mesh.get_clim()
+    if low is not None and high is not None and low <= facts.served_dbm <= high:
+        axes.axhline(facts.served_dbm, color=scheme.paper, linewidth=2.4)
+        axes.axhline(facts.served_dbm, color=scheme.ink, linewidth=1.0)
+
+
+def _small_maps(sheet: Sheet, facts: CoverageFacts, scheme: Scheme, norm: Normalize) -> None:
+    """Up to four networks and the occupancy, two abreast, from the top."""
+    busy = facts.everything if not np.isnan(facts.everything.occupied_share).all() else None
+    layers = facts.networks[: 3 if busy else 4]
+    panels = len(layers) + (busy is not None)
+    width = _SMALL_WIDTH
+    places = []
+    for index in range(panels):
+        row, column = divmod(index, 2) if panels > 2 else (index, 0)
+        bottom = _BOTTOM + MAP_HEIGHT - width / ASPECT - row * (MAP_HEIGHT + _SMALL_TITLE) / 2
+        places.append((_SMALL_LEFT + column * (width + _SMALL_GAP), bottom))
+    for place, layer in zip(places, layers, strict=False):
+        axes = sheet.axes(place[0], place[1], width, width / ASPECT)
+        _strength_map(axes, facts, layer, scheme, norm, labels=False)
+        axes.set_title(layer.name, pad=5, color=scheme.ink)
+    if busy is not None:
+        _busy_map(sheet, facts, busy, (places[-1][0], places[-1][1], width))
+
+
+def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[float, float, float]) -> None:
+    scheme = sheet.scheme
+    left, bottom, width = place
+    axes = sheet.axes(left, bottom, width, width / ASPECT)
+    map_axes.prepare(axes, facts.frame, scheme, labels=False)
+    mesh = map_axes.fill(
+        axes, facts.frame, layer, layer.occupied_share, scheme.occupancy(), Normalize(0, 1), gaps=False
+    )
+    axes.set_title("Time occupied", pad=5, color=scheme.ink)
+    bar_axes = sheet.axes(left, bottom - 0.18, width, 0.1)
+    bar = sheet.figure.colorbar(mesh, cax=bar_axes, orientation="horizontal", ticks=[0, 0.5, 1])
+    bar.outline.set_visible(False)
+    bar_axes.set_xticklabels(["0", "50 %", "100 %"])
+    bar_axes.tick_params(colors=scheme.muted, labelcolor=scheme.muted, labelsize=8.5, length=0)
+
+
+def _subtitle(facts: CoverageFacts) -> str:
+    size = f"tiles of zoom {facts.frame.zoom}"
+    if facts.frame.merged > 1:
+        size += f", each {facts.frame.merged} by {facts.frame.merged} of the table's"
+    return f"Median signal strength (RSRP) of {facts.samples:,} readings, {size}"
+
+
+def _note(facts: CoverageFacts) -> str:
+    span = f"Measured {facts.first:%Y-%m-%d %H:%M} to {facts.last:%Y-%m-%d %H:%M} UTC"
+    parts = [span, f"line on the scale: served from {facts.served_dbm} dBm"]
+    if facts.rsrp_known < facts.samples:
+        parts.append(
+            f"{facts.samples - facts.rsrp_known:,} readings without RSRP (outlined where a tile has no other)"
+        )
+    if facts.tiles_outside:
+        parts.append(f"{facts.tiles_outside:,} far tiles outside the map")
+    return "  ·  ".join(parts)

@@ -1,0 +1,47 @@
+"""From tables to ``coverage.png``, ``latency.png``, ``loss.png`` and ``report.html``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lapwing.pipeline.report.coverage_facts import coverage_facts
+from lapwing.pipeline.report.coverage_picture import ASPECT, draw_coverage
+from lapwing.pipeline.report.facts import Facts, table_rows
+from lapwing.pipeline.report.latency_facts import latency_facts
+from lapwing.pipeline.report.latency_picture import draw_latency
+from lapwing.pipeline.report.loss_facts import loss_facts
+from lapwing.pipeline.report.loss_picture import draw_loss
+from lapwing.pipeline.report.page import Picture, write_page
+from lapwing.pipeline.report.style import DARK, LIGHT, Scheme, fonts
+
+
+def draw(out: Path, *, credit: str = "") -> list[Path]:
+    """Draws every picture and the page from ``out/tables`` into ``out``; files of the same names are
+    replaced.
+
+    Args:
+        out: A folder that the ``coverage`` job wrote to.
+        credit: Source of the data, named in the page where given.
+    Returns:
+        The files written: three pictures, then the page.
+    Raises:
+        ReportError: a table is missing or cannot be read.
+    """
+    facts = Facts(coverage_facts(out, ASPECT), latency_facts(out), loss_facts(out), table_rows(out), credit)
+    with fonts(), TemporaryDirectory() as scratch:
+        light = _pictures(facts, LIGHT, out)
+        dark = _pictures(facts, DARK, Path(scratch))
+        pictures = [
+            Picture(path.stem, path.read_bytes(), other.read_bytes())
+            for path, other in zip(light, dark, strict=True)
+        ]
+    return [*light, write_page(facts, pictures, out / "report.html")]
+
+
+def _pictures(facts: Facts, scheme: Scheme, folder: Path) -> list[Path]:
+    return [
+        draw_coverage(facts.coverage, scheme, folder / "coverage.png"),
+        draw_latency(facts.latency, scheme, folder / "latency.png"),
+        draw_loss(facts.loss, scheme, folder / "loss.png"),
+    ]
