@@ -1,1 +1,35 @@
-"""What tests across rooms share."""
+"""What tests across rooms share: a publisher that waits for its acknowledgements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
+
+import paho.mqtt.client as paho
+import pytest
+
+TIMEOUT_S = 30
+
+Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
+
+
+@pytest.fixture
+def publish() -> Publish:
+    """`publish(url, [(topic, payload), ...])`: at QoS 1, by paho; returns when all are acknowledged."""
+
+    def publish_all(url: str, messages: Iterable[tuple[str, bytes]]) -> None:
+        parts = urlsplit(url)
+        assert parts.hostname
+        assert parts.port
+        client = paho.Client(paho.CallbackAPIVersion.VERSION2, client_id="publisher", protocol=paho.MQTTv5)
+        client.connect(parts.hostname, parts.port)
+        client.loop_start()
+        try:
+            for sent in [client.publish(topic, payload, qos=1) for topic, payload in messages]:
+                sent.wait_for_publish(TIMEOUT_S)
+                assert sent.is_published()
+        finally:
+            client.disconnect()
+            client.loop_stop()
+
+    return publish_all

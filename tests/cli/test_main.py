@@ -1,0 +1,71 @@
+"""`lapwing` itself: help, version, wrong usage, and that a command costs nothing until it is called."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from importlib.util import find_spec
+
+import pytest
+from commands import lapwing, one_error
+
+from lapwing import __version__
+from lapwing.cli.app import COMMANDS
+
+SUBCOMMANDS = ["stream list", "stream info", "stream read", "config show", "config check"]
+
+
+def test_version() -> None:
+    assert lapwing("--version").stdout == f"lapwing {__version__}\n"
+
+
+def test_help_is_fast() -> None:
+    """Is the list of commands there in 0.3 s? The median, because other work shares the machine."""
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        result = lapwing("--help")
+        times.append(time.perf_counter() - began)
+    assert result.returncode == 0
+    assert statistics.median(times) < 0.3, times
+    listed = {word for line in result.stdout.splitlines() for word in line.strip("\u2502 ").split()[:1]}
+    for name in COMMANDS:
+        assert (name in listed) == (find_spec(f"lapwing.cli.{name}") is not None)
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *SUBCOMMANDS])
+def test_each_command_explains_itself(command: str) -> None:
+    """Has each command help, and examples of itself? A group's are in its subcommands."""
+    if find_spec(f"lapwing.cli.{command.split()[0]}") is None:
+        pytest.skip("not in this build")
+    result = lapwing(*command.split(), "--help")
+    assert result.returncode == 0, result.stderr
+    assert "\x1b[" not in result.stdout, "colours only on a terminal"
+    assert "--install-completion" not in result.stdout
+    if "COMMAND [ARGS]" not in result.stdout:
+        assert f"lapwing {command}" in result.stdout.split("Examples:")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["brker"], "No such command 'brker'. Did you mean 'broker'? (lapwing): see lapwing --help"),
+        (["broker", "--shards", "2"], "No such option"),
+        (["stream", "read", "readings"], "Missing argument"),
+        (["stream", "read", "readings", "zero"], "Invalid value"),
+        (["stream", "read", "readings", "0", "--from", "-1"], "Invalid value"),
+        (["config", "check"], "Missing argument"),
+    ],
+)
+def test_wrong_usage(arguments: list[str], what: str) -> None:
+    """Is wrong usage one line with the way to the help, and exit code 2?"""
+    result = lapwing(*arguments)
+    assert result.returncode == 2
+    assert what in one_error(result)
+    assert "--help" in one_error(result)
+
+
+def test_no_command_is_help() -> None:
+    result = lapwing()
+    assert result.returncode == 2
+    assert "Usage: lapwing" in result.stdout + result.stderr

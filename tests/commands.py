@@ -1,0 +1,137 @@
+"""`lapwing` as a process of its own, as a script would run it."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+TIMEOUT_S = 60
+LAPWING = [sys.executable, "-m", "lapwing"]
+
+
+def clean_environment(**variables: str) -> dict[str, str]:
+    """The environment without settings of Lapwing that the person running the tests may have."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("LAPWING_")}
+    return {**kept, "COLUMNS": "120", **variables}
+
+
+def lapwing(
+    *arguments: str, stdin: bytes | None = None, cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Runs one command to its end; output as text."""
+    result = subprocess.run(
+        [*LAPWING, *arguments],
+        input=stdin,
+        capture_output=True,
+        timeout=TIMEOUT_S,
+        cwd=cwd,
+        env=clean_environment(**variables),
+        check=False,
+    )
+    return subprocess.CompletedProcess(
+        result.args, result.returncode, result.stdout.decode(), result.stderr.decode()
+    )
+
+
+class Running:
+    """A command that runs until it is told to end, or the block is left."""
+
+    def __init__(self, *arguments: str, cwd: Path | None = None) -> None:
+        self.process = subprocess.Popen(
+            [*LAPWING, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=cwd,
+            env=clean_environment(),
+        )
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.errors: list[str] = []
+        self._threads = [
+            threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout
+        for line in self.process.stdout:
+            self._lines.put(line.rstrip("\n"))
+        self._lines.put(None)
+
+    def _read_errors(self) -> None:
+        assert self.process.stderr
+        for line in self.process.stderr:
+            self.errors.append(line.rstrip("\n"))
+
+    def line(self) -> str:
+        """The next line of standard output."""
+        line = self._lines.get(timeout=TIMEOUT_S)
+        assert line is not None, f"the command ended: {self.errors}"
+        return line
+
+    def end(self, number: signal.Signals | None = signal.SIGTERM) -> int:
+        """Sends a signal, waits, and returns the exit code."""
+        if number is not None:
+            self.process.send_signal(number)
+        code = self.process.wait(TIMEOUT_S)
+        for thread in self._threads:
+            thread.join(TIMEOUT_S)
+        return code
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+class RunningBroker(Running):
+    """`lapwing broker` on ports of its own; `urls` by protocol once it is ready."""
+
+    def __init__(self, data: Path, *arguments: str) -> None:
+        ports = ("--listen", "tcp://127.0.0.1:0", "--http", "127.0.0.1:0", "--data", str(data))
+        super().__init__("broker", *ports, "--set", "broker.pin=false", "--json", *arguments)
+        self.urls: dict[str, str] = {}
+
+    def wait_until_ready(self) -> Self:
+        """Until it has said so."""
+        while (event := json.loads(self.line()))["event"] != "ready":
+            self.urls[event["protocol"]] = event["url"]
+        return self
+
+    @property
+    def url(self) -> str:
+        """The MQTT listener."""
+        return self.urls["mqtt"]
+
+    @property
+    def http(self) -> str:
+        """The HTTP listener."""
+        return self.urls["http"]
+
+
+def rows(result: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
+    """Standard output as JSON, one object per line."""
+    assert result.returncode == 0, result.stderr
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def one_error(result: subprocess.CompletedProcess[str]) -> str:
+    """The one line on standard error, which is all there is."""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("error: ")
+    assert result.stdout == ""
+    return lines[0].removeprefix("error: ")
