@@ -42,7 +42,7 @@ class HttpServer:
             loop="asyncio",
             lifespan="off",
             log_config=None,
-            log_level="critical",  # a peer must not be able to fill the log; defects are logged by the application
+            log_level="critical",  # peers must not fill the log; the application logs defects
             access_log=False,
             proxy_headers=False,
             server_header=False,
