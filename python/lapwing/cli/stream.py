@@ -22,7 +22,7 @@ Url = Annotated[
     typer.Option("--url", "-u", metavar="URL", envvar="LAPWING_HTTP_URL", help="The broker's HTTP side."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-URL_DEFAULT = "http://127.0.0.1:1888"
+URL_DEFAULT = "http://127.0.0.1:8080"
 _PAGE_MESSAGES = 10_000
 _FOLLOW_INTERVAL_S = 0.2
 

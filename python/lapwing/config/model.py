@@ -45,7 +45,7 @@ class BrokerSection(BaseModel):
     )
     """URLs of the MQTT listeners; port 0 lets the system choose."""
 
-    http: HttpAddress = "127.0.0.1:1888"
+    http: HttpAddress = "127.0.0.1:8080"
     """HOST:PORT of streams, health and metrics over HTTP; "off" for none."""
 
     data: Path = Path("lapwing-data")
