@@ -84,9 +84,9 @@ def _devices(axes: Axes, facts: LossFacts, scheme: Scheme) -> None:
 
 
 def _worst_devices(axes: Axes, facts: LossFacts, scheme: Scheme, trouble: NDArray[np.int64]) -> None:
-    order = np.lexsort((np.array(facts.devices), -trouble))
-    shown = [index for index in order[:DEVICES_SHOWN_MAX] if trouble[index]]
     sent = facts.per_device["received"] - facts.per_device["repeated"] + facts.per_device["lost"]
+    order = np.lexsort((np.array(facts.devices), -trouble / np.maximum(sent, 1)))
+    shown = [index for index in order[:DEVICES_SHOWN_MAX] if trouble[index]]
     place = np.arange(len(shown))
     begun = np.zeros(len(shown))
     for kind in KINDS:
@@ -144,7 +144,7 @@ def _name_rows(axes: Axes, facts: LossFacts, scheme: Scheme, shown: list[int]) -
 
 
 def _count_axis(axes: Axes, scheme: Scheme) -> None:
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:,.0f}"))
     axes.grid(visible=True, axis="y", color=scheme.line, linewidth=0.7)
 

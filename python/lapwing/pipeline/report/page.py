@@ -81,10 +81,10 @@ def _section(name: str, title: str, words: str, pictures: dict[str, Picture], ta
     return f"""<section id="{name}">
 <h2>{title}</h2>
 <figure>
-<a href="{name}.png"><picture>
+<div class="scroll"><picture>
 <source media="(prefers-color-scheme: dark)" srcset="{_data_uri(picture.dark)}">
 <img src="{_data_uri(picture.light)}" alt="{_text(words)}">
-</picture></a>
+</picture></div>
 <figcaption>{_text(words)}</figcaption>
 </figure>
 {table}
@@ -150,7 +150,7 @@ def _latency_words(facts: Facts) -> str:
     return (
         f"How long readings took between the clocks they passed. {first.title.capitalize()}: half within "
         f"{duration(first.p50_us)}, 99 of 100 within {duration(first.p99_us)}; {last.title}: half within "
-        f"{duration(last.p50_us)}, which is the rhythm of Spark's batches and not the broker's."
+        f"{duration(last.p50_us)}. What ends at Spark follows the rhythm of its batches, not the broker's."
     )
 
 

@@ -35,7 +35,8 @@ section{margin:2.6rem 0 0;padding-top:1.6rem;border-top:1px solid var(--line)}
 figure{margin:0}
 img{display:block;width:100%;height:auto;border:1px solid var(--line);border-radius:.6rem}
 figcaption{margin-top:.7rem;max-width:62rem}
-.scroll{overflow-x:auto;margin-top:1.1rem}
+.scroll{overflow-x:auto}
+figure+.scroll,.scroll+.scroll{margin-top:1.1rem}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{padding:.45rem .8rem;border-bottom:1px solid var(--line);white-space:nowrap}
 th{color:var(--muted);font-weight:600}
@@ -45,7 +46,6 @@ td:first-child,th:first-child{padding-left:0}
 footer{margin-top:3rem;padding-bottom:3rem;font-size:.88rem}
 @media (max-width:40rem){
   header{padding-top:1.5rem}
-  figure a{display:block;overflow-x:auto}
   img{min-width:44rem}
 }
 """
