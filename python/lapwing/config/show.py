@@ -39,10 +39,11 @@ def _walk(table: BaseModel, above: KeyPath) -> Iterator[tuple[KeyPath, object]]:
             for key, below in value.items():
                 yield from _walk(below, (*above, name, key))
         else:
-            yield (*above, name), _written(value, field)
+            yield (*above, name), written(value, field)
 
 
-def _written(value: object, field: FieldInfo) -> object:
+def written(value: object, field: FieldInfo) -> object:
+    """A value of the model as one writes it in a file: sizes and durations with their units."""
     if isinstance(value, Path):
         return str(value)
     if value is None:
