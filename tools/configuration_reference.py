@@ -22,7 +22,7 @@ HEAD = """\
 
 A TOML file (`--config FILE`) lies below the environment (`LAPWING_BROKER__SHARDS=2`), which lies below flags
 (`--set broker.shards=2`). Sizes are written `"64MiB"` (or a number of bytes), durations `"24h"`, `"1h30m"`,
-`"500ms"`. An unknown key is an error. `lapwing config show` prints what is in force and where each value came from;
+`"500ms"`. An unknown key is an error. `lapwing config show` prints what is in force and from where;
 `lapwing config check FILE` names each mistake with its remedy.
 
 This page is made from the model: `python tools/configuration_reference.py`."""
