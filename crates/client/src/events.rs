@@ -30,6 +30,8 @@ pub trait Events {
     }
     /// The broker's last answer to a QoS 1 or 2 publish.
     fn acknowledged(&mut self, _token: u64, _reason: ReasonCode) {}
+    /// After a reconnection this publish went again.
+    fn sent_again(&mut self, _token: u64) {}
     /// The answer to a SUBSCRIBE: one code per filter.
     fn subscribed(&mut self, _token: u64, _reasons: &[ReasonCode]) {}
     /// The answer to an UNSUBSCRIBE.

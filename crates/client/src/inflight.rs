@@ -51,7 +51,7 @@ impl Entry {
 
 /// What to send again.
 pub(crate) enum Again<'a> {
-    Publish(&'a [u8]),
+    Publish(&'a [u8], u64),
     PubRel(PacketId),
 }
 
@@ -200,7 +200,7 @@ impl Inflight {
         self.outstanding += 1;
         let entry = self.entries.get_mut(usize::from(id.get()) - 1)?.as_mut()?;
         match (&entry.packet, entry.stage) {
-            (Some(packet), Stage::PubAck | Stage::PubRec) => Some(Again::Publish(packet)),
+            (Some(packet), Stage::PubAck | Stage::PubRec) => Some(Again::Publish(packet, entry.token)),
             _ => Some(Again::PubRel(id)),
         }
     }
@@ -251,7 +251,7 @@ mod tests {
         assert!(inflight.next_again().is_none(), "window of one");
         assert_eq!(inflight.room(), 0, "nothing new before the old");
         assert_eq!(inflight.finish(ids[0]), Some(0));
-        assert!(matches!(inflight.next_again(), Some(Again::Publish([0x0a]))));
+        assert!(matches!(inflight.next_again(), Some(Again::Publish([0x0a], 1))));
         assert_eq!((inflight.finish(ids[1]), inflight.room(), inflight.unanswered()), (Some(1), 1, 0));
     }
 }

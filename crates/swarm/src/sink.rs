@@ -23,26 +23,36 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 const LISTENER: Token = Token(usize::MAX);
-/// Filters whose grants one SUBACK can carry here.
+/// What is granted, by the QoS asked for.
 const GRANTS: [ReasonCode; 3] = [ReasonCode::Success, ReasonCode::GrantedQoS1, ReasonCode::GrantedQoS2];
 
 /// The settings of a sink.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SinkConfig {
-    /// Where to listen: `tcp://HOST:PORT`; port 0 of `listen_port` lets the system choose.
+    /// Name or IP address to listen on.
     pub host: String,
     /// TCP port; 0: the system chooses.
     pub port: u16,
     /// Send each QoS 0 PUBLISH back on its own connection.
     #[serde(default)]
     pub echo: bool,
+    /// Break the connection that brings every n-th acknowledged PUBLISH, before the answer: for tests of reconnection.
+    #[serde(default)]
+    pub cut_every: Option<u64>,
     /// Never sleep.
     #[serde(default)]
     pub spin: bool,
     /// CPU of its thread.
     #[serde(default)]
     pub pin: Option<usize>,
+}
+
+impl SinkConfig {
+    /// A plain sink that listens on `host` and `port`.
+    pub fn on(host: &str, port: u16) -> Self {
+        Self { host: host.to_owned(), port, echo: false, cut_every: None, spin: false, pin: None }
+    }
 }
 
 /// What a sink has taken in.
@@ -195,8 +205,8 @@ impl Server {
     fn serve(&mut self, id: usize) -> Result<Drained, ClientError> {
         let Some(Connection { link, version }) = self.connections.get_mut(&id) else { return Ok(Drained::Yes) };
         link.writable()?;
-        let (shared, echo) = (&*self.shared, self.config.echo);
-        let drained = link.receive(&mut self.scratch, |bytes, output| take(bytes, version, echo, output, shared))?;
+        let (shared, config) = (&*self.shared, &self.config);
+        let drained = link.receive(&mut self.scratch, |bytes, output| take(bytes, version, config, output, shared))?;
         link.flush()?;
         Ok(drained)
     }
@@ -206,11 +216,12 @@ impl Server {
 fn take(
     bytes: &[u8],
     version: &mut Version,
-    echo: bool,
+    config: &SinkConfig,
     output: &mut Vec<u8>,
     shared: &Shared,
 ) -> Result<usize, ClientError> {
     let (mut used, mut publishes, mut publish_bytes) = (0, 0, 0);
+    let before = shared.publishes.load(Relaxed);
     while let Some(len) = frame_len(&bytes[used..]) {
         let frame = &bytes[used..used + len];
         used += len;
@@ -218,9 +229,13 @@ fn take(
             publishes += 1;
             publish_bytes += len as u64;
             if frame[0] & 0b110 == 0 {
-                output.extend_from_slice(if echo { frame } else { &[] });
+                output.extend_from_slice(if config.echo { frame } else { &[] });
                 continue;
             }
+        }
+        if frame[0] >> 4 == 3 && config.cut_every.is_some_and(|n| (before + publishes).is_multiple_of(n)) {
+            shared.publishes.fetch_add(publishes, Relaxed);
+            return Err(ClientError::NotConnected);
         }
         if let Some((packet, _)) = decode(frame, *version, &Limits::PROTOCOL)? {
             answer(&packet, version, output)?;

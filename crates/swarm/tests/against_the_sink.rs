@@ -3,7 +3,7 @@
 use lapwing_swarm::{Profile, Report, Sink, SinkConfig, SwarmError, run};
 
 fn sink(echo: bool) -> Result<Sink, SwarmError> {
-    Sink::start(&SinkConfig { host: "127.0.0.1".to_owned(), port: 0, echo, spin: false, pin: None })
+    Sink::start(&SinkConfig { echo, ..SinkConfig::on("127.0.0.1", 0) })
 }
 
 fn report(url: &str, more: &str) -> Result<Report, SwarmError> {

@@ -88,7 +88,7 @@ impl Protocol {
         self.resume(connack.session_present, events);
         let assigned_client_id = properties.assigned_client_id;
         events.connected(&Connected { session_present: connack.session_present, assigned_client_id });
-        self.send_again(out)
+        self.send_again(out, events)
     }
 
     fn resume(&mut self, session_present: bool, events: &mut (impl Events + ?Sized)) {
@@ -104,10 +104,13 @@ impl Protocol {
     }
 
     /// Sends old packets again as far as the window allows.
-    fn send_again(&mut self, out: &mut Vec<u8>) -> Result<(), ClientError> {
+    fn send_again(&mut self, out: &mut Vec<u8>, events: &mut (impl Events + ?Sized)) -> Result<(), ClientError> {
         while let Some(again) = self.inflight.next_again() {
             match again {
-                Again::Publish(packet) => out.extend_from_slice(packet),
+                Again::Publish(packet, token) => {
+                    out.extend_from_slice(packet);
+                    events.sent_again(token);
+                }
                 Again::PubRel(id) => Packet::PubRel(Ack::success(id)).encode(self.version, out)?,
             }
         }
@@ -171,7 +174,7 @@ impl Protocol {
     ) -> Result<(), ClientError> {
         let token = self.finish(stage, ack.packet_id, "an acknowledgement of a PUBLISH never sent")?;
         events.acknowledged(token, ack.reason);
-        self.send_again(out)
+        self.send_again(out, events)
     }
 
     fn finish(&mut self, stage: Stage, id: PacketId, what: &'static str) -> Result<u64, ClientError> {
