@@ -22,7 +22,7 @@ from lapwing.lab.field import Field
 CENTRE_LAT = 51.8985
 CENTRE_LON = -8.4756
 RADIUS_M = 3600.0
-"""Devices stay within; about 1,100 map tiles at zoom 17."""
+"""Mean distance of the city's edge from its centre; about 1,100 map tiles at zoom 17 lie within."""
 
 SHADOWING_REACH_M = 90.0
 MAST_HEIGHT_M = 25.0
@@ -105,6 +105,13 @@ class Coverage:
     @cached_property
     def _first_metre_db(self) -> float:
         return float(20 * np.log10(self.network.mhz) - 27.55)
+
+
+def edge_m(angle: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the city reaches from its centre in a direction (radians, 0 is east): no city is a circle."""
+    lobes = 0.16 * np.sin(2 * angle + 0.4) + 0.10 * np.sin(3 * angle + 2.1) + 0.05 * np.sin(7 * angle)
+    edge: NDArray[np.float64] = RADIUS_M * (1 + lobes)
+    return edge
 
 
 class Geography:

@@ -10,7 +10,6 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -18,9 +17,6 @@ from zoneinfo import ZoneInfo
 
 from lapwing.errors import LapwingError
 from lapwing.lab.trace_row import REQUIRED, MalformedRowError, TraceRow, parse
-
-FIELD_CHARS_MAX = 4096
-"""A longer field is no trace's; the row is named as malformed instead of being held in memory."""
 
 DEVICE_CHARS_MAX = 128
 
@@ -63,29 +59,27 @@ class Trace:
         Raises:
             TraceError: the file is not UTF-8, or lacks a column of ``REQUIRED``.
         """
-        with self._text() as text:
+        with io.TextIOWrapper(self.open(), encoding="utf-8-sig", newline="") as text:
             reader = csv.DictReader(text)
-            self._check_header(reader.fieldnames or ())
-            while True:
-                try:
-                    row = next(reader, None)
-                    if row is None:
-                        return
-                    yield parse(row, zone)
-                except (MalformedRowError, csv.Error) as problem:
-                    yield Malformed(self.name, reader.line_num, str(problem))
-                except UnicodeDecodeError as problem:
-                    raise TraceError(
-                        "not UTF-8 text",
-                        where=f"{self.name}, after line {reader.line_num}",
-                        remedy="convert the file",
-                    ) from problem
+            try:
+                self._check_header(reader.fieldnames or ())
+                yield from self._parsed(reader, zone)
+            except UnicodeDecodeError as problem:
+                where = f"{self.name}, after line {reader.line_num}"
+                raise TraceError("not UTF-8 text", where=where, remedy="convert the file") from problem
 
-    @contextmanager
-    def _text(self) -> Iterator[io.TextIOWrapper]:
-        with ExitStack() as stack:
-            stack.callback(csv.field_size_limit, csv.field_size_limit(FIELD_CHARS_MAX))
-            yield stack.enter_context(io.TextIOWrapper(self.open(), encoding="utf-8-sig", newline=""))
+    def _parsed(self, reader: csv.DictReader[str], zone: ZoneInfo) -> Iterator[TraceRow | Malformed]:
+        while True:
+            try:
+                row = next(reader, None)
+                if row is None:
+                    return
+                yield parse(row, zone)
+            except MalformedRowError as problem:
+                yield Malformed(self.name, reader.line_num, str(problem))
+            except csv.Error as problem:
+                # A field of more than 128 KiB, say; the line that it stands in is not counted yet.
+                yield Malformed(self.name, reader.line_num + 1, str(problem))
 
     def _check_header(self, columns: Sequence[str]) -> None:
         missing = [column for column in REQUIRED if column not in columns]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lapwing.lab.city import RADIUS_M
+from lapwing.lab.city import RADIUS_M, edge_m
 
 STAY, WALK, DRIVE = 0, 1, 2
 _MEAN_SPEED_MS = np.array([0.0, 1.35, 9.5])
@@ -38,7 +38,8 @@ class Walks:
         homes = centres[random.integers(_DISTRICTS, size=count)]
         homes += random.normal(0, RADIUS_M / 3.2, (count, 2))
         distance = np.hypot(homes[:, 0], homes[:, 1])
-        homes *= np.minimum(1.0, RADIUS_M * np.sqrt(random.random(count)) / distance)[:, None]
+        edge = edge_m(np.arctan2(homes[:, 1], homes[:, 0]))
+        homes *= np.minimum(1.0, edge * np.sqrt(random.random(count)) / distance)[:, None]
         self.x_m, self.y_m = homes[:, 0].copy(), homes[:, 1].copy()
         self._mode = np.searchsorted(_SHARES, random.random(count)).clip(max=DRIVE)
         self._heading = random.integers(4, size=count)
@@ -72,8 +73,9 @@ class Walks:
 
     def _keep_inside(self) -> None:
         distance = np.hypot(self.x_m, self.y_m)
-        outside = distance > RADIUS_M
-        pull = np.where(outside, RADIUS_M / np.maximum(distance, 1.0), 1.0)
+        edge = edge_m(np.arctan2(self.y_m, self.x_m))
+        outside = distance > edge
+        pull = np.where(outside, edge / np.maximum(distance, 1.0), 1.0)
         self.x_m *= pull
         self.y_m *= pull
         inward = np.arctan2(-self.y_m, -self.x_m) - _STREETS_RAD
