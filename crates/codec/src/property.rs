@@ -87,6 +87,7 @@ pub(crate) struct Properties<'a> {
 
 impl<'a> Properties<'a> {
     /// Opens the section (its length first) at the reader and moves the reader behind it.
+    #[inline]
     pub(crate) fn open(reader: &mut Reader<'a>, owner: Owners, limits: &Limits) -> Result<Self, ProtocolError> {
         let len = reader.varint()?;
         let reader = reader.section(len as usize)?;
@@ -104,6 +105,7 @@ impl<'a> Properties<'a> {
     }
 
     /// The next property that is not a user property.
+    #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Property<'a>>, ProtocolError> {
         while !self.reader.is_empty() {
             let at = self.reader.at();
@@ -137,6 +139,7 @@ impl<'a> Properties<'a> {
     }
 
     /// The user properties that were passed.
+    #[inline]
     pub(crate) fn user(&self) -> UserProperties<'a> {
         let raw = self.reader.passed(self.user_from, self.user_to);
         UserProperties::from_validated(raw, self.user_len as u32, self.user_count)
@@ -151,6 +154,7 @@ impl<'a> Properties<'a> {
     }
 
     /// Each property stands once; only a PUBLISH may have several subscription identifiers.
+    #[inline]
     fn count(&mut self, id: u8, at: usize) -> Result<(), ProtocolError> {
         let repeatable = id == SUBSCRIPTION_IDENTIFIER && self.owner == PUBLISH;
         if self.has(id) && !repeatable {
@@ -160,6 +164,7 @@ impl<'a> Properties<'a> {
         Ok(())
     }
 
+    #[inline]
     fn gather_user_property(&mut self, at: usize) -> Result<(), ProtocolError> {
         self.reader.string()?;
         self.reader.string()?;

@@ -150,7 +150,7 @@ impl<'a> PublishPrefix<'a> {
     /// The packet, when no properties follow.
     #[inline(always)]
     pub(crate) fn into_publish(self, version: Version) -> Result<Publish<'a>, ProtocolError> {
-        self.finish(PublishProperties::default(), version)
+        self.finish(PublishProperties::EMPTY, version)
     }
 
     /// The packet, when properties follow.
@@ -159,7 +159,8 @@ impl<'a> PublishPrefix<'a> {
         version: Version,
         limits: &Limits,
     ) -> Result<Publish<'a>, ProtocolError> {
-        let properties = PublishProperties::decode(&mut self.reader, limits)?;
+        let mut properties = PublishProperties::EMPTY;
+        properties.fill(&mut self.reader, limits)?;
         self.finish(properties, version)
     }
 

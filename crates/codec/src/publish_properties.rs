@@ -53,23 +53,24 @@ impl<'a> PublishProperties<'a> {
             && self.user.is_empty()
     }
 
-    /// Reads a section whose content, at the reader, is not empty.
-    pub(crate) fn decode(reader: &mut Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
+    /// Reads a section. Fills in place: moving a struct of this size costs more than reading it.
+    #[inline]
+    pub(crate) fn fill(&mut self, reader: &mut Reader<'a>, limits: &Limits) -> Result<(), ProtocolError> {
         let mut section = Properties::open(reader, PUBLISH, limits)?;
         let from = section.at();
-        let mut properties = PublishProperties::default();
         let mut subscription_ids = 0;
         while let Some(property) = section.next()? {
             subscription_ids += u32::from(property.id == SUBSCRIPTION_IDENTIFIER);
-            properties.set(property);
+            self.set(property);
         }
         if subscription_ids > 0 {
-            properties.subscription_ids = SubscriptionIds::from_validated(section.raw_since(from), subscription_ids);
+            self.subscription_ids = SubscriptionIds::from_validated(section.raw_since(from), subscription_ids);
         }
-        properties.user = section.user();
-        Ok(properties)
+        self.user = section.user();
+        Ok(())
     }
 
+    #[inline]
     fn set(&mut self, property: Property<'a>) {
         match (property.id, property.value) {
             (PAYLOAD_FORMAT_INDICATOR, Value::Flag(is_utf8)) => self.payload_is_utf8 = Some(is_utf8),

@@ -148,6 +148,15 @@ impl UserPropertiesBuf {
     }
 }
 
+impl From<UserProperties<'_>> for UserPropertiesBuf {
+    /// Copies the pairs, in one piece when they were sent in one piece.
+    fn from(user: UserProperties<'_>) -> Self {
+        let mut raw = Vec::with_capacity(user.encoded_len as usize);
+        user.for_each_encoded(|part| raw.extend_from_slice(part));
+        UserPropertiesBuf { raw, count: user.count }
+    }
+}
+
 fn check_len(field: &'static str, text: &str) -> Result<(), EncodeError> {
     let len = text.len();
     if len > usize::from(u16::MAX) { Err(EncodeError::FieldTooLong { field, len }) } else { Ok(()) }
@@ -177,6 +186,7 @@ mod tests {
         }
         let view = buf.as_ref();
         assert_eq!(view.iter().collect::<Vec<_>>(), [("a", "1"), ("", ""), ("a", "2")]);
+        assert_eq!(UserPropertiesBuf::from(view), buf);
         assert_eq!((view.len(), view.get("a"), view.get("b")), (3, Some("1"), None));
     }
 
