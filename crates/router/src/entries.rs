@@ -106,7 +106,9 @@ mod tests {
         for (n, expected) in [(7, Some(70)), (8, Some(8)), (9, None), (99, None)] {
             assert_eq!(entries.position(n).map(|at| entries.as_slice()[at].options), expected);
         }
-        (0..98).for_each(|n| drop(entries.remove(n)));
+        for n in 0..98 {
+            entries.remove(n);
+        }
         assert_eq!((entries.as_slice().len(), entries.position(98)), (1, Some(0)));
     }
 }

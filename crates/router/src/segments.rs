@@ -47,7 +47,7 @@ impl Segments {
             return id;
         }
         let id = self.names.insert(Segment { text: text.into(), uses: 1 });
-        self.table.insert(hash, id, |index| self.state.hash_one(&*self.names[index].text));
+        self.table.insert(hash, id);
         id
     }
 
@@ -59,7 +59,7 @@ impl Segments {
             return;
         }
         let hash = self.state.hash_one(&*segment.text);
-        self.table.remove(hash, id, |index| self.state.hash_one(&*self.names[index].text));
+        self.table.remove(hash, id);
         self.names.remove(id);
     }
 

@@ -9,7 +9,7 @@ use crate::cache::{Matched, TopicCache};
 use crate::entries::{Entries, Entry};
 use crate::gather::Gather;
 use crate::segments::SegmentId;
-use crate::trie::{NONE, NodeId, ROOT, Trie};
+use crate::trie::{NONE, NodeId, ROOT, Trie, levels};
 
 /// Topics that the cache holds unless the caller says otherwise.
 const CACHED_TOPICS: usize = 8192;
@@ -187,29 +187,28 @@ fn hand_out<S: Copy + Eq + Ord + Hash, O: Copy>(
 
 /// The nodes with subscribers whose filters match `topic`.
 fn walk<S: Copy + Eq + Hash, O>(trie: &Trie<Entries<S, O>>, topic: &str) -> Matched {
-    let levels: SmallVec<[Option<SegmentId>; 16]> = topic.split('/').map(|name| trie.segments.find(name)).collect();
+    let levels: SmallVec<[Option<SegmentId>; 16]> = levels(topic).map(|name| trie.segments.find(name)).collect();
     let mut matched = Matched::new();
-    let mut stack: SmallVec<[(NodeId, usize); 32]> = SmallVec::new();
-    stack.push((ROOT, 0));
-    while let Some((id, depth)) = stack.pop() {
+    let mut branches: SmallVec<[(NodeId, usize); 16]> = SmallVec::new();
+    let mut at = Some((ROOT, 0));
+    while let Some((id, depth)) = at.or_else(|| branches.pop()) {
         let node = trie.node(id);
         let wildcards = depth > 0 || !topic.starts_with('$');
         // "sport/#" matches "sport" too, so the child `#` counts even when no level is left.
         if node.hash != NONE && wildcards && !trie.node(node.hash).value.is_empty() {
             matched.push(node.hash);
         }
-        match levels.get(depth) {
-            None if !node.value.is_empty() => matched.push(id),
-            None => {}
-            Some(level) => {
-                if node.plus != NONE && wildcards {
-                    stack.push((node.plus, depth + 1));
-                }
-                if let Some(child) = level.and_then(|segment| trie.child(id, segment)) {
-                    stack.push((child, depth + 1));
-                }
+        let Some(level) = levels.get(depth) else {
+            if !node.value.is_empty() {
+                matched.push(id);
             }
+            at = None;
+            continue;
+        };
+        if node.plus != NONE && wildcards {
+            branches.push((node.plus, depth + 1));
         }
+        at = level.and_then(|segment| trie.child(id, segment)).map(|child| (child, depth + 1));
     }
     matched
 }

@@ -25,6 +25,8 @@ pub(crate) struct Node<V> {
     pub(crate) first_child: NodeId,
     pub(crate) next: NodeId,
     previous: NodeId,
+    /// Children other than `+` and `#`; without any, a walk need not look for one.
+    named_children: u32,
     /// The child `+`, which every walk tries: no hashing for it.
     pub(crate) plus: NodeId,
     /// The child `#`.
@@ -40,11 +42,27 @@ impl<V: Default> Default for Node<V> {
             first_child: NONE,
             next: NONE,
             previous: NONE,
+            named_children: 0,
             plus: NONE,
             hash: NONE,
             value: V::default(),
         }
     }
+}
+
+/// The level names of `path`. Levels are short: a plain loop finds their ends sooner than a vectorised search.
+#[inline]
+pub(crate) fn levels(path: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(path);
+    std::iter::from_fn(move || {
+        let path = rest?;
+        let (name, behind) = match path.bytes().position(|byte| byte == b'/') {
+            Some(at) => (&path[..at], Some(&path[at + 1..])),
+            None => (path, None),
+        };
+        rest = behind;
+        Some(name)
+    })
 }
 
 /// Paths of level names with a value at some nodes.
@@ -81,6 +99,9 @@ impl<V: Default> Trie<V> {
     /// The child of `parent` with the interned name `segment`.
     #[inline]
     pub(crate) fn child(&self, parent: NodeId, segment: SegmentId) -> Option<NodeId> {
+        if self.nodes[parent].named_children == 0 {
+            return None;
+        }
         self.edges.find(self.edge_hash(parent, segment), |index| {
             let node = &self.nodes[index];
             node.parent == parent && node.segment == segment
@@ -94,7 +115,7 @@ impl<V: Default> Trie<V> {
 
     /// The node of `path`, if it exists.
     pub(crate) fn find(&self, path: &str) -> Option<NodeId> {
-        path.split('/').try_fold(ROOT, |node, name| match name {
+        levels(path).try_fold(ROOT, |node, name| match name {
             "+" => Some(self.nodes[node].plus).filter(|&id| id != NONE),
             "#" => Some(self.nodes[node].hash).filter(|&id| id != NONE),
             name => self.child(node, self.segments.find(name)?),
@@ -103,7 +124,7 @@ impl<V: Default> Trie<V> {
 
     /// The node of `path`, made with all its ancestors when missing.
     pub(crate) fn ensure(&mut self, path: &str) -> NodeId {
-        path.split('/').fold(ROOT, |node, name| self.ensure_child(node, name))
+        levels(path).fold(ROOT, |node, name| self.ensure_child(node, name))
     }
 
     fn ensure_child(&mut self, parent: NodeId, name: &str) -> NodeId {
@@ -133,8 +154,8 @@ impl<V: Default> Trie<V> {
 
     fn add_edge(&mut self, parent: NodeId, segment: SegmentId, child: NodeId) {
         let hash = self.edge_hash(parent, segment);
-        let (nodes, state) = (&self.nodes, &self.state);
-        self.edges.insert(hash, child, |index| rehash(nodes, state, index));
+        self.edges.insert(hash, child);
+        self.nodes[parent].named_children += 1;
     }
 
     /// Removes `id` and its ancestors as far as they have neither children nor, says `is_empty`, a value.
@@ -162,17 +183,12 @@ impl<V: Default> Trie<V> {
             self.nodes[parent].hash = NONE;
         } else {
             let hash = self.edge_hash(parent, segment);
-            let (nodes, state) = (&self.nodes, &self.state);
-            self.edges.remove(hash, id, |index| rehash(nodes, state, index));
+            self.edges.remove(hash, id);
+            self.nodes[parent].named_children -= 1;
         }
         self.nodes.remove(id);
         self.segments.release(segment);
     }
-}
-
-fn rehash<V: Default>(nodes: &Arena<Node<V>>, state: &DefaultHashBuilder, index: u32) -> u64 {
-    let node = &nodes[index];
-    state.hash_one((u64::from(node.parent) << 32) | u64::from(node.segment))
 }
 
 #[cfg(test)]
