@@ -2,9 +2,11 @@
 
 use lapwing_codec::{Limits, ReasonCode, Version, decode};
 
-/// The table, column by column: first byte of the packet, what stands before and after its property section, and the
+/// A column of the table: name and first byte of the packet, what stands before and after its property section, and the
 /// identifiers that may stand in it.
-const PACKETS: [(&str, u8, &[u8], &[u8], &[u8]); 14] = [
+type Column = (&'static str, u8, &'static [u8], &'static [u8], &'static [u8]);
+
+const PACKETS: [Column; 14] = [
     ("CONNECT", 0x10, b"\0\x04MQTT\x05\x02\0\0", b"\0\0", &[0x11, 0x15, 0x16, 0x17, 0x19, 0x21, 0x22, 0x26, 0x27]),
     ("a will", 0x10, b"\0\x04MQTT\x05\x06\0\0\0\0\0", b"\0\x01w\0\0", &[0x01, 0x02, 0x03, 0x08, 0x09, 0x18, 0x26]),
     (
