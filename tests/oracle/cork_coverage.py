@@ -1,7 +1,7 @@
 """Coverage of the Cork traces, computed a second time: straight from the CSV files, in plain Python.
 
-Nothing of the project is imported: what this module shares with the pipeline is the definition in the issue, no line of
-code. Tiles come from the textbook formula; sums and histograms are integers, so a
+Nothing of the project is imported: what this module shares with the pipeline is the definition in the
+issue, no line of code. Tiles come from the textbook formula; sums and histograms are integers, so a
 comparison is for equality.
 """
 

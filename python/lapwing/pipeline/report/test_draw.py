@@ -1,0 +1,79 @@
+"""The report as a whole: complete, self-contained, and sensible for little and for much."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
+from lapwing.pipeline.report import draw
+from lapwing.pipeline.report.conftest import MakeTables
+from lapwing.pipeline.report.tables import ReportError
+
+NAMES = ["coverage.png", "latency.png", "loss.png", "report.html"]
+
+
+class Links(HTMLParser):
+    """Every address in a page, and every picture without a text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.addresses: list[str] = []
+        self.silent = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        named = dict(attrs)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "srcset", "href")]
+        self.silent += tag == "img" and not named.get("alt")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"devices": 1, "minutes": 1, "tiles": 1, "readings": 1},
+        {"devices": 3, "minutes": 2, "tiles": 3},
+        {"devices": 40, "minutes": 30, "tiles": 300, "trouble": True},
+        {"devices": 1000, "minutes": 2, "tiles": 30_000, "trouble": True},
+        {"devices": 0, "minutes": 0, "tiles": 0, "readings": 0},
+    ],
+    ids=["one", "few", "some", "many", "none"],
+)
+def test_everything_is_drawn_for_little_and_for_much(
+    make_tables: MakeTables, settings: dict[str, int]
+) -> None:
+    out = make_tables(**settings)
+    paths = draw(out)
+    assert paths == [out / name for name in NAMES]
+    for path in paths[:3]:
+        pixels = imread(path)
+        assert pixels.shape[1] == 2400
+        assert pixels.std() > 0.02, f"{path.name} is blank"
+
+
+def test_the_page_fetches_nothing_and_says_what_its_pictures_show(make_tables: MakeTables) -> None:
+    out = make_tables(trouble=True)
+    draw(out)
+    text = (out / "report.html").read_text(encoding="utf-8")
+    links = Links()
+    links.feed(text)
+    assert len(links.addresses) == 7
+    assert all(address.startswith("data:") for address in links.addresses)
+    assert not links.silent
+    assert not re.search(r"url\(|@import|<script", text)
+
+
+def test_text_from_data_is_escaped(make_tables: MakeTables) -> None:
+    out = make_tables(trouble=True)
+    draw(out, credit='Somebody <b>"else"</b>')
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert "&lt;not JSON &amp; worse&gt;" in text
+    assert "Somebody &lt;b&gt;&quot;else&quot;&lt;/b&gt;" in text
+    assert "<not JSON" not in text
+
+
+def test_a_missing_table_is_named_with_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match=r"no such table .*tables/coverage.*: run the coverage job"):
+        draw(tmp_path)
