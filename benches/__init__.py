@@ -4,5 +4,6 @@
     make bench BENCH="broker stream"   only these; BENCH=--list names them
     make bench BENCH="--quick"         short runs: shapes, not figures
 
-Each module has `run(quick: bool) -> None` and prints its own tables. Nothing here is a test; a missed target is printed as missed.
+Each module has `run(quick: bool) -> None` and prints its own tables. Nothing here is a test;
+a missed target is printed as missed.
 """

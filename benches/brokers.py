@@ -1,4 +1,4 @@
-"""Brokers to measure, each as its own process on the cores it is given: Lapwing, and Mosquitto as the peer."""
+"""Brokers to measure, each a process on the cores it is given: Lapwing, and Mosquitto as the peer."""
 
 from __future__ import annotations
 
@@ -41,11 +41,15 @@ def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) ->
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.02)
-    raise RuntimeError(f"the broker did not answer within {READY_SECONDS_MAX:.0f} s:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(
+        f"the broker did not answer within {READY_SECONDS_MAX:.0f} s:\n{log.read_text()[-2000:]}"
+    )
 
 
 @contextlib.contextmanager
-def _running(name: str, command: Sequence[str], port: int, cpus: set[int], home: Path) -> Iterator[RunningBroker]:
+def _running(
+    name: str, command: Sequence[str], port: int, cpus: set[int], home: Path
+) -> Iterator[RunningBroker]:
     log = home / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -79,12 +83,17 @@ def lapwing(cpus: set[int], shards: int = 1, settings: Sequence[str] = ()) -> It
 
 @contextlib.contextmanager
 def mosquitto(cpus: set[int]) -> Iterator[RunningBroker]:
-    """Mosquitto in its fastest honest setting: no persistence, no log, no queue limit that would drop, Nagle off."""
+    """Mosquitto at its fastest: no persistence, no log, no queue limit that would drop, Nagle off."""
     program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="mosquitto-bench-") as folder:
         settings = Path(folder, "mosquitto.conf")
-        lines = [f"listener {port} 127.0.0.1", "allow_anonymous true", "log_type none", "set_tcp_nodelay true"]
+        lines = [
+            f"listener {port} 127.0.0.1",
+            "allow_anonymous true",
+            "log_type none",
+            "set_tcp_nodelay true",
+        ]
         settings.write_text("\n".join([*lines, "max_queued_messages 0", "max_inflight_messages 0", ""]))
         with _running("mosquitto", [program, "-c", str(settings)], port, cpus, Path(folder)) as broker:
             yield broker

@@ -16,10 +16,11 @@ def _cpu_model() -> str:
 
 
 def describe() -> str:
-    """Cores, processor, memory, kernel, Python, package versions, and how busy the machine is as the run begins."""
+    """Cores, processor, memory, kernel, versions, and how busy the machine is as the run begins."""
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
     return (
-        f"{len(os.sched_getaffinity(0))} cores of {_cpu_model()}, {memory_gib:.0f} GiB, Linux {platform.release()}, "
-        f"Python {platform.python_version()}, lapwing {version('lapwing')}, pyspark {version('pyspark')}; load {load}"
+        f"{len(os.sched_getaffinity(0))} cores of {_cpu_model()}, {memory_gib:.0f} GiB, "
+        f"Linux {platform.release()}, Python {platform.python_version()}, "
+        f"lapwing {version('lapwing')}, pyspark {version('pyspark')}; load {load}"
     )
