@@ -1,4 +1,4 @@
-"""Latency from due time to arrival by number of clients, at a rate that loads no broker; Mosquitto beside it."""
+"""Latency from due time to arrival by number of clients, at a rate that loads no broker; Mosquitto too."""
 
 from __future__ import annotations
 
