@@ -1,7 +1,8 @@
 //! One broker per data folder.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use crate::error::StoreError;
@@ -23,16 +24,25 @@ impl FolderLock {
         // Not truncated on opening: the holder's id must stay readable.
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        match file.try_lock() {
+        match flock(&file) {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) });
             }
-            Err(TryLockError::Error(error)) => return Err(StoreError::io("lock", &path, error)),
+            Err(error) => return Err(StoreError::io("lock", &path, error)),
         }
         // The id is for people; a full disk must not keep the broker from opening, so a failure changes nothing.
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
+    }
+}
+
+/// Locks or says at once that another holds the lock (`File::try_lock` is newer than the compiler we promise).
+fn flock(file: &File) -> io::Result<()> {
+    // SAFETY: plain integers; the descriptor is open as long as `file` is borrowed.
+    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
     }
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use common::*;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig};
-use sim::{SimDisk, next_random};
+use sim::SimDisk;
+use sim::contents::next_random;
 
 const PARTITIONS: u32 = 3;
 
@@ -136,6 +137,7 @@ fn many_crashes_in_a_row_lose_nothing_that_was_synced() {
             disk.crash_after(next_random(&mut random) % 120);
             match live(&disk, &mut model, 1000, &mut random, &context) {
                 Err(error @ StoreError::Corrupt { .. }) => panic!("{context}: {error}"),
+                Err(_) if next_random(&mut random).is_multiple_of(3) => disk = disk.after_kill(),
                 Err(_) => disk = disk.after_crash(),
                 Ok(()) => panic!("{context}: a thousand rounds are more than the steps it was given"),
             }

@@ -1,14 +1,15 @@
 //! A file system in memory that loses, at a crash, whatever was not synced: any subset of it, sector by sector.
 #![allow(dead_code)] // Each test program uses a part of it.
 
+pub mod contents;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use contents::{Change, Inode, NameChange, Names, chance, write};
 use lapwing_store::disk::{Access, Disk, DiskFile};
-
-const SECTOR_BYTES: usize = 512;
 
 /// What an operation does, for faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,28 +41,6 @@ struct World {
     capacity_bytes: u64,
     can_allocate: bool,
     faults: Vec<(Step, i32)>,
-}
-
-type Names = BTreeMap<PathBuf, usize>;
-
-#[derive(Debug, Clone)]
-enum NameChange {
-    Add(PathBuf, usize),
-    Remove(PathBuf),
-    Rename(PathBuf, PathBuf),
-}
-
-#[derive(Debug, Default, Clone)]
-struct Inode {
-    live: Vec<u8>,
-    durable: Vec<u8>,
-    pending: Vec<Change>,
-}
-
-#[derive(Debug, Clone)]
-enum Change {
-    Write(usize, Vec<u8>),
-    Length(usize),
 }
 
 impl SimDisk {
@@ -132,6 +111,12 @@ impl SimDisk {
         self.world().faults.clear();
     }
 
+    /// Only the process went down: the system still holds what was written, synced or not.
+    pub fn after_kill(&self) -> Self {
+        self.world().crash_at = u64::MAX;
+        self.clone()
+    }
+
     /// The machine comes up again: what was synced is there, of the rest some.
     pub fn after_crash(&self) -> Self {
         let mut world = self.world();
@@ -163,63 +148,6 @@ impl SimDisk {
             faults: vec![],
         };
         Self { world: Arc::new(Mutex::new(again)) }
-    }
-}
-
-/// True once in `of` times.
-fn chance(random: &mut u64, of: u64) -> bool {
-    next_random(random) % of == 0
-}
-
-/// xorshift64*: small, seeded, good enough to choose what a crash leaves.
-pub fn next_random(state: &mut u64) -> u64 {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
-}
-
-impl Inode {
-    fn crashed(&self, random: &mut u64) -> Self {
-        let mut durable = self.durable.clone();
-        for change in &self.pending {
-            match change {
-                Change::Length(bytes) if chance(random, 2) => durable.resize(*bytes, 0),
-                Change::Length(_) => {}
-                Change::Write(at, bytes) => {
-                    let mut from = 0;
-                    while from < bytes.len() {
-                        let until = bytes.len().min(((at + from) / SECTOR_BYTES + 1) * SECTOR_BYTES - at);
-                        if chance(random, 2) {
-                            write(&mut durable, at + from, &bytes[from..until]);
-                        }
-                        from = until;
-                    }
-                }
-            }
-        }
-        Self { live: durable.clone(), durable, pending: vec![] }
-    }
-}
-
-fn write(contents: &mut Vec<u8>, at: usize, bytes: &[u8]) {
-    if contents.len() < at + bytes.len() {
-        contents.resize(at + bytes.len(), 0);
-    }
-    contents[at..at + bytes.len()].copy_from_slice(bytes);
-}
-
-impl NameChange {
-    fn apply(&self, names: &mut Names) {
-        match self {
-            Self::Add(path, inode) => drop(names.insert(path.clone(), *inode)),
-            Self::Remove(path) => drop(names.remove(path)),
-            Self::Rename(from, to) => {
-                if let Some(inode) = names.remove(from) {
-                    names.insert(to.clone(), inode);
-                }
-            }
-        }
     }
 }
 
