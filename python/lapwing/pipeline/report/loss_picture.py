@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -91,14 +90,13 @@ def _worst_devices(axes: Axes, facts: LossFacts, scheme: Scheme, trouble: NDArra
     begun = np.zeros(len(shown))
     for kind in KINDS:
         part = 100 * np.abs(facts.per_device[kind][shown]) / np.maximum(sent[shown], 1)
-        axes.barh(place, part, left=begun, height=0.7, color=_colours(scheme)[kind], label=kind, zorder=2)
+        axes.barh(place, part, left=begun, height=0.7, color=_colours(scheme)[kind], zorder=2)
         begun += part
     affected = int(np.count_nonzero(trouble))
     _name_rows(axes, facts, scheme, shown)
     axes.set_title(f"Per device: {count(affected)} of {count(len(facts.devices))} affected", color=scheme.ink)
     axes.set_xlabel("% of the readings it sent" + (", worst first" if affected > 1 else ""))
     axes.grid(visible=True, axis="x", color=scheme.line, linewidth=0.7)
-    _legend(axes, scheme, where="lower right")
 
 
 def _few_devices(axes: Axes, facts: LossFacts, scheme: Scheme) -> None:
@@ -144,13 +142,15 @@ def _name_rows(axes: Axes, facts: LossFacts, scheme: Scheme, shown: list[int]) -
 
 
 def _count_axis(axes: Axes, scheme: Scheme) -> None:
-    axes.yaxis.set_major_locator(MaxNLocator(nbins=4, integer=True, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _position: f"{value:,.0f}"))
     axes.grid(visible=True, axis="y", color=scheme.line, linewidth=0.7)
 
 
-def _legend(axes: Axes, scheme: Scheme, where: Literal["upper right", "lower right"] = "upper right") -> None:
-    legend = axes.legend(loc=where, facecolor=scheme.paper, edgecolor=scheme.line, fontsize=9, framealpha=0.9)
+def _legend(axes: Axes, scheme: Scheme) -> None:
+    legend = axes.legend(
+        loc="upper right", facecolor=scheme.paper, edgecolor=scheme.line, fontsize=9, framealpha=0.9
+    )
     for text in legend.get_texts():
         text.set_color(scheme.ink)
 
