@@ -1,0 +1,190 @@
+//! CONNECT, CONNACK, clean start, takeover.
+
+use std::sync::Arc;
+
+use lapwing_codec::{
+    ConnAckProperties, Connect, ConnectProperties, Packet, QoS, ReasonCode, Version, Will, WillProperties,
+};
+use lapwing_session::{Accepted, Admission, Counters, Io, Session, SessionKey, Settings, admit, refuse};
+
+use crate::rig::{Rig, connect, connect_persistent, grant, publish};
+
+/// What a CONNACK says, without what it borrows.
+fn connack_of(rig: &mut Rig) -> (bool, ReasonCode, Option<u32>, u16, Option<String>, Option<u16>) {
+    rig.sent_one(|packet| match packet {
+        Packet::ConnAck(connack) => {
+            let ConnAckProperties { session_expiry_s, receive_max, assigned_client_id, server_keep_alive_s, .. } =
+                connack.properties;
+            let assigned = assigned_client_id.map(str::to_owned);
+            (connack.session_present, connack.reason, session_expiry_s, receive_max, assigned, server_keep_alive_s)
+        }
+        other => panic!("{other:?}"),
+    })
+}
+
+/// The client learns the limits it has to keep; what it asked for itself is not repeated.
+#[test]
+fn the_connack_tells_the_limits() {
+    let settings = Settings { receive_maximum: 9, session_expiry_s_max: 60, ..Settings::default() };
+    let mut rig = Rig::new(settings);
+    rig.connect(&connect(Version::V5));
+    assert_eq!(connack_of(&mut rig), (false, ReasonCode::Success, None, 9, None, None));
+    // [MQTT-3.2.2-21]: another session expiry than the client asked for is said.
+    rig.session = None;
+    rig.connect(&connect_persistent(Version::V5));
+    assert_eq!(connack_of(&mut rig).2, Some(60));
+}
+
+/// [MQTT-3.1.2-21] a server keep alive is told in 5.0; 3.1.1 could not be told and keeps its own.
+#[test]
+fn a_long_keep_alive_is_shortened() {
+    for (asked, told) in [(0, Some(100)), (101, Some(100)), (100, None), (7, None)] {
+        let mut rig = Rig::new(Settings { keep_alive_s_max: 100, ..Settings::default() });
+        rig.connect(&Connect { keep_alive_s: asked, ..connect(Version::V5) });
+        assert_eq!(connack_of(&mut rig).5, told, "{asked}");
+        let in_force = u64::from(told.unwrap_or(asked));
+        let start_ms = rig.now_ms;
+        assert_eq!(rig.session().deadline_ms(), Some(start_ms + in_force * 1500));
+    }
+    let mut rig = Rig::new(Settings { keep_alive_s_max: 100, ..Settings::default() });
+    rig.connect(&Connect { keep_alive_s: 0, ..connect(Version::V311) });
+    assert_eq!(rig.session().deadline_ms(), None);
+}
+
+/// [MQTT-3.1.3-6, MQTT-3.1.3-7] a client without an id gets one and is told; an id of its own is kept.
+#[test]
+fn an_empty_client_id_is_replaced() {
+    let settings = Arc::new(Settings::default());
+    let nameless = Connect { client_id: "", ..connect(Version::V5) };
+    let admission = admit(&nameless, &settings, || "auto-1".to_owned()).unwrap();
+    assert_eq!(admission, Admission { client_id: "auto-1".into(), assigned: true });
+    let mut rig = Rig::new(Settings::default());
+    let mut io = Io::new(&mut rig.out, &mut rig.counters);
+    let opened = Session::open(&nameless, &admission, SessionKey(1), &settings, None, 0, &mut io);
+    assert_eq!(opened.session.client_id(), "auto-1");
+    assert_eq!(connack_of(&mut rig).4.as_deref(), Some("auto-1"));
+
+    let named = admit(&connect(Version::V5), &settings, || unreachable!("it has an id"));
+    assert_eq!(named, Ok(Admission { client_id: "me".into(), assigned: false }));
+}
+
+/// What is refused before there is a session, and with which code.
+#[test]
+fn refusals_before_the_session() {
+    let strict =
+        Settings { qos_max: QoS::AtLeastOnce, retain_available: false, client_id_bytes_max: 4, ..Settings::default() };
+    let with_will = |qos, retain| {
+        let properties = WillProperties::default();
+        Some(Will { topic: "t", payload: b"", qos, retain, properties })
+    };
+    let with_method = ConnectProperties { auth_method: Some("SCRAM-SHA-1"), ..ConnectProperties::default() };
+    let v5 = connect(Version::V5);
+    let cases = [
+        // [MQTT-4.12.0-1]: an authentication method that the server does not support.
+        (Connect { properties: with_method, ..v5 }, ReasonCode::BadAuthenticationMethod),
+        // [MQTT-3.2.2-12], [MQTT-3.2.2-13]
+        (Connect { will: with_will(QoS::ExactlyOnce, false), ..v5 }, ReasonCode::QoSNotSupported),
+        (Connect { will: with_will(QoS::AtMostOnce, true), ..v5 }, ReasonCode::RetainNotSupported),
+        (Connect { client_id: "12345", ..v5 }, ReasonCode::ClientIdentifierNotValid),
+        // 3.1.1 [MQTT-3.1.3-8]: no id and no clean session.
+        (Connect { client_id: "", clean_start: false, ..connect(Version::V311) }, ReasonCode::ClientIdentifierNotValid),
+    ];
+    for (connect, reason) in cases {
+        let refusal = admit(&connect, &strict, || "auto".to_owned()).unwrap_err();
+        assert_eq!(refusal.reason, reason, "{connect:?}");
+    }
+}
+
+/// A refusal is a CONNACK with the code; 3.1.1 says what it has a return code for, else nothing.
+#[test]
+fn refusals_are_written_in_the_clients_version() {
+    let written = |version, reason| {
+        let mut rig = Rig { version, ..Rig::new(Settings::default()) };
+        refuse(version, reason, &mut rig.out);
+        rig.sent()
+    };
+    assert_eq!(written(Version::V5, ReasonCode::BadAuthenticationMethod), ["connack(0x8c,false)"]);
+    assert_eq!(written(Version::V311, ReasonCode::ClientIdentifierNotValid), ["connack(0x85,false)"]);
+    assert_eq!(written(Version::V311, ReasonCode::MalformedPacket), [""; 0]);
+}
+
+/// [MQTT-3.1.2-4, MQTT-3.1.2-5, MQTT-3.1.2-6, MQTT-3.2.2-2, MQTT-3.2.2-3] clean start and session present.
+#[test]
+fn a_session_goes_on_unless_a_clean_start_is_wanted() {
+    for version in [Version::V5, Version::V311] {
+        let mut rig = Rig::new(Settings::default());
+        assert!(!rig.connect(&connect_persistent(version)).0, "there was none");
+        let _ = rig.deliver(publish("t", QoS::AtLeastOnce, 1), &[grant(QoS::AtLeastOnce)]);
+        let again = rig.reconnect(&connect_persistent(version));
+        assert_eq!(again, ["connack(0x00,true)", "publish(1,1,dup)"]);
+        assert!(!rig.disconnected().ended);
+        let (present, discarded) = rig.connect(&connect(version));
+        assert!(!present && discarded.is_some());
+        assert_eq!((rig.sent(), rig.session().inflight_messages()), (vec!["connack(0x00,false)".to_owned()], 0));
+        assert!(rig.disconnected().ended, "a clean session without expiry ends with its connection");
+    }
+}
+
+/// A session that expired without anybody noticing is not continued.
+#[test]
+fn an_expired_session_is_discarded() {
+    let mut rig = Rig::new(Settings::default());
+    rig.connect(&connect_persistent(Version::V5));
+    assert!(!rig.disconnected().ended);
+    rig.now_ms += 600_000;
+    let (present, discarded) = rig.connect(&connect_persistent(Version::V5));
+    assert!(!present && discarded.is_some());
+}
+
+/// [MQTT-3.1.4-3] takeover: the old connection is told 0x8E, the session goes on with the new one.
+#[test]
+fn a_second_connection_takes_over() {
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
+    let (session, mut io) = rig.parts();
+    let close = session.dismiss(ReasonCode::SessionTakenOver, "another connection has this client id", &mut io);
+    assert_eq!((close.reason, rig.sent()), (ReasonCode::SessionTakenOver, vec!["disconnect(0x8e)".to_owned()]));
+    assert!(!rig.disconnected().ended);
+    assert!(rig.connect(&connect_persistent(Version::V5)).0);
+
+    let mut old = Rig::v311();
+    let (session, mut io) = old.parts();
+    session.dismiss(ReasonCode::SessionTakenOver, "another connection has this client id", &mut io);
+    assert_eq!(old.sent(), [""; 0], "3.1.1 is closed without a word");
+}
+
+/// What was prepared for one connection is not sent to the next: neither an acknowledgement nor a SUBACK.
+#[test]
+fn answers_stay_with_their_connection() {
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
+    let receipt = rig.inbound(publish("t", QoS::AtLeastOnce, 7)).receipt;
+    let reply = rig.subscribe(&[("a", Default::default())], |_| Ok(())).unwrap();
+    assert_eq!(rig.reconnect(&connect_persistent(Version::V5)), ["connack(0x00,true)"]);
+    rig.accept(receipt, Accepted::Now);
+    rig.reply(reply).unwrap();
+    assert_eq!(rig.sent(), [""; 0]);
+}
+
+/// [MQTT-3.14.2-3] the Reason String yields to the client's Maximum Packet Size, then the packet itself.
+#[test]
+fn a_disconnect_keeps_to_the_clients_packet_size() {
+    for (packet_bytes_max, expected) in [(100, &["disconnect(0x82)"][..]), (5, &["disconnect(0x82)"]), (2, &[])] {
+        let properties = ConnectProperties { packet_bytes_max: Some(packet_bytes_max), ..ConnectProperties::default() };
+        let mut rig = Rig::connected(&Connect { properties, ..connect(Version::V5) }, Settings::default());
+        assert!(rig.handle(Packet::PingResp).is_err());
+        assert!(rig.out.len() <= packet_bytes_max as usize);
+        assert_eq!(rig.sent(), expected);
+    }
+}
+
+/// A session that ends counts what it could not deliver.
+#[test]
+fn the_end_counts_what_is_lost() {
+    let mut rig =
+        Rig::connected(&connect_persistent(Version::V5), Settings { inflight_messages_max: 2, ..Settings::default() });
+    rig.deliver_times(5, publish("t", QoS::AtLeastOnce, 1), &[grant(QoS::AtLeastOnce)]);
+    let mut counters = Counters::default();
+    let session = rig.session.take().unwrap();
+    let ended = session.end(rig.now_ms, &mut counters);
+    assert_eq!(counters.dropped(lapwing_session::DropReason::SessionEnded), 5);
+    assert_eq!((ended.client_id(), ended.subscriptions().count()), ("me", 0));
+}

@@ -1,0 +1,174 @@
+//! Messages from the client.
+
+use lapwing_codec::{
+    Ack, Packet, Publish, PublishProperties, QoS, ReasonCode, SubscriptionId, SubscriptionIds, Version,
+};
+use lapwing_session::{Accepted, Settings};
+
+use crate::rig::{Rig, connect, connect_persistent, id, publish};
+
+/// [MQTT-4.6.0-2, MQTT-4.6.0-3] PUBACK and PUBREC leave in the order of the PUBLISHes, even if some wait for a commit.
+#[test]
+fn acknowledgements_keep_the_order_of_the_messages() {
+    let mut rig = Rig::v5();
+    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Now);
+    assert_eq!(rig.sent(), ["puback(1)"], "nothing waits before it");
+    rig.published(publish("t", QoS::AtLeastOnce, 2), Accepted::Later(10));
+    rig.published(publish("t", QoS::ExactlyOnce, 3), Accepted::Now);
+    rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Refused(ReasonCode::NotAuthorized));
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(12));
+    rig.published(publish("t", QoS::AtLeastOnce, 6), Accepted::NobodySubscribed);
+    assert_eq!(rig.sent(), [""; 0]);
+    rig.committed(9);
+    assert_eq!(rig.sent(), [""; 0]);
+    rig.committed(11);
+    assert_eq!(rig.sent(), ["puback(2)", "pubrec(3)", "puback(4,0x87)"]);
+    assert!(rig.session().awaits_commit());
+    rig.committed(12);
+    assert_eq!(rig.sent(), ["pubrec(5)", "puback(6,0x10)"]);
+    assert!(!rig.session().awaits_commit());
+}
+
+/// 3.1.1 cannot be told why: it gets the plain acknowledgement.
+#[test]
+fn a_refused_message_is_acknowledged_in_v311() {
+    let mut rig = Rig::v311();
+    rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Refused(ReasonCode::NotAuthorized));
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Refused(ReasonCode::NotAuthorized));
+    rig.done(Packet::PubRel(Ack::success(id(5))));
+    assert_eq!(rig.sent(), ["puback(4)", "pubrec(5)", "pubcomp(5)"]);
+}
+
+/// [MQTT-4.3.3-10] a QoS 2 message that comes again is acknowledged again and published once, until PUBREL frees its id.
+#[test]
+fn a_repeated_qos2_message_is_published_once() {
+    for version in [Version::V5, Version::V311] {
+        let mut rig = Rig::connected(&connect_persistent(version), Settings::default());
+        rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Now);
+        let again = Publish { dup: true, ..publish("t", QoS::ExactlyOnce, 5) };
+        rig.done(Packet::Publish(again));
+        assert_eq!(rig.sent(), ["pubrec(5)", "pubrec(5)"]);
+        rig.reconnect(&connect_persistent(version));
+        rig.done(Packet::Publish(again));
+        rig.done(Packet::PubRel(Ack::success(id(5))));
+        assert_eq!((rig.sent(), rig.counters.duplicates), (vec!["pubrec(5)".to_owned(), "pubcomp(5)".to_owned()], 2));
+        // [MQTT-4.3.3-12]: after PUBCOMP the id means a new message.
+        rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Now);
+    }
+}
+
+/// A QoS 2 message refused with an error code leaves its id free [MQTT-4.3.3-9].
+#[test]
+fn a_refused_qos2_message_is_a_new_one_next_time() {
+    let mut rig = Rig::v5();
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Refused(ReasonCode::QuotaExceeded));
+    assert_eq!(rig.sent(), ["pubrec(5,0x97)"]);
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Now);
+    assert_eq!(rig.sent(), ["pubrec(5)"]);
+}
+
+/// A QoS 2 message whose commit is still awaited when the connection breaks and the message comes again: one PUBREC,
+/// after the commit.
+#[test]
+fn a_repeated_message_is_not_acknowledged_before_its_commit() {
+    let again = connect_persistent(Version::V5);
+    for commit_first in [false, true] {
+        let mut rig = Rig::connected(&again, Settings::default());
+        rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Later(7));
+        rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(8));
+        assert_eq!(rig.reconnect(&again), ["connack(0x00,true)"]);
+        if commit_first {
+            rig.committed(8);
+            assert_eq!(rig.sent(), [""; 0], "this connection has not asked");
+        }
+        rig.done(Packet::Publish(Publish { dup: true, ..publish("t", QoS::ExactlyOnce, 5) }));
+        rig.done(Packet::Publish(Publish { dup: true, ..publish("t", QoS::ExactlyOnce, 5) }));
+        if !commit_first {
+            assert_eq!(rig.sent(), [""; 0]);
+            rig.committed(8);
+            assert_eq!(rig.sent(), ["pubrec(5)"]);
+        } else {
+            assert_eq!(rig.sent(), ["pubrec(5)", "pubrec(5)"]);
+        }
+    }
+}
+
+/// [MQTT-3.3.4-9] more unacknowledged messages than our Receive Maximum: 0x93. QoS 0 does not count, and what is
+/// acknowledged makes room.
+#[test]
+fn receive_maximum_is_enforced() {
+    let settings = Settings { receive_maximum: 2, ..Settings::default() };
+    let mut rig = Rig::connected(&connect(Version::V5), settings.clone());
+    rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Later(1));
+    rig.published(publish("t", QoS::ExactlyOnce, 2), Accepted::Later(2));
+    rig.published(publish("t", QoS::AtMostOnce, 0), Accepted::Now);
+    rig.committed(2);
+    rig.published(publish("t", QoS::AtLeastOnce, 3), Accepted::Later(3));
+    rig.done(Packet::PubRel(Ack::success(id(2))));
+    rig.published(publish("t", QoS::AtLeastOnce, 4), Accepted::Later(4));
+    rig.out.clear();
+    let close = rig.handle(Packet::Publish(publish("t", QoS::ExactlyOnce, 5))).unwrap_err();
+    assert_eq!((close.reason, rig.sent()), (ReasonCode::ReceiveMaximumExceeded, vec!["disconnect(0x93)".to_owned()]));
+
+    let mut old = Rig::connected(&connect(Version::V311), settings);
+    (1..=100).for_each(|n| old.published(publish("t", QoS::AtLeastOnce, n), Accepted::Later(u64::from(n))));
+}
+
+/// Many QoS 2 messages at once: 3.1.1 may use every id.
+#[test]
+fn all_packet_ids_can_be_in_use() {
+    let mut rig = Rig::v311();
+    (1..=u16::MAX).for_each(|n| rig.published(publish("t", QoS::ExactlyOnce, n), Accepted::Now));
+    let close = rig.handle(Packet::Publish(publish("t", QoS::AtLeastOnce, 1))).unwrap_err();
+    assert_eq!(close.reason, ReasonCode::ReceiveMaximumExceeded);
+}
+
+fn with_alias(topic: &'static str, alias: u16) -> Publish<'static> {
+    let properties = PublishProperties { topic_alias: Some(alias), ..PublishProperties::default() };
+    Publish { properties, ..publish(topic, QoS::AtMostOnce, 0) }
+}
+
+/// [MQTT-3.3.2-8, MQTT-3.3.2-10, MQTT-3.3.2-12] topic aliases: set, used, replaced, forgotten with the connection.
+#[test]
+fn topic_aliases_are_resolved() {
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
+    assert_eq!(rig.inbound(with_alias("a/b", 3)).publish().topic, "a/b");
+    let resolved = rig.inbound(with_alias("", 3));
+    assert_eq!((resolved.publish().topic, resolved.publish().properties.topic_alias), ("a/b", None));
+    let _ = rig.inbound(with_alias("c", 3));
+    assert_eq!(rig.inbound(with_alias("", 3)).publish().topic, "c");
+    rig.reconnect(&connect_persistent(Version::V5));
+    // [MQTT-3.3.2-7]: an alias lives as long as its connection.
+    let close = rig.handle(Packet::Publish(with_alias("", 3))).unwrap_err();
+    assert_eq!((close.reason, rig.sent()), (ReasonCode::ProtocolError, vec!["disconnect(0x82)".to_owned()]));
+}
+
+/// Messages that break a rule end the connection with the code that names the rule.
+#[test]
+fn wrong_messages_end_the_connection() {
+    let strict =
+        Settings { topic_alias_max: 4, qos_max: QoS::AtLeastOnce, retain_available: false, ..Settings::default() };
+    let subscription_ids = SubscriptionIds::one(SubscriptionId::new(1).unwrap());
+    let with_id = PublishProperties { subscription_ids, ..PublishProperties::default() };
+    let cases = [
+        // [MQTT-3.3.2-9]
+        (with_alias("a", 5), ReasonCode::TopicAliasInvalid),
+        (with_alias("a", 0), ReasonCode::TopicAliasInvalid),
+        (publish("", QoS::AtMostOnce, 0), ReasonCode::ProtocolError),
+        // [MQTT-3.3.4-6]
+        (Publish { properties: with_id, ..publish("a", QoS::AtMostOnce, 0) }, ReasonCode::ProtocolError),
+        // [MQTT-3.2.2-11]
+        (publish("a", QoS::ExactlyOnce, 1), ReasonCode::QoSNotSupported),
+        // [MQTT-3.2.2-14]
+        (Publish { retain: true, ..publish("a", QoS::AtMostOnce, 0) }, ReasonCode::RetainNotSupported),
+    ];
+    for (publish, reason) in cases {
+        let mut rig = Rig::connected(&connect(Version::V5), strict.clone());
+        let close = rig.handle(Packet::Publish(publish)).unwrap_err();
+        assert_eq!(
+            (close.reason, rig.sent()),
+            (reason, vec![format!("disconnect({:#04x})", reason as u8)]),
+            "{publish:?}"
+        );
+    }
+}

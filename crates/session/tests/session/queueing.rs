@@ -1,0 +1,113 @@
+//! What waits, for how much, and who is told when it is too much.
+
+use lapwing_codec::{Ack, Packet, Publish, QoS, ReasonCode, Version};
+use lapwing_session::{Delivered, DropReason, QueuePolicy, Settings};
+
+use crate::rig::{Rig, connect_persistent, grant, id, packets, publish};
+
+fn numbered(payload: &[u8]) -> Publish<'_> {
+    Publish { payload, ..publish("t", QoS::AtLeastOnce, 1) }
+}
+
+/// A session that is away and may keep three messages.
+fn away(queue_policy: QueuePolicy) -> Rig {
+    let settings = Settings { queue_messages_max: 3, queue_policy, ..Settings::default() };
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+    assert!(!rig.disconnected().ended);
+    rig
+}
+
+/// Delivers messages "0".."5" to a session that is away; returns the results and what it gets when it is back.
+fn fill(rig: &mut Rig) -> (Vec<Delivered>, Vec<u8>) {
+    let deliver = |n| rig.deliver(numbered(&[n]), &[grant(QoS::AtLeastOnce)]);
+    let results = (b'0'..b'5').map(deliver).collect();
+    rig.connect(&connect_persistent(Version::V5));
+    let out = std::mem::take(&mut rig.out);
+    let payloads = packets(&out, Version::V5, |packet| match packet {
+        Packet::Publish(publish) => publish.payload.to_vec(),
+        _ => Vec::new(),
+    });
+    (results, payloads.concat())
+}
+
+/// A full queue drops the oldest or the newest, as set, and counts each.
+#[test]
+fn a_full_queue_follows_its_policy() {
+    let dropped = Delivered::Dropped(DropReason::QueueFull);
+    let mut rig = away(QueuePolicy::DropOldest);
+    assert_eq!(fill(&mut rig), (vec![Delivered::Queued; 5], b"234".to_vec()));
+    assert_eq!(rig.counters.dropped(DropReason::QueueFull), 2);
+    for policy in [QueuePolicy::DropNewest, QueuePolicy::Disconnect] {
+        let mut rig = away(policy);
+        let queued = Delivered::Queued;
+        assert_eq!(fill(&mut rig), (vec![queued, queued, queued, dropped, dropped], b"012".to_vec()));
+        assert_eq!(rig.counters.dropped(DropReason::QueueFull), 2);
+    }
+}
+
+/// Under the policy "disconnect" a client that does not keep up is told 0x97.
+#[test]
+fn a_slow_client_is_disconnected_if_so_set() {
+    let settings = Settings {
+        queue_messages_max: 1,
+        inflight_messages_max: 1,
+        queue_policy: QueuePolicy::Disconnect,
+        ..Settings::default()
+    };
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+    let results: Vec<_> = (0..3).map(|_| rig.deliver(numbered(b"x"), &[grant(QoS::AtLeastOnce)])).collect();
+    assert!(matches!(&results[..], [Delivered::Sent, Delivered::Queued, Delivered::Overflow(close)]
+        if close.reason == ReasonCode::QuotaExceeded));
+    assert_eq!(rig.sent(), ["publish(1,1)", "disconnect(0x97)"]);
+}
+
+/// Bytes are bounded as well, and are given back.
+#[test]
+fn the_queue_is_bounded_in_bytes() {
+    let settings = Settings { queue_bytes_max: 3000, ..Settings::default() };
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+    assert!(!rig.disconnected().ended);
+    let large = [b'x'; 1000];
+    rig.deliver_times(5, numbered(&large), &[grant(QoS::AtLeastOnce)]);
+    assert_eq!((rig.session().queued_messages(), rig.counters.dropped(DropReason::QueueFull)), (2, 3));
+    assert!(rig.session().queued_bytes() <= 3000);
+    let huge = [b'x'; 4000];
+    assert_eq!(
+        rig.deliver(numbered(&huge), &[grant(QoS::AtLeastOnce)]),
+        Delivered::Dropped(DropReason::QueueFull),
+        "one that can never fit drives no other out"
+    );
+    assert_eq!(rig.session().queued_messages(), 2);
+    rig.connect(&connect_persistent(Version::V5));
+    assert_eq!((rig.session().queued_messages(), rig.session().queued_bytes()), (0, 0));
+}
+
+/// QoS 0 is not kept for a client that is away, nor for one that does not read: dropped under a name.
+#[test]
+fn qos0_does_not_wait() {
+    let mut rig =
+        Rig::connected(&connect_persistent(Version::V5), Settings { output_high_bytes: 100, ..Settings::default() });
+    let message = publish("t", QoS::AtMostOnce, 0);
+    let results: Vec<_> = (0..12).map(|_| rig.deliver(message, &[grant(QoS::AtMostOnce)])).collect();
+    assert_eq!(results.first(), Some(&Delivered::Sent));
+    assert_eq!(results.last(), Some(&Delivered::Dropped(DropReason::OutputFull)));
+    assert!(rig.out.len() < 120);
+    assert!(!rig.disconnected().ended);
+    assert_eq!(rig.deliver(message, &[grant(QoS::AtMostOnce)]), Delivered::Dropped(DropReason::Offline));
+}
+
+/// While the output buffer is too long QoS 1 waits; `pump` goes on when it has been flushed, in order.
+#[test]
+fn a_long_output_buffer_closes_the_window() {
+    let settings = Settings { output_high_bytes: 20, ..Settings::default() };
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+    let results: Vec<_> = (0..5).map(|_| rig.deliver(numbered(b"0123456789"), &[grant(QoS::AtLeastOnce)])).collect();
+    assert_eq!(results[..2], [Delivered::Sent; 2]);
+    assert_eq!(results[2..], [Delivered::Queued; 3]);
+    rig.done(Packet::PubAck(Ack::success(id(1))));
+    assert_eq!(rig.sent(), ["publish(1,1)", "publish(1,2)"], "the buffer was still long");
+    rig.pump();
+    assert_eq!(rig.sent(), ["publish(1,3)", "publish(1,4)"]);
+    rig.pump();
+    assert_eq!(rig.sent(), ["publish(1,5)"]);
+}

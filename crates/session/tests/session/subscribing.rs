@@ -1,0 +1,112 @@
+//! SUBSCRIBE and UNSUBSCRIBE.
+
+use lapwing_codec::topic::SharedFilter;
+use lapwing_codec::{Connect, ConnectProperties, QoS, ReasonCode, RetainHandling, SubscriptionOptions, Version};
+use lapwing_session::{Counters, Settings};
+
+use crate::rig::{Rig, connect};
+
+fn qos(qos: QoS) -> SubscriptionOptions {
+    SubscriptionOptions::new(qos)
+}
+
+fn retained(retain_handling: RetainHandling) -> SubscriptionOptions {
+    SubscriptionOptions { retain_handling, ..qos(QoS::AtMostOnce) }
+}
+
+/// [MQTT-3.8.4-1, MQTT-3.8.4-6, MQTT-3.9.3-1] one code per filter, in order: granted, refused by the node, over the limit.
+#[test]
+fn every_filter_is_answered_in_order() {
+    for (version, refused, full) in [(Version::V5, 0x87, 0x97), (Version::V311, 0x80, 0x80)] {
+        let settings = Settings { subscriptions_max: 3, ..Settings::default() };
+        let mut rig = Rig::connected(&connect(version), settings);
+        let filters = [
+            ("a", qos(QoS::AtMostOnce)),
+            ("b/#", qos(QoS::AtLeastOnce)),
+            ("secret/#", qos(QoS::AtLeastOnce)),
+            ("c/+", qos(QoS::ExactlyOnce)),
+            ("d", qos(QoS::ExactlyOnce)),
+            ("a", qos(QoS::AtLeastOnce)),
+        ];
+        let refuse = |filter: &str| if filter.starts_with("secret") { Err(ReasonCode::NotAuthorized) } else { Ok(()) };
+        let reply = rig.subscribe(&filters, |subscription| refuse(subscription.filter)).unwrap();
+        assert_eq!(rig.sent(), [""; 0], "the node says when");
+        rig.reply(reply).unwrap();
+        assert_eq!(rig.sent(), [format!("suback([0, 1, {refused}, 2, {full}, 1])")]);
+        let kept: Vec<_> = rig.session().subscriptions().map(|(filter, grant)| (filter, grant.options.qos)).collect();
+        assert_eq!(kept, [("a", QoS::AtLeastOnce), ("b/#", QoS::AtLeastOnce), ("c/+", QoS::ExactlyOnce)]);
+    }
+}
+
+/// [MQTT-3.3.1-9, MQTT-3.3.1-10, MQTT-3.3.1-11] retained messages: always, for a new subscription, never.
+#[test]
+fn retain_handling() {
+    for (handling, first, again) in [
+        (RetainHandling::Send, true, true),
+        (RetainHandling::SendIfNew, true, false),
+        (RetainHandling::DoNotSend, false, false),
+    ] {
+        let mut rig = Rig::v5();
+        let mut seen = Vec::new();
+        for _ in 0..2 {
+            let _ = rig.subscribe(&[("a", retained(handling))], |subscription| {
+                seen.push((subscription.is_new, subscription.wants_retained));
+                Ok(())
+            });
+        }
+        assert_eq!(seen, [(true, first), (false, again)], "{handling:?}");
+    }
+}
+
+/// Shared subscriptions are told apart, take no retained messages, and do not go with No Local [MQTT-3.8.3-4].
+#[test]
+fn shared_subscriptions() {
+    let mut rig = Rig::v5();
+    let _ = rig.subscribe(&[("$share/g/a/+", qos(QoS::AtLeastOnce))], |subscription| {
+        assert_eq!(subscription.shared, Some(SharedFilter { group: "g", filter: "a/+" }));
+        assert_eq!((subscription.topic_filter(), subscription.wants_retained), ("a/+", false));
+        Ok(())
+    });
+    let no_local = SubscriptionOptions { no_local: true, ..qos(QoS::AtLeastOnce) };
+    let close = rig.subscribe(&[("b", no_local), ("$share/g/a", no_local)], |_| panic!("nothing may be applied"));
+    assert_eq!(close.unwrap_err().reason, ReasonCode::ProtocolError);
+    assert_eq!(rig.sent(), ["disconnect(0x82)"]);
+}
+
+/// [MQTT-3.10.4-4, MQTT-3.10.4-5, MQTT-3.11.3-1] UNSUBSCRIBE answers each filter and hands those that existed to the node.
+#[test]
+fn unsubscribing() {
+    for version in [Version::V5, Version::V311] {
+        let mut rig = Rig::connected(&connect(version), Settings::default());
+        let filters = [("a", qos(QoS::AtMostOnce)), ("$share/g/b", qos(QoS::AtMostOnce))];
+        let _ = rig.subscribe(&filters, |_| Ok(()));
+        let (reply, removed) = rig.unsubscribe(&["x", "$share/g/b", "b", "a"]);
+        assert_eq!(removed, ["$share/g/b", "a"]);
+        rig.reply(reply).unwrap();
+        let expected = if version == Version::V5 { "unsuback([17, 0, 17, 0])" } else { "unsuback([])" };
+        assert_eq!(rig.sent(), [expected]);
+        assert_eq!(rig.session().subscriptions().len(), 0);
+    }
+}
+
+/// An answer that the client could never take ends the connection instead of breaking its limit [MQTT-3.1.2-24].
+#[test]
+fn an_answer_that_does_not_fit() {
+    let properties = ConnectProperties { packet_bytes_max: Some(6), ..ConnectProperties::default() };
+    let mut rig = Rig::connected(&Connect { properties, ..connect(Version::V5) }, Settings::default());
+    let reply = rig.subscribe(&[("a", qos(QoS::AtMostOnce)), ("b", qos(QoS::AtMostOnce))], |_| Ok(())).unwrap();
+    assert_eq!(rig.reply(reply).unwrap_err().reason, ReasonCode::PacketTooLarge);
+    assert!(rig.out.len() <= 6);
+}
+
+/// A session that ends hands over what has to leave the filter tree, shared filters split.
+#[test]
+fn the_end_names_the_subscriptions() {
+    let mut rig = Rig::v5();
+    let filters = [("a", qos(QoS::AtMostOnce)), ("$share/g/b", qos(QoS::AtMostOnce))];
+    let _ = rig.subscribe(&filters, |_| Ok(()));
+    assert!(rig.disconnected().ended);
+    let ended = rig.session.take().unwrap().end(rig.now_ms, &mut Counters::default());
+    let left: Vec<_> = ended.subscriptions().map(|left| (left.shared.map(|s| s.group), left.topic_filter())).collect();
+    assert_eq!(left, [(Some("g"), "b"), (None, "a")]);
+}

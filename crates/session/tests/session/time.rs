@@ -1,0 +1,73 @@
+//! Keep alive and session expiry.
+
+use lapwing_codec::{Connect, ConnectProperties, Disconnect, DisconnectProperties, Packet, ReasonCode, Version};
+use lapwing_session::Settings;
+
+use crate::rig::{Rig, connect};
+
+/// [MQTT-3.1.2-22] one and a half times the keep alive without a packet: 0x8D. Any packet starts it again.
+#[test]
+fn a_silent_client_is_closed() {
+    for (version, said) in [(Version::V5, &["disconnect(0x8d)"][..]), (Version::V311, &[])] {
+        let mut rig = Rig::connected(&Connect { keep_alive_s: 10, ..connect(version) }, Settings::default());
+        rig.now_ms += 14_999;
+        assert_eq!(rig.tick().close, None);
+        rig.done(Packet::PingReq);
+        rig.out.clear();
+        rig.now_ms += 14_999;
+        assert_eq!(rig.tick().close, None, "the ping counted");
+        let deadline_ms = rig.now_ms + 1;
+        assert_eq!(rig.session().deadline_ms(), Some(deadline_ms));
+        rig.now_ms = deadline_ms;
+        assert_eq!(rig.tick().close.map(|close| close.reason), Some(ReasonCode::KeepAliveTimeout));
+        assert_eq!(rig.sent(), said);
+    }
+}
+
+fn expiring(session_expiry_s: u32) -> Connect<'static> {
+    let properties = ConnectProperties { session_expiry_s, ..ConnectProperties::default() };
+    Connect { properties, ..connect(Version::V5) }
+}
+
+/// [MQTT-3.1.2-23] a session lives as long as it was granted, and forever with 0xFFFFFFFF where that is allowed.
+#[test]
+fn sessions_expire() {
+    let forever = Settings { session_expiry_s_max: u32::MAX, session_expiry_s_v311: u32::MAX, ..Settings::default() };
+    for (connect, max, lives_ms) in [
+        (expiring(5), 100, Some(5_000)),
+        (expiring(500), 100, Some(100_000)),
+        (expiring(u32::MAX), 100, Some(100_000)),
+        (expiring(u32::MAX), u32::MAX, None),
+        (Connect { clean_start: false, ..connect(Version::V311) }, 100, None),
+    ] {
+        let mut rig = Rig::connected(&connect, Settings { session_expiry_s_max: max, ..forever.clone() });
+        let departure = rig.disconnected();
+        assert!(!departure.ended);
+        let start_ms = rig.now_ms;
+        assert_eq!(rig.session().deadline_ms(), lives_ms.map(|lives_ms| start_ms + lives_ms));
+        rig.now_ms += lives_ms.unwrap_or(1 << 40);
+        assert_eq!(rig.tick().ended, lives_ms.is_some());
+    }
+    let mut rig = Rig::connected(&expiring(0), forever);
+    assert!(rig.disconnected().ended);
+}
+
+/// [MQTT-3.14.2-2] DISCONNECT may change the expiry, but not from 0 to anything.
+#[test]
+fn a_disconnect_may_change_the_expiry() {
+    let leave = |session_expiry_s| {
+        let properties =
+            DisconnectProperties { session_expiry_s: Some(session_expiry_s), ..DisconnectProperties::default() };
+        Packet::Disconnect(Disconnect { properties, ..Disconnect::default() })
+    };
+    for (from, to, ends) in [(600, 0, true), (600, 7, false), (0, 0, true)] {
+        let mut rig = Rig::connected(&expiring(from), Settings::default());
+        let close = rig.handle(leave(to)).unwrap_err();
+        assert_eq!((close.reason, rig.disconnected().ended), (ReasonCode::Success, ends), "{from} -> {to}");
+        let deadline_ms = rig.now_ms + u64::from(to) * 1000;
+        assert!(ends || rig.session().deadline_ms() == Some(deadline_ms));
+    }
+    let mut rig = Rig::connected(&expiring(0), Settings::default());
+    assert_eq!(rig.handle(leave(7)).unwrap_err().reason, ReasonCode::ProtocolError);
+    assert_eq!((rig.sent(), rig.disconnected().ended), (vec!["disconnect(0x82)".to_owned()], true));
+}
