@@ -233,8 +233,8 @@ impl Config {
 
 /// A set of shards fits one machine word.
 pub const SHARDS_MAX: u32 = 64;
-/// More partitions than data slots would leave some without a slot of their own.
-const PARTITIONS_MAX: u32 = 4096;
+/// As many as the log takes.
+const PARTITIONS_MAX: u32 = lapwing_store::StreamConfig::PARTITIONS_MAX;
 /// Below this a segment would hold little more than its own records.
 const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 
@@ -276,7 +276,7 @@ impl Limits {
 impl StreamConfig {
     fn check(&self, name: &str) -> Result<(), NodeError> {
         let key = |field: &str| format!("streams.{name}.{field}");
-        if lapwing_codec::topic::validate_filter(&self.filter).is_err() || self.filter.starts_with("$share/") {
+        if lapwing_codec::topic::validate_filter(&self.filter, &lapwing_codec::Limits::PROTOCOL).is_err() || self.filter.starts_with("$share/") {
             let what = format!("\"{}\" is not a topic filter", self.filter);
             return Err(NodeError::config(&key("filter"), what, "Write a filter such as \"spectrum/+/readings\"."));
         }

@@ -3,6 +3,8 @@
 use lapwing_store::StoreError;
 use lapwing_transport::BindError;
 
+use crate::shared::Failure;
+
 /// A node could not be started, or has failed while it ran.
 #[derive(Debug, thiserror::Error)]
 pub enum NodeError {
@@ -46,6 +48,9 @@ pub enum NodeError {
         /// The time given.
         timeout_ms: u64,
     },
+    /// The node had failed before.
+    #[error("{}", .0.message)]
+    Failed(Failure),
 }
 
 impl NodeError {
@@ -57,11 +62,12 @@ impl NodeError {
     pub fn code(&self) -> &'static str {
         match self {
             NodeError::Config { .. } => "config",
-            NodeError::Bind(_) => "bind",
-            NodeError::Store(_) => "store",
+            NodeError::Bind(error) => bind_code(error),
+            NodeError::Store(error) => store_code(error),
             NodeError::System { .. } => "system",
             NodeError::Defect { .. } => "defect",
             NodeError::DrainTimeout { .. } => "drain_timeout",
+            NodeError::Failed(failure) => failure.code,
         }
     }
 
@@ -73,7 +79,26 @@ impl NodeError {
             NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
             NodeError::System { .. } => "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into(),
             NodeError::Defect { .. } => "Restart the node, and please report this with the message.".into(),
+            NodeError::Failed(failure) => failure.remedy.clone(),
             NodeError::DrainTimeout { .. } => "Allow more time, or accept that slow clients are cut.".into(),
         }
+    }
+}
+
+fn bind_code(error: &BindError) -> &'static str {
+    match error {
+        BindError::Address { .. } => "address",
+        BindError::Bind { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => "address_in_use",
+        BindError::Resolve { .. } | BindError::Bind { .. } => "bind",
+    }
+}
+
+fn store_code(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Corrupt { .. } => "data_corrupt",
+        StoreError::NotWritable { .. } | StoreError::Locked { .. } | StoreError::FormatVersion { .. } => "data_folder",
+        StoreError::Full { .. } => "data_full",
+        StoreError::Setting { .. } | StoreError::SettingChanged { .. } => "stream_settings",
+        _ => "store",
     }
 }

@@ -1,1 +1,37 @@
-//! The `node` room.
+//! The node: threads, sockets, sessions, routes and streams composed into a broker.
+//!
+//! Rules of this room:
+//! - One shard per core: a pinned thread with its own event loop, clients, filter tree and retained topics. What a shard
+//!   owns nobody else touches; shards talk through mailboxes only. There is no lock on a message's path.
+//! - A client lives on the shard of its id's slot. Its connection is accepted anywhere and moves there once, after its
+//!   CONNECT was read; so takeover and everything of a session is local.
+//! - Everything is done in batches: a turn of the loop reads what is there, handles every whole packet, sends one parcel
+//!   per other shard, hands one batch to the log, and flushes each touched connection once.
+//! - Every queue is bounded. What finds no room holds its cause back: a connection that publishes is not read on. What
+//!   has no cause to hold back (wills, answers) waits in small queues.
+//! - The rooms below know nothing of each other: `codec` reads bytes, `session` decides, `router` matches, `store`
+//!   keeps; here they are joined, and only here.
+//! - A peer's bytes can close its own connection and nothing else. A panic is a defect: it stops the node, loudly.
+
+mod assemble;
+mod config;
+mod error;
+mod handle;
+mod log;
+mod mail;
+mod mailbox;
+mod metrics;
+mod shard;
+mod shared;
+mod slot;
+mod streams;
+mod timers;
+
+pub use assemble::OpenLog;
+pub use config::{Config, Limits, StreamConfig, StreamKey};
+pub use error::NodeError;
+pub use handle::Handle;
+pub use metrics::{Metric, MetricKind, to_text as metrics_text};
+pub use shared::Failure;
+pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
+pub use streams::{ArrowRead, StreamReadError, Streams};

@@ -1,0 +1,183 @@
+//! Putting a node together: log, listeners, mailboxes between every pair of shards, shards.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+
+use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig, StreamIndex};
+use lapwing_transport::{ListenAddress, Listener};
+use mio::Poll;
+
+use crate::config::Config;
+use crate::error::NodeError;
+use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
+use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
+use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, WAKER};
+use crate::shared::Shared;
+use crate::slot::ShardId;
+use crate::streams::Streams;
+
+/// Opens a log; tests pass one with a faulty disk under it.
+pub type OpenLog =
+    Box<dyn FnOnce(&Path, &LogConfig, &[StreamConfig]) -> Result<(LogWriter, LogReader), StoreError> + Send>;
+
+/// Everything of a node before its threads run.
+pub(crate) struct Parts {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) shards: Vec<Shard>,
+    pub(crate) log: Option<LogParts>,
+    pub(crate) listeners: Vec<String>,
+    pub(crate) streams: Streams,
+}
+
+/// The log thread, and what the node needs to end it.
+pub(crate) struct LogParts {
+    pub(crate) thread: LogThread,
+    pub(crate) shared: Arc<LogShared>,
+    pub(crate) bell: Bell,
+}
+
+/// Bytes that an envelope may have beyond its packet: the client id, and the encoding's own fields.
+const ENVELOPE_EXTRA_BYTES: usize = 128 << 10;
+/// Batches in the lane from a shard to the log; their bytes are bounded by `log_lane_bytes`.
+const LOG_LANE_BATCHES: usize = 1024;
+
+/// The log as it is opened outside of tests.
+pub(crate) fn open_log() -> OpenLog {
+    Box::new(Log::open)
+}
+
+/// Opens log and listeners and lays the lanes.
+///
+/// The log comes first: a node whose log is damaged must not hold a port.
+pub(crate) fn parts(config: Arc<Config>, open: OpenLog) -> Result<Parts, NodeError> {
+    let shards = config.shard_count() as usize;
+    let opened = open_streams(&config, open)?;
+    let listeners = bind(&config)?;
+    let urls = listeners.iter().map(Listener::url).collect();
+    let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
+    let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
+    let shared = Arc::new(Shared::new(config.clone(), bells.clone()));
+    let (writer, reader) = opened.map_or((None, None), |(writer, reader)| (Some(writer), Some(reader)));
+    let (feeds, log) = match writer {
+        Some(writer) => lay_log(&config, writer, &bells),
+        None => ((0..shards).map(|_| None).collect(), None),
+    };
+    let mail = lay_mail(&config, &bells);
+    let mut built = Vec::with_capacity(shards);
+    for (index, (((poll, bell), feed), (post, inlets))) in
+        polls.into_iter().zip(bells).zip(feeds).zip(mail).enumerate()
+    {
+        let id = ShardId(index as u8);
+        let listeners = listeners.iter().map(Listener::try_clone).collect::<Result<_, _>>();
+        let listeners = listeners.map_err(|source| NodeError::System { doing: "share a listener", source })?;
+        built.push(Shard::new(ShardParts { id, shared: shared.clone(), poll, bell, listeners, inlets, post, log: feed })?);
+    }
+    Ok(Parts { shared, shards: built, log, listeners: urls, streams: Streams::new(reader, config) })
+}
+
+fn open_streams(config: &Config, open: OpenLog) -> Result<Option<(LogWriter, LogReader)>, NodeError> {
+    let Some(dir) = config.data_dir.as_deref().filter(|_| !config.streams.is_empty()) else { return Ok(None) };
+    let log_config = LogConfig {
+        body_bytes_max: config.limits.packet_bytes_max as usize + ENVELOPE_EXTRA_BYTES,
+        ..LogConfig::default()
+    };
+    let streams: Vec<StreamConfig> = config
+        .streams
+        .iter()
+        .map(|(name, stream)| StreamConfig {
+            name: name.clone(),
+            partitions: stream.partitions,
+            retain_bytes: stream.retain_bytes,
+            retain_age_ms: stream.retain_age_ms,
+            segment_bytes: stream.segment_bytes,
+        })
+        .collect();
+    Ok(Some(open(dir, &log_config, &streams)?))
+}
+
+fn bind(config: &Config) -> Result<Vec<Listener>, NodeError> {
+    let mut listeners = Vec::with_capacity(config.listen.len());
+    for text in &config.listen {
+        let address: ListenAddress = text.parse()?;
+        listeners.push(Listener::bind(&address)?);
+    }
+    Ok(listeners)
+}
+
+fn poll() -> Result<Poll, NodeError> {
+    Poll::new().map_err(|source| NodeError::System { doing: "open an event queue", source })
+}
+
+fn bell(poll: &Poll) -> Result<Bell, NodeError> {
+    let waker = mio::Waker::new(poll.registry(), WAKER);
+    waker.map(Bell::new).map_err(|source| NodeError::System { doing: "open an event queue's waker", source })
+}
+
+/// Unparks a thread that makes itself known when it starts.
+#[derive(Clone, Default)]
+pub(crate) struct Unpark(Arc<OnceLock<Thread>>);
+
+impl Unpark {
+    /// Called once by the thread itself.
+    pub(crate) fn is_me(&self) {
+        // Only the one log thread calls this, so the cell is empty.
+        let _ = self.0.set(std::thread::current());
+    }
+}
+
+impl Wake for Unpark {
+    fn wake(&self) {
+        // Before the thread has started it needs no waking: it looks at its lanes first.
+        if let Some(thread) = self.0.get() {
+            thread.unpark();
+        }
+    }
+}
+
+fn lay_log(config: &Config, writer: LogWriter, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
+    let unpark = Unpark::default();
+    let bell = Bell::new(unpark.clone());
+    let shared = Arc::new(LogShared::new(shards.len()));
+    let routes: Vec<StreamRoute> = config
+        .streams
+        .values()
+        .enumerate()
+        .map(|(n, stream)| StreamRoute {
+            index: StreamIndex(n as u32),
+            partitions: stream.partitions,
+            key: stream.key,
+        })
+        .collect();
+    let (mut feeds, mut inlets) = (Vec::new(), Vec::new());
+    for (shard, shard_bell) in shards.iter().enumerate() {
+        let (to_log, inlet): (Lane<LogBatch>, Inlet<LogBatch>) = lane(LOG_LANE_BATCHES, shard_bell.clone(), bell.clone());
+        let bytes_max = config.limits.log_lane_bytes;
+        feeds.push(Some(LogFeed::new(to_log, shared.clone(), shard, routes.clone(), bytes_max)));
+        inlets.push(inlet);
+    }
+    let thread = LogThread::new(writer, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
+    (feeds, Some(LogParts { thread, shared, bell }))
+}
+
+/// For each shard its lanes out and in.
+fn lay_mail(config: &Config, bells: &[Bell]) -> Vec<(Post, Vec<LanesIn>)> {
+    let batches = config.limits.mailbox_batches as usize;
+    let count = bells.len();
+    let mut out: Vec<Vec<Option<LanesOut>>> = (0..count).map(|_| (0..count).map(|_| None).collect()).collect();
+    let mut inlets: Vec<Vec<LanesIn>> = (0..count).map(|_| Vec::new()).collect();
+    for from in 0..count {
+        for to in (0..count).filter(|to| *to != from) {
+            let (control_out, control) = lane(batches, bells[from].clone(), bells[to].clone());
+            let (publish_out, publish) = lane(batches, bells[from].clone(), bells[to].clone());
+            let (direct_out, direct) = lane(batches, bells[from].clone(), bells[to].clone());
+            out[from][to] = Some(LanesOut { control: control_out, publish: publish_out, direct: direct_out });
+            inlets[to].push(LanesIn { from: ShardId(from as u8), control, publish, direct });
+        }
+    }
+    let limits = ParcelLimits {
+        messages: config.limits.mailbox_batch_messages as usize,
+        bytes: config.limits.mailbox_batch_bytes as usize,
+    };
+    out.into_iter().map(|lanes| Post::new(lanes, limits)).zip(inlets).collect()
+}

@@ -1,0 +1,209 @@
+//! A running node: its threads, and the way to ask, drain and stop them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use lapwing_store::LogReader;
+
+use crate::assemble::{self, LogParts, Parts};
+use crate::config::Config;
+use crate::error::NodeError;
+use crate::log::{LogShared, LogThread};
+use crate::mailbox::Bell;
+use crate::metrics::{LogCounters, Metric, ShardCounters};
+use crate::shard::Shard;
+use crate::shared::{Failure, Phase, Shared};
+use crate::streams::Streams;
+
+/// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
+pub struct Handle {
+    shared: Arc<Shared>,
+    counters: Vec<Arc<ShardCounters>>,
+    listeners: Vec<String>,
+    streams: Streams,
+    log: Option<(Arc<LogShared>, Bell)>,
+    threads: Mutex<Threads>,
+}
+
+#[derive(Default)]
+struct Threads {
+    shards: Vec<JoinHandle<()>>,
+    log: Option<JoinHandle<()>>,
+}
+
+/// How often a drain looks whether it is done.
+const DRAIN_LOOK: Duration = Duration::from_millis(2);
+
+impl Handle {
+    /// Opens the log and the listeners and starts the threads. Clients can connect when it returns.
+    ///
+    /// # Errors
+    /// `Config`, `Bind`, `Store`, `System`; nothing stays open then.
+    pub fn start(config: Config) -> Result<Self, NodeError> {
+        config.check()?;
+        Self::run(assemble::parts(Arc::new(config), assemble::open_log())?)
+    }
+
+    /// As [`Handle::start`], with a log that the caller opened: the seam at which tests inject faults of the disk.
+    ///
+    /// # Errors
+    /// As [`Handle::start`].
+    #[doc(hidden)]
+    pub fn start_with_log(config: Config, open: assemble::OpenLog) -> Result<Self, NodeError> {
+        config.check()?;
+        Self::run(assemble::parts(Arc::new(config), open)?)
+    }
+
+    fn run(parts: Parts) -> Result<Self, NodeError> {
+        let Parts { shared, shards, log, listeners, streams } = parts;
+        let (log_thread, log) = match log {
+            Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
+            None => (None, None),
+        };
+        let handle = Handle {
+            counters: shards.iter().map(Shard::counters).collect(),
+            shared,
+            listeners,
+            streams,
+            log,
+            threads: Mutex::new(Threads::default()),
+        };
+        // From here on a failure drops the handle, and that stops the threads begun so far.
+        if let Some(log_thread) = log_thread {
+            handle.threads().log = Some(spawn_log(&handle.shared, log_thread)?);
+        }
+        for shard in shards {
+            let thread = spawn_shard(&handle.shared, shard)?;
+            handle.threads().shards.push(thread);
+        }
+        Ok(handle)
+    }
+
+    /// The addresses that clients connect to, with their real ports.
+    pub fn listeners(&self) -> Vec<String> {
+        self.listeners.clone()
+    }
+
+    /// True while the node accepts connections and has not failed.
+    pub fn ready(&self) -> bool {
+        self.shared.phase() == Phase::Running
+    }
+
+    /// Why the node stopped by itself, if it did.
+    pub fn failure(&self) -> Option<Failure> {
+        self.shared.failure()
+    }
+
+    /// All counters of the node, summed over its shards.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let shards: Vec<&ShardCounters> = self.counters.iter().map(|counters| &**counters).collect();
+        let mut metrics = vec![Metric::gauge("lapwing_shards", "Event loops of this node.", shards.len() as u64)];
+        metrics.extend(ShardCounters::collect(&shards));
+        if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
+            metrics.extend(LogCounters::collect(reader, log.is_full()));
+        }
+        metrics
+    }
+
+    /// The streams of this node, to read from any thread.
+    pub fn streams(&self) -> Streams {
+        self.streams.clone()
+    }
+
+    /// Every stream as JSON: `{"streams": [...]}`.
+    pub fn streams_json(&self) -> String {
+        self.streams.to_json()
+    }
+
+    /// What the log has to tell an operator since the last call.
+    pub fn take_notices(&self) -> Vec<String> {
+        let notices = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
+        notices.iter().map(ToString::to_string).collect()
+    }
+
+    /// Stops accepting, sends clients away (`0x8B` in 5.0), writes out what waits and commits it.
+    ///
+    /// # Errors
+    /// `DrainTimeout`: some connections did not take their bytes in time; [`Handle::stop`] cuts them.
+    pub fn drain(&self, timeout: Duration) -> Result<(), NodeError> {
+        self.shared.enter(Phase::Draining);
+        let begun = Instant::now();
+        while !self.shared.is_drained() && self.shared.phase() != Phase::Stopping {
+            if begun.elapsed() >= timeout {
+                let connections = u64::from(self.shared.connections());
+                return Err(NodeError::DrainTimeout { connections, timeout_ms: timeout.as_millis() as u64 });
+            }
+            thread::sleep(DRAIN_LOOK);
+        }
+        Ok(())
+    }
+
+    /// Ends all threads; the log is committed and closed last. Connections still open are cut.
+    ///
+    /// # Errors
+    /// The failure that stopped the node before, or one on the way down.
+    pub fn stop(self) -> Result<(), NodeError> {
+        self.end();
+        match self.shared.failure() {
+            None => Ok(()),
+            Some(failure) => Err(NodeError::Failed(failure)),
+        }
+    }
+
+    fn end(&self) {
+        self.shared.enter(Phase::Stopping);
+        let threads = std::mem::take(&mut *self.threads());
+        for shard in threads.shards {
+            // A panic was caught and noted inside the thread.
+            let _ = shard.join();
+        }
+        if let (Some(thread), Some((log, bell))) = (threads.log, &self.log) {
+            log.stop();
+            bell.ring();
+            let _ = thread.join();
+        }
+    }
+
+    fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn spawn_shard(shared: &Arc<Shared>, shard: Shard) -> Result<JoinHandle<()>, NodeError> {
+    let name = format!("lapwing-{}", shard.id().index());
+    let shared = shared.clone();
+    spawn(name, move || guarded(&shared, || shard.run()))
+}
+
+fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
+}
+
+fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, NodeError> {
+    let spawned = thread::Builder::new().name(name).spawn(work);
+    spawned.map_err(|source| NodeError::System { doing: "start a thread", source })
+}
+
+/// Runs `work`; an error or a panic stops the whole node, because its part of the clients would hang otherwise.
+fn guarded(shared: &Shared, work: impl FnOnce() -> Result<(), NodeError>) {
+    let failed = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => error,
+        Err(panic) => {
+            let what = panic.downcast_ref::<String>().cloned();
+            let what = what.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            let thread = thread::current().name().unwrap_or("a thread").to_owned();
+            NodeError::Defect { thread, what: what.unwrap_or_else(|| "no message".into()) }
+        }
+    };
+    shared.fail(&failed);
+}

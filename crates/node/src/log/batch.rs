@@ -1,0 +1,39 @@
+//! What a shard hands to the log thread in one step.
+
+use lapwing_store::StreamIndex;
+
+use crate::slot::Slot;
+
+/// Where one body goes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record {
+    pub(crate) stream: StreamIndex,
+    pub(crate) partition: u32,
+    pub(crate) slot: Slot,
+    pub(crate) message_id: u64,
+    /// End of the body in `LogBatch::bodies`; it begins where the one before ends.
+    pub(crate) body_end: usize,
+}
+
+/// Records in the order of their tickets.
+#[derive(Debug, Default)]
+pub(crate) struct LogBatch {
+    pub(crate) records: Vec<Record>,
+    pub(crate) bodies: Vec<u8>,
+    /// The ticket of the last record.
+    pub(crate) last_ticket: u64,
+    /// Someone waits for the commit (a QoS 1 or 2 message is in it).
+    pub(crate) awaited: bool,
+}
+
+impl LogBatch {
+    /// Each record with its body.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Record, &[u8])> {
+        let mut start = 0;
+        self.records.iter().map(move |record| {
+            let body = &self.bodies[start..record.body_end];
+            start = record.body_end;
+            (record, body)
+        })
+    }
+}

@@ -1,0 +1,126 @@
+//! A shard's side of the log: encode, number, hand over, and know what is durable.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lapwing_envelope::Envelope;
+use lapwing_store::StreamIndex;
+
+use super::batch::{LogBatch, Record};
+use super::thread::LogShared;
+use crate::config::StreamKey;
+use crate::mailbox::Lane;
+use crate::slot::{Slot, stable_hash};
+
+/// Bytes gathered in one batch before the next one is begun.
+const BATCH_BYTES: usize = 256 << 10;
+
+/// One stream as a shard sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamRoute {
+    pub(crate) index: StreamIndex,
+    pub(crate) partitions: u32,
+    pub(crate) key: StreamKey,
+}
+
+/// A shard's way into the log.
+pub(crate) struct LogFeed {
+    lane: Lane<LogBatch>,
+    shared: Arc<LogShared>,
+    shard: usize,
+    streams: Vec<StreamRoute>,
+    open: LogBatch,
+    last_ticket: u64,
+    /// (last ticket, bytes) of batches handed over and not durable yet.
+    under_way: VecDeque<(u64, u64)>,
+    under_way_bytes: u64,
+    bytes_max: u64,
+}
+
+impl LogFeed {
+    pub(crate) fn new(
+        lane: Lane<LogBatch>,
+        shared: Arc<LogShared>,
+        shard: usize,
+        streams: Vec<StreamRoute>,
+        bytes_max: u64,
+    ) -> Self {
+        let (open, under_way) = (LogBatch::default(), VecDeque::new());
+        LogFeed { lane, shared, shard, streams, open, last_ticket: 0, under_way, under_way_bytes: 0, bytes_max }
+    }
+
+    /// Encodes one message for stream number `stream`; returns its ticket.
+    pub(crate) fn append<'p, I>(&mut self, stream: u32, envelope: &Envelope<'_>, user_properties: I) -> u64
+    where
+        I: Iterator<Item = (&'p str, &'p str)> + Clone,
+    {
+        let route = &self.streams[stream as usize];
+        let slot = Slot::of(envelope.client_id.as_bytes());
+        let key = match route.key {
+            StreamKey::Client => envelope.client_id,
+            StreamKey::Topic => envelope.topic,
+        };
+        let partition = (stable_hash(key.as_bytes()) % u64::from(route.partitions)) as u32;
+        self.last_ticket += 1;
+        // Unique on this node as long as its process lives: 8 bits of shard over a counter.
+        let message_id = (self.shard as u64) << 56 | self.last_ticket;
+        envelope.encode(user_properties, &mut self.open.bodies);
+        let body_end = self.open.bodies.len();
+        self.open.records.push(Record { stream: route.index, partition, slot, message_id, body_end });
+        self.open.last_ticket = self.last_ticket;
+        self.open.awaited |= envelope.qos > 0;
+        if body_end >= BATCH_BYTES {
+            self.close_batch();
+        }
+        self.last_ticket
+    }
+
+    fn close_batch(&mut self) {
+        if self.open.records.is_empty() {
+            return;
+        }
+        let batch = std::mem::take(&mut self.open);
+        let bytes = batch.bodies.len() as u64;
+        self.under_way.push_back((batch.last_ticket, bytes));
+        self.under_way_bytes += bytes;
+        self.lane.send(batch);
+    }
+
+    /// Hands over what gathered; once per turn of the loop.
+    pub(crate) fn flush(&mut self) {
+        self.close_batch();
+        self.lane.flush();
+    }
+
+    /// The last durable ticket of this shard.
+    pub(crate) fn committed(&mut self) -> u64 {
+        let committed = self.shared.committed(self.shard);
+        while let Some(&(ticket, bytes)) = self.under_way.front()
+            && ticket <= committed
+        {
+            self.under_way.pop_front();
+            self.under_way_bytes -= bytes;
+        }
+        committed
+    }
+
+    /// True when everything handed over is durable.
+    pub(crate) fn is_settled(&mut self) -> bool {
+        self.committed() == self.last_ticket
+    }
+
+    /// True when connections that publish into streams may be read.
+    pub(crate) fn has_credit(&self) -> bool {
+        self.under_way_bytes + (self.open.bodies.len() as u64) < self.bytes_max
+    }
+
+    /// True when even those that wait already are too many: four times the mark.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.under_way_bytes + (self.open.bodies.len() as u64) > self.bytes_max.saturating_mul(4)
+    }
+
+    /// True while the disk is full.
+    pub(crate) fn is_disk_full(&self) -> bool {
+        self.shared.is_full()
+    }
+}

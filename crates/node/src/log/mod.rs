@@ -1,0 +1,17 @@
+//! The log of a node: shards hand over encoded messages, one thread appends and commits them.
+//!
+//! - A shard counts what it hands over; the number of a message is its *ticket*. The thread takes the lanes in order and
+//!   publishes, per shard, the last ticket that is durable. A shard acknowledges what lies at or below it.
+//! - Commits are adaptive: whatever gathered while the last commit ran goes into the next one. Only when nobody waits for
+//!   an acknowledgement may a commit wait a moment for company.
+//! - A full disk is a state: the thread keeps what it has, stops taking, raises a flag, and tries again. Shards then
+//!   drop stream copies of QoS 0 (counted) and do not read on from connections that publish QoS 1 or 2 into a stream.
+//! - Any other failure of the log stops the node.
+
+mod batch;
+mod feed;
+mod thread;
+
+pub(crate) use batch::LogBatch;
+pub(crate) use feed::{LogFeed, StreamRoute};
+pub(crate) use thread::{LogShared, LogThread, now_us};

@@ -1,0 +1,229 @@
+//! The one thread that writes the log.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use lapwing_store::{Append, LogWriter, StoreError};
+
+use super::batch::LogBatch;
+use crate::assemble::Unpark;
+use crate::mailbox::{Bell, Inlet};
+
+/// Bytes appended before a commit is due even though more waits in the lanes.
+const COMMIT_BYTES: usize = 8 << 20;
+/// How long a commit that nobody waits for may gather.
+const COMPANY: Duration = Duration::from_millis(2);
+/// Pause between two tries while the disk is full.
+const FULL_PAUSE: Duration = Duration::from_millis(100);
+/// How often retention is looked after.
+const RETAIN_EVERY: Duration = Duration::from_secs(1);
+
+/// What the log thread tells everyone; written by it alone.
+pub(crate) struct LogShared {
+    committed: Vec<AtomicU64>,
+    full: AtomicBool,
+    stop: AtomicBool,
+}
+
+impl LogShared {
+    pub(crate) fn new(shards: usize) -> Self {
+        let committed = (0..shards).map(|_| AtomicU64::new(0)).collect();
+        LogShared { committed, full: AtomicBool::new(false), stop: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn committed(&self, shard: usize) -> u64 {
+        self.committed[shard].load(Ordering::Acquire)
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.full.load(Ordering::Relaxed)
+    }
+
+    /// Asks the thread to end once the lanes are empty. Written by the node, after its shards have ended.
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+    }
+}
+
+/// The log thread's state; [`LogThread::run`] is its life.
+pub(crate) struct LogThread {
+    writer: LogWriter,
+    inlets: Vec<Inlet<LogBatch>>,
+    shards: Vec<Bell>,
+    bell: Bell,
+    unpark: Unpark,
+    shared: Arc<LogShared>,
+    /// The last ticket appended, per shard.
+    appended: Vec<u64>,
+    /// A batch of which the writer has taken the first records only, because too much waited: (shard, batch, next).
+    rest: Option<(usize, LogBatch, usize)>,
+    awaited: bool,
+    last_commit: Instant,
+    last_retain: Instant,
+}
+
+impl LogThread {
+    pub(crate) fn new(
+        writer: LogWriter,
+        inlets: Vec<Inlet<LogBatch>>,
+        shards: Vec<Bell>,
+        bell: Bell,
+        unpark: Unpark,
+        shared: Arc<LogShared>,
+    ) -> Self {
+        let (appended, now) = (vec![0; inlets.len()], Instant::now());
+        LogThread {
+            writer,
+            inlets,
+            shards,
+            bell,
+            unpark,
+            shared,
+            appended,
+            rest: None,
+            awaited: false,
+            last_commit: now,
+            last_retain: now,
+        }
+    }
+
+    /// Works until the node stops it.
+    ///
+    /// # Errors
+    /// Any error of the log but `Full`: the node stops.
+    pub(crate) fn run(mut self) -> Result<(), StoreError> {
+        self.unpark.is_me();
+        loop {
+            let stopping = self.shared.stop.load(Ordering::Acquire);
+            self.gather()?;
+            if self.writer.pending_bytes() > 0 {
+                self.commit_or_wait(stopping)?;
+            } else if stopping && self.is_idle() {
+                return self.writer.close();
+            } else {
+                self.sleep(RETAIN_EVERY);
+            }
+            self.retain()?;
+            if stopping && self.shared.is_full() {
+                // The disk is full and the node ends: what was never acknowledged is given up.
+                return Ok(());
+            }
+        }
+    }
+
+    /// Appends what waits in the lanes, up to one commit's worth.
+    fn gather(&mut self) -> Result<(), StoreError> {
+        if self.shared.is_full() {
+            return Ok(());
+        }
+        let now_us = now_us();
+        if let Some((shard, batch, next)) = self.rest.take() {
+            self.append(shard, batch, next, now_us)?;
+        }
+        for shard in 0..self.inlets.len() {
+            while self.rest.is_none() && self.writer.pending_bytes() < COMMIT_BYTES {
+                let Some(batch) = self.inlets[shard].take() else { break };
+                self.append(shard, batch, 0, now_us)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, shard: usize, batch: LogBatch, from: usize, now_us: i64) -> Result<(), StoreError> {
+        self.awaited |= batch.awaited;
+        let refused = self.append_records(shard, &batch, from, now_us)?;
+        self.rest = refused.map(|next| (shard, batch, next));
+        Ok(())
+    }
+
+    /// Appends from record number `from` on; returns the first one for which too much waits already.
+    fn append_records(
+        &mut self,
+        shard: usize,
+        batch: &LogBatch,
+        from: usize,
+        now_us: i64,
+    ) -> Result<Option<usize>, StoreError> {
+        for (n, (record, body)) in batch.iter().enumerate().skip(from) {
+            let append = Append {
+                partition: record.partition,
+                slot: record.slot.get(),
+                data_group: record.slot.data_group(),
+                message_id: record.message_id,
+                appended_at_us: now_us,
+                body,
+            };
+            match self.writer.append(record.stream, append) {
+                Ok(_) => self.appended[shard] = batch.last_ticket - (batch.records.len() - 1 - n) as u64,
+                Err(error) if error.is_retryable() => return Ok(Some(n)),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Commits now, or sleeps a moment when nobody waits for it and more may come.
+    fn commit_or_wait(&mut self, stopping: bool) -> Result<(), StoreError> {
+        let since = self.last_commit.elapsed();
+        let urgent = self.awaited || stopping || self.rest.is_some() || self.writer.pending_bytes() >= COMMIT_BYTES;
+        if !urgent && since < COMPANY {
+            self.sleep(COMPANY - since);
+            return Ok(());
+        }
+        match self.writer.commit() {
+            Ok(_) => self.publish(),
+            Err(error) if error.is_retryable() => {
+                self.shared.full.store(true, Ordering::Relaxed);
+                std::thread::park_timeout(FULL_PAUSE);
+            }
+            Err(error) => return Err(error),
+        }
+        self.last_commit = Instant::now();
+        Ok(())
+    }
+
+    /// Tells the shards how far the log is durable.
+    fn publish(&mut self) {
+        let was_full = self.shared.full.swap(false, Ordering::Relaxed);
+        self.awaited = false;
+        for (shard, ticket) in self.appended.iter().enumerate() {
+            let cell = &self.shared.committed[shard];
+            if cell.load(Ordering::Relaxed) != *ticket || was_full {
+                cell.store(*ticket, Ordering::Release);
+                self.shards[shard].ring();
+            }
+        }
+    }
+
+    fn retain(&mut self) -> Result<(), StoreError> {
+        if self.last_retain.elapsed() < RETAIN_EVERY {
+            return Ok(());
+        }
+        self.last_retain = Instant::now();
+        match self.writer.retain(now_us() / 1000) {
+            Ok(_) => Ok(()),
+            // The next commit meets the same full disk and raises the flag; retention is tried again in a second.
+            Err(error) if error.is_retryable() => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.rest.is_none() && self.inlets.iter().all(Inlet::is_empty)
+    }
+
+    fn sleep(&self, at_most: Duration) {
+        self.bell.prepare();
+        if self.is_idle() && !self.shared.stop.load(Ordering::Acquire) {
+            std::thread::park_timeout(at_most);
+        }
+        self.bell.awake();
+    }
+}
+
+/// Microseconds since the epoch.
+pub(crate) fn now_us() -> i64 {
+    // A clock before 1970 is no reason to stop: the append time is then 0.
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64)
+}

@@ -1,0 +1,39 @@
+//! Why a message went nowhere although something asked for it; the session counts its own reasons beside these.
+
+/// The named reasons of the node itself.
+#[repr(usize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DropReason {
+    /// A group's filter matched, but no member could take it.
+    GroupEmpty,
+    /// QoS 0 copy for a stream while the disk was full.
+    StreamDiskFull,
+    /// A retained message beyond `retained_messages_max` or `retained_bytes_max`; it was still delivered live.
+    RetainedFull,
+    /// Picked on another shard for a session that had ended when it came.
+    SessionGone,
+}
+
+impl DropReason {
+    pub(crate) const COUNT: usize = 4;
+    /// Every reason with its label, in the order of the variants.
+    pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
+        (DropReason::GroupEmpty, "group_empty"),
+        (DropReason::StreamDiskFull, "stream_disk_full"),
+        (DropReason::RetainedFull, "retained_full"),
+        (DropReason::SessionGone, "session_gone"),
+    ];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does each reason find its own counter and label?
+    #[test]
+    fn the_table_is_in_the_order_of_the_variants() {
+        for (n, (reason, _)) in DropReason::ALL.iter().enumerate() {
+            assert_eq!(*reason as usize, n);
+        }
+    }
+}

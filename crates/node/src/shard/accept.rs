@@ -1,0 +1,114 @@
+//! New connections: accepted here, refused when there are too many, moved when their client lives elsewhere.
+
+use std::time::Instant;
+
+use lapwing_transport::{AcceptError, Accepted, Socket};
+
+use super::connection::{Connection, Stage};
+use super::{Due, Shard, token_of};
+use crate::error::NodeError;
+use crate::mail::{Control, MovedConnection};
+use crate::slot::ShardId;
+
+/// Connections taken from one listener in one turn, so that a flood of them does not starve those that are open.
+const ACCEPTS_PER_TURN: usize = 64;
+/// Pause of a listener after the process ran out of descriptors.
+const EXHAUSTED_PAUSE_MS: u64 = 100;
+
+impl Shard {
+    /// Starts to listen; called on the shard's own thread.
+    pub(super) fn open_listeners(&mut self) -> Result<(), NodeError> {
+        for (index, door) in self.doors.iter_mut().enumerate() {
+            let registered = door.listener.register(self.poll.registry(), mio::Token(index));
+            registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
+        }
+        Ok(())
+    }
+
+    /// Stops to listen.
+    pub(super) fn close_listeners(&mut self) {
+        for mut door in self.doors.drain(..) {
+            // The listener is dropped right after; a failure here has no consequence.
+            let _ = door.listener.deregister(self.poll.registry());
+        }
+    }
+
+    /// Takes waiting connections from every listener that has some.
+    pub(super) fn accept(&mut self) {
+        for index in 0..self.doors.len() {
+            let mut left = ACCEPTS_PER_TURN;
+            while self.doors[index].is_open(self.now_ms) && left > 0 {
+                left -= 1;
+                match self.doors[index].listener.accept() {
+                    Ok(Some(accepted)) => self.welcome(accepted),
+                    Ok(None) => self.doors[index].ready = false,
+                    Err(AcceptError::Connection(_)) => self.counters.accept_failures.add(1),
+                    Err(AcceptError::Exhausted(_)) => {
+                        self.counters.accept_failures.add(1);
+                        self.doors[index].paused_until_ms = self.now_ms + EXHAUSTED_PAUSE_MS;
+                        self.timers.add(self.now_ms + EXHAUSTED_PAUSE_MS, Due::Door);
+                    }
+                }
+            }
+        }
+    }
+
+    fn welcome(&mut self, accepted: Accepted) {
+        if !self.shared.connection_opened() {
+            self.counters.refused_connections_max.add(1);
+            return;
+        }
+        self.counters.accepted.add(1);
+        self.admit_socket(accepted.socket, Vec::new(), Instant::now(), true);
+    }
+
+    /// Takes a connection that another shard has read the CONNECT of.
+    pub(super) fn adopt(&mut self, moved: MovedConnection) {
+        self.admit_socket(moved.socket, moved.bytes, moved.accepted_at, false);
+    }
+
+    fn admit_socket(&mut self, socket: Socket, input: Vec<u8>, accepted_at: Instant, is_new: bool) {
+        let mut connection = Connection::new(socket, accepted_at);
+        connection.input = input;
+        connection.unhandled = !is_new;
+        let index = self.clients.insert_connection(connection);
+        let born = self.clients.connection(index).map_or(0, |c| c.born);
+        let registered = match self.clients.connection(index) {
+            Some(connection) => connection.socket.register(self.poll.registry(), token_of(index)),
+            None => return,
+        };
+        self.counters.connections.add(1);
+        if registered.is_err() {
+            self.counters.accept_failures.add(1);
+            self.drop_connection(index);
+            return;
+        }
+        let spent_ms = accepted_at.elapsed().as_millis() as u64;
+        let timeout_ms = self.shared.config.limits.connect_timeout_ms;
+        self.timers.add(self.now_ms + timeout_ms.saturating_sub(spent_ms), Due::Connect { index, born });
+        self.clients.queue_read(index);
+    }
+
+    /// Sends a connection, with everything read from it, to the shard of its client.
+    pub(super) fn move_connection(&mut self, index: usize, to: ShardId, bytes: &[u8]) {
+        let Some(mut connection) = self.clients.remove_connection(index) else { return };
+        self.counters.connections.sub(1);
+        let Stage::Connecting { accepted_at } = connection.stage else { return };
+        if connection.socket.deregister(self.poll.registry()).is_err() {
+            self.shared.connection_closed();
+            self.counters.accept_failures.add(1);
+            return;
+        }
+        self.counters.moved.add(1);
+        let moved = MovedConnection { socket: connection.socket, bytes: bytes.to_vec(), accepted_at };
+        self.post.control(to, Control::Connection(Box::new(moved)));
+    }
+
+    /// Forgets a connection and closes its socket.
+    pub(super) fn drop_connection(&mut self, index: usize) {
+        if self.clients.remove_connection(index).is_some() {
+            self.counters.connections.sub(1);
+            self.shared.connection_closed();
+        }
+    }
+}

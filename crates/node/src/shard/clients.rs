@@ -1,0 +1,275 @@
+//! The connections and sessions of one shard, and the lists of those with work to do.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+
+use lapwing_session::{Close, Counters as SessionCounters, Delivered, Grant, Io, Routed, Session, SessionKey};
+use rustc_hash::FxBuildHasher;
+use slab::Slab;
+
+use super::buffers::Buffers;
+use super::connection::Connection;
+use crate::slot::ShardId;
+
+/// A session and where its connection is.
+pub(crate) struct Entry {
+    pub(crate) session: Session,
+    pub(crate) client_id: Arc<str>,
+    /// Index of its connection, while it has one.
+    pub(crate) connection: Option<usize>,
+    /// Stands in the list of sessions that wait for a commit.
+    awaiting: bool,
+    /// The earliest timer set for it.
+    pub(crate) timer_ms: Option<u64>,
+}
+
+/// Everything of a shard that has to do with clients. No other shard touches it.
+pub(crate) struct Clients {
+    own: ShardId,
+    connections: Slab<Connection>,
+    sessions: Slab<Entry>,
+    by_id: HashMap<Arc<str>, SessionKey, FxBuildHasher>,
+    /// What the sessions count.
+    pub(crate) counters: SessionCounters,
+    /// Connections with bytes to read or handle, each once.
+    ready: VecDeque<usize>,
+    /// Connections with bytes to write, each once.
+    touched: Vec<usize>,
+    /// Sessions with acknowledgements that wait for a commit, each once.
+    awaiting: Vec<SessionKey>,
+    overflowing: Vec<(SessionKey, Close)>,
+    /// Output buffers that no connection holds now.
+    pub(crate) buffers: Buffers,
+    births: u64,
+    generation: u32,
+}
+
+impl Clients {
+    pub(crate) fn new(own: ShardId) -> Self {
+        Clients {
+            own,
+            connections: Slab::new(),
+            sessions: Slab::new(),
+            by_id: HashMap::default(),
+            counters: SessionCounters::default(),
+            ready: VecDeque::new(),
+            touched: Vec::new(),
+            awaiting: Vec::new(),
+            overflowing: Vec::new(),
+            buffers: Buffers::default(),
+            births: 0,
+            generation: 0,
+        }
+    }
+
+    pub(crate) fn insert_connection(&mut self, mut connection: Connection) -> usize {
+        self.births += 1;
+        connection.born = self.births;
+        self.connections.insert(connection)
+    }
+
+    pub(crate) fn remove_connection(&mut self, index: usize) -> Option<Connection> {
+        self.connections.try_remove(index)
+    }
+
+    pub(crate) fn connection(&mut self, index: usize) -> Option<&mut Connection> {
+        self.connections.get_mut(index)
+    }
+
+    /// The kernel takes bytes again.
+    pub(crate) fn writable(&mut self, index: usize) {
+        if let Some(connection) = self.connections.get_mut(index)
+            && connection.output_bytes() > 0
+        {
+            touch(connection, index, &mut self.touched);
+        }
+    }
+
+    /// The indexes of all connections.
+    pub(crate) fn connection_indexes(&self) -> Vec<usize> {
+        self.connections.iter().map(|(index, _)| index).collect()
+    }
+
+    pub(crate) fn connection_count(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Lets the connection be read in this or the next turn.
+    pub(crate) fn queue_read(&mut self, index: usize) {
+        if let Some(connection) = self.connections.get_mut(index)
+            && !connection.queued
+            && connection.hold.is_none()
+        {
+            connection.queued = true;
+            self.ready.push_back(index);
+        }
+    }
+
+    /// The next connection to read; of `turn` there are as many as stood in the list when the turn began.
+    pub(crate) fn next_ready(&mut self) -> Option<usize> {
+        let index = self.ready.pop_front()?;
+        if let Some(connection) = self.connections.get_mut(index) {
+            connection.queued = false;
+        }
+        Some(index)
+    }
+
+    pub(crate) fn ready_count(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Lets the connection be flushed at the end of this turn.
+    pub(crate) fn touch(&mut self, index: usize) {
+        if let Some(connection) = self.connections.get_mut(index) {
+            touch(connection, index, &mut self.touched);
+        }
+    }
+
+    /// Takes the list of connections to flush.
+    pub(crate) fn take_touched(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.touched)
+    }
+
+    /// Gives the memory of the list back.
+    pub(crate) fn recycle_touched(&mut self, mut list: Vec<usize>) {
+        list.clear();
+        list.append(&mut self.touched);
+        self.touched = list;
+    }
+
+    pub(crate) fn has_touched(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
+    /// A key for a new session: unique in the process as long as fewer than 2^24 sessions follow each other in one place.
+    pub(crate) fn next_key(&mut self) -> SessionKey {
+        self.generation = (self.generation + 1) & 0x00ff_ffff;
+        let index = self.sessions.vacant_key() as u64;
+        SessionKey((self.own.index() as u64) << 56 | u64::from(self.generation) << 32 | index)
+    }
+
+    /// Puts a session into the place that its key names.
+    pub(crate) fn insert_session(&mut self, session: Session, connection: Option<usize>) {
+        let key = session.key();
+        let client_id: Arc<str> = session.client_id().into();
+        self.by_id.insert(client_id.clone(), key);
+        let index = self.sessions.insert(Entry { session, client_id, connection, awaiting: false, timer_ms: None });
+        debug_assert_eq!(index, place_of(key));
+    }
+
+    /// The session of a client id.
+    pub(crate) fn find(&self, client_id: &str) -> Option<SessionKey> {
+        self.by_id.get(client_id).copied()
+    }
+
+    pub(crate) fn entry(&mut self, key: SessionKey) -> Option<&mut Entry> {
+        self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)
+    }
+
+    /// Takes a session out.
+    pub(crate) fn remove_session(&mut self, key: SessionKey) -> Option<Entry> {
+        self.entry(key)?;
+        let entry = self.sessions.remove(place_of(key));
+        self.by_id.remove(&entry.client_id);
+        Some(entry)
+    }
+
+    pub(crate) fn session_count(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// Runs `work` on a session with its connection's output; the connection is flushed at the end of the turn.
+    ///
+    /// `None` when there is no such session any more.
+    pub(crate) fn with<T>(&mut self, key: SessionKey, work: impl FnOnce(&mut Session, &mut Io<'_>) -> T) -> Option<T> {
+        let entry = self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)?;
+        let connection = entry.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
+        let answer = match connection {
+            Some((index, connection)) => {
+                let before = connection.output.len();
+                if connection.output.capacity() == 0 {
+                    connection.output = self.buffers.take();
+                }
+                let answer = work(&mut entry.session, &mut Io::new(&mut connection.output, &mut self.counters));
+                if connection.output.len() > before {
+                    touch(connection, index, &mut self.touched);
+                } else if before == 0 {
+                    self.buffers.give_back(&mut connection.output);
+                }
+                answer
+            }
+            None => work(&mut entry.session, &mut Io::new(&mut Vec::new(), &mut self.counters)),
+        };
+        if entry.session.awaits_commit() && !entry.awaiting {
+            entry.awaiting = true;
+            self.awaiting.push(key);
+        }
+        Some(answer)
+    }
+
+    /// Runs `work` with the output of a connection whose session is not in the table yet.
+    pub(crate) fn open<T>(&mut self, index: usize, work: impl FnOnce(&mut Io<'_>) -> T) -> Option<T> {
+        let connection = self.connections.get_mut(index)?;
+        Some(work(&mut Io::new(&mut connection.output, &mut self.counters)))
+    }
+
+    /// Looks whether a session that was put back waits for a commit.
+    pub(crate) fn note_waiting(&mut self, key: SessionKey) {
+        self.with(key, |_, _| ());
+    }
+
+    /// Takes the empty output buffer of a connection back.
+    pub(crate) fn release_buffer(&mut self, index: usize) {
+        if let Some(connection) = self.connections.get_mut(index) {
+            self.buffers.give_back(&mut connection.output);
+        }
+    }
+
+    /// Delivers a message to one session; false when there is no such session any more.
+    pub(crate) fn deliver<'g>(
+        &mut self,
+        key: SessionKey,
+        routed: &Routed<'_>,
+        grants: impl Iterator<Item = &'g Grant>,
+        now_ms: u64,
+    ) -> bool {
+        let Some(delivered) = self.with(key, |session, io| session.deliver(routed, grants, now_ms, io)) else {
+            return false;
+        };
+        if let Delivered::Overflow(close) = delivered {
+            self.overflowing.push((key, close));
+        }
+        true
+    }
+
+    /// Sessions whose queue overflowed and whose policy is to be disconnected for it.
+    pub(crate) fn take_overflowing(&mut self) -> Vec<(SessionKey, Close)> {
+        std::mem::take(&mut self.overflowing)
+    }
+
+    /// The log is durable up to `through`: acknowledgements that waited for it are written.
+    pub(crate) fn committed(&mut self, through: u64) {
+        for key in std::mem::take(&mut self.awaiting) {
+            if let Some(entry) = self.entry(key) {
+                entry.awaiting = false;
+                self.with(key, |session, io| session.committed(through, io));
+            }
+        }
+    }
+}
+
+fn touch(connection: &mut Connection, index: usize, touched: &mut Vec<usize>) {
+    if !connection.touched {
+        connection.touched = true;
+        touched.push(index);
+    }
+}
+
+fn place_of(key: SessionKey) -> usize {
+    (key.0 & 0xffff_ffff) as usize
+}
+
+/// The shard on which a session lives.
+pub(crate) fn shard_of(key: SessionKey) -> ShardId {
+    ShardId((key.0 >> 56) as u8)
+}

@@ -1,0 +1,144 @@
+//! The first packet of a connection: CONNECT, or nothing.
+
+use std::time::Instant;
+
+use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode};
+use lapwing_session::{Admission, Session, admit, refuse, refuse_malformed};
+
+use super::connection::Stage;
+use super::serve::Flow;
+use super::{Due, Shard};
+use crate::slot::Slot;
+
+impl Shard {
+    /// The first packet; `bytes` begin with it and hold all that was read.
+    pub(super) fn first_packet(&mut self, index: usize, packet: &Packet<'_>, bytes: &[u8]) -> Flow {
+        let Packet::Connect(connect) = packet else {
+            // [MQTT-3.1.0-1]; before a CONNECT there is no version to answer in.
+            self.counters.closed(ReasonCode::ProtocolError);
+            self.finish_connection(index);
+            return Flow::Gone;
+        };
+        let admission = match admit(connect, &self.settings, || self.assign_id()) {
+            Ok(admission) => admission,
+            Err(close) => return self.refuse(index, connect, close.reason),
+        };
+        if self.draining {
+            return self.refuse(index, connect, ReasonCode::ServerUnavailable);
+        }
+        let owner = Slot::of(admission.client_id.as_bytes()).shard(self.post.shards());
+        if owner != self.id {
+            self.move_connection(index, owner, bytes);
+            return Flow::Gone;
+        }
+        self.open_session(index, connect, &admission);
+        Flow::Continue
+    }
+
+    fn refuse(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode) -> Flow {
+        self.counters.closed(reason);
+        if let Some(connection) = self.clients.connection(index) {
+            refuse(connect.version, reason, &mut connection.output);
+        }
+        self.finish_connection(index);
+        Flow::Gone
+    }
+
+    /// An id that nobody has and that lives on this shard, so that the connection need not move.
+    fn assign_id(&self) -> String {
+        loop {
+            let id = format!("lapwing-{:032x}", random());
+            if Slot::of(id.as_bytes()).shard(self.post.shards()) == self.id {
+                return id;
+            }
+        }
+    }
+
+    fn open_session(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission) {
+        let existing = self.take_existing(&admission.client_id);
+        let key = self.clients.next_key();
+        let now_ms = self.now_ms;
+        let settings = self.settings.clone();
+        let Some(opened) = self.clients.open(index, |io| {
+            Session::open(connect, admission, key, &settings, existing, now_ms, io)
+        }) else {
+            return;
+        };
+        let key = opened.session.key();
+        self.clients.insert_session(opened.session, Some(index));
+        if let Some(connection) = self.clients.connection(index) {
+            connection.stage = Stage::Open { session: key, version: connect.version };
+        }
+        self.clients.note_waiting(key);
+        self.clients.touch(index);
+        self.set_timer(key);
+        if opened.session_present {
+            self.mark_away(key, false);
+        }
+        if let Some(discarded) = opened.discarded {
+            self.end_session(discarded);
+        }
+        self.count_sessions();
+    }
+
+    /// The session that the client has already, taken out of the table and off its former connection.
+    fn take_existing(&mut self, client_id: &str) -> Option<Session> {
+        let key = self.clients.find(client_id)?;
+        if let Some(former) = self.clients.entry(key)?.connection {
+            self.take_over(former, key);
+            // A session that was to end with its connection has ended.
+            self.clients.entry(key)?;
+        }
+        self.left_offline();
+        self.clients.remove_session(key).map(|entry| entry.session)
+    }
+
+    /// Bytes that are no packet.
+    pub(super) fn malformed(&mut self, index: usize, error: &ProtocolError) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        match connection.stage {
+            Stage::Open { session, .. } => {
+                let close = self.clients.with(session, |session, io| session.violated(error, io));
+                if let Some(close) = close {
+                    self.close(index, &close);
+                }
+            }
+            Stage::Connecting { .. } => {
+                refuse_malformed(error, &mut connection.output);
+                self.counters.closed(error.reason);
+                self.finish_connection(index);
+            }
+            Stage::Closing => {}
+        }
+    }
+
+    /// The time for a CONNECT is over.
+    pub(super) fn connect_timeout(&mut self, index: usize, born: u64) {
+        let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
+        if let Stage::Connecting { .. } = connection.stage {
+            self.counters.closes_connect_timeout.add(1);
+            self.drop_connection(index);
+        }
+    }
+
+    /// Lets a session's next deadline wake this shard, unless an earlier timer does so anyway.
+    pub(super) fn set_timer(&mut self, key: lapwing_session::SessionKey) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        let Some(deadline_ms) = entry.session.deadline_ms() else { return };
+        if entry.timer_ms.is_none_or(|timer_ms| deadline_ms < timer_ms) {
+            entry.timer_ms = Some(deadline_ms);
+            self.timers.add(deadline_ms, Due::Session(key));
+        }
+    }
+}
+
+/// 128 bits that nobody can guess in advance: the standard library's hash keys are random per process and per call.
+fn random() -> u128 {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    let half = || {
+        let mut hasher = RandomState::new().build_hasher();
+        hasher.write_u128(Instant::now().elapsed().as_nanos());
+        u128::from(hasher.finish())
+    };
+    half() << 64 | half()
+}

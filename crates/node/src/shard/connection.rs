@@ -1,0 +1,130 @@
+//! One client's connection: its socket and the bytes that wait on either side of it.
+
+use std::io;
+use std::time::Instant;
+
+use lapwing_codec::Version;
+use lapwing_session::SessionKey;
+use lapwing_transport::Socket;
+
+/// A connection on its shard. Idle, it holds no buffer.
+pub(crate) struct Connection {
+    pub(crate) socket: Socket,
+    pub(crate) stage: Stage,
+    /// Read but not yet a whole packet, or not yet handled.
+    pub(crate) input: Vec<u8>,
+    /// Encoded but not yet written, from `written` on.
+    pub(crate) output: Vec<u8>,
+    written: usize,
+    /// The kernel may have bytes for us.
+    pub(crate) readable: bool,
+    /// The peer has ended its side: read until the end is seen.
+    pub(crate) ended: bool,
+    /// `input` may hold whole packets that were not handled yet.
+    pub(crate) unhandled: bool,
+    /// Tells this connection from earlier ones in the same place of the table.
+    pub(crate) born: u64,
+    /// Stands in the list of connections to be read.
+    pub(crate) queued: bool,
+    /// Stands in the list of connections to be flushed.
+    pub(crate) touched: bool,
+    /// Must not be read until there is room.
+    pub(crate) hold: Option<Hold>,
+    /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
+    pub(crate) stalled_since_ms: u64,
+    /// A timer looks after its stall.
+    pub(crate) watched: bool,
+}
+
+/// How far the connection has come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Stage {
+    /// Its CONNECT must be complete by then.
+    Connecting { accepted_at: Instant },
+    /// Belongs to a session.
+    Open { session: SessionKey, version: Version },
+    /// Written out, then closed; nothing is read any more.
+    Closing,
+}
+
+/// Where room is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// In a mailbox of another shard.
+    Mail,
+    /// In the log.
+    Log,
+    /// In the connection's own output buffer.
+    Output,
+}
+
+/// What a flush left behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flushed {
+    /// Everything is with the kernel.
+    All,
+    /// The kernel takes no more for now.
+    Rest,
+    /// The connection is over.
+    Broken,
+}
+
+impl Connection {
+    pub(crate) fn new(socket: Socket, accepted_at: Instant) -> Self {
+        Connection {
+            socket,
+            stage: Stage::Connecting { accepted_at },
+            input: Vec::new(),
+            output: Vec::new(),
+            written: 0,
+            readable: true,
+            ended: false,
+            unhandled: false,
+            born: 0,
+            queued: false,
+            touched: false,
+            hold: None,
+            stalled_since_ms: 0,
+            watched: false,
+        }
+    }
+
+    /// Bytes that wait to be written.
+    pub(crate) fn output_bytes(&self) -> usize {
+        self.output.len() - self.written
+    }
+
+    /// Writes what waits; returns how many bytes the kernel took, and what is left.
+    pub(crate) fn flush(&mut self, now_ms: u64) -> (u64, Flushed) {
+        let mut taken = 0;
+        while self.written < self.output.len() {
+            match self.socket.write(&self.output[self.written..]) {
+                Ok(0) => return (taken, Flushed::Broken),
+                Ok(n) => {
+                    self.written += n;
+                    taken += n as u64;
+                    self.stalled_since_ms = 0;
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.keep_rest(now_ms);
+                    return (taken, Flushed::Rest);
+                }
+                Err(_) => return (taken, Flushed::Broken),
+            }
+        }
+        self.output.clear();
+        self.written = 0;
+        (taken, Flushed::All)
+    }
+
+    /// Moves the rest to the front once more than half of the buffer is dead, so that it stays bounded.
+    fn keep_rest(&mut self, now_ms: u64) {
+        if self.stalled_since_ms == 0 {
+            self.stalled_since_ms = now_ms.max(1);
+        }
+        if self.written > self.output.len() / 2 {
+            self.output.drain(..self.written);
+            self.written = 0;
+        }
+    }
+}

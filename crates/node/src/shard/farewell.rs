@@ -1,0 +1,177 @@
+//! The end of connections and sessions: wills, expiry, subscriptions taken back.
+
+use lapwing_codec::ReasonCode;
+use lapwing_session::{Close, Departure, Message, Routed, Session, SessionKey};
+use std::sync::Arc;
+
+use super::connection::Stage;
+use super::{Due, Shard};
+
+/// How soon a held connection's keep alive is looked at again: it may have sent what was not read.
+const HELD_AGAIN_MS: u64 = 1000;
+
+impl Shard {
+    /// Ends a connection whose session has already said why (the words are in the output buffer).
+    pub(super) fn close(&mut self, index: usize, close: &Close) {
+        self.counters.closed(close.reason);
+        self.part(index);
+        self.finish_connection(index);
+    }
+
+    /// Ends a connection by our own decision.
+    pub(super) fn dismiss(&mut self, index: usize, reason: ReasonCode, what: &'static str) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        let Stage::Open { session, .. } = connection.stage else { return self.drop_connection(index) };
+        let close = self.clients.with(session, |session, io| session.dismiss(reason, what, io));
+        match close {
+            Some(close) => self.close(index, &close),
+            None => self.drop_connection(index),
+        }
+    }
+
+    /// The peer is gone without a word.
+    pub(super) fn broken(&mut self, index: usize) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        if !matches!(connection.stage, Stage::Closing) {
+            self.counters.closes_network.add(1);
+        }
+        self.part(index);
+        self.drop_connection(index);
+    }
+
+    /// Parts the session from its connection and does what follows from it.
+    pub(super) fn part(&mut self, index: usize) {
+        self.part_session(index, false);
+    }
+
+    /// Ends the connection of a session that another connection takes over; the session stays, if it may.
+    pub(super) fn take_over(&mut self, index: usize, key: SessionKey) {
+        let what = "another connection has the same client id";
+        self.clients.with(key, |session, io| session.dismiss(ReasonCode::SessionTakenOver, what, io));
+        self.counters.closed(ReasonCode::SessionTakenOver);
+        self.part_session(index, true);
+        self.finish_connection(index);
+    }
+
+    /// `stays`: whatever the number of sessions without connection, because this one gets its next one at once.
+    fn part_session(&mut self, index: usize, stays: bool) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        let Stage::Open { session: key, .. } = connection.stage else { return };
+        connection.stage = Stage::Closing;
+        let Some(entry) = self.clients.entry(key) else { return };
+        entry.connection = None;
+        let Departure { will, ended } = entry.session.disconnected(self.now_ms);
+        let client_id = entry.client_id.clone();
+        if let Some(will) = will {
+            self.publish_will(&will, &client_id);
+        }
+        if ended || !self.went_offline(stays) {
+            self.remove_session(key);
+        } else {
+            self.mark_away(key, true);
+            self.set_timer(key);
+        }
+        self.count_sessions();
+    }
+
+    /// Nothing more is read; what is in the output buffer is written, then the socket is closed.
+    pub(super) fn finish_connection(&mut self, index: usize) {
+        if let Some(connection) = self.clients.connection(index) {
+            connection.stage = Stage::Closing;
+            connection.hold = None;
+            connection.input = Vec::new();
+            self.clients.touch(index);
+        }
+    }
+
+    fn publish_will(&mut self, will: &Arc<Message>, client_id: &str) {
+        self.counters.wills.add(1);
+        // A will is never held back: it waits in the lanes' own queues.
+        let _ = self.route(&Routed::of(will), client_id);
+    }
+
+    fn remove_session(&mut self, key: SessionKey) {
+        if let Some(entry) = self.clients.remove_session(key) {
+            self.end_session(entry.session);
+        }
+    }
+
+    /// A session is over: its subscriptions go, and a will that still waited is published.
+    pub(super) fn end_session(&mut self, session: Session) {
+        let key = session.key();
+        let ended = session.end(self.now_ms, &mut self.clients.counters);
+        for subscription in ended.subscriptions() {
+            self.withdraw(key, &subscription);
+        }
+        if let Some(will) = &ended.will {
+            self.publish_will(will, ended.client_id());
+        }
+    }
+
+    /// A session's deadline has come: keep alive, will delay, or expiry.
+    pub(super) fn session_due(&mut self, key: SessionKey) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        entry.timer_ms = None;
+        let (connection, client_id) = (entry.connection, entry.client_id.clone());
+        if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
+            && connection.hold.is_some()
+        {
+            // Its packets wait because we do not read them; silence would be our doing.
+            self.timers.add(self.now_ms + HELD_AGAIN_MS, Due::Session(key));
+            return;
+        }
+        let now_ms = self.now_ms;
+        let Some(tick) = self.clients.with(key, |session, io| session.tick(now_ms, io)) else { return };
+        if let Some(will) = tick.will {
+            self.publish_will(&will, &client_id);
+        }
+        match (tick.close, connection) {
+            (Some(close), Some(index)) => self.close(index, &close),
+            _ if tick.ended => {
+                self.left_offline();
+                self.remove_session(key);
+                self.count_sessions();
+            }
+            _ => self.set_timer(key),
+        }
+    }
+
+    /// Connections whose session's queue overflowed under the policy `disconnect`.
+    pub(super) fn close_overflowing(&mut self) {
+        for (key, close) in self.clients.take_overflowing() {
+            if let Some(index) = self.clients.entry(key).and_then(|entry| entry.connection) {
+                self.close(index, &close);
+            }
+        }
+    }
+
+    /// Sends all clients away; called in every turn of a draining node, for those that came late too.
+    pub(super) fn drain(&mut self) {
+        if !self.draining {
+            self.draining = true;
+            self.close_listeners();
+        }
+        for index in self.clients.connection_indexes() {
+            if self.clients.connection(index).is_some_and(|c| !matches!(c.stage, Stage::Closing)) {
+                self.dismiss(index, ReasonCode::ServerShuttingDown, "the server shuts down");
+            }
+        }
+    }
+
+    fn went_offline(&mut self, stays: bool) -> bool {
+        let kept = self.shared.session_went_offline(stays);
+        if kept {
+            self.counters.sessions_offline.add(1);
+        }
+        kept
+    }
+
+    pub(super) fn left_offline(&mut self) {
+        self.shared.session_left_offline();
+        self.counters.sessions_offline.sub(1);
+    }
+
+    pub(super) fn count_sessions(&mut self) {
+        self.counters.sessions.set(self.clients.session_count() as u64);
+    }
+}

@@ -1,0 +1,93 @@
+//! Writing out: each touched connection once per turn, and what becomes of one that does not take its bytes.
+
+use super::connection::{Flushed, Stage};
+use super::{Due, Shard};
+
+impl Shard {
+    /// Flushes every connection that was written to, or that can be written to again.
+    pub(super) fn flush_touched(&mut self) {
+        let touched = self.clients.take_touched();
+        for &index in &touched {
+            self.flush(index);
+        }
+        self.clients.recycle_touched(touched);
+    }
+
+    fn flush(&mut self, index: usize) {
+        let now_ms = self.now_ms;
+        let Some(connection) = self.clients.connection(index) else { return };
+        connection.touched = false;
+        let (bytes, flushed) = connection.flush(now_ms);
+        self.counters.bytes_out.add(bytes);
+        match flushed {
+            Flushed::All => self.flushed(index),
+            Flushed::Rest => self.check_reader(index),
+            Flushed::Broken => self.broken(index),
+        }
+    }
+
+    /// Everything is with the kernel: close what was only waiting for that, else send what waited for room.
+    fn flushed(&mut self, index: usize) {
+        self.clients.release_buffer(index);
+        let Some(connection) = self.clients.connection(index) else { return };
+        match connection.stage {
+            Stage::Closing => self.hang_up(index),
+            Stage::Open { session, .. } => {
+                let now_ms = self.now_ms;
+                if self.clients.entry(session).is_some_and(|entry| entry.session.queued_messages() > 0) {
+                    self.clients.with(session, |session, io| session.pump(now_ms, io));
+                }
+            }
+            Stage::Connecting { .. } => {}
+        }
+    }
+
+    /// Closes the socket. What the peer sent meanwhile is read first: closing over unread bytes would make the kernel
+    /// reset the connection, and the peer might never see our last words.
+    fn hang_up(&mut self, index: usize) {
+        if let Some(connection) = self.clients.connection(index) {
+            connection.socket.shutdown();
+            let mut bytes = std::mem::take(&mut self.read_buffer);
+            let _ = connection.socket.read(&mut bytes);
+            self.read_buffer = bytes;
+        }
+        self.drop_connection(index);
+    }
+
+    /// A connection that the kernel takes no bytes for: watched above the high mark, closed beyond the limit.
+    fn check_reader(&mut self, index: usize) {
+        let limits = &self.shared.config.limits;
+        let (high, max) = (limits.output_high_bytes as usize, limits.output_bytes_max as usize);
+        let stall_ms = limits.output_stall_ms;
+        let Some(connection) = self.clients.connection(index) else { return };
+        if connection.output_bytes() > max {
+            return self.cut_slow_reader(index);
+        }
+        let closing = matches!(connection.stage, Stage::Closing);
+        if (connection.output_bytes() > high || closing) && !connection.watched {
+            connection.watched = true;
+            let due = Due::Stall { index, born: connection.born };
+            self.timers.add(connection.stalled_since_ms + stall_ms, due);
+        }
+    }
+
+    /// The time for a stalled connection is over, unless it took bytes meanwhile.
+    pub(super) fn stalled(&mut self, index: usize, born: u64) {
+        let stall_ms = self.shared.config.limits.output_stall_ms;
+        let now_ms = self.now_ms;
+        let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
+        connection.watched = false;
+        let since_ms = connection.stalled_since_ms;
+        if since_ms != 0 && since_ms + stall_ms <= now_ms {
+            self.cut_slow_reader(index);
+        } else {
+            self.check_reader(index);
+        }
+    }
+
+    fn cut_slow_reader(&mut self, index: usize) {
+        self.counters.closes_slow_reader.add(1);
+        self.part(index);
+        self.drop_connection(index);
+    }
+}

@@ -1,0 +1,143 @@
+//! Mail from other shards.
+
+use std::sync::Arc;
+
+use lapwing_codec::Publish;
+use lapwing_router::{Insertion, Removal};
+use lapwing_session::{Grant, Message, Routed, SessionKey};
+
+use super::Shard;
+use super::groups::MemberGrant;
+use super::route::Target;
+use super::subscribe::Waiter;
+use crate::mail::{Control, Direct, Interest, Parcel, Reasons, decode_frame};
+use crate::metrics::DropReason;
+use crate::slot::ShardId;
+
+/// Control messages taken from one shard in one turn.
+const CONTROL_PER_TURN: usize = 4096;
+/// Parcels taken from one lane in one turn.
+const PARCELS_PER_TURN: usize = 16;
+/// The publisher of a message from another shard. It is nobody's key here, and need not be: No Local concerns the
+/// publisher's own session, which lives on the publisher's shard.
+const ELSEWHERE: SessionKey = SessionKey(u64::MAX);
+
+impl Shard {
+    /// Takes what has come, a bounded amount from each lane.
+    pub(super) fn take_mail(&mut self) {
+        let mut inlets = std::mem::take(&mut self.inlets);
+        for inlet in &mut inlets {
+            let mut applied = None;
+            for _ in 0..CONTROL_PER_TURN {
+                let Some(control) = inlet.control.take() else { break };
+                applied = self.take_control(inlet.from, control).or(applied);
+            }
+            if let Some(seq) = applied {
+                self.mail_moved = true;
+                self.post.control(inlet.from, Control::Announced { seq });
+            }
+        }
+        for inlet in &mut inlets {
+            for _ in 0..PARCELS_PER_TURN {
+                let Some(parcel) = inlet.direct.take() else { break };
+                self.mail_moved = true;
+                self.take_direct(&parcel);
+            }
+        }
+        for inlet in &mut inlets {
+            // A publish may have to be handed on to a group's member: without room for that it stays where it is.
+            for _ in 0..PARCELS_PER_TURN {
+                let true = self.post.has_all_direct_credit() else { break };
+                let Some(parcel) = inlet.publish.take() else { break };
+                self.mail_moved = true;
+                self.take_publish(&parcel);
+            }
+        }
+        self.inlets = inlets;
+    }
+
+    /// Handles one control message; returns the number of an announcement that is now in force here.
+    fn take_control(&mut self, from: ShardId, control: Control) -> Option<u64> {
+        match control {
+            Control::Connection(moved) => self.adopt(*moved),
+            Control::Announce { seq, interest, filter, add } => {
+                self.apply_announcement(from, interest, &filter, add);
+                return Some(seq);
+            }
+            Control::Announced { seq } => {
+                for waiter in self.announcer.announced(from, seq) {
+                    self.stop_waiting(waiter);
+                }
+            }
+            Control::Join { request, group, filter, member, grant } => {
+                self.join(from, request, &group, &filter, member, grant);
+            }
+            Control::Joined { request } => self.confirmed(request as usize),
+            Control::Leave { group, filter, member } => self.leave_group(&group, &filter, member),
+            Control::Away { group, filter, member, grant, away } => {
+                self.groups.insert(&group, &filter, member, MemberGrant { grant, away });
+            }
+            Control::Replay { filter, to, grant } => self.start_replay(&filter, to, grant),
+        }
+        None
+    }
+
+    fn apply_announcement(&mut self, from: ShardId, interest: Interest, filter: &str, add: bool) {
+        let target = match interest {
+            Interest::Sessions => Target::Shard(from),
+            Interest::Groups => Target::Groups(from),
+        };
+        if add {
+            self.tree.insert(filter, target, Grant::default());
+        } else if self.tree.remove(filter, target) == Removal::NotFound {
+            debug_assert!(false, "a filter was withdrawn that was never announced");
+        }
+    }
+
+    /// A session of shard `from` joins a group that lives here.
+    fn join(&mut self, from: ShardId, request: u64, group: &str, filter: &str, member: SessionKey, grant: Grant) {
+        let grant = MemberGrant { grant, away: false };
+        let is_new = self.groups.insert(group, filter, member, grant) != Insertion::Replaced;
+        match self.announcer.want(Interest::Groups, filter, is_new, &mut self.post) {
+            Some(seq) => self.announcer.wait(seq, Waiter::Join(from, request)),
+            None => self.post.control(from, Control::Joined { request }),
+        }
+    }
+
+    fn stop_waiting(&mut self, waiter: Waiter) {
+        match waiter {
+            Waiter::Reply(place) => self.confirmed(place),
+            Waiter::Join(shard, request) => self.post.control(shard, Control::Joined { request }),
+        }
+    }
+
+    fn take_direct(&mut self, parcel: &Parcel<Direct>) {
+        for (direct, frame) in parcel.iter() {
+            let Some(publish) = decode_frame(frame) else { continue };
+            if direct.retained {
+                let message = Arc::new(Message::new(&publish, ELSEWHERE, direct.expires_at_ms));
+                self.replay_one(direct.to, direct.grant, message);
+                continue;
+            }
+            let routed = Routed::with_deadline(publish, ELSEWHERE, direct.expires_at_ms);
+            if self.clients.deliver(direct.to, &routed, std::iter::once(&direct.grant), self.now_ms) {
+                self.counters.deliveries.add(1);
+            } else {
+                self.counters.dropped(DropReason::SessionGone, 1);
+            }
+        }
+    }
+
+    fn take_publish(&mut self, parcel: &Parcel<Reasons>) {
+        for (reasons, frame) in parcel.iter() {
+            let Some(publish) = decode_frame(frame) else { continue };
+            let routed = self.routed(publish);
+            self.route_mail(&routed, *reasons);
+        }
+    }
+
+    /// The time that a message spends between two shards is not taken off its expiry: it is far below a second.
+    fn routed<'a>(&self, publish: Publish<'a>) -> Routed<'a> {
+        Routed::new(publish, ELSEWHERE, self.now_ms)
+    }
+}

@@ -1,0 +1,216 @@
+//! One event loop with everything it owns: connections, sessions, routes, retained topics, lanes to the others.
+//!
+//! A turn of the loop, in order: take new connections; take mail (control, then direct, then publish); acknowledge what
+//! the log has made durable; read and handle connections; timers; replays; then hand over all mail and log records, and
+//! flush every connection that was written to. Each step does a bounded amount of work.
+
+mod accept;
+mod buffers;
+mod clients;
+mod connect;
+mod connection;
+mod farewell;
+mod flush;
+mod groups;
+mod interest;
+mod mailroom;
+mod post;
+mod replay;
+mod retained;
+mod route;
+mod serve;
+mod subscribe;
+mod turn;
+
+use std::sync::Arc;
+
+use lapwing_router::SharedGroups;
+use lapwing_session::{QueuePolicy, SessionKey, Settings};
+use lapwing_transport::Listener;
+use mio::{Events, Poll, Token};
+use slab::Slab;
+
+use crate::config::Limits;
+use crate::error::NodeError;
+use crate::log::LogFeed;
+use crate::mailbox::Bell;
+use crate::metrics::ShardCounters;
+use crate::shared::Shared;
+use crate::slot::ShardId;
+use crate::timers::Timers;
+use clients::Clients;
+use groups::{Member, MemberGrant};
+use interest::Announcer;
+pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
+use replay::Replays;
+use retained::RetainedTable;
+use route::{Target, Tree};
+use subscribe::{PendingReply, Waiter};
+
+/// The event of a shard's waker.
+pub(crate) const WAKER: Token = Token(usize::MAX);
+/// Events of connections begin here; below are listeners.
+const CONNECTIONS: usize = 1 << 16;
+
+fn token_of(index: usize) -> Token {
+    Token(index + CONNECTIONS)
+}
+
+/// A listener, as one shard sees it.
+struct Door {
+    listener: Listener,
+    /// The kernel may have connections for us.
+    ready: bool,
+    /// Not looked at before then: there was no descriptor left.
+    paused_until_ms: u64,
+}
+
+impl Door {
+    fn is_open(&self, now_ms: u64) -> bool {
+        self.ready && self.paused_until_ms <= now_ms
+    }
+}
+
+/// What a deadline is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Due {
+    /// The connection must have sent its CONNECT.
+    Connect { index: usize, born: u64 },
+    /// The connection must have taken bytes.
+    Stall { index: usize, born: u64 },
+    /// Keep alive, will delay or expiry of a session.
+    Session(SessionKey),
+    /// A paused listener is looked at again.
+    Door,
+}
+
+/// What a shard is made of.
+pub(crate) struct ShardParts {
+    pub(crate) id: ShardId,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) poll: Poll,
+    pub(crate) bell: Bell,
+    pub(crate) listeners: Vec<Listener>,
+    pub(crate) inlets: Vec<LanesIn>,
+    pub(crate) post: Post,
+    pub(crate) log: Option<LogFeed>,
+}
+
+/// One event loop. Only its own thread touches it once it runs.
+pub(crate) struct Shard {
+    id: ShardId,
+    shared: Arc<Shared>,
+    settings: Arc<Settings>,
+    limits: Arc<lapwing_codec::Limits>,
+    poll: Poll,
+    events: Events,
+    bell: Bell,
+    doors: Vec<Door>,
+    inlets: Vec<LanesIn>,
+    post: Post,
+    log: Option<LogFeed>,
+    clients: Clients,
+    tree: Tree,
+    groups: SharedGroups<Member, MemberGrant>,
+    announcer: Announcer<Waiter>,
+    pending: Slab<PendingReply>,
+    retained: RetainedTable,
+    replays: Replays,
+    timers: Timers<Due>,
+    counters: Arc<ShardCounters>,
+    /// Connections that are not read until there is room; each knows why.
+    held: Vec<usize>,
+    /// Shared by all connections; what is left of a read moves to the connection.
+    read_buffer: Vec<u8>,
+    /// The node's clock at the beginning of the turn.
+    now_ms: u64,
+    /// Clients are being sent away.
+    draining: bool,
+    /// The last ticket that acknowledgements were released for.
+    acknowledged: u64,
+    /// Mail came or went in this turn: worth looking again before sleeping.
+    mail_moved: bool,
+}
+
+impl Shard {
+    pub(crate) fn new(parts: ShardParts) -> Result<Self, NodeError> {
+        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log } = parts;
+        let limits = &shared.config.limits;
+        let shards = u64::from(post.shards());
+        let doors = listeners.into_iter().map(|listener| Door { listener, ready: true, paused_until_ms: 0 }).collect();
+        let mut tree = Tree::new();
+        for (n, stream) in shared.config.streams.values().enumerate() {
+            tree.insert(&stream.filter, Target::Stream(n as u32), lapwing_session::Grant::default());
+        }
+        Ok(Shard {
+            settings: Arc::new(settings(limits)),
+            limits: Arc::new(codec_limits(limits)),
+            events: Events::with_capacity(1024),
+            clients: Clients::new(id),
+            tree,
+            groups: SharedGroups::new(),
+            announcer: Announcer::new(id, post.shards()),
+            pending: Slab::new(),
+            retained: RetainedTable::new(
+                limits.retained_messages_max.div_ceil(shards),
+                limits.retained_bytes_max.div_ceil(shards),
+            ),
+            replays: Replays::default(),
+            timers: Timers::new(),
+            counters: Arc::new(ShardCounters::default()),
+            held: Vec::new(),
+            read_buffer: vec![0; limits.read_bytes_per_turn as usize],
+            now_ms: 0,
+            draining: false,
+            acknowledged: 0,
+            mail_moved: false,
+            id,
+            shared,
+            poll,
+            bell,
+            doors,
+            inlets,
+            post,
+            log,
+        })
+    }
+
+    pub(crate) fn id(&self) -> ShardId {
+        self.id
+    }
+
+    pub(crate) fn counters(&self) -> Arc<ShardCounters> {
+        self.counters.clone()
+    }
+}
+
+/// Which slot of the session's settings each limit goes to.
+fn settings(limits: &Limits) -> Settings {
+    Settings {
+        client_id_bytes_max: limits.client_id_bytes_max,
+        subscriptions_max: limits.subscriptions_per_session_max,
+        keep_alive_s_max: limits.keep_alive_s_max,
+        session_expiry_s_max: limits.session_expiry_s_max,
+        session_expiry_s_v311: limits.session_expiry_s_v311,
+        receive_maximum: limits.receive_maximum,
+        inflight_messages_max: limits.inflight_messages_max,
+        topic_alias_max: limits.topic_alias_max,
+        packet_bytes_max: limits.packet_bytes_max,
+        queue_messages_max: limits.queue_messages_max,
+        queue_bytes_max: limits.queue_bytes_max,
+        queue_policy: QueuePolicy::DropOldest,
+        output_high_bytes: limits.output_high_bytes as usize,
+        qos_max: lapwing_codec::QoS::ExactlyOnce,
+        retain_available: true,
+    }
+}
+
+fn codec_limits(limits: &Limits) -> lapwing_codec::Limits {
+    lapwing_codec::Limits {
+        packet_bytes_max: limits.packet_bytes_max,
+        topic_bytes_max: limits.topic_bytes_max,
+        topic_levels_max: limits.topic_levels_max,
+        filters_per_packet_max: limits.filters_per_packet_max,
+        user_properties_max: limits.user_properties_max,
+    }
+}

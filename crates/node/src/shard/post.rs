@@ -1,0 +1,124 @@
+//! A shard's outgoing mail: one set of lanes per other shard.
+
+use lapwing_codec::Publish;
+
+use crate::mail::{Control, Direct, Parcel, Reasons};
+use crate::mailbox::{Inlet, Lane};
+use crate::slot::ShardId;
+
+/// The three lanes from this shard to one other.
+pub(crate) struct LanesOut {
+    pub(crate) control: Lane<Control>,
+    pub(crate) publish: Lane<Parcel<Reasons>>,
+    pub(crate) direct: Lane<Parcel<Direct>>,
+}
+
+/// The three lanes from one other shard to this one.
+pub(crate) struct LanesIn {
+    pub(crate) from: ShardId,
+    pub(crate) control: Inlet<Control>,
+    pub(crate) publish: Inlet<Parcel<Reasons>>,
+    pub(crate) direct: Inlet<Parcel<Direct>>,
+}
+
+impl LanesIn {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.control.is_empty() && self.publish.is_empty() && self.direct.is_empty()
+    }
+}
+
+/// How much goes into one parcel.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ParcelLimits {
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+}
+
+/// All lanes out, by the index of the target; this shard's own place is empty.
+pub(crate) struct Post {
+    lanes: Vec<Option<LanesOut>>,
+    limits: ParcelLimits,
+}
+
+impl Post {
+    pub(crate) fn new(lanes: Vec<Option<LanesOut>>, limits: ParcelLimits) -> Self {
+        Post { lanes, limits }
+    }
+
+    /// Number of shards, this one included.
+    pub(crate) fn shards(&self) -> u32 {
+        self.lanes.len() as u32
+    }
+
+    /// Sends a control message; to this shard itself nothing can be sent.
+    pub(crate) fn control(&mut self, to: ShardId, message: Control) {
+        match &mut self.lanes[to.index()] {
+            Some(lanes) => lanes.control.send(message),
+            None => debug_assert!(false, "a shard sends itself nothing"),
+        }
+    }
+
+    /// Adds a message to the open parcel for `to`; the caller asks [`Post::has_credit`] before the next one.
+    pub(crate) fn publish(&mut self, to: ShardId, reasons: Reasons, publish: &Publish<'_>) {
+        if let Some(lanes) = &mut self.lanes[to.index()] {
+            open(&mut lanes.publish, self.limits).push(reasons, publish);
+        }
+    }
+
+    /// Like [`Post::publish`], for a message picked for one session.
+    pub(crate) fn direct(&mut self, to: ShardId, direct: Direct, publish: &Publish<'_>) {
+        if let Some(lanes) = &mut self.lanes[to.index()] {
+            open(&mut lanes.direct, self.limits).push(direct, publish);
+        }
+    }
+
+    /// True when every lane can take more; else a connection that publishes is not read on.
+    pub(crate) fn has_credit(&self) -> bool {
+        self.lanes.iter().flatten().all(|lanes| {
+            lanes.publish.has_credit() && lanes.direct.has_credit() && lanes.control.pending() <= CONTROL_MARK
+        })
+    }
+
+    /// True when so much waits here that no connection at all is read: each of those held has added one message.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.lanes.iter().flatten().any(|lanes| lanes.publish.pending().max(lanes.direct.pending()) > PARCELS_MARK)
+    }
+
+    /// True when the direct lane to `to` can take a further parcel.
+    pub(crate) fn has_direct_credit(&self, to: ShardId) -> bool {
+        self.lanes[to.index()].as_ref().is_none_or(|lanes| lanes.direct.has_credit())
+    }
+
+    /// True when every direct lane can take a further parcel.
+    pub(crate) fn has_all_direct_credit(&self) -> bool {
+        self.lanes.iter().flatten().all(|lanes| lanes.direct.has_credit())
+    }
+
+    /// True when nothing waits here for room.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lanes.iter().flatten().all(|l| l.control.pending() + l.publish.pending() + l.direct.pending() == 0)
+    }
+
+    /// Hands over what gathered; once per turn of the loop.
+    pub(crate) fn flush(&mut self) {
+        for lanes in self.lanes.iter_mut().flatten() {
+            lanes.control.flush();
+            lanes.publish.flush();
+            lanes.direct.flush();
+        }
+    }
+}
+
+/// Parcels that may wait at the sender, beside those in the lane, before nothing is read at all.
+const PARCELS_MARK: usize = 16;
+/// Control messages that may wait at the sender before connections are not read on.
+const CONTROL_MARK: usize = 4096;
+
+/// The parcel that still takes messages, or a new one.
+fn open<T>(lane: &mut Lane<Parcel<T>>, limits: ParcelLimits) -> &mut Parcel<T> {
+    let full = lane.open_batch().is_none_or(|p| p.items.len() >= limits.messages || p.bytes.len() >= limits.bytes);
+    if full {
+        lane.send(Parcel::new());
+    }
+    lane.open_batch().expect("a parcel was just queued")
+}

@@ -1,0 +1,160 @@
+//! Where a message goes: streams, sessions here, shards that asked for it, groups, the owner of its retained copy.
+
+use lapwing_codec::{Publish, QoS};
+use lapwing_envelope::{Envelope, sent_at_us};
+use lapwing_session::{Accepted, Grant, Routed};
+
+use super::Shard;
+use crate::log::now_us;
+use crate::mail::Reasons;
+use crate::metrics::DropReason;
+use crate::slot::{ShardId, Slot};
+
+/// Who stands in a shard's filter tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Target {
+    /// A session of this shard.
+    Session(lapwing_session::SessionKey),
+    /// Sessions of another shard.
+    Shard(ShardId),
+    /// Shared groups that another shard owns.
+    Groups(ShardId),
+    /// A stream, by its number in the configuration.
+    Stream(u32),
+}
+
+/// What the filter tree said about one message, beside the deliveries made already.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    /// Bit per shard: its sessions want it.
+    sessions: u64,
+    /// Bit per shard: groups that it owns want it.
+    groups: u64,
+    /// Anybody at all wants it.
+    any: bool,
+    /// The ticket of the last stream's record.
+    ticket: Option<u64>,
+}
+
+impl Shard {
+    /// Routes a message that came in on this shard: from a client (with its id) or as a will.
+    pub(super) fn route(&mut self, routed: &Routed<'_>, client_id: &str) -> Accepted {
+        let publish = routed.publish();
+        let mut found = self.match_tree(routed, client_id);
+        if !self.groups.is_empty() && self.groups.has_match(publish.topic) {
+            found.any = true;
+            self.dispatch_groups(routed);
+        }
+        let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
+        if retain_owner == Some(self.id) {
+            self.retain(routed);
+        }
+        self.post_publish(publish, found, retain_owner.filter(|owner| *owner != self.id));
+        match (found.ticket, found.any) {
+            (Some(ticket), _) => Accepted::Later(ticket),
+            (None, true) => Accepted::Now,
+            (None, false) => Accepted::NobodySubscribed,
+        }
+    }
+
+    /// Delivers to this shard's sessions and streams; returns which other shards want it.
+    fn match_tree(&mut self, routed: &Routed<'_>, client_id: &str) -> Found {
+        let Shard { tree, clients, log, counters, now_ms, .. } = self;
+        let publish = routed.publish();
+        let mut found = Found::default();
+        let mut deliveries = 0;
+        tree.matches(publish.topic, |entries| {
+            found.any = true;
+            match entries[0].subscriber {
+                Target::Session(key) => {
+                    deliveries += 1;
+                    clients.deliver(key, routed, entries.iter().map(|entry| &entry.options), *now_ms);
+                }
+                Target::Shard(shard) => found.sessions |= 1 << shard.index(),
+                Target::Groups(shard) => found.groups |= 1 << shard.index(),
+                Target::Stream(stream) => {
+                    let Some(log) = log else { return };
+                    if publish.qos == QoS::AtMostOnce && log.is_disk_full() {
+                        counters.dropped(DropReason::StreamDiskFull, 1);
+                        return;
+                    }
+                    counters.stream_records.add(1);
+                    let ticket = log.append(stream, &envelope(publish, client_id), publish.properties.user.iter());
+                    found.ticket = Some(ticket);
+                }
+            }
+        });
+        counters.deliveries.add(deliveries);
+        found
+    }
+
+    /// Puts one copy per interested shard into the mail.
+    fn post_publish(&mut self, publish: &Publish<'_>, found: Found, retain_owner: Option<ShardId>) {
+        let retain = retain_owner.map_or(0, |owner| 1_u64 << owner.index());
+        let mut shards = found.sessions | found.groups | retain;
+        while shards != 0 {
+            let bit = shards & shards.wrapping_neg();
+            shards &= !bit;
+            let mut reasons = Reasons::default();
+            for (set, reason) in
+                [(found.sessions, Reasons::SESSIONS), (found.groups, Reasons::GROUPS), (retain, Reasons::RETAIN)]
+            {
+                if set & bit != 0 {
+                    reasons = reasons.with(reason);
+                }
+            }
+            self.counters.forwarded.add(1);
+            self.post.publish(ShardId(bit.trailing_zeros() as u8), reasons, publish);
+        }
+    }
+
+    /// A message that another shard sent here for `reasons`.
+    pub(super) fn route_mail(&mut self, routed: &Routed<'_>, reasons: Reasons) {
+        let Shard { tree, clients, counters, now_ms, .. } = self;
+        if reasons.has(Reasons::SESSIONS) {
+            let mut deliveries = 0;
+            tree.matches(routed.publish().topic, |entries| {
+                if let Target::Session(key) = entries[0].subscriber {
+                    deliveries += 1;
+                    clients.deliver(key, routed, entries.iter().map(|entry| &entry.options), *now_ms);
+                }
+            });
+            counters.deliveries.add(deliveries);
+        }
+        if reasons.has(Reasons::GROUPS) {
+            self.dispatch_groups(routed);
+        }
+        if reasons.has(Reasons::RETAIN) {
+            self.retain(routed);
+        }
+    }
+
+    /// Keeps a retained message whose topic is owned here.
+    fn retain(&mut self, routed: &Routed<'_>) {
+        if !self.retained.set(routed, self.now_ms) {
+            self.counters.dropped(DropReason::RetainedFull, 1);
+        }
+        self.counters.retained_messages.set(self.retained.messages());
+        self.counters.retained_bytes.set(self.retained.bytes());
+    }
+
+    /// The shard that keeps the retained message of `topic`.
+    pub(super) fn owner_of_topic(&self, topic: &str) -> ShardId {
+        Slot::of(topic.as_bytes()).shard(self.post.shards())
+    }
+}
+
+fn envelope<'a>(publish: &Publish<'a>, client_id: &'a str) -> Envelope<'a> {
+    Envelope {
+        topic: publish.topic,
+        payload: publish.payload,
+        client_id,
+        qos: publish.qos as u8,
+        retain: publish.retain,
+        sent_at_us: sent_at_us(publish.properties.user.iter()),
+        ingress_at_us: now_us(),
+    }
+}
+
+/// The filter tree of a shard.
+pub(crate) type Tree = lapwing_router::FilterTree<Target, Grant>;

@@ -1,0 +1,263 @@
+//! Reading a connection and handling every whole packet that came.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+
+use lapwing_codec::{Packet, QoS, ReasonCode, Version, decode};
+use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
+
+use super::Shard;
+use super::connection::{Hold, Stage};
+use crate::log::LogFeed;
+
+/// What happens to the connection after a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flow {
+    /// The next packet, please.
+    Continue,
+    /// It is not read on until there is room.
+    Held,
+    /// It is over, or no longer here.
+    Gone,
+}
+
+/// What one read brought.
+enum Input {
+    /// This many bytes lie in the buffer.
+    Filled(usize),
+    /// The peer has ended, or the connection broke; so many bytes came before.
+    Over(usize),
+}
+
+impl Shard {
+    /// Serves each connection that stood in the list when the turn began, once.
+    pub(super) fn serve_ready(&mut self) {
+        let mut buffer = std::mem::take(&mut self.read_buffer);
+        for _ in 0..self.clients.ready_count() {
+            if self.post.is_overfull() {
+                break;
+            }
+            let Some(index) = self.clients.next_ready() else { break };
+            self.serve(index, &mut buffer);
+        }
+        self.read_buffer = buffer;
+    }
+
+    fn serve(&mut self, index: usize, buffer: &mut Vec<u8>) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        if let Stage::Closing = connection.stage {
+            return self.discard_input(index, buffer);
+        }
+        let left = std::mem::take(&mut connection.input);
+        // A packet larger than half the shared buffer is gathered in a buffer of its own.
+        if left.len() > buffer.len() / 2 {
+            return self.serve_large(index, left, buffer.len());
+        }
+        buffer[..left.len()].copy_from_slice(&left);
+        let input = self.read(index, buffer, left.len());
+        self.handle_input(index, buffer, input);
+    }
+
+    /// Like `serve`, with what is left of earlier reads already long.
+    fn serve_large(&mut self, index: usize, mut left: Vec<u8>, chunk: usize) {
+        let begun = left.len();
+        left.resize(begun + chunk, 0);
+        let input = self.read(index, &mut left, begun);
+        self.handle_input(index, &left, input);
+    }
+
+    /// Reads into `buffer` behind the `filled` bytes that lie there.
+    fn read(&mut self, index: usize, buffer: &mut [u8], filled: usize) -> Input {
+        let Some(connection) = self.clients.connection(index) else { return Input::Filled(filled) };
+        if connection.unhandled || !connection.readable {
+            // What was held back is handled before more is read.
+            connection.unhandled = false;
+            return Input::Filled(filled);
+        }
+        match connection.socket.read(&mut buffer[filled..]) {
+            Ok(0) => Input::Over(filled),
+            Ok(n) => {
+                // A short read has emptied the socket: its next bytes make a new event. Not so an end that was reported
+                // already.
+                connection.readable = connection.ended || filled + n == buffer.len();
+                self.counters.bytes_in.add(n as u64);
+                Input::Filled(filled + n)
+            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                connection.readable = false;
+                Input::Filled(filled)
+            }
+            Err(_) => Input::Over(filled),
+        }
+    }
+
+    fn handle_input(&mut self, index: usize, buffer: &[u8], input: Input) {
+        let (Input::Filled(filled) | Input::Over(filled)) = input;
+        let (handled, flow) = self.handle_packets(index, &buffer[..filled]);
+        if flow == Flow::Gone {
+            return;
+        }
+        if let (Input::Over(_), Flow::Continue) = (&input, flow) {
+            return self.broken(index);
+        }
+        let Some(connection) = self.clients.connection(index) else { return };
+        if handled < filled {
+            connection.input = buffer[handled..filled].to_vec();
+        }
+        if flow == Flow::Held {
+            connection.unhandled = true;
+        } else if connection.readable {
+            self.clients.queue_read(index);
+        }
+    }
+
+    /// Handles every whole packet in `bytes`; returns how many bytes that were.
+    fn handle_packets(&mut self, index: usize, bytes: &[u8]) -> (usize, Flow) {
+        let limits = self.limits.clone();
+        let mut client = self.client_of(index);
+        let mut at = 0;
+        while at < bytes.len() {
+            // The first packet is a CONNECT, which brings its own version.
+            let version = client.as_ref().map_or(Version::V5, |client| client.version);
+            let (packet, len) = match decode(&bytes[at..], version, &limits) {
+                Ok(Some(decoded)) => decoded,
+                Ok(None) => break,
+                Err(error) => {
+                    self.malformed(index, &error);
+                    return (at, Flow::Gone);
+                }
+            };
+            self.counters.packets_in.add(1);
+            let flow = match &client {
+                Some(client) => self.handle_packet(index, client, packet),
+                None => self.first_packet(index, &packet, &bytes[at..]),
+            };
+            at += len;
+            if flow != Flow::Continue {
+                return (at, flow);
+            }
+            if client.is_none() {
+                client = self.client_of(index);
+            }
+        }
+        (at, Flow::Continue)
+    }
+
+    fn client_of(&mut self, index: usize) -> Option<Client> {
+        let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
+        let id = self.clients.entry(session)?.client_id.clone();
+        Some(Client { session, version, id })
+    }
+
+    fn handle_packet(&mut self, index: usize, client: &Client, packet: Packet<'_>) -> Flow {
+        let now_ms = self.now_ms;
+        let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
+        match step {
+            Some(Ok(Step::Done)) => self.check_output(index),
+            Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound),
+            Some(Ok(Step::Subscribe(request))) => {
+                self.subscribe(client.session, &request);
+                self.check_output(index)
+            }
+            Some(Ok(Step::Unsubscribe(request))) => {
+                self.unsubscribe(client.session, &request);
+                self.check_output(index)
+            }
+            Some(Err(close)) => {
+                self.close(index, &close);
+                Flow::Gone
+            }
+            None => Flow::Gone,
+        }
+    }
+
+    fn publish(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>) -> Flow {
+        let publish = inbound.publish();
+        self.counters.publishes_in[publish.qos as usize].add(1);
+        let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), &client.id);
+        if publish.qos != QoS::AtMostOnce {
+            self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
+        }
+        let to_stream = matches!(accepted, Accepted::Later(_));
+        if to_stream && let Some(log) = &self.log {
+            if log.is_overfull() {
+                self.dismiss(index, ReasonCode::QuotaExceeded, "the log has no room");
+                return Flow::Gone;
+            }
+            if !log.has_credit() {
+                return self.hold(index, Hold::Log);
+            }
+        }
+        if !self.post.has_credit() {
+            return self.hold(index, Hold::Mail);
+        }
+        Flow::Continue
+    }
+
+    /// Acknowledgements are always written, so a client that does not read must not go on asking for them.
+    fn check_output(&mut self, index: usize) -> Flow {
+        let output_bytes_max = self.output_hold_bytes();
+        match self.clients.connection(index) {
+            Some(connection) if connection.output_bytes() > output_bytes_max => self.hold(index, Hold::Output),
+            _ => Flow::Continue,
+        }
+    }
+
+    /// Midway between the mark from which nothing but acknowledgements is written and the end.
+    fn output_hold_bytes(&self) -> usize {
+        let limits = &self.shared.config.limits;
+        (limits.output_high_bytes as usize).midpoint(limits.output_bytes_max as usize)
+    }
+
+    fn hold(&mut self, index: usize, reason: Hold) -> Flow {
+        if let Some(connection) = self.clients.connection(index) {
+            connection.hold = Some(reason);
+            self.held.push(index);
+            self.counters.reads_held.add(1);
+        }
+        Flow::Held
+    }
+
+    /// Lets those go on for which there is room again.
+    pub(super) fn release_held(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
+        let mail = self.post.has_credit();
+        let log = self.log.as_ref().is_none_or(LogFeed::has_credit);
+        let output_bytes = self.output_hold_bytes();
+        for index in std::mem::take(&mut self.held) {
+            let Some(connection) = self.clients.connection(index) else { continue };
+            let released = match connection.hold {
+                Some(Hold::Mail) => mail,
+                Some(Hold::Log) => log,
+                Some(Hold::Output) => connection.output_bytes() <= output_bytes,
+                None => continue,
+            };
+            if released {
+                connection.hold = None;
+                self.clients.queue_read(index);
+            } else {
+                self.held.push(index);
+            }
+        }
+    }
+
+    /// Throws away what a connection sends that is about to be closed.
+    fn discard_input(&mut self, index: usize, buffer: &mut [u8]) {
+        if let Some(connection) = self.clients.connection(index) {
+            match connection.socket.read(buffer) {
+                Ok(n) if n > 0 => self.clients.touch(index),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => connection.readable = false,
+                Ok(_) | Err(_) => self.drop_connection(index),
+            }
+        }
+    }
+}
+
+/// The client of an open connection.
+pub(super) struct Client {
+    pub(super) session: SessionKey,
+    pub(super) version: Version,
+    pub(super) id: Arc<str>,
+}

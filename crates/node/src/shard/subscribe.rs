@@ -1,0 +1,166 @@
+//! SUBSCRIBE and UNSUBSCRIBE: into the tree, to the other shards, and back to the client when all of them know.
+
+use lapwing_codec::topic::SharedFilter;
+use lapwing_router::{Insertion, Removal};
+use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, UnsubscribeRequest};
+
+use super::Shard;
+use super::groups::MemberGrant;
+use super::route::Target;
+use crate::mail::{Control, Interest};
+use crate::slot::ShardId;
+
+/// A SUBACK that waits until every shard knows the subscription.
+#[derive(Debug)]
+pub(crate) struct PendingReply {
+    to: SessionKey,
+    reply: Reply,
+    /// Announcements and groups that have not been confirmed yet.
+    outstanding: usize,
+    /// Filters whose retained messages are to be sent then.
+    replays: Vec<(Box<str>, Grant)>,
+}
+
+/// Who waits for an announcement to be in force everywhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waiter {
+    /// A SUBACK of this shard, by its place in the table.
+    Reply(usize),
+    /// A member on another shard that joined a group here, by the request it sent.
+    Join(ShardId, u64),
+}
+
+/// What one SUBSCRIBE left to wait for.
+#[derive(Default)]
+struct Waits {
+    /// The last announcement.
+    announcement: Option<u64>,
+    /// Groups on other shards.
+    joins: Vec<(ShardId, Box<str>, Box<str>, Grant)>,
+    replays: Vec<(Box<str>, Grant)>,
+    added: u64,
+}
+
+impl Shard {
+    /// Applies a SUBSCRIBE; the SUBACK leaves now, or when every shard has applied it.
+    pub(super) fn subscribe(&mut self, key: SessionKey, request: &SubscribeRequest<'_>) {
+        let mut waits = Waits::default();
+        let shards = self.post.shards();
+        let Shard { clients, tree, groups, announcer, post, id, .. } = self;
+        let Some(entry) = clients.entry(key) else { return };
+        let reply = entry.session.subscribe(request, |subscription| {
+            waits.added += u64::from(subscription.is_new);
+            if let Some(shared) = &subscription.shared {
+                let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
+                if owner != *id {
+                    waits.joins.push((owner, shared.group.into(), shared.filter.into(), subscription.grant));
+                    return Ok(());
+                }
+                let grant = MemberGrant { grant: subscription.grant, away: false };
+                let is_new = groups.insert(shared.group, shared.filter, key, grant) != Insertion::Replaced;
+                waits.note(announcer.want(Interest::Groups, shared.filter, is_new, post));
+                return Ok(());
+            }
+            tree.insert(subscription.filter, Target::Session(key), subscription.grant);
+            waits.note(announcer.want(Interest::Sessions, subscription.filter, subscription.is_new, post));
+            if subscription.wants_retained {
+                waits.replays.push((subscription.filter.into(), subscription.grant));
+            }
+            Ok(())
+        });
+        self.counters.subscriptions.add(waits.added);
+        self.wait_or_reply(key, reply, waits);
+    }
+
+    fn wait_or_reply(&mut self, key: SessionKey, reply: Reply, waits: Waits) {
+        let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some());
+        let pending = PendingReply { to: key, reply, outstanding, replays: waits.replays };
+        if outstanding == 0 {
+            return self.answer(pending);
+        }
+        let place = self.pending.insert(pending);
+        if let Some(seq) = waits.announcement {
+            self.announcer.wait(seq, Waiter::Reply(place));
+        }
+        for (owner, group, filter, grant) in waits.joins {
+            let request = place as u64;
+            self.post.control(owner, Control::Join { request, group, filter, member: key, grant });
+        }
+    }
+
+    /// One of the things that a SUBACK waited for has come.
+    pub(super) fn confirmed(&mut self, place: usize) {
+        let Some(pending) = self.pending.get_mut(place) else { return };
+        pending.outstanding -= 1;
+        if pending.outstanding == 0 {
+            let pending = self.pending.remove(place);
+            self.answer(pending);
+        }
+    }
+
+    fn answer(&mut self, pending: PendingReply) {
+        let PendingReply { to, reply, replays, .. } = pending;
+        match self.clients.with(to, |session, io| session.reply(reply, io)) {
+            Some(Ok(())) => {}
+            Some(Err(close)) => {
+                if let Some(index) = self.clients.entry(to).and_then(|entry| entry.connection) {
+                    self.close(index, &close);
+                }
+                return;
+            }
+            None => return,
+        }
+        for (filter, grant) in replays {
+            self.ask_replay(&filter, to, grant);
+        }
+    }
+
+    /// Applies an UNSUBSCRIBE; what other shards still send meanwhile finds no subscription here.
+    pub(super) fn unsubscribe(&mut self, key: SessionKey, request: &UnsubscribeRequest<'_>) {
+        let mut removed: Vec<String> = Vec::new();
+        let Some(entry) = self.clients.entry(key) else { return };
+        let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
+        for filter in removed {
+            let shared = SharedFilter::parse(&filter).ok().flatten();
+            let grant = Grant::default();
+            let subscription = Subscription { filter: &filter, shared, grant, is_new: false, wants_retained: false };
+            self.withdraw(key, &subscription);
+        }
+        self.answer(PendingReply { to: key, reply, outstanding: 0, replays: Vec::new() });
+    }
+
+    /// Takes one subscription back, here and at the other shards.
+    pub(super) fn withdraw(&mut self, key: SessionKey, subscription: &Subscription<'_>) {
+        self.counters.subscriptions.sub(1);
+        match &subscription.shared {
+            Some(shared) => {
+                let owner = self.owner_of_group(shared);
+                let (group, filter) = (shared.group, shared.filter);
+                if owner == self.id {
+                    self.leave_group(group, filter, key);
+                } else {
+                    let (group, filter) = (group.into(), filter.into());
+                    self.post.control(owner, Control::Leave { group, filter, member: key });
+                }
+            }
+            None => {
+                if self.tree.remove(subscription.filter, Target::Session(key)) != Removal::NotFound {
+                    self.announcer.unwant(Interest::Sessions, subscription.filter, &mut self.post);
+                }
+            }
+        }
+    }
+
+    /// A member, here or elsewhere, leaves a group that lives here.
+    pub(super) fn leave_group(&mut self, group: &str, filter: &str, member: SessionKey) {
+        if self.groups.remove(group, filter, member) != Removal::NotFound {
+            self.announcer.unwant(Interest::Groups, filter, &mut self.post);
+        }
+    }
+}
+
+impl Waits {
+    fn note(&mut self, announcement: Option<u64>) {
+        self.announcement = self.announcement.max(announcement);
+    }
+}

@@ -1,0 +1,197 @@
+//! The loop itself: sleep, look what happened, work, hand over.
+
+use std::time::{Duration, Instant};
+
+use super::{CONNECTIONS, Due, Shard, WAKER};
+use crate::error::NodeError;
+use crate::shared::Phase;
+
+/// Longest sleep; a missed wake-up would show as this delay and not as a hang.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+
+impl Shard {
+    /// Works until the node stops.
+    ///
+    /// # Errors
+    /// The kernel refuses to watch a listener or to report events.
+    pub(crate) fn run(mut self) -> Result<(), NodeError> {
+        self.pin();
+        self.now_ms = self.shared.now_ms();
+        self.open_listeners()?;
+        loop {
+            match self.shared.phase() {
+                Phase::Running => {}
+                Phase::Draining => self.drain(),
+                Phase::Stopping => return self.finish(),
+            }
+            self.wait()?;
+            self.turn();
+        }
+    }
+
+    /// Pins this thread to its core, if configured. A refusal (a container's limits) costs speed, not correctness.
+    fn pin(&self) {
+        if !self.shared.config.pin {
+            return;
+        }
+        if let Some(cores) = core_affinity::get_core_ids().filter(|cores| !cores.is_empty()) {
+            let wanted = self.shared.config.pin_first as usize + self.id.index();
+            core_affinity::set_for_current(cores[wanted % cores.len()]);
+        }
+    }
+
+    /// Waits for events: not at all when there is work, spinning a little while there is mail, else asleep.
+    fn wait(&mut self) -> Result<(), NodeError> {
+        if self.has_work() {
+            return self.poll_events(Some(Duration::ZERO));
+        }
+        if self.mail_moved && self.spin()? {
+            return Ok(());
+        }
+        self.bell.prepare();
+        // The last look: whoever sends from here on sees that we sleep, and wakes us.
+        let timeout = if self.has_work() || self.shared.phase() == Phase::Stopping {
+            Duration::ZERO
+        } else {
+            self.counters.wakes.add(1);
+            self.until_next_timer()
+        };
+        let polled = self.poll_events(Some(timeout));
+        self.bell.awake();
+        polled
+    }
+
+    /// Looks for work for a short while; true when some came.
+    fn spin(&mut self) -> Result<bool, NodeError> {
+        let spin = Duration::from_micros(u64::from(self.shared.config.limits.spin_us));
+        let begun = Instant::now();
+        while begun.elapsed() < spin {
+            self.poll_events(Some(Duration::ZERO))?;
+            if self.has_work() || !self.events.is_empty() {
+                return Ok(true);
+            }
+            std::hint::spin_loop();
+        }
+        Ok(false)
+    }
+
+    fn poll_events(&mut self, timeout: Option<Duration>) -> Result<(), NodeError> {
+        match self.poll.poll(&mut self.events, timeout) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => self.events.clear(),
+            Err(source) => return Err(NodeError::System { doing: "wait for events", source }),
+        }
+        self.note_events();
+        Ok(())
+    }
+
+    fn until_next_timer(&self) -> Duration {
+        let now_ms = self.shared.now_ms();
+        let next = self.timers.next_at().map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
+        next.map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX))
+    }
+
+    /// True when a turn would get something done now.
+    fn has_work(&mut self) -> bool {
+        let has_direct_credit = self.post.has_all_direct_credit();
+        let mail = self.inlets.iter().any(|inlet| {
+            !inlet.control.is_empty() || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
+        });
+        mail || self.clients.has_touched()
+            || (self.clients.ready_count() > 0 && !self.post.is_overfull())
+            || self.doors.iter().any(|door| door.is_open(self.now_ms))
+            || self.replays.can_move(&self.post)
+            || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
+    }
+
+    /// Marks what the kernel reported.
+    fn note_events(&mut self) {
+        for event in &self.events {
+            let token = event.token();
+            if token == WAKER {
+                continue;
+            }
+            if token.0 < CONNECTIONS {
+                if let Some(door) = self.doors.get_mut(token.0) {
+                    door.ready = true;
+                }
+                continue;
+            }
+            let index = token.0 - CONNECTIONS;
+            let Some(connection) = self.clients.connection(index) else { continue };
+            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                connection.readable = true;
+                connection.ended |= event.is_read_closed() || event.is_error();
+                self.clients.queue_read(index);
+            }
+            if event.is_writable() {
+                self.clients.writable(index);
+            }
+        }
+    }
+
+    fn turn(&mut self) {
+        self.now_ms = self.shared.now_ms();
+        self.counters.turns.add(1);
+        self.mail_moved = false;
+        self.accept();
+        self.take_mail();
+        self.acknowledge();
+        self.release_held();
+        self.serve_ready();
+        self.run_timers();
+        self.run_replays();
+        self.close_overflowing();
+        self.hand_over();
+        self.flush_touched();
+        self.counters.take_over(&self.clients.counters);
+        if self.draining {
+            let drained = self.clients.connection_count() == 0 && self.is_quiet();
+            self.shared.set_drained(self.id.index(), drained);
+        }
+    }
+
+    fn hand_over(&mut self) {
+        self.mail_moved |= !self.post.is_empty();
+        self.post.flush();
+        if let Some(log) = &mut self.log {
+            log.flush();
+        }
+    }
+
+    /// Releases acknowledgements of what the log has made durable.
+    fn acknowledge(&mut self) {
+        let Some(log) = &mut self.log else { return };
+        let committed = log.committed();
+        if committed > self.acknowledged {
+            self.acknowledged = committed;
+            self.clients.committed(committed);
+        }
+    }
+
+    fn run_timers(&mut self) {
+        while let Some(due) = self.timers.due(self.now_ms) {
+            match due {
+                Due::Connect { index, born } => self.connect_timeout(index, born),
+                Due::Stall { index, born } => self.stalled(index, born),
+                Due::Session(key) => self.session_due(key),
+                Due::Door => {}
+            }
+        }
+    }
+
+    /// Nothing waits to leave this shard.
+    fn is_quiet(&mut self) -> bool {
+        self.post.is_empty()
+            && self.inlets.iter().all(super::LanesIn::is_empty)
+            && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
+    }
+
+    /// The last turn: what is written already is given to the kernel, the log gets what it was promised.
+    fn finish(mut self) -> Result<(), NodeError> {
+        self.close_listeners();
+        self.hand_over();
+        self.flush_touched();
+        Ok(())
+    }
+}

@@ -1,0 +1,135 @@
+//! What all threads of a node share: the phase it is in, its clock, and why it failed.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::config::Config;
+use crate::error::NodeError;
+use crate::mailbox::Bell;
+
+/// Where a node is in its life. Only moves forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    /// Accepts and serves.
+    Running = 0,
+    /// Accepts no more, lets clients go in order.
+    Draining = 1,
+    /// Threads end.
+    Stopping = 2,
+}
+
+/// Why a node stopped by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// As [`NodeError::code`].
+    pub code: &'static str,
+    /// What happened.
+    pub message: String,
+    /// What to do.
+    pub remedy: String,
+}
+
+/// One per node. Each field says who writes it.
+pub(crate) struct Shared {
+    pub(crate) config: Arc<Config>,
+    /// The start of the node's monotonic clock.
+    epoch: Instant,
+    /// Written by the handle, and by whoever fails.
+    phase: AtomicU8,
+    /// Open connections; written by every shard when one comes or goes.
+    connections: AtomicU32,
+    /// Sessions without a connection; written by every shard.
+    offline: AtomicU32,
+    /// Per shard: everything is flushed and settled, nothing is left to drain. Written by that shard.
+    drained: Vec<AtomicBool>,
+    /// Written by the first thread that fails.
+    failure: Mutex<Option<Failure>>,
+    /// One per shard, to tell them of a new phase.
+    bells: Vec<Bell>,
+}
+
+impl Shared {
+    pub(crate) fn new(config: Arc<Config>, bells: Vec<Bell>) -> Self {
+        Shared {
+            config,
+            epoch: Instant::now(),
+            phase: AtomicU8::new(Phase::Running as u8),
+            connections: AtomicU32::new(0),
+            offline: AtomicU32::new(0),
+            drained: bells.iter().map(|_| AtomicBool::new(false)).collect(),
+            failure: Mutex::new(None),
+            bells,
+        }
+    }
+
+    /// Milliseconds since the node started, the same on every shard.
+    pub(crate) fn now_ms(&self) -> u64 {
+        self.epoch.elapsed().as_millis() as u64
+    }
+
+    pub(crate) fn phase(&self) -> Phase {
+        match self.phase.load(Ordering::Acquire) {
+            0 => Phase::Running,
+            1 => Phase::Draining,
+            _ => Phase::Stopping,
+        }
+    }
+
+    /// Moves on to `phase` and tells every shard.
+    pub(crate) fn enter(&self, phase: Phase) {
+        self.phase.fetch_max(phase as u8, Ordering::AcqRel);
+        self.bells.iter().for_each(Bell::ring);
+    }
+
+    /// Notes why the node fails (the first reason counts) and stops it.
+    pub(crate) fn fail(&self, error: &NodeError) {
+        let failure = Failure { code: error.code(), message: error.to_string(), remedy: error.remedy() };
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        self.enter(Phase::Stopping);
+    }
+
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Counts a new connection; false when there are too many.
+    pub(crate) fn connection_opened(&self) -> bool {
+        let before = self.connections.fetch_add(1, Ordering::Relaxed);
+        if before >= self.config.limits.connections_max {
+            self.connections.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn connection_closed(&self) {
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn connections(&self) -> u32 {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// Counts a session that lost its connection; false when too many wait already, unless it `stays` in any case.
+    pub(crate) fn session_went_offline(&self, stays: bool) -> bool {
+        let before = self.offline.fetch_add(1, Ordering::Relaxed);
+        if before >= self.config.limits.sessions_offline_max && !stays {
+            self.offline.fetch_sub(1, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn session_left_offline(&self) {
+        self.offline.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_drained(&self, shard: usize, drained: bool) {
+        self.drained[shard].store(drained, Ordering::Release);
+    }
+
+    pub(crate) fn is_drained(&self) -> bool {
+        self.drained.iter().all(|shard| shard.load(Ordering::Acquire))
+    }
+}
