@@ -1,6 +1,9 @@
 """The Rust side, in types. Written by hand, compared with the module by a test."""
 
+from collections.abc import Sequence
 from typing import final
+
+from typing_extensions import Buffer
 
 __version__: str
 
@@ -53,3 +56,176 @@ class Node:
         """Stops accepting, lets clients go in order, commits what waits."""
     def stop(self) -> None:
         """Ends all threads and closes the log; does nothing when the node does not run."""
+
+@final
+class Client:
+    """One connection to a broker; connects when it is made.
+
+    Codes of its ``CoreError``: ``unreachable``, ``refused``, ``disconnected``, ``rejected``, ``protocol`` (these with
+    evidence ``reason``, the reason code, where the broker gave one), ``lost``, ``timed_out``, ``invalid``,
+    ``not_connected``.
+    """
+
+    def __new__(
+        cls,
+        url: str,
+        client_id: str = "",
+        version: int = 5,
+        *,
+        clean_start: bool = True,
+        session_expiry_s: int = 0,
+        keep_alive_s: int = 60,
+        receive_maximum: int = 1024,
+        username: str | None = None,
+        password: bytes | None = None,
+        will: tuple[str, bytes, int, bool, int] | None = None,
+        timeout_s: float = 10.0,
+    ) -> Client:
+        """Connects and waits for the broker's answer; a will is topic, payload, qos, retain, delay in seconds."""
+    def session_present(self) -> bool:
+        """True when the broker still had this client's session."""
+    def assigned_client_id(self) -> str | None:
+        """The client id the broker chose, if this client came without one."""
+    def dropped(self) -> int:
+        """QoS 0 messages dropped because nobody took them."""
+    def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        qos: int = 0,
+        retain: bool = False,
+        *,
+        user_properties: Sequence[tuple[str, str]] = (),
+        content_type: str | None = None,
+        response_topic: str | None = None,
+        correlation_data: bytes | None = None,
+        message_expiry_s: int | None = None,
+        timeout_s: float = 10.0,
+    ) -> None:
+        """Hands a message over; ``flush`` waits for the broker's answers."""
+    def flush(self, timeout_s: float) -> None:
+        """Waits until the broker has answered every publish."""
+    def subscribe(
+        self,
+        filters: Sequence[str],
+        qos: int = 0,
+        *,
+        no_local: bool = False,
+        retain_as_published: bool = False,
+        timeout_s: float = 10.0,
+    ) -> list[int]:
+        """Subscribes; gives the granted QoS of each filter."""
+    def unsubscribe(self, filters: Sequence[str], *, timeout_s: float = 10.0) -> None:
+        """Gives filters up."""
+    def receive(
+        self, timeout_s: float
+    ) -> (
+        tuple[
+            str,
+            bytes,
+            int,
+            bool,
+            bool,
+            list[tuple[str, str]],
+            str | None,
+            str | None,
+            bytes | None,
+            int | None,
+        ]
+        | None
+    ):
+        """Takes (and acknowledges) the next message: topic, payload, qos, retain, dup, user properties, content type,
+        response topic, correlation data, message expiry in seconds; ``None`` when none came in time."""
+    def disconnect(self, *, with_will: bool = False, timeout_s: float = 10.0) -> None:
+        """Says goodbye and closes; does nothing when it is closed."""
+    def abort(self) -> None:
+        """Closes without a word: the broker sends the will."""
+
+@final
+class Swarm:
+    """One process's part of a load run: made, it starts its threads and its clients come in.
+
+    Codes of its ``CoreError``, and of ``Sink`` and ``Fleet``: ``profile`` (a wrong setting), ``files`` (more clients than
+    this process may have open files), ``unreachable``, ``rejected``, ``timed_out``, ``system``, ``usage``, ``defect``.
+    """
+
+    def __new__(cls, profile_json: str) -> Swarm:
+        """Reads and checks the profile and starts."""
+    def is_ready(self) -> bool:
+        """True when every client is connected and subscribed; raises for the first that cannot."""
+    def go(self, start_ns: int | None = None) -> None:
+        """Lets the messages begin, at ``start_ns`` of the monotonic clock or at once."""
+    def progress_json(self) -> str:
+        """How far it is: an object of counters."""
+    def is_over(self) -> bool:
+        """True when everything has arrived, or nothing more will; ask often."""
+    def cancel(self) -> None:
+        """Publishes no more; what is under way may still arrive."""
+    def finish_json(self) -> str:
+        """Ends and gives the raw figures, for ``swarm_report_json``."""
+
+def swarm_report_json(profile_json: str, outcomes_json: Sequence[str]) -> str:
+    """One report from the raw figures of every process of a run."""
+
+def monotonic_ns() -> int:
+    """The monotonic clock in nanoseconds, the same in every process of this machine."""
+
+@final
+class Sink:
+    """A server that takes everything and keeps nothing: the other end when the swarm itself is measured."""
+
+    def __new__(
+        cls,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        echo: bool = False,
+        cut_every: int | None = None,
+        spin: bool = False,
+        pin: int | None = None,
+    ) -> Sink:
+        """Listens; ``echo`` sends QoS 0 back, ``cut_every`` breaks connections, ``spin`` never sleeps."""
+    def url(self) -> str:
+        """Where it listens."""
+    def figures_json(self) -> str:
+        """What it has taken in: ``connections``, ``publishes``, ``publish_bytes``."""
+    def stop(self) -> None:
+        """Ends it; does nothing when it has ended."""
+
+@final
+class Fleet:
+    """Devices that publish what the caller supplies, when the caller says."""
+
+    def __new__(cls, config_json: str) -> Fleet:
+        """Reads and checks the configuration and starts the threads; devices begin to connect."""
+    def joined(self) -> int:
+        """Devices that should be connected before the start; compare with ``online`` of the counts."""
+    def counts_json(self) -> str:
+        """The counters as of now."""
+    def go(self, start_ns: int | None = None) -> None:
+        """Time 0 of the schedule: ``start_ns`` of the monotonic clock, or now."""
+    def offer(
+        self,
+        devices: Buffer | Sequence[int],
+        due_us: Buffer | Sequence[int],
+        payloads: Sequence[bytes],
+        *,
+        qos: int = 1,
+        retain: bool = False,
+        timeout_s: float = 60.0,
+    ) -> int:
+        """Hands messages over (columns, equally long: int32, int64, bytes); waits while the queue is full.
+
+        Gives how many were taken, from the front, before ``timeout_s``; offer the rest again.
+        """
+    def move_devices(
+        self,
+        devices: Buffer | Sequence[int],
+        due_us: Buffer | Sequence[int],
+        kinds: Sequence[str],
+        *,
+        timeout_s: float = 60.0,
+    ) -> int:
+        """Devices come and go: kinds are "join", "leave" (orderly) and "drop" (the connection breaks until a "join")."""
+    def finish_json(self, timeout_s: float) -> str:
+        """Waits until all is done, nothing more can happen, or ``timeout_s``; says goodbye; gives the report."""

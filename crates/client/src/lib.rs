@@ -32,3 +32,7 @@ pub use events::{Answer, Connected, Events};
 pub use message::Message;
 pub use options::{LastWill, Options};
 pub use protocol::{Protocol, SendError, State};
+// The words of this room's interface, so that its users need not know the codec.
+pub use lapwing_codec::{
+    Publish, PublishProperties, QoS, ReasonCode, RetainHandling, SubscriptionOptions, UserPropertiesBuf, Version,
+};

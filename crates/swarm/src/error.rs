@@ -75,8 +75,29 @@ impl SwarmError {
         move |source| Self::System { what, source }
     }
 
-    /// True when the caller's settings are at fault (exit code 2).
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Profile { .. } | Self::Json(_) | Self::Files { .. } | Self::Usage(_))
+    /// A stable name, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Profile { .. } | Self::Json(_) => "profile",
+            Self::Files { .. } => "files",
+            Self::Client { label, .. } if label.starts_with("timed out") => "timed_out",
+            Self::Client { label, .. } if label.starts_with("rejected") => "rejected",
+            Self::Client { .. } => "unreachable",
+            Self::NotReady { .. } => "timed_out",
+            Self::System { .. } => "system",
+            Self::Usage(_) => "usage",
+            Self::Panicked => "defect",
+        }
+    }
+
+    /// What to do about it; empty where the message says it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Self::Client { .. } => "Check the address, and that the broker takes these clients.",
+            Self::NotReady { .. } => "Wait longer (`--connect-timeout`), use fewer clients, or look at the broker.",
+            Self::System { .. } => "Look at the limits of this process and machine.",
+            Self::Panicked => "Please report it.",
+            Self::Profile { .. } | Self::Json(_) | Self::Files { .. } | Self::Usage(_) => "",
+        }
     }
 }

@@ -105,9 +105,14 @@ impl Swarm {
     /// Waits until everything has arrived, or nothing has for a while.
     pub fn wait_for_end(&self) {
         let mut watch = EndWatch::new(&self.profile);
-        while !self.board.is_stopped() && !watch.is_over(&self.progress(), now_ns()) {
+        while !self.is_over(&mut watch) {
             thread::sleep(LOOK);
         }
+    }
+
+    /// One look of `wait_for_end`, for callers that have something else to do in between.
+    pub fn is_over(&self, watch: &mut EndWatch) -> bool {
+        self.board.is_stopped() || watch.is_over(&self.progress(), now_ns())
     }
 
     /// Publishes no more; what is under way may still arrive.
