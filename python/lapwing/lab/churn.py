@@ -29,14 +29,15 @@ class Churn:
         self.away = np.zeros(count, dtype=np.bool_)
         self._next_serial = np.zeros(count, dtype=np.int64)
 
-    def step(self, seconds: float) -> None:
-        """Lets ``seconds`` of the city's time pass."""
+    def step(self, seconds: float) -> NDArray[np.int64]:
+        """Lets ``seconds`` of the city's time pass; gives the devices that went or came back."""
         mean_s = np.where(self.away, MEAN_AWAY_S, MEAN_PRESENT_S)
         changes = self._random.random(len(self.away)) < -np.expm1(-seconds / mean_s)
         reboots = changes & self.away & (self._random.random(len(self.away)) < REBOOT_SHARE)
         self.boot = self.boot + reboots
         self._next_serial[reboots] = 0
         self.away = self.away ^ changes
+        return np.flatnonzero(changes)
 
     def take_serials(self, devices: NDArray[np.int64]) -> NDArray[np.int64]:
         """The next serial of each of ``devices`` (no device twice)."""

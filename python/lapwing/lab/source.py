@@ -14,6 +14,21 @@ BATCH_READINGS_MAX = 4096
 
 
 @dataclass(frozen=True, slots=True)
+class Moves:
+    """Devices that connect or say goodbye; the columns have one entry per move.
+
+    Attributes:
+        device: Index into ``Source.devices``.
+        due_us: As in `Batch`.
+        kind: ``join`` or ``leave``; every device is connected when a run starts.
+    """
+
+    device: NDArray[np.int32]
+    due_us: NDArray[np.int64]
+    kind: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Readings in the order in which they are due; the three columns have one entry per reading.
 
@@ -21,11 +36,13 @@ class Batch:
         device: Index into ``Source.devices``.
         due_us: Microseconds from the start of the run; never falls within a run.
         payload: The reading, encoded to the contract.
+        moves: Come before readings that are due at the same instant.
     """
 
     device: NDArray[np.int32]
     due_us: NDArray[np.int64]
     payload: list[bytes]
+    moves: Moves | None = None
 
     def __len__(self) -> int:
         return len(self.payload)

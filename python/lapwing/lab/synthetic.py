@@ -17,7 +17,7 @@ from lapwing.errors import LapwingError
 from lapwing.lab.churn import Churn
 from lapwing.lab.listening import Listening, Place
 from lapwing.lab.payload import encode_columns, rfc3339_column, string_column
-from lapwing.lab.source import BATCH_READINGS_MAX, Batch
+from lapwing.lab.source import BATCH_READINGS_MAX, Batch, Moves
 from lapwing.lab.walks import Walks
 
 _BLOCK_READINGS_MIN = 1024
@@ -33,6 +33,9 @@ class _Step:
     boot: NDArray[np.int64]
     serial: NDArray[np.int64]
     place: Place
+    moved: NDArray[np.int64]
+    moved_at_us: NDArray[np.int64]
+    away: NDArray[np.bool_]
 
 
 class Synthetic:
@@ -79,36 +82,46 @@ class Synthetic:
             columns["boot"] = list(map(str, block.boot.tolist()))
             columns["serial"] = list(map(str, block.serial.tolist()))
             columns["sent_at"] = rfc3339_column(started_at_us + block.due_us)
-            measured_us = np.round(block.place.city_s * 1e6).astype(np.int64)
-            columns["measured_at"] = rfc3339_column(city_started_at_us + measured_us)
+            columns["measured_at"] = rfc3339_column(city_started_at_us + _microseconds(block.place.city_s))
             yield from _batches(block, encode_columns(columns))
 
     def _blocks(self, walks: Walks, churn: Churn) -> Iterator[_Step]:
         gathered: list[_Step] = []
+        moved = np.empty(0, dtype=np.int64)
         for number in range(self._steps):
             if number:
                 city_s = self._speed / self._rate
                 walks.step(city_s)
-                churn.step(city_s)
-            gathered.append(self._step(number, walks, churn))
+                moved = churn.step(city_s)
+            gathered.append(self._step(number, walks, churn, moved))
             if sum(len(step.device) for step in gathered) >= _BLOCK_READINGS_MIN:
                 yield _joined(gathered)
                 gathered = []
         if any(len(step.device) for step in gathered):
             yield _joined(gathered)
 
-    def _step(self, number: int, walks: Walks, churn: Churn) -> _Step:
+    def _step(self, number: int, walks: Walks, churn: Churn, moved: NDArray[np.int64]) -> _Step:
         present = np.flatnonzero(~churn.away)
-        # Devices do not tick in step: each has its own moment within the period.
-        moment = number + present / len(self.devices)
-        due_s = np.minimum(moment / self._rate, self.seconds)
+        due_s = self._due_s(number, present)
         return _Step(
             device=present,
-            due_us=np.round(due_s * 1e6).astype(np.int64),
+            due_us=_microseconds(due_s),
+            moved=moved,
+            moved_at_us=_microseconds(self._due_s(number, moved)),
+            away=churn.away[moved],
             boot=churn.boot[present],
             serial=churn.take_serials(present),
             place=Place(walks.x_m[present], walks.y_m[present], walks.speed_ms[present], due_s * self._speed),
         )
+
+    def _due_s(self, number: int, devices: NDArray[np.int64]) -> NDArray[np.float64]:
+        # Devices do not tick in step: each has its own moment within the period.
+        moment = number + devices / len(self.devices)
+        return np.minimum(moment / self._rate, self.seconds)
+
+
+def _microseconds(seconds: NDArray[np.float64]) -> NDArray[np.int64]:
+    return np.round(seconds * 1e6).astype(np.int64)
 
 
 def _joined(steps: list[_Step]) -> _Step:
@@ -120,11 +133,22 @@ def _joined(steps: list[_Step]) -> _Step:
         column("due_us"),
         column("boot"),
         column("serial"),
-        Place.joined([s.place for s in steps]),
+        Place.joined([step.place for step in steps]),
+        column("moved"),
+        column("moved_at_us"),
+        np.concatenate([step.away for step in steps]),
     )
+
+
+def _moves(block: _Step) -> Moves | None:
+    if not len(block.moved):
+        return None
+    kinds = ["leave" if away else "join" for away in block.away.tolist()]
+    return Moves(block.moved.astype(np.int32), block.moved_at_us, kinds)
 
 
 def _batches(block: _Step, payloads: list[bytes]) -> Iterator[Batch]:
     for low in range(0, len(payloads), BATCH_READINGS_MAX):
         part = slice(low, low + BATCH_READINGS_MAX)
-        yield Batch(block.device[part].astype(np.int32), block.due_us[part], payloads[part])
+        moves = None if low else _moves(block)
+        yield Batch(block.device[part].astype(np.int32), block.due_us[part], payloads[part], moves)

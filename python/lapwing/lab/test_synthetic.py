@@ -55,6 +55,27 @@ def test_serials_rise_by_one_and_start_at_0_on_each_boot(city: list[dict[str, An
     assert len(by_boot) > 300, "nobody rebooted"
 
 
+def test_a_device_says_nothing_between_leaving_and_joining() -> None:
+    source = Synthetic(devices=200, seconds=40, rate=1, seed=5)
+    away: set[int] = set()
+    came_back = 0
+    events: list[tuple[int, int, str, int]] = []
+    for batch in source.batches(START_US):
+        if batch.moves is not None:
+            moves = zip(batch.moves.device, batch.moves.due_us, batch.moves.kind, strict=True)
+            events += ((int(due), 0, kind, int(device)) for device, due, kind in moves)
+        sent = zip(batch.device, batch.due_us, strict=True)
+        events += ((int(due), 1, "send", int(device)) for device, due in sent)
+    for _due, _order, kind, device in sorted(events):
+        assert (kind == "join") == (device in away)
+        if kind == "leave":
+            away.add(device)
+        elif kind == "join":
+            away.remove(device)
+            came_back += 1
+    assert came_back > 0
+
+
 def test_due_times_never_fall_and_stay_within_the_run() -> None:
     source = Synthetic(devices=7, seconds=4, rate=3, seed=1)
     due = np.concatenate([batch.due_us for batch in source.batches(START_US)])
