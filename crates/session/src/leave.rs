@@ -35,7 +35,7 @@ pub struct Tick {
 #[must_use]
 pub struct Ended {
     session: Session,
-    /// A will that had been waiting for its delay: publish it now [MQTT-3.1.3-9].
+    /// A will that had been waiting for its delay: publish it now [MQTT-3.1.2-8].
     pub will: Option<Arc<Message>>,
 }
 

@@ -54,7 +54,7 @@ impl Link {
     }
 }
 
-/// The keep alive to impose on the client, if its own is not taken; 3.1.1 has no way to say so [MQTT-3.1.2-21].
+/// The keep alive to impose on the client, if its own is not taken; 3.1.1 has no way to say so [MQTT-3.2.2-22].
 pub(crate) fn server_keep_alive_s(connect: &Connect<'_>, settings: &Settings) -> Option<u16> {
     let max = settings.keep_alive_s_max;
     let too_long = connect.keep_alive_s == 0 || connect.keep_alive_s > max;

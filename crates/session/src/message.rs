@@ -38,8 +38,8 @@ impl Message {
         let texts = [Some(publish.topic), properties.response_topic, properties.content_type];
         let datas = [Some(publish.payload), properties.correlation_data];
         Message {
-            text: texts.into_iter().flatten().collect::<String>().into_boxed_str(),
-            data: datas.into_iter().flatten().collect::<Vec<_>>().concat().into_boxed_slice(),
+            text: join_texts(texts),
+            data: join_bytes(datas),
             user: own_user_properties(properties.user),
             topic_len: publish.topic.len() as u32,
             response_topic_len: properties.response_topic.map(|text| text.len() as u16),
@@ -126,6 +126,19 @@ impl Message {
         });
         size_of::<Message>() + 16 + self.text.len() + self.data.len() + user
     }
+}
+
+/// One allocation of the exact size.
+fn join_texts(parts: [Option<&str>; 3]) -> Box<str> {
+    let mut joined = String::with_capacity(parts.iter().flatten().map(|part| part.len()).sum());
+    parts.into_iter().flatten().for_each(|part| joined.push_str(part));
+    joined.into_boxed_str()
+}
+
+fn join_bytes(parts: [Option<&[u8]>; 2]) -> Box<[u8]> {
+    let mut joined = Vec::with_capacity(parts.iter().flatten().map(|part| part.len()).sum());
+    parts.into_iter().flatten().for_each(|part| joined.extend_from_slice(part));
+    joined.into_boxed_slice()
 }
 
 fn own_user_properties(user: UserProperties<'_>) -> Option<Box<UserPropertiesBuf>> {

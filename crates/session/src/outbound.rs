@@ -129,7 +129,7 @@ impl Session {
         Ok(())
     }
 
-    /// PUBACK: a QoS 1 message is done, whatever the code says [MQTT-4.3.2-3].
+    /// PUBACK: a QoS 1 message is done, whatever the code says [MQTT-4.4.0-2].
     pub(crate) fn on_puback(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
         if self.window.get_mut(at).terms.qos != QoS::AtLeastOnce {

@@ -39,7 +39,7 @@ impl<'a> Routed<'a> {
         Routed { publish: message.publish(), publisher, expires_at_ms, is_replay: false, kept }
     }
 
-    /// A retained message for a new subscription: goes out with RETAIN 1 [MQTT-3.3.1-8].
+    /// A retained message for a new subscription: goes out with RETAIN 1 (3.3.1.3).
     pub fn retained(message: &'a Arc<Message>) -> Self {
         Routed { is_replay: true, ..Self::of(message) }
     }

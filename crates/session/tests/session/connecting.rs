@@ -29,13 +29,13 @@ fn the_connack_tells_the_limits() {
     let mut rig = Rig::new(settings);
     rig.connect(&connect(Version::V5));
     assert_eq!(connack_of(&mut rig), (false, ReasonCode::Success, None, 9, None, None));
-    // [MQTT-3.2.2-21]: another session expiry than the client asked for is said.
+    // Another session expiry than the client asked for is said (3.2.2.3.2).
     rig.session = None;
     rig.connect(&connect_persistent(Version::V5));
     assert_eq!(connack_of(&mut rig).2, Some(60));
 }
 
-/// [MQTT-3.1.2-21] a server keep alive is told in 5.0; 3.1.1 could not be told and keeps its own.
+/// [MQTT-3.2.2-21, MQTT-3.2.2-22] a server keep alive is told in 5.0, and counts; 3.1.1 could not be told and keeps its own.
 #[test]
 fn a_long_keep_alive_is_shortened() {
     for (asked, told) in [(0, Some(100)), (101, Some(100)), (100, None), (7, None)] {

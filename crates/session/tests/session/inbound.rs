@@ -93,7 +93,7 @@ fn a_repeated_message_is_not_acknowledged_before_its_commit() {
     }
 }
 
-/// [MQTT-3.3.4-9] more unacknowledged messages than our Receive Maximum: 0x93. QoS 0 does not count, and what is
+/// [MQTT-3.3.4-7] more unacknowledged messages than our Receive Maximum: 0x93. QoS 0 does not count, and what is
 /// acknowledged makes room.
 #[test]
 fn receive_maximum_is_enforced() {
@@ -128,7 +128,7 @@ fn with_alias(topic: &'static str, alias: u16) -> Publish<'static> {
     Publish { properties, ..publish(topic, QoS::AtMostOnce, 0) }
 }
 
-/// [MQTT-3.3.2-8, MQTT-3.3.2-10, MQTT-3.3.2-12] topic aliases: set, used, replaced, forgotten with the connection.
+/// [MQTT-3.3.2-12] topic aliases: set, used, replaced, forgotten with the connection.
 #[test]
 fn topic_aliases_are_resolved() {
     let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
@@ -151,7 +151,7 @@ fn wrong_messages_end_the_connection() {
     let subscription_ids = SubscriptionIds::one(SubscriptionId::new(1).unwrap());
     let with_id = PublishProperties { subscription_ids, ..PublishProperties::default() };
     let cases = [
-        // [MQTT-3.3.2-9]
+        // [MQTT-3.3.2-9], [MQTT-3.3.2-8]
         (with_alias("a", 5), ReasonCode::TopicAliasInvalid),
         (with_alias("a", 0), ReasonCode::TopicAliasInvalid),
         (publish("", QoS::AtMostOnce, 0), ReasonCode::ProtocolError),

@@ -157,7 +157,7 @@ fn first_arrivals(numbers: &[u32]) -> Vec<u32> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// [MQTT-4.3.2-1..5, MQTT-4.3.3-1..13, MQTT-4.6.0-1..4] whatever is lost with however many connections, QoS 1 arrives at
+    /// [MQTT-4.3.2-1..5, MQTT-4.3.3-1..13, MQTT-4.6.0-2..5] whatever is lost with however many connections, QoS 1 arrives at
     /// least once and first arrivals are in order, QoS 2 arrives exactly once and in order, and nothing stays behind.
     #[test]
     fn no_break_loses_repeats_or_reorders(

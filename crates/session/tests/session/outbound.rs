@@ -103,7 +103,7 @@ fn no_local_keeps_own_messages_away() {
     assert_eq!(rig.deliver(publish("t", QoS::AtMostOnce, 0), &[no_local]), Delivered::Sent);
 }
 
-/// [MQTT-3.3.1-8, MQTT-3.3.1-12, MQTT-3.3.1-13] RETAIN: 0 on live messages, as published where asked for, 1 on replay.
+/// [MQTT-3.3.1-12, MQTT-3.3.1-13] RETAIN: 0 on live messages, as published where asked for, 1 on replay.
 #[test]
 fn the_retain_flag() {
     let flag = |packet: Packet<'_>| matches!(packet, Packet::Publish(Publish { retain: true, .. }));
@@ -172,7 +172,7 @@ fn a_message_too_large_for_the_client_is_dropped_for_it() {
     assert_eq!((rig.counters.dropped(DropReason::PacketTooLarge), rig.session().inflight_messages()), (2, 2));
 }
 
-/// [MQTT-3.3.4-7, MQTT-4.9.0-2, MQTT-4.9.0-3] the client's Receive Maximum bounds what is under way, QoS 0 aside.
+/// [MQTT-3.3.4-9, MQTT-3.3.4-10, MQTT-4.9.0-2, MQTT-4.9.0-3] the client's Receive Maximum bounds what is under way, QoS 0 aside.
 #[test]
 fn the_window_is_the_clients_receive_maximum() {
     let mut rig = Rig::connected(&window_of(2, Version::V5), Settings::default());
@@ -194,7 +194,7 @@ fn the_window_is_the_clients_receive_maximum() {
     assert_eq!(rig.sent(), ["publish(1,5)"]);
 }
 
-/// [MQTT-4.4.0-1, MQTT-4.6.0-1, MQTT-3.3.1-1] after a reconnect unacknowledged messages go again, with DUP, their ids and
+/// [MQTT-4.4.0-1, MQTT-4.3.3-6, MQTT-4.6.0-5, MQTT-3.3.1-1] after a reconnect unacknowledged messages go again, with DUP, their ids and
 /// in their order; PUBREL where PUBREC had come; then what waited.
 #[test]
 fn unacknowledged_messages_are_repeated_in_order() {

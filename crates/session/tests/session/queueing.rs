@@ -106,8 +106,10 @@ fn a_long_output_buffer_closes_the_window() {
     assert_eq!(results[2..], [Delivered::Queued; 3]);
     rig.done(Packet::PubAck(Ack::success(id(1))));
     assert_eq!(rig.sent(), ["publish(1,1)", "publish(1,2)"], "the buffer was still long");
+    let late = rig.deliver(numbered(b"late"), &[grant(QoS::AtLeastOnce)]);
+    assert_eq!(late, Delivered::Queued, "there is room, but others came before");
     rig.pump();
     assert_eq!(rig.sent(), ["publish(1,3)", "publish(1,4)"]);
     rig.pump();
-    assert_eq!(rig.sent(), ["publish(1,5)"]);
+    assert_eq!(rig.sent(), ["publish(1,5)", "publish(1,6)"]);
 }

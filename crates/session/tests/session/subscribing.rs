@@ -14,7 +14,7 @@ fn retained(retain_handling: RetainHandling) -> SubscriptionOptions {
     SubscriptionOptions { retain_handling, ..qos(QoS::AtMostOnce) }
 }
 
-/// [MQTT-3.8.4-1, MQTT-3.8.4-6, MQTT-3.9.3-1] one code per filter, in order: granted, refused by the node, over the limit.
+/// [MQTT-3.8.4-1, MQTT-3.8.4-3, MQTT-3.8.4-5, MQTT-3.8.4-6, MQTT-3.8.4-7, MQTT-3.9.3-1] one code per filter, in order: granted, refused by the node, over the limit.
 #[test]
 fn every_filter_is_answered_in_order() {
     for (version, refused, full) in [(Version::V5, 0x87, 0x97), (Version::V311, 0x80, 0x80)] {
@@ -73,7 +73,7 @@ fn shared_subscriptions() {
     assert_eq!(rig.sent(), ["disconnect(0x82)"]);
 }
 
-/// [MQTT-3.10.4-4, MQTT-3.10.4-5, MQTT-3.11.3-1] UNSUBSCRIBE answers each filter and hands those that existed to the node.
+/// [MQTT-3.10.4-1, MQTT-3.10.4-4, MQTT-3.10.4-5, MQTT-3.10.4-6, MQTT-3.11.3-1] UNSUBSCRIBE answers each filter and hands those that existed to the node.
 #[test]
 fn unsubscribing() {
     for version in [Version::V5, Version::V311] {

@@ -52,7 +52,7 @@ fn sessions_expire() {
     assert!(rig.disconnected().ended);
 }
 
-/// [MQTT-3.14.2-2] DISCONNECT may change the expiry, but not from 0 to anything.
+/// 5.0, 3.14.2.2.2: DISCONNECT may change the expiry, but not from 0 to anything.
 #[test]
 fn a_disconnect_may_change_the_expiry() {
     let leave = |session_expiry_s| {

@@ -1,0 +1,119 @@
+//! What an idle session costs, counted at the allocator.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use lapwing_codec::{
+    Connect, ConnectProperties, Packet, PacketId, Publish, PublishProperties, QoS, Subscribe, SubscribeFiltersBuf,
+    SubscribeProperties, SubscriptionOptions, Version,
+};
+use lapwing_session::{Admission, Counters, Delivered, Grant, Io, Routed, Session, SessionKey, Settings, Step};
+
+thread_local! {
+    static BYTES: Cell<isize> = const { Cell::new(0) };
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Counts per thread, so that tests beside this one do not disturb.
+struct Counting;
+
+// SAFETY: every call is passed on unchanged to the system's allocator; the counters are plain thread-local cells.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        BYTES.set(BYTES.get() + layout.size() as isize);
+        CALLS.set(CALLS.get() + 1);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        BYTES.set(BYTES.get() - layout.size() as isize);
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn open(settings: &Arc<Settings>, io: &mut Io<'_>) -> Session {
+    let connect = Connect {
+        version: Version::V5,
+        clean_start: true,
+        keep_alive_s: 60,
+        client_id: "device-000123",
+        will: None,
+        username: None,
+        password: None,
+        properties: ConnectProperties::default(),
+    };
+    let admission = Admission { client_id: connect.client_id.into(), assigned: false };
+    Session::open(&connect, &admission, SessionKey(1), settings, None, 0, io).session
+}
+
+fn subscribe(session: &mut Session, io: &mut Io<'_>) {
+    let mut filters = SubscribeFiltersBuf::new();
+    filters.push("spectrum/device-000123/commands", SubscriptionOptions::new(QoS::AtLeastOnce)).unwrap();
+    let packet_id = PacketId::MIN;
+    let packet = Subscribe { packet_id, properties: SubscribeProperties::default(), filters: filters.as_ref() };
+    let Ok(Step::Subscribe(request)) = session.handle(Packet::Subscribe(packet), 0, io) else { panic!("SUBSCRIBE") };
+    let reply = session.subscribe(&request, |_| Ok(()));
+    session.reply(reply, io).unwrap();
+}
+
+fn message(qos: QoS) -> Publish<'static> {
+    Publish {
+        dup: false,
+        qos,
+        retain: false,
+        topic: "spectrum/device-000123/commands",
+        packet_id: PacketId::new(7).filter(|_| qos.is_acknowledged()),
+        properties: PublishProperties::default(),
+        payload: &[0; 100],
+    }
+}
+
+/// A connected session with one subscription stays below 1 KiB, itself included.
+#[test]
+fn an_idle_session_is_small() {
+    let (settings, mut counters) = (Arc::new(Settings::default()), Counters::default());
+    let mut out = Vec::with_capacity(1024);
+    let mut io = Io::new(&mut out, &mut counters);
+    let before = BYTES.get();
+    let mut session = Box::new(open(&settings, &mut io));
+    subscribe(&mut session, &mut io);
+    let bytes = BYTES.get() - before;
+    println!("idle session with one subscription: {bytes} bytes, of which {} in itself", size_of::<Session>());
+    assert!(bytes <= 1024, "{bytes} bytes");
+}
+
+/// QoS 0 to a connected client, one subscription: no allocation at all.
+#[test]
+fn delivering_qos0_does_not_allocate() {
+    let (settings, mut counters) = (Arc::new(Settings::default()), Counters::default());
+    let mut out = Vec::with_capacity(4096);
+    let mut io = Io::new(&mut out, &mut counters);
+    let mut session = open(&settings, &mut io);
+    let grants = [Grant::default()];
+    let before = CALLS.get();
+    for _ in 0..20 {
+        let routed = Routed::new(message(QoS::AtMostOnce), SessionKey(2), 0);
+        assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
+    }
+    assert_eq!(CALLS.get(), before);
+}
+
+/// A message that many sessions must keep is allocated once for all; then each needs its place in the window only.
+#[test]
+fn keeping_a_message_is_paid_once() {
+    let (settings, mut counters) = (Arc::new(Settings::default()), Counters::default());
+    let mut out = Vec::with_capacity(1 << 16);
+    let mut io = Io::new(&mut out, &mut counters);
+    let mut sessions: Vec<_> = (0..100).map(|_| open(&settings, &mut io)).collect();
+    let grants = [Grant { options: SubscriptionOptions::new(QoS::AtLeastOnce), subscription_id: None }];
+    let routed = Routed::new(message(QoS::AtLeastOnce), SessionKey(2), 0);
+    let before = CALLS.get();
+    for session in &mut sessions {
+        assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
+    }
+    assert!(CALLS.get() - before <= 3 + sessions.len(), "{} allocations", CALLS.get() - before);
+}
