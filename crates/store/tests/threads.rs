@@ -11,7 +11,7 @@ use common::*;
 use lapwing_store::{Log, LogConfig, LogReader, ReadLimits, StoreError, StreamConfig};
 
 const PARTITIONS: u32 = 2;
-const RECORDS: u64 = 20_000;
+const RECORDS: u64 = 8_000;
 
 /// Follows a partition until it has seen the last record; returns how many it saw and how many were trimmed before it.
 fn follow(reader: &LogReader, partition: u32, done: &AtomicBool) -> (u64, u64) {
@@ -54,7 +54,7 @@ fn followers_see_every_record_once_or_hear_that_it_was_trimmed() {
             if number % 100 == 99 {
                 writer.commit().expect("commit");
             }
-            if number % 2000 == 1999 {
+            if number % 1000 == 999 {
                 writer.retain(NOW_US / 1000).expect("retain");
             }
         }
