@@ -3,7 +3,42 @@
 The broker has one core and the swarm the other, which sends as fast as the sockets take it; Mosquitto stands
 beside it, in turn. With two shards broker and swarm share both cores, so the rate is the machine's, and the
 CPU second is the figure to compare.
-"""Prints the table and whether the target is reached."""
+"""
+
+from __future__ import annotations
+
+from benches.brokers import lapwing, mosquitto
+from benches.load import Report, alternate, median, swarm
+from benches.table import print_table, verdict
+
+BROKER, LOAD = {0}, {1}
+BOTH = BROKER | LOAD
+TARGET_PER_CPU_S = 400_000
+
+
+def _one_shard(pairs: int, seconds: float) -> Report:
+    with lapwing(BROKER) as broker:
+        return swarm(
+            "p2p", broker.url, LOAD, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid
+        )
+
+
+def _two_shards(pairs: int, seconds: float) -> Report:
+    with lapwing(BOTH, shards=2) as broker:
+        return swarm(
+            "p2p", broker.url, BOTH, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid
+        )
+
+
+def _mosquitto(pairs: int, seconds: float) -> Report:
+    with mosquitto(BROKER) as broker:
+        return swarm(
+            "p2p", broker.url, LOAD, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid
+        )
+
+
+def run(*, quick: bool) -> None:
+    """Prints the table and whether the target is reached."""
     rounds, seconds = (1, 2.0) if quick else (3, 5.0)
     rows, best = [], 0.0
     for pairs in (1, 10, 100, 1000):
