@@ -28,7 +28,26 @@ def draw(out: Path, *, credit: str = "") -> list[Path]:
     Raises:
         ReportError: a table is missing or cannot be read.
     """
-    facts = Facts(coverage_facts(out, ASPECT), latency_facts(out), loss_facts(out), table_rows(out), credit)
+    return _draw(gather_facts(out, credit=credit), out)
+
+
+def draw_with_facts(out: Path, *, credit: str = "") -> Facts:
+    """Like `draw`; gives the facts that were drawn."""
+    facts = gather_facts(out, credit=credit)
+    _draw(facts, out)
+    return facts
+
+
+def gather_facts(out: Path, *, credit: str = "") -> Facts:
+    """Reads all that the report says from ``out/tables``.
+
+    Raises:
+        ReportError: a table is missing or cannot be read.
+    """
+    return Facts(coverage_facts(out, ASPECT), latency_facts(out), loss_facts(out), table_rows(out), credit)
+
+
+def _draw(facts: Facts, out: Path) -> list[Path]:
     with fonts(), TemporaryDirectory() as scratch:
         light = _pictures(facts, LIGHT, out)
         dark = _pictures(facts, DARK, Path(scratch))

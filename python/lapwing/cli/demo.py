@@ -1,0 +1,65 @@
+"""``lapwing demo``: the whole path on this machine, from devices to pictures, with nothing to prepare."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lapwing.cli.common import examples
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog=examples(
+        "lapwing demo",
+        "lapwing demo --devices 1000 --seconds 30 --out out/city",
+        "lapwing demo --replay cork-5g-traces.zip --speed 200 --out out/cork",
+    )
+)
+def demo(
+    devices: Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Simulated devices.")] = 200,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", min=1.0, help="How long they send.")
+    ] = 20.0,
+    rate: Annotated[
+        float, typer.Option("--rate", metavar="R", min=0.001, help="Readings per device and second.")
+    ] = 1.0,
+    replay: Annotated[
+        Path | None,
+        typer.Option(
+            "--replay", metavar="PATH", help="Play real traces instead: a ZIP, a folder or a CSV file."
+        ),
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(
+            "--speed",
+            metavar="X",
+            min=0.001,
+            help="How much faster than the clock the city's time, or the traces, run; else 60, or 200.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed, same readings.")] = 1,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Output; new, empty, or a former demo's (cleared).")
+    ] = Path("lapwing-demo"),
+) -> int:
+    """The whole path on this machine: devices, broker, stream, Spark, tables, pictures.
+
+    Writes DIR/tables/NAME (Delta), coverage.png, latency.png, loss.png, report.html and summary.json. Needs
+    Java 17 or later for Spark. Ctrl-C ends it and removes what it wrote. Exit code 1 if anything that was
+    sent is not in the tables exactly once.
+    """
+    from lapwing.lab.demo import DemoPlan, run_demo
+    from lapwing.lab.demo_screen import Screen
+
+    # A service manager's SIGTERM cleans up like Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with Screen() as screen:
+        summary = run_demo(DemoPlan(out, devices, seconds, rate, replay, speed, seed), screen)
+    screen.result(summary, out / "report.html")
+    return 0 if summary.whole else 1

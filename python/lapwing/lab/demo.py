@@ -1,0 +1,154 @@
+"""The whole path in one process: broker, devices, stream, Spark, tables, pictures, figures.
+
+The job runs while the devices send, as it would in earnest; what it measures as ``observed`` is its own
+rhythm. Spark is started before the first device, so that its start is not in the figures.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lapwing.broker import Broker
+from lapwing.lab.demo_folder import claim, clear
+from lapwing.lab.demo_screen import Screen
+from lapwing.lab.demo_summary import Summary, summarise
+from lapwing.lab.fleet import FleetRun
+from lapwing.lab.replay import CREDIT, Replay
+from lapwing.lab.source import Source
+from lapwing.lab.synthetic import Synthetic
+from lapwing.pipeline.jobs.coverage import CoverageJob
+from lapwing.pipeline.jobs.progress import BatchProgress
+from lapwing.pipeline.report.facts import Facts
+from lapwing.pipeline.session import check_java, check_spark
+
+STREAM = "readings"
+PARTITIONS = 2
+CITY_SPEED = 60.0
+"""Seconds of the made-up city per second of a demo, unless told otherwise."""
+
+REPLAY_SPEED = 200.0
+"""The same for traces: the longest of Cork's, two hours, is over in 36 seconds."""
+
+CATCH_UP_S = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class DemoPlan:
+    """What to demonstrate; the arguments of ``lapwing demo``."""
+
+    out: Path
+    devices: int = 200
+    seconds: float = 20.0
+    rate: float = 1.0
+    replay: Path | None = None
+    speed: float | None = None
+    seed: int = 1
+
+    def source(self) -> Source:
+        """The readings.
+
+        Raises:
+            LapwingError: an argument is out of range, or the traces cannot be used.
+        """
+        if self.replay is not None:
+            return Replay(self.replay, self.speed if self.speed is not None else REPLAY_SPEED)
+        speed = self.speed if self.speed is not None else CITY_SPEED
+        return Synthetic(self.devices, self.seconds, self.rate, self.seed, speed)
+
+    def arguments(self) -> dict[str, Any]:
+        """As ``summary.json`` shows them."""
+        named = {name: getattr(self, name) for name in self.__slots__}
+        return {name: str(value) if isinstance(value, Path) else value for name, value in named.items()}
+
+
+def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
+    """Runs the demo; ``plan.out`` then holds tables, pictures, report and ``summary.json``.
+
+    Interrupted, it removes what it wrote.
+
+    Raises:
+        LapwingError: no Java, a folder that is not a demo's, traces that cannot be used, or a failure of a
+        part.
+    """
+    begun = time.monotonic()
+    check_spark()
+    check_java()
+    with screen.phase("prepare", "preparing the readings"):
+        source = plan.source()
+    malformed = source.malformed if isinstance(source, Replay) else []
+    screen.malformed(malformed)
+    claim(plan.out)
+    try:
+        fleet = _send_and_tabulate(plan, source, screen)
+        with screen.phase("draw", "drawing"):
+            facts = _drawn(plan)
+    except KeyboardInterrupt:
+        clear(plan.out)
+        raise
+    screen.seconds["total"] = time.monotonic() - begun
+    summary = summarise(plan.arguments(), fleet, facts, screen.seconds, malformed)
+    summary.write(plan.out / "summary.json")
+    return summary
+
+
+def _send_and_tabulate(plan: DemoPlan, source: Source, screen: Screen) -> dict[str, Any]:
+    """Broker, job and fleet, from start to end; gives the fleet's report."""
+    with ExitStack() as stack:
+        checkpoint = stack.enter_context(TemporaryDirectory(prefix="lapwing-demo-"))
+        with screen.phase("broker", "starting the broker"):
+            streams = {STREAM: {"filter": "spectrum/+/readings", "partitions": PARTITIONS, "key": "client"}}
+            broker = stack.enter_context(Broker(streams=streams, http="127.0.0.1:0"))
+        tabulated = _Tabulated()
+        with screen.phase("spark", "starting Spark"):
+            job = CoverageJob(
+                f"{broker.http_url}/v1/streams/{STREAM}",
+                plan.out,
+                checkpoint=checkpoint,
+                progress=tabulated.add,
+            ).start()
+        stack.callback(job.stop)
+        fleet = stack.enter_context(FleetRun(broker.url, source.devices, seed=plan.seed))
+        with screen.phase("connect", "connecting devices", len(source.devices)) as bar:
+            fleet.connect(lambda counts: bar.at(counts.online))
+        with screen.phase("send", "sending readings", source.readings_expected) as bar:
+            tables = screen.bar("writing tables", source.readings_expected)
+            tabulated.show = tables.at
+            fleet.play(source, lambda counts: bar.at(counts.done))
+            done = fleet.counts().done
+            bar.at(done, done)
+            tables.at(tabulated.messages, done)
+        report = fleet.finish()
+        with screen.phase("catch_up", "waiting for the last batch"):
+            job.wait_caught_up(CATCH_UP_S)
+        tables.finish()
+        with screen.phase("stop", "stopping"):
+            job.stop()
+    return report
+
+
+class _Tabulated:
+    """Counts the messages that are in the tables; batches report from a thread of Spark's."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.messages = 0
+        self.show: Callable[[int], None] = lambda _messages: None
+
+    def add(self, batch: BatchProgress) -> None:
+        with self._lock:
+            self.messages += batch.rows
+        self.show(self.messages)
+
+
+def _drawn(plan: DemoPlan) -> Facts:
+    # Late: matplotlib is large, and without Java nobody gets here.
+    from lapwing.pipeline.report.draw import draw_with_facts
+
+    return draw_with_facts(plan.out, credit=CREDIT if plan.replay is not None else "")
