@@ -67,7 +67,7 @@ def envelopes(
 
 
 def fleet(
-    rows: int, *, devices: int = 1_000, seed: int = 1, repeats: float = 0.0, first_serial: int = 0
+    rows: int, *, devices: int = 1_000, seed: int = 1, repeats: float = 0.0, name: str = "dev"
 ) -> Iterable[pa.RecordBatch]:
     """`rows` valid readings of a fleet that drives through a city, in batches of 10,000 messages; about 330 B each.
 
@@ -78,10 +78,10 @@ def fleet(
     size = 10_000
     for begin in range(0, rows, size):
         numbers = np.arange(begin, min(begin + size, rows))
-        who, serials = numbers % devices, numbers // devices + first_serial
+        who, serials = numbers % devices, numbers // devices
         lat[who] += random.normal(0, 5e-5, len(who))
         lon[who] += random.normal(0, 8e-5, len(who))
-        yield _batch(random, numbers, who, serials, lat[who], lon[who], repeats)
+        yield _batch(random, numbers, who, serials, lat[who], lon[who], repeats, name)
 
 
 def _batch(
@@ -93,7 +93,7 @@ def _batch(
     channel, speed = random.choice([1300, 6300, 500_000], count), random.uniform(0, 60, count)
     payloads = [
         (
-            f'{{"device":"dev-{w:06d}","boot":0,"serial":{s},"sent_at":"{iso(t)}","measured_at":"{iso(t)}",'
+            f'{{"device":"{name}-{w:06d}","boot":0,"serial":{s},"sent_at":"{iso(t)}","measured_at":"{iso(t)}",'
             f'"lat":{la:.6f},"lon":{lo:.6f},"speed_kmh":{v:.1f},"operator":"A","cell":"{c}","network":"LTE",'
             f'"channel":{c},"occupied_share":{o:.4f},"rsrp_dbm":{r},"rsrq_db":-10.5,"snr_db":3.25,"dl_kbps":1200.5}}'
         ).encode()
@@ -101,7 +101,7 @@ def _batch(
             who, serials, at, lat, lon, speed, channel, share, rsrp, strict=True
         )
     ]
-    names = [f"dev-{w:06d}" for w in who]
+    names = [f"{name}-{w:06d}" for w in who]
     if repeats:
         again = random.random(count) < repeats
         back = np.maximum(0, np.arange(count) - random.integers(1, 5_000, count))
@@ -110,5 +110,5 @@ def _batch(
     batch = envelopes(payloads, ingress=[t + timedelta(milliseconds=3) for t in at])
     columns = {name: batch.column(name) for name in batch.schema.names}
     columns["client_id"] = pa.array(names)
-    columns["topic"] = pa.array([f"spectrum/{name}/readings" for name in names])
+    columns["topic"] = pa.array([f"spectrum/{each}/readings" for each in names])
     return pa.RecordBatch.from_arrays(list(columns.values()), schema=batch.schema)

@@ -1,0 +1,12 @@
+"""Jobs wire source, transforms and sinks; they alone name paths.
+
+``JOBS`` is what ``lapwing pipeline list`` shows and ``lapwing pipeline run`` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+JOBS: Mapping[str, str] = {
+    "coverage": "readings, quarantine, quality, latency, coverage: tables, pictures and a report",
+}

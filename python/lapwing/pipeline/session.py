@@ -1,0 +1,112 @@
+"""A Spark session that suits the pipeline: checked, quiet, UTC, and with the source registered."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lapwing.pipeline.errors import SparkUnusableError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPARK_VERSION = "4.2.0"
+JAVA_MIN = 17
+TASK_FAILURES = 4
+_LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
+
+
+def session(
+    *, master: str | None = None, conf: Mapping[str, str] | None = None, app: str = "lapwing"
+) -> SparkSession:
+    """The session of this process, started if there is none; ``format("lapwing")`` is registered with it.
+
+    Args:
+        master: Spark's master; None: this machine, all cores. ``local[N]`` becomes ``local[N,4]``, for with
+            ``local[N]`` a task has a single attempt.
+        conf: Spark settings, over the defaults given here.
+        app: The application's name.
+
+    Raises:
+        SparkUnusableError: No Java, one that is too old, or another PySpark than ``SPARK_VERSION``.
+    """
+    check_spark()
+    check_java()
+    from pyspark.sql import SparkSession
+
+    from lapwing.pipeline.source.datasource import LapwingDataSource
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {**_defaults(), **(conf or {})}
+    builder = SparkSession.builder.appName(app).master(with_attempts(master))
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    try:
+        spark = builder.getOrCreate()
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise SparkUnusableError(
+            f"Spark does not start: {lines[0]}", where=f"master {with_attempts(master)}", remedy="check --master and --conf"
+        ) from None
+    spark.dataSource.register(LapwingDataSource)
+    return spark
+
+
+def with_attempts(master: str | None) -> str:
+    """``local[N]`` as ``local[N,4]``; other masters as they are."""
+    match = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master or f"local[{_cores()}]")
+    return f"local[{match[1] or 1},{TASK_FAILURES}]" if match else str(master)
+
+
+def check_spark() -> None:
+    """Raises `SparkUnusableError` unless PySpark is the version that the pipeline is built for."""
+    remedy = f"pip install pyspark=={SPARK_VERSION}"
+    try:
+        found = version("pyspark")
+    except PackageNotFoundError:
+        raise SparkUnusableError("PySpark is not installed", where=sys.prefix, remedy=remedy) from None
+    if found != SPARK_VERSION:
+        raise SparkUnusableError(f"pyspark = {found}, needed is {SPARK_VERSION}", where=sys.prefix, remedy=remedy)
+
+
+def check_java() -> None:
+    """Raises `SparkUnusableError` unless there is a Java that Spark runs on."""
+    home = os.environ.get("JAVA_HOME")
+    java = shutil.which("java", path=str(Path(home) / "bin")) if home else shutil.which("java")
+    where = f"JAVA_HOME = {home}" if home else "PATH"
+    remedy = f"install Java {JAVA_MIN} or later (Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"
+    if not java:
+        raise SparkUnusableError("no Java found", where=where, remedy=remedy)
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if not match or int(match[1]) < JAVA_MIN:
+        found = match[1] if match else "of unknown version"
+        raise SparkUnusableError(f"java {found} is too old for Spark {SPARK_VERSION}", where=java, remedy=remedy)
+
+
+def _defaults() -> dict[str, str]:
+    cores = _cores()
+    return {
+        "spark.driver.memory": "3g",
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(cores),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+        # A batch is planned in milliseconds this way; it has no skew that re-planning could mend.
+        "spark.sql.adaptive.enabled": "false",
+        # `repartition("who")` serves every join and window on device and more.
+        "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    }
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
