@@ -32,6 +32,56 @@ impl<'a> Publish<'a> {
         Publish { dup: false, qos: QoS::AtMostOnce, retain: false, topic, packet_id: None, properties, payload }
     }
 
+    /// Reads the body that nearly every PUBLISH has: an ASCII topic within the limits and no properties. `None` says
+    /// nothing about right or wrong, only that [`Publish::decode`] must look.
+    ///
+    /// `first` has the flags, which the fixed header has checked. Apart from the general way, because joined paths make
+    /// the compiler gather the result's bytes one by one (32 ns a packet instead of 17).
+    #[inline(always)]
+    pub(crate) fn decode_plain(first: u8, body: &'a [u8], version: Version, limits: &Limits) -> Option<Self> {
+        let (topic_len, rest) = body.split_first_chunk::<2>()?;
+        let (topic, mut payload) = rest.split_at_checked(usize::from(u16::from_be_bytes(*topic_len)))?;
+        let qos = flags_qos(first);
+        let mut packet_id = None;
+        if qos.is_acknowledged() {
+            let (id, rest) = payload.split_first_chunk::<2>()?;
+            packet_id = Some(PacketId::new(u16::from_be_bytes(*id))?);
+            payload = rest;
+        }
+        if version.has_properties() {
+            let (0, rest) = payload.split_first()? else { return None };
+            payload = rest;
+        }
+        // Last, as the general way would have to scan the topic again.
+        let topic = topic::plain_name_from_bytes(topic, limits)?;
+        let (dup, retain) = flags_dup_retain(first);
+        Some(Publish { dup, qos, retain, topic, packet_id, properties: PublishProperties::default(), payload })
+    }
+
+    /// Reads any body; `first` has the flags, which the fixed header has checked.
+    #[inline]
+    pub(crate) fn decode(
+        first: u8,
+        mut reader: Reader<'a>,
+        version: Version,
+        limits: &Limits,
+    ) -> Result<Self, ProtocolError> {
+        let topic_at = reader.at();
+        let topic = topic::name_from_bytes(reader.binary()?, limits);
+        let qos = flags_qos(first);
+        let packet_id = if qos.is_acknowledged() { Some(reader.packet_id()?) } else { None };
+        let mut properties = PublishProperties::EMPTY;
+        if version.has_properties() {
+            properties.fill(&mut reader, limits)?;
+        }
+        let topic = match topic {
+            Ok(topic) => topic,
+            Err(error) => unnamed(error, properties.topic_alias, version, topic_at)?,
+        };
+        let (dup, retain) = flags_dup_retain(first);
+        Ok(Publish { dup, qos, retain, topic, packet_id, properties, payload: reader.rest() })
+    }
+
     /// Appends the packet to `out`; see [`crate::Packet::encode`].
     /// # Errors
     /// See [`EncodeError`]: the caller's mistake.
@@ -104,6 +154,12 @@ const fn flags_qos(first: u8) -> QoS {
     }
 }
 
+/// DUP and RETAIN in the flags of a PUBLISH.
+#[inline]
+const fn flags_dup_retain(first: u8) -> (bool, bool) {
+    (first & 0b1000 != 0, first & 1 != 0)
+}
+
 /// A topic that is none: in 5.0 an empty one stands for its alias.
 #[cold]
 fn unnamed(
@@ -119,65 +175,5 @@ fn unnamed(
             Err(ProtocolError::new(ReasonCode::ProtocolError, what, at))
         }
         (error, _) => Err(error.at_name(at)),
-    }
-}
-
-/// A PUBLISH read up to its properties.
-pub(crate) struct PublishPrefix<'a> {
-    first: u8,
-    topic: Result<&'a str, topic::FieldError>,
-    topic_at: usize,
-    packet_id: Option<PacketId>,
-    reader: Reader<'a>,
-}
-
-impl<'a> PublishPrefix<'a> {
-    /// Reads topic and packet id; `first` has the flags, which the fixed header has checked.
-    #[inline(always)]
-    pub(crate) fn decode(first: u8, mut reader: Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
-        let topic_at = reader.at();
-        let topic = topic::name_from_bytes(reader.binary()?, limits);
-        let packet_id = if flags_qos(first).is_acknowledged() { Some(reader.packet_id()?) } else { None };
-        Ok(PublishPrefix { first, topic, topic_at, packet_id, reader })
-    }
-
-    /// Whether properties follow; passes an empty section.
-    #[inline(always)]
-    pub(crate) fn has_properties(&mut self, version: Version) -> bool {
-        version.has_properties() && !self.reader.skip_zero()
-    }
-
-    /// The packet, when no properties follow.
-    #[inline(always)]
-    pub(crate) fn into_publish(self, version: Version) -> Result<Publish<'a>, ProtocolError> {
-        self.finish(PublishProperties::EMPTY, version)
-    }
-
-    /// The packet, when properties follow.
-    pub(crate) fn into_publish_with_properties(
-        mut self,
-        version: Version,
-        limits: &Limits,
-    ) -> Result<Publish<'a>, ProtocolError> {
-        let mut properties = PublishProperties::EMPTY;
-        properties.fill(&mut self.reader, limits)?;
-        self.finish(properties, version)
-    }
-
-    #[inline(always)]
-    fn finish(mut self, properties: PublishProperties<'a>, version: Version) -> Result<Publish<'a>, ProtocolError> {
-        let topic = match self.topic {
-            Ok(topic) => topic,
-            Err(error) => unnamed(error, properties.topic_alias, version, self.topic_at)?,
-        };
-        Ok(Publish {
-            dup: self.first & 0b1000 != 0,
-            qos: flags_qos(self.first),
-            retain: self.first & 1 != 0,
-            topic,
-            packet_id: self.packet_id,
-            properties,
-            payload: self.reader.rest(),
-        })
     }
 }

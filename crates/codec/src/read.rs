@@ -48,14 +48,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes a byte of zero, if one is next: an empty property section, the usual one.
-    #[inline]
-    pub(crate) fn skip_zero(&mut self) -> bool {
-        let zero = self.bytes.get(self.at) == Some(&0);
-        self.at += usize::from(zero);
-        zero
-    }
-
     /// Everything that is left.
     #[inline]
     pub(crate) fn rest(&mut self) -> &'a [u8] {

@@ -32,13 +32,19 @@ impl FieldError {
     }
 }
 
-/// Checks a topic name. Most are ASCII without wildcards, and one pass over them tells everything.
-#[inline]
+/// Checks a topic name.
 pub(crate) fn name_from_bytes<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, FieldError> {
-    match plain::scan(bytes) {
-        Some((topic, separators)) if fits(bytes.len(), separators, limits) => Ok(topic),
-        _ => name_from_any_bytes(bytes, limits),
+    match plain_name_from_bytes(bytes, limits) {
+        Some(topic) => Ok(topic),
+        None => name_from_any_bytes(bytes, limits),
     }
+}
+
+/// The topic name, when it is the usual one: short ASCII, within the limits. Otherwise `None`, right or wrong.
+#[inline(always)]
+pub(crate) fn plain_name_from_bytes<'a>(bytes: &'a [u8], limits: &Limits) -> Option<&'a str> {
+    let (topic, separators) = plain::scan(bytes)?;
+    fits(bytes.len(), separators, limits).then_some(topic)
 }
 
 #[inline]
@@ -46,7 +52,6 @@ fn fits(len: usize, separators: usize, limits: &Limits) -> bool {
     len > 0 && len <= usize::from(limits.topic_bytes_max) && separators < usize::from(limits.topic_levels_max)
 }
 
-#[cold]
 fn name_from_any_bytes<'a>(bytes: &'a [u8], limits: &Limits) -> Result<&'a str, FieldError> {
     let topic = text::from_bytes(bytes).map_err(FieldError::Text)?;
     validate::validate_topic_name(topic, limits).map_err(FieldError::Topic)?;
