@@ -142,7 +142,7 @@ impl SubscribeFiltersBuf {
         Ok(())
     }
 
-    /// The view that a [`Subscribe`] carries.
+    /// The view that a [`crate::Subscribe`] carries.
     pub fn as_ref(&self) -> SubscribeFilters<'_> {
         SubscribeFilters::from_validated(&self.raw, self.count)
     }

@@ -126,7 +126,7 @@ impl UnsubscribeFiltersBuf {
         Ok(())
     }
 
-    /// The view that an [`Unsubscribe`] carries.
+    /// The view that an [`crate::Unsubscribe`] carries.
     pub fn as_ref(&self) -> UnsubscribeFilters<'_> {
         UnsubscribeFilters::from_validated(&self.raw, self.count)
     }

@@ -82,3 +82,47 @@ fn check_size(text: &str, limits: &Limits) -> Result<(), TopicError> {
     let separators = bytes.iter().filter(|&&byte| byte == b'/').count();
     if separators >= usize::from(limits.topic_levels_max) { Err(TopicError::TooManyLevels) } else { Ok(()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(topic: &str) -> Result<(), TopicError> {
+        validate_topic_name(topic, &Limits::default())
+    }
+
+    fn filter(filter: &str) -> Result<(), TopicError> {
+        validate_filter(filter, &Limits::default())
+    }
+
+    #[test]
+    fn a_name_has_a_character_and_no_wildcard() {
+        for topic in ["a", "/", "//", "$SYS/x", "a b", "ö/柔"] {
+            assert_eq!((name(topic), filter(topic)), (Ok(()), Ok(())), "{topic}");
+        }
+        assert_eq!((name(""), filter("")), (Err(TopicError::Empty), Err(TopicError::Empty)));
+        assert_eq!((name("a\0"), filter("a\0")), (Err(TopicError::Null), Err(TopicError::Null)));
+        for topic in ["+", "#", "a/+", "a+"] {
+            assert_eq!(name(topic), Err(TopicError::Wildcard), "{topic}");
+        }
+    }
+
+    #[test]
+    fn a_wildcard_is_alone_in_its_level_and_a_hash_is_last() {
+        for valid in ["+", "#", "+/+", "/+", "a/+/b/#", "$share/g/+/#"] {
+            assert_eq!(filter(valid), Ok(()), "{valid}");
+        }
+        for invalid in ["a+", "+a/b", "a#", "#/a", "a/#/b", "##", "++", "$share/g/a#"] {
+            assert_eq!(filter(invalid), Err(TopicError::Wildcard), "{invalid}");
+        }
+        assert_eq!(filter("$share/g"), Err(TopicError::Share));
+    }
+
+    #[test]
+    fn limits_are_inclusive() {
+        let limits = Limits { topic_bytes_max: 3, topic_levels_max: 2, ..Limits::PROTOCOL };
+        assert_eq!(validate_topic_name("a/b", &limits), Ok(()));
+        assert_eq!(validate_topic_name("a/bc", &limits), Err(TopicError::TooLong));
+        assert_eq!(validate_filter("//#", &limits), Err(TopicError::TooManyLevels));
+    }
+}
