@@ -64,7 +64,8 @@ fn deliver(version: Version, qos: QoS) {
         let routed = Routed::new(black_box(message(qos)), SessionKey(2), 0);
         assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
         if qos == QoS::AtLeastOnce {
-            let step = session.handle(Packet::PubAck(Ack::success(next)), 0, &mut io);
+            let puback = Packet::PubAck(Ack::success(next));
+            let step = session.handle(&puback, 0, &mut io);
             assert!(matches!(step, Ok(Step::Done)));
             next = next.next();
         }
@@ -85,7 +86,7 @@ fn receive(version: Version, qos: QoS) {
         out.clear();
         let mut io = Io::new(&mut out, &mut counters);
         let Ok(Some((packet, _))) = decode(black_box(&bytes), version, &limits) else { return };
-        if let Ok(Step::Publish(inbound)) = session.handle(packet, 0, &mut io) {
+        if let Ok(Step::Publish(inbound)) = session.handle(&packet, 0, &mut io) {
             black_box(inbound.publish());
             session.accept(inbound.receipt, Accepted::Now, &mut io);
         }

@@ -5,12 +5,13 @@ use lapwing_codec::{Disconnect, Packet, ProtocolError, ReasonCode};
 use crate::{Close, Io, Session, Step, SubscribeRequest, UnsubscribeRequest};
 
 impl Session {
-    /// Takes one packet from the client.
+    /// Takes one packet from the client, by reference: a packet has hundreds of bytes, and moving it costs more than
+    /// handling it.
     /// # Errors
     /// The connection must be closed. What has to be said is in `io.out`: flush it, close the socket, then call
     /// [`Session::disconnected`].
     #[inline]
-    pub fn handle<'p>(&mut self, packet: Packet<'p>, now_ms: u64, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
+    pub fn handle<'p>(&mut self, packet: &'p Packet<'p>, now_ms: u64, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
         if let Some(link) = &mut self.link {
             link.last_packet_ms = now_ms;
         }
@@ -21,17 +22,17 @@ impl Session {
     }
 
     #[inline]
-    fn dispatch<'p>(&mut self, packet: Packet<'p>, now_ms: u64, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
+    fn dispatch<'p>(&mut self, packet: &'p Packet<'p>, now_ms: u64, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
         match packet {
             Packet::Publish(publish) => return self.on_publish(publish, io),
-            Packet::PubAck(ack) => self.on_puback(&ack, now_ms, io)?,
-            Packet::PubRec(ack) => self.on_pubrec(&ack, now_ms, io)?,
+            Packet::PubAck(ack) => self.on_puback(ack, now_ms, io)?,
+            Packet::PubRec(ack) => self.on_pubrec(ack, now_ms, io)?,
             Packet::PubRel(ack) => self.on_pubrel(ack.packet_id, io)?,
-            Packet::PubComp(ack) => self.on_pubcomp(&ack, now_ms, io)?,
-            Packet::Subscribe(subscribe) => return SubscribeRequest::check(subscribe).map(Step::Subscribe),
-            Packet::Unsubscribe(unsubscribe) => return Ok(Step::Unsubscribe(UnsubscribeRequest::new(unsubscribe))),
+            Packet::PubComp(ack) => self.on_pubcomp(ack, now_ms, io)?,
+            Packet::Subscribe(subscribe) => return SubscribeRequest::check(*subscribe).map(Step::Subscribe),
+            Packet::Unsubscribe(unsubscribe) => return Ok(Step::Unsubscribe(UnsubscribeRequest::new(*unsubscribe))),
             Packet::PingReq => self.pong(io)?,
-            Packet::Disconnect(disconnect) => return Err(self.on_disconnect(&disconnect)),
+            Packet::Disconnect(disconnect) => return Err(self.on_disconnect(disconnect)),
             Packet::Connect(_) => return Err(violation("a second CONNECT")),
             Packet::Auth(_) => return Err(violation("AUTH without an authentication method in CONNECT")),
             Packet::ConnAck(_) | Packet::SubAck(_) | Packet::UnsubAck(_) | Packet::PingResp => {

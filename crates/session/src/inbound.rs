@@ -13,7 +13,7 @@ const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
 /// A message that the client has published, checked; to be routed now.
 #[derive(Debug)]
 pub struct Inbound<'p> {
-    publish: Publish<'p>,
+    publish: &'p Publish<'p>,
     alias: Option<Arc<str>>,
     /// To be handed back to [`Session::accept`].
     pub receipt: Receipt,
@@ -30,8 +30,9 @@ pub struct Receipt {
 
 impl Inbound<'_> {
     /// The message with its topic, alias resolved.
+    #[inline]
     pub fn publish(&self) -> Publish<'_> {
-        let mut publish = self.publish;
+        let mut publish = *self.publish;
         publish.properties.topic_alias = None;
         if let Some(topic) = &self.alias {
             publish.topic = topic;
@@ -41,9 +42,9 @@ impl Inbound<'_> {
 }
 
 impl Session {
-    pub(crate) fn on_publish<'p>(&mut self, publish: Publish<'p>, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
-        self.check_publish(&publish)?;
-        let alias = self.resolve_alias(&publish)?;
+    pub(crate) fn on_publish<'p>(&mut self, publish: &'p Publish<'p>, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
+        self.check_publish(publish)?;
+        let alias = self.resolve_alias(publish)?;
         let (Some(link), qos) = (&self.link, publish.qos) else { return Err(Session::no_link()) };
         if let (QoS::ExactlyOnce, Some(packet_id)) = (qos, publish.packet_id)
             && self.receipts.contains(packet_id)

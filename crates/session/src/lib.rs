@@ -20,7 +20,7 @@
 //!     connected elsewhere -> old.dismiss(SessionTakenOver, its io); flush and close that socket; old.disconnected(now)
 //!   Session::open(connect, admission, key, settings, existing, now, io)   CONNACK, retransmissions and queue are in out
 //!     opened.discarded -> discarded.end(): remove its subscriptions from the tree, publish its will
-//! loop: decode -> session.handle(packet, now, io)
+//! loop: decode -> session.handle(&packet, now, io)
 //!   Step::Done
 //!   Step::Publish(inbound)    no session is borrowed now: route to streams, shards, sessions (this one too),
 //!                             then session.accept(inbound.receipt, Accepted::..., io)

@@ -21,6 +21,7 @@ pub struct Routed<'a> {
 
 impl<'a> Routed<'a> {
     /// A PUBLISH that came in at `now_ms`; its Message Expiry Interval starts there.
+    #[inline]
     pub fn new(publish: Publish<'a>, publisher: SessionKey, now_ms: u64) -> Self {
         let expiry_s = publish.properties.message_expiry_s;
         let expires_at_ms = expiry_s.map(|expiry_s| now_ms.saturating_add(u64::from(expiry_s) * 1000));
@@ -28,6 +29,7 @@ impl<'a> Routed<'a> {
     }
 
     /// A PUBLISH whose deadline is known, for one that came through a mailbox.
+    #[inline]
     pub const fn with_deadline(publish: Publish<'a>, publisher: SessionKey, expires_at_ms: Option<u64>) -> Self {
         Routed { publish, publisher, expires_at_ms, is_replay: false, kept: OnceCell::new() }
     }

@@ -5,7 +5,6 @@ use crate::{Inbound, SubscribeRequest, UnsubscribeRequest};
 /// What the node has to do after [`crate::Session::handle`]; everything else is done.
 #[derive(Debug)]
 #[must_use]
-#[allow(clippy::large_enum_variant, reason = "made once per packet and taken apart at once; a box would cost more")]
 pub enum Step<'p> {
     /// Nothing.
     Done,

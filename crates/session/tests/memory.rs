@@ -55,7 +55,8 @@ fn subscribe(session: &mut Session, io: &mut Io<'_>) {
     filters.push("spectrum/device-000123/commands", SubscriptionOptions::new(QoS::AtLeastOnce)).unwrap();
     let packet_id = PacketId::MIN;
     let packet = Subscribe { packet_id, properties: SubscribeProperties::default(), filters: filters.as_ref() };
-    let Ok(Step::Subscribe(request)) = session.handle(Packet::Subscribe(packet), 0, io) else { panic!("SUBSCRIBE") };
+    let packet = Packet::Subscribe(packet);
+    let Ok(Step::Subscribe(request)) = session.handle(&packet, 0, io) else { panic!("SUBSCRIBE") };
     let reply = session.subscribe(&request, |_| Ok(()));
     session.reply(reply, io).unwrap();
 }

@@ -151,7 +151,7 @@ impl Shard {
 
     fn handle_packet(&mut self, index: usize, client: &Client, packet: Packet<'_>) -> Flow {
         let now_ms = self.now_ms;
-        let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
+        let step = self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io));
         match step {
             Some(Ok(Step::Done)) => self.check_output(index),
             Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound),

@@ -156,7 +156,7 @@ fn a_second_connection_takes_over() {
 #[test]
 fn answers_stay_with_their_connection() {
     let mut rig = Rig::connected(&connect_persistent(Version::V5), Settings::default());
-    let receipt = rig.inbound(publish("t", QoS::AtLeastOnce, 7)).receipt;
+    let receipt = rig.inbound(&Packet::Publish(publish("t", QoS::AtLeastOnce, 7))).receipt;
     let reply = rig.subscribe(&[("a", Default::default())], |_| Ok(())).unwrap();
     assert_eq!(rig.reconnect(&connect_persistent(Version::V5)), ["connack(0x00,true)"]);
     rig.accept(receipt, Accepted::Now);
@@ -170,7 +170,7 @@ fn a_disconnect_keeps_to_the_clients_packet_size() {
     for (packet_bytes_max, expected) in [(100, &["disconnect(0x82)"][..]), (5, &["disconnect(0x82)"]), (2, &[])] {
         let properties = ConnectProperties { packet_bytes_max: Some(packet_bytes_max), ..ConnectProperties::default() };
         let mut rig = Rig::connected(&Connect { properties, ..connect(Version::V5) }, Settings::default());
-        assert!(rig.handle(Packet::PingResp).is_err());
+        assert!(rig.handle(&Packet::PingResp).is_err());
         assert!(rig.out.len() <= packet_bytes_max as usize);
         assert_eq!(rig.sent(), expected);
     }

@@ -96,7 +96,7 @@ impl Link {
     fn arrive_forth(&mut self) {
         let Some(bytes) = self.forth.pop_front() else { return };
         let (packet, _) = decode(&bytes, self.version, &Limits::PROTOCOL).unwrap().expect("a whole packet");
-        match self.receiver.handle(packet).expect("the sender keeps the protocol") {
+        match self.receiver.handle(&packet).expect("the sender keeps the protocol") {
             Step::Publish(inbound) => {
                 let publish = inbound.publish();
                 self.received.push((publish.qos, u32::from_be_bytes(publish.payload.try_into().unwrap())));

@@ -119,7 +119,7 @@ impl Rig {
         (self.session.as_mut().expect("the test has connected"), Io::new(&mut self.out, &mut self.counters))
     }
 
-    pub fn handle<'p>(&mut self, packet: Packet<'p>) -> Result<Step<'p>, Close> {
+    pub fn handle<'p>(&mut self, packet: &'p Packet<'p>) -> Result<Step<'p>, Close> {
         let now_ms = self.now_ms;
         let (session, mut io) = self.parts();
         session.handle(packet, now_ms, &mut io)
@@ -127,15 +127,15 @@ impl Rig {
 
     /// Handles a packet that nobody else has to do with.
     pub fn done(&mut self, packet: Packet<'_>) {
-        let step = self.handle(packet);
+        let step = self.handle(&packet);
         assert!(matches!(step, Ok(Step::Done)), "{packet:?} -> {step:?}");
     }
 
     /// Handles a PUBLISH that is to be routed.
-    pub fn inbound<'p>(&mut self, publish: Publish<'p>) -> Inbound<'p> {
-        match self.handle(Packet::Publish(publish)) {
+    pub fn inbound<'p>(&mut self, packet: &'p Packet<'p>) -> Inbound<'p> {
+        match self.handle(packet) {
             Ok(Step::Publish(inbound)) => inbound,
-            step => panic!("{publish:?} -> {step:?}"),
+            step => panic!("{packet:?} -> {step:?}"),
         }
     }
 
@@ -146,7 +146,7 @@ impl Rig {
 
     /// Handles a PUBLISH and says what became of it.
     pub fn published(&mut self, publish: Publish<'_>, accepted: Accepted) {
-        let receipt = self.inbound(publish).receipt;
+        let receipt = self.inbound(&Packet::Publish(publish)).receipt;
         self.accept(receipt, accepted);
     }
 
@@ -165,7 +165,8 @@ impl Rig {
         filters.iter().for_each(|(filter, options)| buf.push(filter, *options).expect("short"));
         let properties = SubscribeProperties::default();
         let packet = lapwing_codec::Subscribe { packet_id: id(1), properties, filters: buf.as_ref() };
-        match self.handle(Packet::Subscribe(packet))? {
+        let packet = Packet::Subscribe(packet);
+        match self.handle(&packet)? {
             Step::Subscribe(request) => Ok(self.session().subscribe(&request, apply)),
             step => panic!("SUBSCRIBE -> {step:?}"),
         }
@@ -174,9 +175,12 @@ impl Rig {
     pub fn unsubscribe(&mut self, filters: &[&str]) -> (Reply, Vec<String>) {
         let mut buf = UnsubscribeFiltersBuf::new();
         filters.iter().for_each(|filter| buf.push(filter).expect("short"));
-        let packet =
-            lapwing_codec::Unsubscribe { packet_id: id(2), user: UserProperties::EMPTY, filters: buf.as_ref() };
-        let Ok(Step::Unsubscribe(request)) = self.handle(Packet::Unsubscribe(packet)) else { panic!("UNSUBSCRIBE") };
+        let packet = Packet::Unsubscribe(lapwing_codec::Unsubscribe {
+            packet_id: id(2),
+            user: UserProperties::EMPTY,
+            filters: buf.as_ref(),
+        });
+        let Ok(Step::Unsubscribe(request)) = self.handle(&packet) else { panic!("UNSUBSCRIBE") };
         let mut removed = Vec::new();
         let reply = self.session().unsubscribe(&request, |subscription| removed.push(subscription.filter.to_owned()));
         (reply, removed)

@@ -62,12 +62,12 @@ fn a_disconnect_may_change_the_expiry() {
     };
     for (from, to, ends) in [(600, 0, true), (600, 7, false), (0, 0, true)] {
         let mut rig = Rig::connected(&expiring(from), Settings::default());
-        let close = rig.handle(leave(to)).unwrap_err();
+        let close = rig.handle(&leave(to)).unwrap_err();
         assert_eq!((close.reason, rig.disconnected().ended), (ReasonCode::Success, ends), "{from} -> {to}");
         let deadline_ms = rig.now_ms + u64::from(to) * 1000;
         assert!(ends || rig.session().deadline_ms() == Some(deadline_ms));
     }
     let mut rig = Rig::connected(&expiring(0), Settings::default());
-    assert_eq!(rig.handle(leave(7)).unwrap_err().reason, ReasonCode::ProtocolError);
+    assert_eq!(rig.handle(&leave(7)).unwrap_err().reason, ReasonCode::ProtocolError);
     assert_eq!((rig.sent(), rig.disconnected().ended), (vec!["disconnect(0x82)".to_owned()], true));
 }

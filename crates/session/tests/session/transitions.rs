@@ -47,7 +47,7 @@ fn rig_in(situation: Situation, version: Version) -> Rig {
 
 /// The answers, or the reason of the end.
 fn outcome(rig: &mut Rig, packet: Packet<'_>) -> String {
-    match rig.handle(packet) {
+    match rig.handle(&packet) {
         Ok(_) => rig.sent().join(" "),
         Err(close) if close.side == Side::Client => format!("left({:#04x})", close.reason as u8),
         Err(close) => format!("closed({:#04x})", close.reason as u8),

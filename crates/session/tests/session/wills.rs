@@ -32,12 +32,12 @@ fn a_disconnect_decides_about_the_will() {
         [(ReasonCode::Success, false), (ReasonCode::DisconnectWithWill, true), (ReasonCode::UnspecifiedError, true)]
     {
         let mut rig = Rig::connected(&with_will(Version::V5, 0, 600), Settings::default());
-        let close = rig.handle(Packet::Disconnect(Disconnect::new(reason))).unwrap_err();
+        let close = rig.handle(&Packet::Disconnect(Disconnect::new(reason))).unwrap_err();
         assert_eq!((close.side, close.reason), (Side::Client, reason));
         assert_eq!(rig.disconnected().will.is_some(), published, "{reason:?}");
     }
     let mut old = Rig::connected(&with_will(Version::V311, 0, 0), Settings::default());
-    assert!(old.handle(Packet::Disconnect(Disconnect::default())).is_err());
+    assert!(old.handle(&Packet::Disconnect(Disconnect::default())).is_err());
     assert_eq!(old.disconnected().will, None);
 }
 
@@ -90,7 +90,7 @@ fn a_shortened_session_publishes_its_will_at_once() {
     let mut rig = Rig::connected(&with_will(Version::V5, 30, 600), Settings::default());
     let properties = DisconnectProperties { session_expiry_s: Some(0), ..DisconnectProperties::default() };
     let leave = Disconnect { reason: ReasonCode::DisconnectWithWill, properties };
-    assert!(rig.handle(Packet::Disconnect(leave)).is_err());
+    assert!(rig.handle(&Packet::Disconnect(leave)).is_err());
     let departure = rig.disconnected();
     assert!(departure.will.is_some() && departure.ended);
 }
