@@ -137,12 +137,13 @@ impl Client {
         no_local: bool,
         retain_as_published: bool,
         timeout_s: f64,
-    ) -> PyResult<Vec<u8>> {
+    ) -> PyResult<Vec<u16>> {
+        // Not bytes: PyO3 turns a `Vec<u8>` into Python's `bytes`.
         let options =
             SubscriptionOptions { no_local, retain_as_published, ..SubscriptionOptions::new(qos_of(py, qos)?) };
         self.with(py, |client| {
             let asked: Vec<_> = filters.iter().map(|filter| (filter.as_str(), options)).collect();
-            Ok(client.subscribe(&asked, seconds(timeout_s))?.into_iter().map(|qos| qos as u8).collect())
+            Ok(client.subscribe(&asked, seconds(timeout_s))?.into_iter().map(|qos| qos as u16).collect())
         })
     }
 

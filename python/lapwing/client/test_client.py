@@ -1,0 +1,93 @@
+"""The client against the swarm's sink: a real socket, a server that answers everything and echoes QoS 0."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from lapwing import _core
+from lapwing.client import Client, Message
+from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutError
+
+
+@pytest.fixture
+def sink() -> Iterator[_core.Sink]:
+    """A sink that echoes."""
+    sink = _core.Sink(echo=True)
+    yield sink
+    sink.stop()
+
+
+@pytest.mark.parametrize("version", [4, 5])
+def test_a_message_comes_back_as_it_went(sink: _core.Sink, version: int) -> None:
+    with Client(sink.url(), version=version) as client:
+        assert client.subscribe("a/b", qos=1) == [1]
+        client.publish("a/b", "grün")
+        assert client.receive(5.0) == Message("a/b", "grün".encode())
+
+
+def test_properties_come_back_in_order(sink: _core.Sink) -> None:
+    with Client(sink.url()) as client:
+        pairs = [("room", "12"), ("floor", "3"), ("room", "13")]
+        client.publish("a", b"\x00\xff", user_properties=pairs, content_type="bytes", correlation_data=b"7")
+        message = next(client.messages(5.0))
+    assert message.user_properties == pairs
+    assert (message.payload, message.content_type, message.correlation_data) == (b"\x00\xff", "bytes", b"7")
+
+
+@pytest.mark.parametrize("qos", [1, 2])
+def test_flush_waits_for_every_answer(sink: _core.Sink, qos: int) -> None:
+    with Client(sink.url()) as client:
+        for number in range(3000):
+            client.publish("a", str(number), qos=qos)
+        client.flush(30.0)
+    assert json.loads(sink.figures_json())["publishes"] == 3000
+
+
+def test_nothing_in_time_is_none(sink: _core.Sink) -> None:
+    with Client(sink.url()) as client:
+        assert client.receive(0.0) is None
+        assert list(client.messages(0.01)) == []
+
+
+def test_nobody_there_is_a_connect_error_with_the_address(sink: _core.Sink) -> None:
+    url = sink.url()
+    sink.stop()
+    with pytest.raises(ConnectError, match=url):
+        Client(url, timeout_s=5.0).connect()
+
+
+def test_a_server_that_does_not_answer_is_a_timeout() -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with pytest.raises(TimedOutError, match="CONNACK"):
+            Client(f"tcp://127.0.0.1:{port}", timeout_s=0.05).connect()
+
+
+def test_wrong_arguments_are_config_errors(sink: _core.Sink) -> None:
+    with pytest.raises(ConfigError, match="http"):
+        Client("http://127.0.0.1:1").connect()
+    with pytest.raises(ConfigError, match="keep_alive_s"):
+        Client(sink.url(), keep_alive_s=-1)
+    with Client(sink.url()) as client:
+        with pytest.raises(ConfigError, match="wildcard"):
+            client.publish("a/+", b"")
+        with pytest.raises(ConfigError, match="qos"):
+            client.publish("a", b"", qos=3)
+        with pytest.raises(ConfigError, match="filter"):
+            client.subscribe("a/#/b")
+
+
+def test_a_closed_client_says_so(sink: _core.Sink) -> None:
+    client = Client(sink.url())
+    with pytest.raises(LapwingError, match="not connected"):
+        client.publish("a", b"")
+    client.connect()
+    client.disconnect()
+    client.disconnect()
+    with pytest.raises(LapwingError, match="not connected"):
+        client.receive(0.0)
