@@ -42,12 +42,12 @@ class Cell:
     def rsrp_sum_dbm(self) -> int:
         return sum(dbm * count for dbm, count in self.rsrp_dbm.items())
 
-    def nearest_rank(self, share: float) -> int | None:
-        """The lowest RSRP with at least ``share`` of the readings at or below it."""
+    def nearest_rank(self, per_mille: int) -> int | None:
+        """The lowest RSRP with at least so many thousandths of the readings at or below it."""
         reached = 0
         for dbm in sorted(self.rsrp_dbm):
             reached += self.rsrp_dbm[dbm]
-            if reached >= share * self.rsrp_count:
+            if reached * 1000 >= per_mille * self.rsrp_count:
                 return dbm
         return None
 

@@ -6,10 +6,12 @@ rhythm. Spark is started before the first device, so that its start is not in th
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -106,7 +108,7 @@ def _send_and_tabulate(plan: DemoPlan, source: Source, screen: Screen) -> dict[s
             streams = {STREAM: {"filter": "spectrum/+/readings", "partitions": PARTITIONS, "key": "client"}}
             broker = stack.enter_context(Broker(streams=streams, http="127.0.0.1:0"))
         tabulated = _Tabulated()
-        with screen.phase("spark", "starting Spark"):
+        with screen.phase("spark", "starting Spark"), _errors_to(plan.out / "spark.log"):
             job = CoverageJob(
                 f"{broker.http_url}/v1/streams/{STREAM}",
                 plan.out,
@@ -131,6 +133,24 @@ def _send_and_tabulate(plan: DemoPlan, source: Source, screen: Screen) -> dict[s
         with screen.phase("stop", "stopping"):
             job.stop()
     return report
+
+
+@contextmanager
+def _errors_to(path: Path) -> Iterator[None]:
+    """Meanwhile, and for the whole life of processes started meanwhile, standard error goes to a file.
+
+    Spark's JVM and its workers inherit it; their chatter would tear the progress bars.
+    """
+    sys.stderr.flush()
+    with path.open("ab") as file:
+        kept = os.dup(2)
+        try:
+            os.dup2(file.fileno(), 2)
+            yield
+        finally:
+            sys.stderr.flush()
+            os.dup2(kept, 2)
+            os.close(kept)
 
 
 class _Tabulated:

@@ -17,6 +17,7 @@ WRITTEN = (
     "loss.png",
     "report.html",
     "summary.json",
+    "spark.log",
     ".lapwing-job",
     MARK,
 )

@@ -156,8 +156,8 @@ class FleetRun:
         while taken < len(batch):
             with self._core_errors():
                 taken += self._fleet.offer(
-                    batch.device[taken:],
-                    batch.due_us[taken:],
+                    batch.device[taken:].data,
+                    batch.due_us[taken:].data,
                     batch.payload[taken:],
                     qos=1,
                     timeout_s=_LOOK_S,

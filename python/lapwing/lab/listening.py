@@ -58,21 +58,31 @@ class _Heard:
 
 
 class Listening:
-    """The city's radio, and what its devices can do."""
+    """The city's radio, and what its devices can do; made once, it does not change.
+
+    Args:
+        devices: How many.
+        random: Decides where masts and hills stand, and which device is on which network.
+    """
 
     def __init__(self, devices: int, random: np.random.Generator) -> None:
-        self._random = random
         self._coverages = [Coverage(network, random) for network in NETWORKS]
         self._occupancy = Occupancy(len(_CHANNELS), random)
         self._home_network = np.searchsorted(_NETWORK_SHARES, random.random(devices), side="right")
         self._senses = random.random(devices) < _SENSING_SHARE
 
-    def columns(self, device: NDArray[np.int64], place: Place) -> dict[str, list[str]]:
-        """JSON values for every radio field of a reading, for ``device`` at ``place``."""
-        network = self._networks(device)
-        channel = self._channels(network)
+    def columns(
+        self, device: NDArray[np.int64], place: Place, random: np.random.Generator
+    ) -> dict[str, list[str]]:
+        """JSON values for every radio field of a reading, for ``device`` at ``place``.
+
+        Args:
+            random: Decides fading, handovers and the choice of channels.
+        """
+        network = self._networks(device, random)
+        channel = _channels(network, random)
         share = self._occupancy.at(channel, place.x_m, place.y_m, place.city_s)
-        heard = self._hear(network, share, place)
+        heard = self._hear(network, share, place, random)
         bandwidth = np.array([each.bandwidth_mhz for each in NETWORKS])[network]
         down_kbps = 1000 * bandwidth * (1 - share) * np.log2(1 + 10 ** (heard.snr_db / 10)) * 0.6
         return {
@@ -92,17 +102,19 @@ class Listening:
             "ul_kbps": number_column(down_kbps / 12, 0),
         }
 
-    def _networks(self, device: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _networks(self, device: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
         # Now and then a phone is on the next lower network.
         lower = np.minimum(self._home_network[device] + 1, len(NETWORKS) - 1)
-        moved = self._random.random(len(device)) < _HANDOVER_CHANCE
+        moved = random.random(len(device)) < _HANDOVER_CHANCE
         return np.where(moved, lower, self._home_network[device])
 
-    def _channels(self, network: NDArray[np.int64]) -> NDArray[np.int64]:
-        count = np.diff(_FIRST_CHANNEL)[network]
-        return _FIRST_CHANNEL[network] + np.floor(self._random.random(len(network)) * count).astype(np.int64)
-
-    def _hear(self, network: NDArray[np.int64], share: NDArray[np.float64], place: Place) -> _Heard:
+    def _hear(
+        self,
+        network: NDArray[np.int64],
+        share: NDArray[np.float64],
+        place: Place,
+        random: np.random.Generator,
+    ) -> _Heard:
         rsrp = np.empty(len(network))
         others = np.empty(len(network))
         cell = np.empty(len(network), dtype=np.object_)
@@ -112,8 +124,13 @@ class Listening:
             rsrp[here] = signal.rsrp_dbm
             others[here] = signal.others_dbm
             cell[here] = string_column(coverage.cells, signal.mast)
-        rsrp = rsrp + self._random.normal(0, _FADING_DB, len(rsrp))
+        rsrp = rsrp + random.normal(0, _FADING_DB, len(rsrp))
         rsrp = np.rint(rsrp).clip(RSRP_MIN_DBM, RSRP_MAX_DBM)
         disturbance = 10 ** (NOISE_DBM / 10) + share * 10 ** (others / 10)
         snr = (rsrp - 10 * np.log10(disturbance)).clip(-20, 40)
         return _Heard(rsrp, snr, cell)
+
+
+def _channels(network: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+    count = np.diff(_FIRST_CHANNEL)[network]
+    return _FIRST_CHANNEL[network] + np.floor(random.random(len(network)) * count).astype(np.int64)

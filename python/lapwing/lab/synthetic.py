@@ -63,6 +63,8 @@ class Synthetic:
         self._seed = seed
         self._speed = speed
         self._steps = max(1, ceil(seconds * rate - 1e-9))
+        # The landscape takes a moment to make (Fourier transforms): not when the schedule runs already.
+        self._listening = Listening(devices, self._random(0))
 
     @property
     def readings_expected(self) -> int:
@@ -71,19 +73,22 @@ class Synthetic:
 
     def batches(self, started_at_us: int) -> Iterator[Batch]:
         """The whole run; each call starts the city anew."""
-        walks_seed, churn_seed, radio_seed = np.random.SeedSequence(self._seed).spawn(3)
-        walks = Walks(len(self.devices), np.random.default_rng(walks_seed))
-        churn = Churn(len(self.devices), np.random.default_rng(churn_seed))
-        listening = Listening(len(self.devices), np.random.default_rng(radio_seed))
+        walks = Walks(len(self.devices), self._random(1))
+        churn = Churn(len(self.devices), self._random(2))
+        fading = self._random(3)
         city_started_at_us = started_at_us - round(self.seconds * self._speed * 1e6)
         for block in self._blocks(walks, churn):
-            columns = listening.columns(block.device, block.place)
+            columns = self._listening.columns(block.device, block.place, fading)
             columns["device"] = string_column(self.devices, block.device)
             columns["boot"] = list(map(str, block.boot.tolist()))
             columns["serial"] = list(map(str, block.serial.tolist()))
             columns["sent_at"] = rfc3339_column(started_at_us + block.due_us)
             columns["measured_at"] = rfc3339_column(city_started_at_us + _microseconds(block.place.city_s))
             yield from _batches(block, encode_columns(columns))
+
+    def _random(self, purpose: int) -> np.random.Generator:
+        """A stream of randomness of its own for each purpose, so that one does not shift another."""
+        return np.random.default_rng([self._seed, purpose])
 
     def _blocks(self, walks: Walks, churn: Churn) -> Iterator[_Step]:
         gathered: list[_Step] = []

@@ -1,0 +1,133 @@
+"""The whole path against a second computation: is what comes out of the tables what went in from the CSV
+files?
+
+``lapwing demo --replay`` plays all traces through broker, stream and Spark; ``oracle.cork_coverage`` reads
+the same files with plain Python. Counts, sums and histograms must be equal, not near.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from oracle import cork_coverage
+
+TRACES = Path(__file__).parents[3] / "shared" / "data" / "cork-5g-traces.zip"
+READINGS = 135_089
+
+pytestmark = [
+    pytest.mark.skipif(not TRACES.exists(), reason="../shared/data/cork-5g-traces.zip is missing"),
+    pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java"),
+    pytest.mark.timeout(900),
+]
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("replay") / "out"
+    command = [sys.executable, "-m", "lapwing", "demo", "--replay", TRACES, "--speed", "200", "--out", folder]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def expected() -> dict[cork_coverage.Key, cork_coverage.Cell]:
+    return cork_coverage.coverage(TRACES)
+
+
+def rows_of(out: Path, table: str, columns: list[str]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = DeltaTable(str(out / "tables" / table)).to_pyarrow_table(columns).to_pylist()
+    return rows
+
+
+def key_of(row: dict[str, Any]) -> cork_coverage.Key:
+    return row["window_start"], row["tile"], row["network"], row["channel"]
+
+
+def test_every_reading_is_there_once(out: Path) -> None:
+    serials = [
+        (row["device"], row["boot"], row["serial"])
+        for row in rows_of(out, "readings", ["device", "boot", "serial"])
+    ]
+    assert len(serials) == len(set(serials)) == READINGS
+    assert rows_of(out, "quarantine", ["reason"]) == []
+
+
+def test_readings_hold_what_the_files_hold(out: Path) -> None:
+    columns = ["device", "serial", "measured_at", "lat", "lon", "network", "rsrp_dbm"]
+    found = Counter(tuple(row.values()) for row in rows_of(out, "readings", columns))
+    assert found == Counter(_expected_readings())
+
+
+def _expected_readings() -> list[tuple[Any, ...]]:
+    serials: Counter[str] = Counter()
+    expected = []
+    for row in cork_coverage.rows(TRACES):
+        device = Path(row["file"]).stem
+        rsrp = int(row["RSRP"])
+        expected.append(
+            (
+                device,
+                serials[device],
+                cork_coverage.measured_at(row),
+                float(row["Latitude"]),
+                float(row["Longitude"]),
+                row["NetworkMode"],
+                None if rsrp == cork_coverage.NO_RSRP_DBM else rsrp,
+            )
+        )
+        serials[device] += 1
+    return expected
+
+
+def test_coverage_is_equal_exactly(out: Path, expected: dict[cork_coverage.Key, cork_coverage.Cell]) -> None:
+    table = {key_of(row): row for row in rows_of(out, "coverage", None)}  # type: ignore[arg-type]
+    assert table.keys() == expected.keys()
+    for key, cell in expected.items():
+        row = table[key]
+        histogram = {pair["dbm"]: pair["count"] for pair in row["rsrp_histogram"]}
+        assert histogram == dict(cell.rsrp_dbm), key
+        found = (
+            row["samples"],
+            row["rsrp_count"],
+            row["rsrp_sum_dbm"],
+            row["occupied_count"],
+            row["last_seen"],
+        )
+        assert found == (cell.samples, cell.rsrp_count, cell.rsrp_sum_dbm, 0, cell.last_seen), key
+
+
+def test_what_follows_from_the_histograms_is_equal_too(
+    out: Path, expected: dict[cork_coverage.Key, cork_coverage.Cell]
+) -> None:
+    for row in rows_of(out, "coverage", None):  # type: ignore[arg-type]
+        cell = expected[key_of(row)]
+        found = (row["rsrp_p10_dbm"], row["rsrp_p50_dbm"], row["rsrp_p90_dbm"])
+        assert found == tuple(map(cell.nearest_rank, (100, 500, 900))), row["tile"]
+        assert row["occupied_share_mean"] is None
+        if cell.rsrp_count:
+            assert row["rsrp_mean_dbm"] == pytest.approx(cell.rsrp_sum_dbm / cell.rsrp_count, rel=1e-12)
+            assert row["served_share"] == pytest.approx(
+                cell.served(row["served_dbm"]) / cell.rsrp_count, rel=1e-12
+            )
+        else:
+            assert row["rsrp_mean_dbm"] is None
+            assert row["served_share"] is None
+
+
+def test_summary_and_pictures_are_there(out: Path) -> None:
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["sent"], summary["received"], summary["missing"]) == (READINGS, READINGS, 0)
+    assert (summary["lost"], summary["repeated"], summary["malformed"]) == (0, 0, [])
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "Raca" in page, "the source of the traces is not named"
+    for name in ("coverage.png", "latency.png", "loss.png"):
+        assert (out / name).read_bytes().startswith(b"\x89PNG")
