@@ -22,11 +22,12 @@ from lapwing.errors import LapwingError
 
 if TYPE_CHECKING:
     from lapwing.broker import Broker
+    from lapwing.client import Client
 
 __version__ = "0.1.0"
-__all__ = ["Broker", "LapwingError", "__version__"]
+__all__ = ["Broker", "Client", "LapwingError", "__version__"]
 
-_LAZY = {"Broker": "lapwing.broker"}
+_LAZY = {"Broker": "lapwing.broker", "Client": "lapwing.client"}
 
 
 def __getattr__(name: str) -> Any:

@@ -169,6 +169,7 @@ _KINDS: dict[str, type[LapwingError]] = {
     "data_folder": DataFolderError,
     "data_corrupt": DataFolderError,
     "data_full": DataFolderError,
+    "store": DataFolderError,
     "stream_unknown": StreamUnknownError,
     "partition_unknown": StreamUnknownError,
     "offset_trimmed": OffsetTrimmedError,

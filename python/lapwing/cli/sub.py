@@ -1,0 +1,89 @@
+"""``lapwing sub``: prints messages as they arrive."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lapwing.cli.common import echo_json, examples
+from lapwing.cli.messages import payload_fields, payload_text, property_list
+from lapwing.cli.mqtt_options import URL_DEFAULT, ClientId, ProtocolVersion, Qos, Url
+from lapwing.errors import TimedOutError
+
+if TYPE_CHECKING:
+    from lapwing.client import Client, Message
+
+app = typer.Typer()
+_WAIT_S = 0.5  # Ctrl-C is heard between waits: the wait itself is in Rust
+
+
+@app.command(
+    epilog=examples(
+        "lapwing sub 'spectrum/#'",
+        "lapwing sub 'spectrum/+/readings' --json --count 10 --timeout 60",
+        "lapwing sub '$share/workers/jobs/#' --qos 1",
+        "lapwing sub lamps/kitchen --count 1 --timeout 5 || echo 'nobody has set it'",
+    )
+)
+def sub(
+    filters: Annotated[list[str], typer.Argument(metavar="FILTER...", help="Topic filters.")],
+    url: Url = URL_DEFAULT,
+    qos: Qos = 0,
+    count: Annotated[
+        int | None, typer.Option("--count", "-n", min=1, metavar="N", help="Stop after N messages.")
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", "-t", min=0, metavar="SECONDS", help="Stop after; code 4 if --count is not reached."
+        ),
+    ] = None,
+    client_id: ClientId = "",
+    version: ProtocolVersion = 5,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+) -> None:
+    """Subscribe, and print "topic payload" for each message as it arrives.
+
+    Without --count it goes on until --timeout (exit code 0) or Ctrl-C (130). With both, fewer than --count
+    messages within --timeout are exit code 4.
+    """
+    from lapwing.client import Client
+
+    with Client(url, client_id=client_id, version=version) as client:
+        client.subscribe(filters, qos=qos)
+        received = _receive(client, count, timeout, as_json=json)
+    if count is not None and received < count:
+        remedy = "check the filter, or wait longer"
+        raise TimedOutError(f"{received} of {count} messages within {timeout:g} s", where=url, remedy=remedy)
+
+
+def _receive(client: Client, count: int | None, timeout: float | None, *, as_json: bool) -> int:
+    """Prints until one of both is reached; returns how many came."""
+    deadline = None if timeout is None else time.monotonic() + timeout
+    received = 0
+    while count is None or received < count:
+        left = _WAIT_S if deadline is None else min(_WAIT_S, deadline - time.monotonic())
+        message = client.receive(max(0.0, left))
+        if message is not None:
+            received += 1
+            _print(message, as_json=as_json)
+        elif deadline is not None and time.monotonic() >= deadline:
+            break
+    return received
+
+
+def _print(message: Message, *, as_json: bool) -> None:
+    if as_json:
+        echo_json(_json_row(message))
+    else:
+        typer.echo(f"{message.topic} {payload_text(message.payload)}")
+
+
+def _json_row(message: Message) -> dict[str, Any]:
+    row: dict[str, Any] = {"topic": message.topic, "qos": message.qos, "retain": message.retain}
+    row.update(payload_fields(message.payload))
+    if message.user_properties:
+        row["user_properties"] = property_list(message.user_properties)
+    return row
