@@ -5,6 +5,18 @@ from typing import final
 
 from typing_extensions import Buffer
 
+__all__ = [
+    "Client",
+    "CoreError",
+    "Fleet",
+    "Node",
+    "Sink",
+    "Swarm",
+    "__version__",
+    "monotonic_ns",
+    "swarm_report_json",
+]
+
 __version__: str
 
 class CoreError(Exception):
@@ -95,7 +107,7 @@ class Client:
         qos: int = 0,
         retain: bool = False,
         *,
-        user_properties: Sequence[tuple[str, str]] = (),
+        user_properties: Sequence[tuple[str, str]] = ...,
         content_type: str | None = None,
         response_topic: str | None = None,
         correlation_data: bytes | None = None,
