@@ -2,7 +2,7 @@
 
 use lapwing_codec::{Connect, ReasonCode, Version};
 
-use crate::{Close, Settings};
+use crate::{Close, Settings, connack};
 
 /// A CONNECT that may have a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,13 +28,15 @@ pub fn admit(connect: &Connect<'_>, settings: &Settings, assign: impl FnOnce() -
         return Err(Close::server(ReasonCode::ClientIdentifierNotValid, "the client id is too long"));
     }
     if !connect.client_id.is_empty() {
-        return Ok(Admission { client_id: connect.client_id.into(), assigned: false });
+        let admission = Admission { client_id: connect.client_id.into(), assigned: false };
+        return connack::fits(connect, &admission, settings).map(|()| admission);
     }
     if connect.version == Version::V311 && !connect.clean_start {
         // [MQTT-3.1.3-8] of 3.1.1: nobody could come back to such a session.
         return Err(Close::server(ReasonCode::ClientIdentifierNotValid, "an empty client id needs Clean Session 1"));
     }
-    Ok(Admission { client_id: assign().into_boxed_str(), assigned: true })
+    let admission = Admission { client_id: assign().into_boxed_str(), assigned: true };
+    connack::fits(connect, &admission, settings).map(|()| admission)
 }
 
 fn check_will(connect: &Connect<'_>, settings: &Settings) -> Result<(), Close> {

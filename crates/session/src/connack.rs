@@ -3,7 +3,8 @@
 use lapwing_codec::{ConnAck, ConnAckProperties, Connect, Packet, ProtocolError, ReasonCode, Version};
 
 use crate::link::server_keep_alive_s;
-use crate::{Admission, Settings};
+use crate::open::granted_expiry_s;
+use crate::{Admission, Close, Settings};
 
 /// Writes the CONNACK of a granted connection.
 pub(crate) fn grant(
@@ -27,6 +28,17 @@ pub(crate) fn grant(
     }
     let packet = Packet::ConnAck(ConnAck { session_present, reason: ReasonCode::Success, properties });
     packet.encode(connect.version, out).expect("a CONNACK of bounded fields always fits");
+}
+
+/// Whether the CONNACK keeps to the client's Maximum Packet Size [MQTT-3.1.2-24]; if not, nothing of use would.
+pub(crate) fn fits(connect: &Connect<'_>, admission: &Admission, settings: &Settings) -> Result<(), Close> {
+    let Some(max) = connect.properties.packet_bytes_max else { return Ok(()) };
+    let mut longest = Vec::new();
+    grant(connect, admission, settings, true, granted_expiry_s(connect, settings), &mut longest);
+    if longest.len() <= max as usize {
+        return Ok(());
+    }
+    Err(Close::server(ReasonCode::PacketTooLarge, "the client's Maximum Packet Size is less than a CONNACK needs"))
 }
 
 /// Writes the CONNACK that refuses a connection; 3.1.1 has no return code for many reasons and is then just closed.

@@ -44,7 +44,7 @@ impl Session {
             return self.deliver_unacknowledged(routed, &terms, now_ms, io);
         }
         // Behind what already waits, or the order would be lost.
-        let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.window.reserve_id().is_some();
+        let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
         if !is_next || !self.has_room(io) {
             return self.enqueue(routed, terms, now_ms, io);
         }

@@ -53,6 +53,12 @@ pub(crate) struct Flight {
     pub(crate) terms: Terms,
 }
 
+impl Flight {
+    fn footprint(&self) -> u64 {
+        self.message.as_ref().map_or(0, |message| message.footprint() as u64)
+    }
+}
+
 /// The flights in the order in which they were first sent; their packet ids ascend (modulo 65,535) from front to back.
 #[derive(Debug)]
 pub(crate) struct Window {
@@ -60,11 +66,13 @@ pub(crate) struct Window {
     /// So many flights at the back have not been sent again on this connection yet.
     unsent: usize,
     next_id: PacketId,
+    /// Bytes of the messages that are kept.
+    bytes: u64,
 }
 
 impl Window {
     pub(crate) const fn new() -> Self {
-        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN }
+        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -96,10 +104,16 @@ impl Window {
         (front != Some(self.next_id)).then_some(self.next_id)
     }
 
+    /// Bytes of the messages that are kept until they are acknowledged.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Adds a flight that is being sent, with the id from `reserve_id`. Nothing may be unsent.
     pub(crate) fn push(&mut self, flight: Flight) {
         debug_assert_eq!((self.unsent, flight.packet_id), (0, self.next_id));
         self.next_id = self.next_id.next();
+        self.bytes += flight.footprint();
         self.flights.push_back(flight);
     }
 
@@ -117,8 +131,14 @@ impl Window {
         self.flights.binary_search_by_key(&wanted, |flight| distance(front, flight.packet_id)).ok()
     }
 
-    pub(crate) fn get_mut(&mut self, at: usize) -> &mut Flight {
-        &mut self.flights[at]
+    pub(crate) fn get(&self, at: usize) -> &Flight {
+        &self.flights[at]
+    }
+
+    /// The client owns the message: it need not be kept, its packet id stays in use.
+    pub(crate) fn release(&mut self, at: usize) {
+        self.bytes -= self.flights[at].footprint();
+        self.flights[at].message = None;
     }
 
     /// The flight is done.
@@ -126,7 +146,9 @@ impl Window {
         if at >= self.sent() {
             self.unsent -= 1;
         }
-        self.flights.remove(at);
+        if let Some(flight) = self.flights.remove(at) {
+            self.bytes -= flight.footprint();
+        }
         if self.flights.is_empty() && self.flights.capacity() > CAPACITY_KEPT {
             // A client that was busy once does not keep its window forever.
             self.flights = VecDeque::new();

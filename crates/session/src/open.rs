@@ -82,7 +82,7 @@ impl Session {
 }
 
 /// How long the session outlives its connection. 3.1.1 only knows "not at all" and "for as long as the server likes".
-fn granted_expiry_s(connect: &Connect<'_>, settings: &Settings) -> u32 {
+pub(crate) fn granted_expiry_s(connect: &Connect<'_>, settings: &Settings) -> u32 {
     match connect.version {
         Version::V311 if connect.clean_start => 0,
         Version::V311 => settings.session_expiry_s_v311,

@@ -74,6 +74,11 @@ impl Session {
         self.window.sent() < usize::from(link.window_max) && io.out.len() < self.settings.output_high_bytes
     }
 
+    /// Whether the window may take in a message that it has not: there is an id, and the bytes kept are below their bound.
+    pub(crate) fn may_keep_more(&self) -> bool {
+        self.window.bytes() < self.settings.queue_bytes_max && self.window.reserve_id().is_some()
+    }
+
     /// Repeats one message or PUBREL of an earlier connection with its packet id [MQTT-4.4.0-1].
     fn resend_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
         let (Some(link), Some(flight)) = (&self.link, self.window.next_unsent()) else { return false };
@@ -100,7 +105,7 @@ impl Session {
     }
 
     fn send_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
-        if self.queue.is_empty() || self.window.reserve_id().is_none() {
+        if self.queue.is_empty() || !self.may_keep_more() {
             return false;
         }
         let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters) else { return false };
@@ -132,7 +137,7 @@ impl Session {
     /// PUBACK: a QoS 1 message is done, whatever the code says [MQTT-4.4.0-2].
     pub(crate) fn on_puback(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
-        if self.window.get_mut(at).terms.qos != QoS::AtLeastOnce {
+        if self.window.get(at).terms.qos != QoS::AtLeastOnce {
             return Err(Close::server(ReasonCode::ProtocolError, "PUBACK for a QoS 2 message"));
         }
         self.window.remove(at);
@@ -145,8 +150,7 @@ impl Session {
         let Some(at) = self.window.find(ack.packet_id) else {
             return self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::PacketIdentifierNotFound, io);
         };
-        let flight = self.window.get_mut(at);
-        if flight.terms.qos != QoS::ExactlyOnce {
+        if self.window.get(at).terms.qos != QoS::ExactlyOnce {
             return Err(Close::server(ReasonCode::ProtocolError, "PUBREC for a QoS 1 message"));
         }
         if ack.reason.is_error() {
@@ -154,14 +158,17 @@ impl Session {
             self.pump(now_ms, io);
             return Ok(());
         }
-        flight.message = None;
-        self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)
+        self.window.release(at);
+        self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)?;
+        // The place stays taken until PUBCOMP, but the bytes are free.
+        self.pump(now_ms, io);
+        Ok(())
     }
 
     /// PUBCOMP: a QoS 2 message is done.
     pub(crate) fn on_pubcomp(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
-        if self.window.get_mut(at).message.is_some() {
+        if self.window.get(at).message.is_some() {
             return Err(Close::server(
                 ReasonCode::ProtocolError,
                 "PUBCOMP for a message that was not received or is QoS 1",

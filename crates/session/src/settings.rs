@@ -37,7 +37,8 @@ pub struct Settings {
     pub packet_bytes_max: u32,
     /// Messages that may wait in one session.
     pub queue_messages_max: u32,
-    /// Bytes of messages that may wait in one session; a message shared by many sessions counts in each.
+    /// Bytes of messages that may wait in one session, and bytes from which nothing new is sent before something is
+    /// acknowledged; a message shared by many sessions counts in each.
     pub queue_bytes_max: u64,
     /// What happens beyond these two.
     pub queue_policy: QueuePolicy,

@@ -79,7 +79,10 @@ fn refusals_before_the_session() {
     };
     let with_method = ConnectProperties { auth_method: Some("SCRAM-SHA-1"), ..ConnectProperties::default() };
     let v5 = connect(Version::V5);
+    let tiny = ConnectProperties { packet_bytes_max: Some(8), ..ConnectProperties::default() };
     let cases = [
+        // [MQTT-3.1.2-24]: the CONNACK would not fit.
+        (Connect { properties: tiny, ..v5 }, ReasonCode::PacketTooLarge),
         // [MQTT-4.12.0-1]: an authentication method that the server does not support.
         (Connect { properties: with_method, ..v5 }, ReasonCode::BadAuthenticationMethod),
         // [MQTT-3.2.2-12], [MQTT-3.2.2-13]

@@ -82,6 +82,22 @@ fn the_queue_is_bounded_in_bytes() {
     assert_eq!((rig.session().queued_messages(), rig.session().queued_bytes()), (0, 0));
 }
 
+/// What is sent and not acknowledged is bounded in bytes as well; PUBACK and PUBREC free them.
+#[test]
+fn the_window_is_bounded_in_bytes() {
+    for qos in [QoS::AtLeastOnce, QoS::ExactlyOnce] {
+        let settings = Settings { queue_bytes_max: 1900, ..Settings::default() };
+        let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+        let message = Publish { qos, payload: &[b'x'; 900], ..publish("t", qos, 1) };
+        let results: Vec<_> = (0..3).map(|_| rig.deliver(message, &[grant(qos)])).collect();
+        assert_eq!(results[..3], [Delivered::Sent, Delivered::Sent, Delivered::Queued]);
+        rig.out.clear();
+        let ack = Ack::success(id(1));
+        rig.done(if qos == QoS::AtLeastOnce { Packet::PubAck(ack) } else { Packet::PubRec(ack) });
+        assert_eq!(rig.sent().last().map(String::as_str), Some(&*format!("publish({},3)", qos as u8)));
+    }
+}
+
 /// QoS 0 is not kept for a client that is away, nor for one that does not read: dropped under a name.
 #[test]
 fn qos0_does_not_wait() {
