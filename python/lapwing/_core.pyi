@@ -22,11 +22,12 @@ __version__: str
 class CoreError(Exception):
     """An error of the Rust side.
 
-    ``code`` is stable. Of a node: ``config``, ``address`` (not valid), ``address_in_use``, ``bind``, ``data_folder``
-    (not writable, locked, of another format), ``data_corrupt``, ``data_full``, ``stream_settings``, ``store``,
-    ``system``, ``defect``, ``drain_timeout``, ``state`` (not started, or started twice). Of reading a stream:
-    ``stream_unknown``, ``partition_unknown``, ``offset_trimmed`` (evidence ``first_offset``, ``next_offset``),
-    ``offset_ahead`` (evidence ``next_offset``), ``reader``, ``data_corrupt``, ``store``.
+    ``code`` is stable. Of a node: ``config``, ``address`` (not valid), ``address_in_use``, ``bind``,
+    ``data_folder`` (not writable, locked, of another format), ``data_corrupt``, ``data_full``,
+    ``stream_settings``, ``store``, ``system``, ``defect``, ``drain_timeout``, ``state`` (not started, or
+    started twice). Of reading a stream: ``stream_unknown``, ``partition_unknown``, ``offset_trimmed``
+    (evidence ``first_offset``, ``next_offset``), ``offset_ahead`` (evidence ``next_offset``), ``reader``,
+    ``data_corrupt``, ``store``.
     """
 
     code: str
@@ -63,7 +64,8 @@ class Node:
         bytes_max: int,
         reader: str | None = None,
     ) -> tuple[bytes, int, int, int]:
-        """Messages as an Arrow IPC stream: ``(ipc, first_offset kept, next_offset to ask for, end_offset)``."""
+        """Messages as an Arrow IPC stream: ``(ipc, first_offset kept, next_offset to ask for,
+        end_offset)``."""
     def drain(self, timeout_s: float) -> None:
         """Stops accepting, lets clients go in order, commits what waits."""
     def stop(self) -> None:
@@ -73,9 +75,9 @@ class Node:
 class Client:
     """One connection to a broker; connects when it is made.
 
-    Codes of its ``CoreError``: ``unreachable``, ``refused``, ``disconnected``, ``rejected``, ``protocol`` (these with
-    evidence ``reason``, the reason code, where the broker gave one), ``lost``, ``timed_out``, ``invalid``,
-    ``not_connected``.
+    Codes of its ``CoreError``: ``unreachable``, ``refused``, ``disconnected``, ``rejected``, ``protocol``
+    (these with evidence ``reason``, the reason code, where the broker gave one), ``lost``, ``timed_out``,
+    ``invalid``, ``not_connected``.
     """
 
     def __new__(
@@ -93,7 +95,8 @@ class Client:
         will: tuple[str, bytes, int, bool, int] | None = None,
         timeout_s: float = 10.0,
     ) -> Client:
-        """Connects and waits for the broker's answer; a will is topic, payload, qos, retain, delay in seconds."""
+        """Connects and waits for the broker's answer; a will is topic, payload, qos, retain, delay in
+        seconds."""
     def session_present(self) -> bool:
         """True when the broker still had this client's session."""
     def assigned_client_id(self) -> str | None:
@@ -146,8 +149,9 @@ class Client:
         ]
         | None
     ):
-        """Takes (and acknowledges) the next message: topic, payload, qos, retain, dup, user properties, content type,
-        response topic, correlation data, message expiry in seconds; ``None`` when none came in time."""
+        """Takes (and acknowledges) the next message: topic, payload, qos, retain, dup, user properties,
+        content type, response topic, correlation data, message expiry in seconds; ``None`` when none came in
+        time."""
     def disconnect(self, *, with_will: bool = False, timeout_s: float = 10.0) -> None:
         """Says goodbye and closes; does nothing when it is closed."""
     def abort(self) -> None:
@@ -157,8 +161,9 @@ class Client:
 class Swarm:
     """One process's part of a load run: made, it starts its threads and its clients come in.
 
-    Codes of its ``CoreError``, and of ``Sink`` and ``Fleet``: ``profile`` (a wrong setting), ``files`` (more clients than
-    this process may have open files), ``unreachable``, ``rejected``, ``timed_out``, ``system``, ``usage``, ``defect``.
+    Codes of its ``CoreError``, and of ``Sink`` and ``Fleet``: ``profile`` (a wrong setting), ``files`` (more
+    clients than this process may have open files), ``unreachable``, ``rejected``, ``timed_out``, ``system``,
+    ``usage``, ``defect``.
     """
 
     def __new__(cls, profile_json: str) -> Swarm:
@@ -238,6 +243,8 @@ class Fleet:
         *,
         timeout_s: float = 60.0,
     ) -> int:
-        """Devices come and go: kinds are "join", "leave" (orderly) and "drop" (the connection breaks until a "join")."""
+        """Devices come and go: kinds are "join", "leave" (orderly) and "drop" (the connection breaks until a
+        "join")."""
     def finish_json(self, timeout_s: float) -> str:
-        """Waits until all is done, nothing more can happen, or ``timeout_s``; says goodbye; gives the report."""
+        """Waits until all is done, nothing more can happen, or ``timeout_s``; says goodbye; gives the
+        report."""
