@@ -43,8 +43,10 @@ def expected() -> dict[cork_coverage.Key, cork_coverage.Cell]:
     return cork_coverage.coverage(TRACES)
 
 
-def rows_of(out: Path, table: str, columns: list[str]) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = DeltaTable(str(out / "tables" / table)).to_pyarrow_table(columns).to_pylist()
+def rows_of(out: Path, table: str, columns: list[str] | None = None) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (
+        DeltaTable(str(out / "tables" / table)).to_pyarrow_table(columns=columns).to_pylist()
+    )
     return rows
 
 
@@ -89,7 +91,7 @@ def _expected_readings() -> list[tuple[Any, ...]]:
 
 
 def test_coverage_is_equal_exactly(out: Path, expected: dict[cork_coverage.Key, cork_coverage.Cell]) -> None:
-    table = {key_of(row): row for row in rows_of(out, "coverage", None)}  # type: ignore[arg-type]
+    table = {key_of(row): row for row in rows_of(out, "coverage")}
     assert table.keys() == expected.keys()
     for key, cell in expected.items():
         row = table[key]
@@ -108,7 +110,7 @@ def test_coverage_is_equal_exactly(out: Path, expected: dict[cork_coverage.Key, 
 def test_what_follows_from_the_histograms_is_equal_too(
     out: Path, expected: dict[cork_coverage.Key, cork_coverage.Cell]
 ) -> None:
-    for row in rows_of(out, "coverage", None):  # type: ignore[arg-type]
+    for row in rows_of(out, "coverage"):
         cell = expected[key_of(row)]
         found = (row["rsrp_p10_dbm"], row["rsrp_p50_dbm"], row["rsrp_p90_dbm"])
         assert found == tuple(map(cell.nearest_rank, (100, 500, 900))), row["tile"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,7 @@ app = typer.Typer()
     )
 )
 def demo(
+    context: typer.Context,
     devices: Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Simulated devices.")] = 200,
     seconds: Annotated[
         float, typer.Option("--seconds", metavar="S", min=1.0, help="How long they send.")
@@ -57,9 +59,19 @@ def demo(
     from lapwing.lab.demo import DemoPlan, run_demo
     from lapwing.lab.demo_screen import Screen
 
+    # PySpark warns of versions of pandas that it uses nowhere here; the lines would tear the progress bars.
+    warnings.filterwarnings("ignore", module=r"pyspark\.")
     # A service manager's SIGTERM cleans up like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with Screen() as screen:
+        if replay is not None and _given(context, "devices", "seconds", "rate"):
+            screen.note("with --replay the traces say how many devices send, how long and how often")
         summary = run_demo(DemoPlan(out, devices, seconds, rate, replay, speed, seed), screen)
     screen.result(summary, out / "report.html")
     return 0 if summary.whole else 1
+
+
+def _given(context: typer.Context, *options: str) -> bool:
+    """Whether the user gave one of the options; a default does not count."""
+    sources = (context.get_parameter_source(option) for option in options)
+    return any(source is not None and source.name != "DEFAULT" for source in sources)

@@ -60,14 +60,21 @@ class DemoPlan:
             LapwingError: an argument is out of range, or the traces cannot be used.
         """
         if self.replay is not None:
-            return Replay(self.replay, self.speed if self.speed is not None else REPLAY_SPEED)
-        speed = self.speed if self.speed is not None else CITY_SPEED
-        return Synthetic(self.devices, self.seconds, self.rate, self.seed, speed)
+            return Replay(self.replay, self._speed)
+        return Synthetic(self.devices, self.seconds, self.rate, self.seed, self._speed)
 
     def arguments(self) -> dict[str, Any]:
         """As ``summary.json`` shows them."""
-        named = {name: getattr(self, name) for name in self.__slots__}
-        return {name: str(value) if isinstance(value, Path) else value for name, value in named.items()}
+        common = {"speed": self._speed, "seed": self.seed, "out": str(self.out)}
+        if self.replay is not None:
+            return {"replay": str(self.replay), **common}
+        return {"devices": self.devices, "seconds": self.seconds, "rate": self.rate, **common}
+
+    @property
+    def _speed(self) -> float:
+        if self.speed is not None:
+            return self.speed
+        return CITY_SPEED if self.replay is None else REPLAY_SPEED
 
 
 def run_demo(plan: DemoPlan, screen: Screen) -> Summary:

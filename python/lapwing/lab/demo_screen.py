@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -75,15 +76,14 @@ class Screen:
     def malformed(self, rows: list[Malformed]) -> None:
         """Names rows of traces that cannot be sent."""
         for row in rows[:_MALFORMED_SHOWN_MAX]:
-            self.console.print(f"[yellow]not sent:[/] {row}", markup=True, highlight=False)
+            self.console.print(f"[yellow]not sent:[/] {escape(str(row))}", soft_wrap=True, highlight=False)
         if len(rows) > _MALFORMED_SHOWN_MAX:
-            self.console.print(
-                f"[yellow]not sent:[/] {len(rows) - _MALFORMED_SHOWN_MAX} more, see summary.json"
-            )
+            left_out = f"{len(rows) - _MALFORMED_SHOWN_MAX} more, see summary.json"
+            self.console.print(f"[yellow]not sent:[/] {left_out}", highlight=False)
 
     def note(self, text: str) -> None:
         """A line that the reader should see."""
-        self.console.print(f"[yellow]note:[/] {text}", highlight=False)
+        self.console.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True, highlight=False)
 
     def result(self, summary: Summary, report: Path) -> None:
         """The figures, and where to look next."""
@@ -94,7 +94,7 @@ class Screen:
             self.console.print(
                 "[bold red]not everything that was sent is in the tables, once: see summary.json[/]"
             )
-        self.console.print(f"open [bold]{report.resolve().as_uri()}[/]", soft_wrap=True, highlight=False)
+        self.console.print(f"open {report.resolve().as_uri()}", soft_wrap=True, highlight=False)
 
 
 class Bar:

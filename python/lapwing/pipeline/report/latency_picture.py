@@ -168,6 +168,6 @@ def _note(facts: list[RouteFacts]) -> str:
     negative = sum(route.negative for route in facts)
     if negative:
         parts.append(
-            f"{count(negative)} negative: a device's clock ran ahead of the broker's (drawn at the left edge)"
+            f"{count(negative)} negative, drawn at the left edge: the clocks of their two ends disagree"
         )
     return "  ·  ".join(parts)
