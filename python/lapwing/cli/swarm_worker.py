@@ -1,0 +1,64 @@
+"""One process of a swarm that is spread over several; started by ``swarm_workers``, not by people.
+
+Reads JSON lines: the profile, then ``{"go": START_NS}``, perhaps ``{"cancel": true}``. Writes JSON lines,
+each with one key of ``Line``.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias
+
+from lapwing import _core
+
+Line: TypeAlias = Literal["progress", "ready", "outcome", "error"]
+_LOOK_S = 0.01
+_SHOW_EVERY = 10
+
+
+def main() -> int:
+    """Runs one part; gives the exit code."""
+    try:
+        _run(_core.Swarm(sys.stdin.readline()))
+    except _core.CoreError as error:
+        _say("error", {"code": error.code, "message": error.message, "remedy": error.remedy})
+        return 1
+    return 0
+
+
+def _run(swarm: _core.Swarm) -> None:
+    while not swarm.is_ready():
+        _say("progress", json.loads(swarm.progress_json()))
+        time.sleep(_LOOK_S * _SHOW_EVERY)
+    _say("ready", True)
+    order = json.loads(sys.stdin.readline() or "{}")
+    if "go" not in order:
+        return  # the parent has gone, or another worker could not come in
+    swarm.go(order["go"])
+    threading.Thread(target=_heed, args=(swarm,), daemon=True).start()
+    looks = 0
+    while not swarm.is_over():
+        if looks % _SHOW_EVERY == 0:
+            _say("progress", json.loads(swarm.progress_json()))
+        looks += 1
+        time.sleep(_LOOK_S)
+    _say("outcome", json.loads(swarm.finish_json()))
+
+
+def _heed(swarm: _core.Swarm) -> None:
+    """Cancels when told so, or when the parent is gone."""
+    sys.stdin.readline()
+    with suppress(_core.CoreError):  # it was over before
+        swarm.cancel()
+
+
+def _say(kind: Line, value: Any) -> None:
+    print(json.dumps({kind: value}), flush=True)  # noqa: T201 (this is its protocol)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
