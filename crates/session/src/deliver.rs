@@ -3,7 +3,7 @@
 use lapwing_codec::{QoS, ReasonCode};
 
 use crate::flight::{Ids, Terms};
-use crate::outbound::Copy;
+use crate::outbound::Outgoing;
 use crate::queue::Queued;
 use crate::{Close, DropReason, Grant, Io, QueuePolicy, Routed, Session};
 
@@ -67,7 +67,7 @@ impl Session {
             return drop_for(DropReason::OutputFull, io);
         }
         let (publish, expires_at_ms) = (&routed.publish, routed.expires_at_ms);
-        match (Copy { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
+        match (Outgoing { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
             Ok(()) => Delivered::Sent,
             Err(reason) => drop_for(reason, io),
         }

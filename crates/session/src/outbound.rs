@@ -10,7 +10,7 @@ use crate::queue::Queued;
 use crate::{Close, DropReason, Io, Message, Session};
 
 /// One copy for one client, before it is encoded.
-pub(crate) struct Copy<'a> {
+pub(crate) struct Outgoing<'a> {
     pub(crate) publish: &'a Publish<'a>,
     pub(crate) terms: &'a Terms,
     pub(crate) packet_id: Option<PacketId>,
@@ -18,7 +18,7 @@ pub(crate) struct Copy<'a> {
     pub(crate) expires_at_ms: Option<u64>,
 }
 
-impl Copy<'_> {
+impl Outgoing<'_> {
     /// Encodes into `out`, or says why the client cannot have it; then nothing was written.
     #[inline]
     pub(crate) fn write(&self, link: &Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
@@ -86,7 +86,7 @@ impl Session {
             Some(message) => {
                 let (publish, expires_at_ms) = (&message.publish(), message.expires_at_ms());
                 let (terms, packet_id) = (&flight.terms, Some(flight.packet_id));
-                Copy { publish, terms, packet_id, dup: true, expires_at_ms }.write(link, now_ms, io.out)
+                Outgoing { publish, terms, packet_id, dup: true, expires_at_ms }.write(link, now_ms, io.out)
             }
             None => {
                 let packet = Packet::PubRel(Ack::success(flight.packet_id));
@@ -128,7 +128,7 @@ impl Session {
         let (Some(link), Some(packet_id)) = (&self.link, self.window.reserve_id()) else {
             return Err(DropReason::Offline);
         };
-        let copy = Copy { publish, terms: &terms, packet_id: Some(packet_id), dup: false, expires_at_ms };
+        let copy = Outgoing { publish, terms: &terms, packet_id: Some(packet_id), dup: false, expires_at_ms };
         copy.write(link, now_ms, io.out)?;
         self.window.push(Flight { packet_id, message: Some(Arc::clone(keep)), terms });
         Ok(())
