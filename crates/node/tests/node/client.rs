@@ -1,0 +1,244 @@
+//! A client that says exactly what it is told to.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use lapwing_codec::{
+    Ack, Connect, ConnectProperties, Disconnect, Limits, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode,
+    Subscribe, SubscribeFiltersBuf, SubscribeProperties, SubscriptionOptions, Version, Will, decode,
+};
+use lapwing_node::Handle;
+
+/// One connection.
+pub struct Client {
+    stream: TcpStream,
+    bytes: Vec<u8>,
+    pub version: Version,
+}
+
+/// A message as it came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    pub topic: String,
+    pub payload: Vec<u8>,
+    pub qos: QoS,
+    pub retain: bool,
+    pub dup: bool,
+    pub id: Option<PacketId>,
+}
+
+/// A CONNECT with clean start, no keep alive, no expiry; change what the test is about.
+pub fn connect(id: &str) -> Connect<'_> {
+    Connect {
+        version: Version::V5,
+        clean_start: true,
+        keep_alive_s: 0,
+        client_id: id,
+        will: None,
+        username: None,
+        password: None,
+        properties: ConnectProperties::default(),
+    }
+}
+
+/// The same for a session that outlives its connection.
+pub fn lasting(id: &str) -> Connect<'_> {
+    let properties = ConnectProperties { session_expiry_s: 3600, ..Default::default() };
+    Connect { clean_start: false, properties, ..connect(id) }
+}
+
+pub fn will<'a>(topic: &'a str, payload: &'a [u8]) -> Will<'a> {
+    Will { topic, payload, qos: QoS::AtLeastOnce, retain: false, properties: Default::default() }
+}
+
+pub fn id(id: u16) -> PacketId {
+    PacketId::new(id).expect("not zero")
+}
+
+impl Client {
+    pub fn open(node: &Handle) -> Client {
+        let address: SocketAddr = node.listeners()[0].trim_start_matches("tcp://").parse().expect("an address");
+        let stream = TcpStream::connect(address).expect("the node listens");
+        stream.set_nodelay(true).expect("a socket");
+        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        Client { stream, bytes: Vec::new(), version: Version::V5 }
+    }
+
+    /// Connects with a clean session; returns whether the node had one.
+    pub fn connect(node: &Handle, id: &str) -> (Client, bool) {
+        Client::connect_with(node, &connect(id))
+    }
+
+    pub fn connect_with(node: &Handle, packet: &Connect<'_>) -> (Client, bool) {
+        let mut client = Client::open(node);
+        client.version = packet.version;
+        client.send(&Packet::Connect(*packet));
+        let present = client.expect("CONNACK", |packet| match packet {
+            Packet::ConnAck(ack) => Some((ack.reason, ack.session_present)),
+            _ => None,
+        });
+        assert_eq!(present.0, ReasonCode::Success);
+        (client, present.1)
+    }
+
+    pub fn send(&mut self, packet: &Packet<'_>) {
+        let mut bytes = Vec::new();
+        packet.encode(self.version, &mut bytes).expect("the test's packet can be encoded");
+        self.send_bytes(&bytes);
+    }
+
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).expect("the node reads");
+    }
+
+    /// Like `send_bytes`, for a node that may close meanwhile.
+    pub fn try_send_bytes(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
+    /// Waits for the next packet, which must be the one that `take` wants.
+    pub fn expect<T>(&mut self, what: &str, take: impl Fn(&Packet<'_>) -> Option<T>) -> T {
+        loop {
+            let found = match decode(&self.bytes, self.version, &Limits::PROTOCOL).expect("the node speaks MQTT") {
+                Some((packet, len)) => {
+                    let seen = format!("{packet:?}");
+                    let taken = take(&packet).unwrap_or_else(|| panic!("expected {what}, got {seen}"));
+                    Some((taken, len))
+                }
+                None => None,
+            };
+            if let Some((taken, len)) = found {
+                self.bytes.drain(..len);
+                return taken;
+            }
+            assert!(self.fill(), "the node closed the connection, expected {what}");
+        }
+    }
+
+    /// Reads more; false at the end.
+    fn fill(&mut self) -> bool {
+        let mut chunk = [0; 65536];
+        match self.stream.read(&mut chunk) {
+            Ok(0) => false,
+            Ok(n) => {
+                self.bytes.extend_from_slice(&chunk[..n]);
+                true
+            }
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) => panic!("nothing came within the time limit: {error}"),
+        }
+    }
+
+    /// The connection must end, with a DISCONNECT that says `reason`, or without one.
+    pub fn expect_end(&mut self, reason: Option<ReasonCode>) {
+        if let Some(reason) = reason {
+            let found = self.expect("DISCONNECT", |packet| match packet {
+                Packet::Disconnect(disconnect) => Some(disconnect.reason),
+                _ => None,
+            });
+            assert_eq!(found, reason);
+        }
+        while self.fill() {}
+        assert!(self.bytes.is_empty(), "something came after the last packet: {:?}", self.bytes);
+    }
+
+    pub fn subscribe(&mut self, filter: &str, options: SubscriptionOptions) {
+        self.send_subscribe(filter, options);
+        let granted = self.expect("SUBACK", |packet| match packet {
+            Packet::SubAck(ack) => Some(ack.reasons.to_vec()),
+            _ => None,
+        });
+        assert_eq!(granted, [ReasonCode::granted(options.qos)], "{filter}");
+    }
+
+    pub fn send_subscribe(&mut self, filter: &str, options: SubscriptionOptions) {
+        let mut filters = SubscribeFiltersBuf::new();
+        filters.push(filter, options).expect("a short filter");
+        let filters = filters.as_ref();
+        self.send(&Packet::Subscribe(Subscribe { packet_id: id(1), properties: SubscribeProperties::default(), filters }));
+    }
+
+    pub fn publish(&mut self, topic: &str, payload: &[u8], qos: QoS, packet_id: Option<u16>) {
+        self.send(&Packet::Publish(publish(topic, payload, qos, packet_id)));
+    }
+
+    pub fn publish_retained(&mut self, topic: &str, payload: &[u8]) {
+        self.send(&Packet::Publish(Publish { retain: true, ..publish(topic, payload, QoS::AtLeastOnce, Some(7)) }));
+        self.expect_ack(7);
+    }
+
+    /// Publishes with QoS 1 and waits for the acknowledgement.
+    pub fn publish_acked(&mut self, topic: &str, payload: &[u8]) {
+        self.publish(topic, payload, QoS::AtLeastOnce, Some(9));
+        self.expect_ack(9);
+    }
+
+    pub fn expect_ack(&mut self, packet_id: u16) {
+        let acked = self.expect("PUBACK", |packet| match packet {
+            Packet::PubAck(ack) => Some(ack.packet_id),
+            _ => None,
+        });
+        assert_eq!(acked, id(packet_id));
+    }
+
+    pub fn acknowledge(&mut self, received: &Received) {
+        if let Some(packet_id) = received.id {
+            self.send(&Packet::PubAck(Ack::new(packet_id, ReasonCode::Success)));
+        }
+    }
+
+    /// The next packet, which must be a message.
+    pub fn receive(&mut self) -> Received {
+        self.expect("PUBLISH", |packet| match packet {
+            Packet::Publish(publish) => Some(Received {
+                topic: publish.topic.to_owned(),
+                payload: publish.payload.to_vec(),
+                qos: publish.qos,
+                retain: publish.retain,
+                dup: publish.dup,
+                id: publish.packet_id,
+            }),
+            _ => None,
+        })
+    }
+
+    /// Nothing more may come: what is asked now is answered next.
+    pub fn expect_silence(&mut self) {
+        self.send(&Packet::PingReq);
+        self.expect("PINGRESP and nothing before it", |packet| matches!(packet, Packet::PingResp).then_some(()));
+    }
+
+    pub fn disconnect(mut self) {
+        self.send(&Packet::Disconnect(Disconnect::new(ReasonCode::Success)));
+        self.expect_end(None);
+    }
+}
+
+pub fn publish<'a>(topic: &'a str, payload: &'a [u8], qos: QoS, packet_id: Option<u16>) -> Publish<'a> {
+    Publish {
+        dup: false,
+        qos,
+        retain: false,
+        topic,
+        packet_id: packet_id.map(id),
+        properties: PublishProperties::default(),
+        payload,
+    }
+}
+
+/// Says something about a CONNECT in one word.
+pub trait ConnectExt<'a> {
+    fn in_version(self, version: Version) -> Connect<'a>;
+    fn with_will(self, will: Will<'a>) -> Connect<'a>;
+}
+
+impl<'a> ConnectExt<'a> for Connect<'a> {
+    fn in_version(self, version: Version) -> Connect<'a> {
+        Connect { version, ..self }
+    }
+
+    fn with_will(self, will: Will<'a>) -> Connect<'a> {
+        Connect { will: Some(will), ..self }
+    }
+}

@@ -1,0 +1,39 @@
+//! Going down in order.
+
+use std::time::Duration;
+
+use lapwing_codec::{QoS, ReasonCode, SubscriptionOptions, Version};
+use lapwing_node::{Config, Handle};
+
+use crate::client::{Client, ConnectExt, connect as plain};
+use crate::{connect, node};
+
+/// Are clients told, is what was sent before written out, and is nobody let in any more?
+#[test]
+fn a_drain_sends_clients_away_in_order() {
+    let node = node(r#"{"shards": 2}"#);
+    let mut five = connect(&node, "five");
+    five.subscribe("t", SubscriptionOptions::new(QoS::AtMostOnce));
+    let mut old = Client::connect_with(&node, &plain("old").in_version(Version::V311)).0;
+    old.publish_acked("t", b"last");
+    assert!(node.ready());
+    node.drain(Duration::from_secs(5)).unwrap();
+    assert!(!node.ready());
+    assert_eq!(five.receive().payload, b"last");
+    five.expect_end(Some(ReasonCode::ServerShuttingDown));
+    old.expect_end(None);
+    let address: std::net::SocketAddr = node.listeners()[0].trim_start_matches("tcp://").parse().unwrap();
+    assert!(std::net::TcpStream::connect(address).is_err(), "the listener is closed");
+    node.stop().unwrap();
+}
+
+/// Does a port in use name address and remedy, and does nothing stay open?
+#[test]
+fn a_port_in_use_is_named() {
+    let first = node(r#"{"shards": 1}"#);
+    let url = first.listeners()[0].clone();
+    let config = Config { listen: vec!["tcp://127.0.0.1:0".into(), url.clone()], shards: 1, ..Config::default() };
+    let error = Handle::start(config).err().unwrap();
+    assert_eq!(error.code(), "address_in_use");
+    assert!(error.to_string().contains(&url), "{error}");
+}

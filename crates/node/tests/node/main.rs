@@ -1,0 +1,56 @@
+//! The node over real sockets, spoken to packet by packet through the codec.
+
+mod basics;
+mod client;
+mod drain;
+mod faulty_disk;
+mod groups;
+mod hostile;
+mod retained;
+mod sessions;
+mod shards;
+mod streams;
+
+use client::Client;
+use lapwing_node::{Config, Handle};
+
+/// A node on a free port, for a configuration in JSON (`listen` is added).
+fn node(json: &str) -> Handle {
+    Handle::start(config(json)).expect("the node starts")
+}
+
+fn config(json: &str) -> Config {
+    let mut config = Config::from_json(json).expect("the test's configuration is right");
+    config.listen = vec!["tcp://127.0.0.1:0".into()];
+    config.pin = false;
+    config
+}
+
+/// The value of a metric, its labels ignored when `labels` is empty.
+fn metric(node: &Handle, name: &str, label: &str) -> u64 {
+    let metrics = node.metrics();
+    let found = metrics.iter().filter(|m| m.name == name && (label.is_empty() || m.labels.iter().any(|l| l.1 == label)));
+    found.map(|m| m.value as u64).sum()
+}
+
+/// Polls until `done` or a deadline of ten seconds.
+fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = std::time::Instant::now();
+    while !done() {
+        assert!(begun.elapsed().as_secs() < 10, "not within ten seconds: {what}");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+
+/// Two client ids that live on different shards of two.
+fn ids_on_both_shards() -> [String; 2] {
+    let on = |shard: usize| {
+        let ids = (0..).map(|n| format!("client-{n}"));
+        ids.into_iter().find(|id| lapwing_node::Slot::of(id.as_bytes()).shard(2).index() == shard).expect("endless")
+    };
+    [on(0), on(1)]
+}
+
+fn connect(node: &Handle, id: &str) -> Client {
+    Client::connect(node, id).0
+}
