@@ -79,9 +79,10 @@ impl<T> Lane<T> {
         self.pending.len()
     }
 
-    /// True when the next batch finds room, as far as can be known now.
+    /// True when one more batch may be begun: nothing but the open one waits here. When this is false, the ring was
+    /// found full in a flush, so the receiver wakes us as soon as it has taken something.
     pub(crate) fn has_credit(&self) -> bool {
-        self.pending.len() <= 1 && !self.producer.is_full()
+        self.pending.len() <= 1
     }
 }
 

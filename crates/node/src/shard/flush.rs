@@ -64,7 +64,7 @@ impl Shard {
             return self.cut_slow_reader(index);
         }
         let closing = matches!(connection.stage, Stage::Closing);
-        if (connection.output_bytes() > high || closing) && !connection.watched {
+        if (connection.output.len() >= high || closing) && !connection.watched {
             connection.watched = true;
             let due = Due::Stall { index, born: connection.born };
             self.timers.add(connection.stalled_since_ms + stall_ms, due);

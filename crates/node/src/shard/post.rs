@@ -118,6 +118,8 @@ const CONTROL_MARK: usize = 4096;
 fn open<T>(lane: &mut Lane<Parcel<T>>, limits: ParcelLimits) -> &mut Parcel<T> {
     let full = lane.open_batch().is_none_or(|p| p.items.len() >= limits.messages || p.bytes.len() >= limits.bytes);
     if full {
+        // What is full goes at once: the other shard works on it while this one goes on.
+        lane.flush();
         lane.send(Parcel::new());
     }
     lane.open_batch().expect("a parcel was just queued")

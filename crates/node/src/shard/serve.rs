@@ -220,26 +220,30 @@ impl Shard {
 
     /// Lets those go on for which there is room again.
     pub(super) fn release_held(&mut self) {
-        if self.held.is_empty() {
-            return;
-        }
-        let mail = self.post.has_credit();
-        let log = self.log.as_ref().is_none_or(LogFeed::has_credit);
-        let output_bytes = self.output_hold_bytes();
         for index in std::mem::take(&mut self.held) {
-            let Some(connection) = self.clients.connection(index) else { continue };
-            let released = match connection.hold {
-                Some(Hold::Mail) => mail,
-                Some(Hold::Log) => log,
-                Some(Hold::Output) => connection.output_bytes() <= output_bytes,
-                None => continue,
-            };
-            if released {
+            if !self.has_room_for(index) {
+                self.held.push(index);
+            } else if let Some(connection) = self.clients.connection(index) {
                 connection.hold = None;
                 self.clients.queue_read(index);
-            } else {
-                self.held.push(index);
             }
+        }
+    }
+
+    /// True when some connection could go on now.
+    pub(super) fn can_release(&mut self) -> bool {
+        (0..self.held.len()).any(|n| self.has_room_for(self.held[n]))
+    }
+
+    /// Whether what the connection was held for is over (so it is when the connection itself is).
+    fn has_room_for(&mut self, index: usize) -> bool {
+        let output_bytes_max = self.output_hold_bytes();
+        let Some(connection) = self.clients.connection(index) else { return true };
+        match connection.hold {
+            Some(Hold::Mail) => self.post.has_credit(),
+            Some(Hold::Log) => self.log.as_ref().is_none_or(LogFeed::has_credit),
+            Some(Hold::Output) => connection.output_bytes() <= output_bytes_max,
+            None => true,
         }
     }
 

@@ -98,6 +98,7 @@ impl Shard {
             !inlet.control.is_empty() || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
         });
         mail || self.clients.has_touched()
+            || self.can_release()
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move(&self.post)

@@ -7,6 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use lapwing_store::disk::{Access, Disk, DiskFile, OsDisk};
 
+/// "No space left on device", as Linux numbers it.
+const ENOSPC: i32 = 28;
+
 /// The real disk with a fault on demand.
 #[derive(Debug)]
 pub struct FaultyDisk {
@@ -38,7 +41,7 @@ impl FaultyDisk {
 
 impl Faults {
     fn check_space(&self) -> io::Result<()> {
-        if self.full.load(Ordering::Relaxed) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+        if self.full.load(Ordering::Relaxed) { Err(io::Error::from_raw_os_error(ENOSPC)) } else { Ok(()) }
     }
 }
 
