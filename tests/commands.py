@@ -44,14 +44,16 @@ def lapwing(
 class Running:
     """A command that runs until it is told to end, or the block is left."""
 
-    def __init__(self, *arguments: str, cwd: Path | None = None) -> None:
+    def __init__(
+        self, *arguments: str, cwd: Path | None = None, variables: dict[str, str] | None = None
+    ) -> None:
         self.process = subprocess.Popen(
             [*LAPWING, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env=clean_environment(),
+            env=clean_environment(**(variables or {})),
         )
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.errors: list[str] = []
@@ -100,9 +102,11 @@ class Running:
 class RunningBroker(Running):
     """`lapwing broker` on ports of its own; `urls` by protocol once it is ready."""
 
-    def __init__(self, data: Path, *arguments: str) -> None:
+    def __init__(self, data: Path, *arguments: str, variables: dict[str, str] | None = None) -> None:
         ports = ("--listen", "tcp://127.0.0.1:0", "--http", "127.0.0.1:0", "--data", str(data))
-        super().__init__("broker", *ports, "--set", "broker.pin=false", "--json", *arguments)
+        super().__init__(
+            "broker", *ports, "--set", "broker.pin=false", "--json", *arguments, variables=variables
+        )
         self.urls: dict[str, str] = {}
 
     def wait_until_ready(self) -> Self:

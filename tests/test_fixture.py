@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-import httpx
 import pytest
+from web import get
 
 import lapwing
 from lapwing.errors import AddressInUseError, BrokerError, ConfigError, DataFolderError
@@ -26,7 +26,7 @@ def test_fixture_takes_settings(lapwing_broker: lapwing.Broker) -> None:
     """Do the marker's arguments reach the broker?"""
     assert [stream["name"] for stream in lapwing_broker.streams()] == ["all"]
     assert len(lapwing_broker.urls) == 2
-    assert httpx.get(f"{lapwing_broker.http_url}/readyz").status_code == 200
+    assert get(f"{lapwing_broker.http_url}/readyz").status_code == 200
 
 
 def test_temporary_folder_is_deleted(lapwing_broker: lapwing.Broker) -> None:

@@ -8,9 +8,9 @@ import socket
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
 import pytest
 from commands import Running, RunningBroker, lapwing, one_error
+from web import get
 
 
 def test_text_output(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_text_output(tmp_path: Path) -> None:
     with Running("broker", *arguments, cwd=tmp_path) as broker:
         lines = [broker.line() for _ in range(4)]
         assert [line.split(" ")[0] for line in lines] == ["mqtt", "mqtt", "http", "ready"]
-        assert httpx.get(f"{lines[2].split(' ')[1]}/readyz").status_code == 200
+        assert get(f"{lines[2].split(' ')[1]}/readyz").status_code == 200
         assert broker.end() == 0
         assert broker.errors == ["draining; a second signal stops at once"]
 
@@ -44,8 +44,8 @@ def test_sighup_is_answered(tmp_path: Path) -> None:
         broker.process.send_signal(signal.SIGHUP)
         while not any("SIGHUP" in line for line in broker.errors):
             assert broker.process.poll() is None
-            httpx.get(f"{broker.http}/healthz")
-        assert httpx.get(f"{broker.http}/readyz").status_code == 200
+            get(f"{broker.http}/healthz")
+        assert get(f"{broker.http}/readyz").status_code == 200
         assert broker.end() == 0
 
 
@@ -54,7 +54,7 @@ def test_streams_from_flags(tmp_path: Path) -> None:
         tmp_path, "--set", "streams.all.filter=#", "--set", "streams.all.partitions=3"
     ) as broker:
         broker.wait_until_ready()
-        stream = httpx.get(f"{broker.http}/v1/streams/all").json()
+        stream = get(f"{broker.http}/v1/streams/all").json()
         assert len(stream["partitions"]) == 3
 
 

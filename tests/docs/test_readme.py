@@ -11,10 +11,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from commands import LAPWING, clean_environment, lapwing
 from readme import Block, blocks
+from web import answers
 
 ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
@@ -113,13 +113,6 @@ def run(line: str, folder: Path) -> str:
         output, _ = process.communicate(timeout=DEADLINE_S)
         assert process.returncode == 0, f"{line}: {output}"
         return str(output)
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(url).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 def poll(done: object) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx
 import paho.mqtt.client as paho
 import pyarrow as pa
 import pytest
 from commands import RunningBroker
+from web import get
 
 WINDOW = 200
 PUBLISHERS = 4
@@ -65,10 +65,10 @@ class Publisher:
 def read_stream(http: str) -> dict[str, list[int]]:
     """Serials in the stream by client, in the order of their offsets."""
     found: dict[str, list[int]] = {}
-    for partition in httpx.get(f"{http}/v1/streams/all").json()["partitions"]:
+    for partition in get(f"{http}/v1/streams/all").json()["partitions"]:
         offset = partition["first_offset"]
         while offset < partition["next_offset"]:
-            response = httpx.get(f"{http}/v1/streams/all/{partition['partition']}", params={"from": offset})
+            response = get(f"{http}/v1/streams/all/{partition['partition']}", params={"from": offset})
             for row in pa.ipc.open_stream(response.content).read_all().to_pylist():
                 assert row["offset"] == offset
                 offset += 1
