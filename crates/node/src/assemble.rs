@@ -65,13 +65,21 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog) -> Result<Parts, NodeErr
     };
     let mail = lay_mail(&config, &bells);
     let mut built = Vec::with_capacity(shards);
-    for (index, (((poll, bell), feed), (post, inlets))) in
-        polls.into_iter().zip(bells).zip(feeds).zip(mail).enumerate()
+    for (index, (((poll, bell), feed), (post, inlets))) in polls.into_iter().zip(bells).zip(feeds).zip(mail).enumerate()
     {
         let id = ShardId(index as u8);
         let listeners = listeners.iter().map(Listener::try_clone).collect::<Result<_, _>>();
         let listeners = listeners.map_err(|source| NodeError::System { doing: "share a listener", source })?;
-        built.push(Shard::new(ShardParts { id, shared: shared.clone(), poll, bell, listeners, inlets, post, log: feed })?);
+        built.push(Shard::new(ShardParts {
+            id,
+            shared: shared.clone(),
+            poll,
+            bell,
+            listeners,
+            inlets,
+            post,
+            log: feed,
+        })?);
     }
     Ok(Parts { shared, shards: built, log, listeners: urls, streams: Streams::new(reader, config) })
 }
@@ -143,15 +151,12 @@ fn lay_log(config: &Config, writer: LogWriter, shards: &[Bell]) -> (Vec<Option<L
         .streams
         .values()
         .enumerate()
-        .map(|(n, stream)| StreamRoute {
-            index: StreamIndex(n as u32),
-            partitions: stream.partitions,
-            key: stream.key,
-        })
+        .map(|(n, stream)| StreamRoute { index: StreamIndex(n as u32), partitions: stream.partitions, key: stream.key })
         .collect();
     let (mut feeds, mut inlets) = (Vec::new(), Vec::new());
     for (shard, shard_bell) in shards.iter().enumerate() {
-        let (to_log, inlet): (Lane<LogBatch>, Inlet<LogBatch>) = lane(LOG_LANE_BATCHES, shard_bell.clone(), bell.clone());
+        let (to_log, inlet): (Lane<LogBatch>, Inlet<LogBatch>) =
+            lane(LOG_LANE_BATCHES, shard_bell.clone(), bell.clone());
         let bytes_max = config.limits.log_lane_bytes;
         feeds.push(Some(LogFeed::new(to_log, shared.clone(), shard, routes.clone(), bytes_max)));
         inlets.push(inlet);

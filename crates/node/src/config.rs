@@ -266,7 +266,8 @@ impl Limits {
             }
         }
         if self.output_high_bytes > self.output_bytes_max {
-            let what = format!("{} is more than limits.output_bytes_max = {}", self.output_high_bytes, self.output_bytes_max);
+            let what =
+                format!("{} is more than limits.output_bytes_max = {}", self.output_high_bytes, self.output_bytes_max);
             return Err(NodeError::config("limits.output_high_bytes", what, "Set it below output_bytes_max."));
         }
         Ok(())
@@ -276,7 +277,9 @@ impl Limits {
 impl StreamConfig {
     fn check(&self, name: &str) -> Result<(), NodeError> {
         let key = |field: &str| format!("streams.{name}.{field}");
-        if lapwing_codec::topic::validate_filter(&self.filter, &lapwing_codec::Limits::PROTOCOL).is_err() || self.filter.starts_with("$share/") {
+        if lapwing_codec::topic::validate_filter(&self.filter, &lapwing_codec::Limits::PROTOCOL).is_err()
+            || self.filter.starts_with("$share/")
+        {
             let what = format!("\"{}\" is not a topic filter", self.filter);
             return Err(NodeError::config(&key("filter"), what, "Write a filter such as \"spectrum/+/readings\"."));
         }

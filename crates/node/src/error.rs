@@ -77,7 +77,9 @@ impl NodeError {
             NodeError::Config { remedy, .. } => (*remedy).to_owned(),
             NodeError::Bind(error) => error.remedy(),
             NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
-            NodeError::System { .. } => "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into(),
+            NodeError::System { .. } => {
+                "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into()
+            }
             NodeError::Defect { .. } => "Restart the node, and please report this with the message.".into(),
             NodeError::Failed(failure) => failure.remedy.clone(),
             NodeError::DrainTimeout { .. } => "Allow more time, or accept that slow clients are cut.".into(),

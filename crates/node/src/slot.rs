@@ -80,8 +80,10 @@ mod tests {
     /// Fixed for good: a change here would move every client of every existing node.
     #[test]
     fn slots_never_change() {
-        let found: Vec<u16> =
-            ["", "a", "device-1", "device-2", "spectrum/1/readings"].iter().map(|n| Slot::of(n.as_bytes()).get()).collect();
+        let found: Vec<u16> = ["", "a", "device-1", "device-2", "spectrum/1/readings"]
+            .iter()
+            .map(|n| Slot::of(n.as_bytes()).get())
+            .collect();
         assert_eq!(found, [2203, 248, 2869, 549, 1731]);
     }
 

@@ -101,13 +101,15 @@ impl Streams {
         let mut rows = RowBatchBuilder::new(partition);
         let mut failure = None;
         let limits = ReadLimits { messages_max, bytes_max };
-        let outcome = log.read(stream.index, partition, from, limits, reader, &mut |record| {
-            match rows.push(record.offset, record.appended_at_us, record.body) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    failure = Some((record.offset, error));
-                    ControlFlow::Break(())
-                }
+        let outcome = log.read(stream.index, partition, from, limits, reader, &mut |record| match rows.push(
+            record.offset,
+            record.appended_at_us,
+            record.body,
+        ) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failure = Some((record.offset, error));
+                ControlFlow::Break(())
             }
         })?;
         let next_offset = match failure {
@@ -144,7 +146,9 @@ impl StreamReadError {
         match self.code() {
             "stream_unknown" => "Name one of the streams listed at /v1/streams.",
             "partition_unknown" => "Partitions are counted from 0; /v1/streams/NAME lists them.",
-            "offset_trimmed" => "Continue at first_offset, or restore the older data; raise retain_age or retain_bytes.",
+            "offset_trimmed" => {
+                "Continue at first_offset, or restore the older data; raise retain_age or retain_bytes."
+            }
             "offset_ahead" => "Continue at next_offset; if the stream was made anew, its UUID differs.",
             "reader" => "Use a short name of letters, digits, '.', '_' and '-', and few of them.",
             "data_corrupt" => "Restore the file named from a copy.",

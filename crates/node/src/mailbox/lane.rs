@@ -30,10 +30,7 @@ pub(crate) struct Inlet<T> {
 pub(crate) fn lane<T>(capacity: usize, sender: Bell, target: Bell) -> (Lane<T>, Inlet<T>) {
     let (producer, consumer) = ring(capacity);
     let starved = Arc::new(AtomicBool::new(false));
-    (
-        Lane { producer, pending: VecDeque::new(), target, starved: starved.clone() },
-        Inlet { consumer, sender, starved },
-    )
+    (Lane { producer, pending: VecDeque::new(), target, starved: starved.clone() }, Inlet { consumer, sender, starved })
 }
 
 impl<T> Lane<T> {

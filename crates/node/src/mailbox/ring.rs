@@ -37,8 +37,7 @@ pub(crate) struct Consumer<T> {
 /// A queue of `capacity` values (at least one).
 pub(crate) fn ring<T>(capacity: usize) -> (Producer<T>, Consumer<T>) {
     let slots = (0..capacity.max(1)).map(|_| UnsafeCell::new(MaybeUninit::uninit())).collect();
-    let ring =
-        Arc::new(Ring { head: Padded(AtomicUsize::new(0)), tail: Padded(AtomicUsize::new(0)), slots });
+    let ring = Arc::new(Ring { head: Padded(AtomicUsize::new(0)), tail: Padded(AtomicUsize::new(0)), slots });
     (Producer { ring: ring.clone() }, Consumer { ring })
 }
 

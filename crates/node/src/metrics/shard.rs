@@ -135,9 +135,8 @@ impl ShardCounters {
         for qos in 0..3 {
             let received: u64 = shards.iter().map(|s| s.publishes_in[qos].get()).sum();
             let help = "PUBLISH packets from clients, by QoS.";
-            metrics.push(
-                Metric::counter("lapwing_messages_received_total", help, received).with("qos", qos.to_string()),
-            );
+            metrics
+                .push(Metric::counter("lapwing_messages_received_total", help, received).with("qos", qos.to_string()));
         }
         metrics.extend([
             Metric::counter(
@@ -181,12 +180,12 @@ impl ShardCounters {
 }
 
 fn drops<'a>(shards: &'a [&'a ShardCounters]) -> impl Iterator<Item = Metric> + 'a {
-    let own = DropReason::ALL.iter().map(move |(reason, label)| {
-        (*label, shards.iter().map(|s| s.drops[*reason as usize].get()).sum())
-    });
-    let of_sessions = SessionDrop::ALL.iter().map(move |reason| {
-        (reason.name(), shards.iter().map(|s| s.session_drops[*reason as usize].get()).sum())
-    });
+    let own = DropReason::ALL
+        .iter()
+        .map(move |(reason, label)| (*label, shards.iter().map(|s| s.drops[*reason as usize].get()).sum()));
+    let of_sessions = SessionDrop::ALL
+        .iter()
+        .map(move |reason| (reason.name(), shards.iter().map(|s| s.session_drops[*reason as usize].get()).sum()));
     own.chain(of_sessions).map(|(label, count)| {
         let help = "Messages not delivered to one receiver, by reason.";
         Metric::counter("lapwing_messages_dropped_total", help, count).with("reason", label)

@@ -59,9 +59,9 @@ impl Shard {
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
         let settings = self.settings.clone();
-        let Some(opened) = self.clients.open(index, |io| {
-            Session::open(connect, admission, key, &settings, existing, now_ms, io)
-        }) else {
+        let Some(opened) =
+            self.clients.open(index, |io| Session::open(connect, admission, key, &settings, existing, now_ms, io))
+        else {
             return;
         };
         let key = opened.session.key();

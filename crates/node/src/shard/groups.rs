@@ -4,8 +4,8 @@ use lapwing_codec::topic::SharedFilter;
 use lapwing_router::{Entry, GroupId};
 use lapwing_session::{Grant, Routed, SessionKey};
 
-use super::clients::shard_of;
 use super::Shard;
+use super::clients::shard_of;
 use crate::mail::{Control, Direct};
 use crate::metrics::DropReason;
 use crate::slot::{ShardId, Slot};

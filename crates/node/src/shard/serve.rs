@@ -43,7 +43,7 @@ impl Shard {
         self.read_buffer = buffer;
     }
 
-    fn serve(&mut self, index: usize, buffer: &mut Vec<u8>) {
+    fn serve(&mut self, index: usize, buffer: &mut [u8]) {
         let Some(connection) = self.clients.connection(index) else { return };
         if let Stage::Closing = connection.stage {
             return self.discard_input(index, buffer);

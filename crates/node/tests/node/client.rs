@@ -156,7 +156,11 @@ impl Client {
         let mut filters = SubscribeFiltersBuf::new();
         filters.push(filter, options).expect("a short filter");
         let filters = filters.as_ref();
-        self.send(&Packet::Subscribe(Subscribe { packet_id: id(1), properties: SubscribeProperties::default(), filters }));
+        self.send(&Packet::Subscribe(Subscribe {
+            packet_id: id(1),
+            properties: SubscribeProperties::default(),
+            filters,
+        }));
     }
 
     pub fn publish(&mut self, topic: &str, payload: &[u8], qos: QoS, packet_id: Option<u16>) {

@@ -29,7 +29,8 @@ fn config(json: &str) -> Config {
 /// The value of a metric, its labels ignored when `labels` is empty.
 fn metric(node: &Handle, name: &str, label: &str) -> u64 {
     let metrics = node.metrics();
-    let found = metrics.iter().filter(|m| m.name == name && (label.is_empty() || m.labels.iter().any(|l| l.1 == label)));
+    let found =
+        metrics.iter().filter(|m| m.name == name && (label.is_empty() || m.labels.iter().any(|l| l.1 == label)));
     found.map(|m| m.value as u64).sum()
 }
 

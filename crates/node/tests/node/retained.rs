@@ -43,7 +43,8 @@ fn options_of_the_subscription_are_kept() {
     let mut sender = connect(&node, "sender");
     sender.publish_retained("r", b"1");
     let mut receiver = connect(&node, "receiver");
-    let options = |retain_handling| SubscriptionOptions { retain_handling, ..SubscriptionOptions::new(QoS::AtMostOnce) };
+    let options =
+        |retain_handling| SubscriptionOptions { retain_handling, ..SubscriptionOptions::new(QoS::AtMostOnce) };
     receiver.subscribe("r", options(RetainHandling::DoNotSend));
     receiver.expect_silence();
     receiver.subscribe("r", options(RetainHandling::SendIfNew));

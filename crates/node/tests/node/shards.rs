@@ -49,7 +49,7 @@ fn interest_begins_with_the_first_and_ends_with_the_last() {
 #[test]
 fn all_to_all_through_mailboxes_of_one() {
     const CLIENTS: u32 = 8;
-    const MESSAGES: u32 = 500;
+    const MESSAGES: u32 = 200;
     let node = node(
         r#"{"shards": 4, "limits": {"mailbox_batches": 1, "mailbox_batch_messages": 1, "output_high_bytes": 8000000}}"#,
     );
