@@ -41,6 +41,11 @@ impl Plan {
         self.loopback
     }
 
+    /// True when each publisher and its only subscriber are in the same lane.
+    pub fn is_local(&self) -> bool {
+        self.pattern == Pattern::P2p
+    }
+
     /// True when the subscribers are one shared group.
     pub fn is_shared(&self) -> bool {
         self.pattern == Pattern::Shared

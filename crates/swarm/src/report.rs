@@ -142,11 +142,7 @@ fn cpu(outcome: &Outcome) -> Cpu {
 fn notes(profile: &Profile, outcome: &Outcome) -> Vec<String> {
     let mut notes = Vec::new();
     if profile.is_closed_loop() {
-        notes.push(
-            "closed loop: each client sends as fast as window and socket allow; latencies include what the \
-                    swarm itself queued"
-                .to_owned(),
-        );
+        notes.push(closed_loop(profile));
     }
     let late = outcome.late.percentiles();
     if late.p99 > LATE_US {
@@ -166,6 +162,17 @@ fn notes(profile: &Profile, outcome: &Outcome) -> Vec<String> {
         notes.push("the broker's process was gone before its CPU time could be read".to_owned());
     }
     notes
+}
+
+/// What holds a closed loop back, and so what its figures mean.
+fn closed_loop(profile: &Profile) -> String {
+    let window = profile.window;
+    let what = match (profile.qos, profile.subscribers) {
+        (1.., _) => format!("each publisher has up to {window} messages unanswered"),
+        (_, 1..) if profile.workers == 1 => format!("up to {window} messages per publisher have not arrived yet"),
+        _ => "each publisher sends until its socket is full".to_owned(),
+    };
+    format!("closed loop: {what}; latencies include the wait behind these")
 }
 
 fn seconds(end_ns: u64, start_ns: u64) -> f64 {

@@ -53,6 +53,9 @@ pub(crate) struct Lane {
     outcome: Outcome,
     /// Open loop: messages that have come due.
     due: u64,
+    /// Closed loop at QoS 0: messages that are not waited for any more, and since when there is no credit.
+    given_up: u64,
+    starved_ns: u64,
     ready: usize,
     /// Set in the connecting phase, when one client's failure is the run's.
     failure: Option<SwarmError>,
@@ -81,6 +84,8 @@ impl Lane {
             work: VecDeque::new(),
             outcome: Outcome { threads: 1, group, ..Default::default() },
             due: 0,
+            given_up: 0,
+            starved_ns: 0,
             ready: 0,
             failure: None,
             swept_ns: 0,
@@ -129,7 +134,7 @@ impl Lane {
 
     /// How long the poll may sleep when the next thing is due at `due_ns`.
     fn patience(&self, due_ns: u64) -> Duration {
-        if self.profile.spin || !self.again.is_empty() || !self.work.is_empty() {
+        if self.profile.spin || !self.again.is_empty() || (!self.work.is_empty() && self.credit() > 0) {
             return Duration::ZERO;
         }
         // The poll counts milliseconds; ten at most, so that keep alive and the stop are seen.

@@ -1,7 +1,7 @@
 //! How a lane publishes: by the schedule (open loop), or as fast as window and socket allow (closed loop).
 
 use super::Lane;
-use crate::clock::{SECOND_NS, now_ns};
+use crate::clock::{MILLISECOND_NS, SECOND_NS, now_ns};
 use crate::error::SwarmError;
 use crate::profile::Profile;
 use crate::schedule::{Due, Schedule};
@@ -16,6 +16,9 @@ const BACKLOG_BYTES_MAX: usize = 256 << 10;
 const DUE_PER_TURN: usize = 256;
 /// Closed loop: messages of all publishers per turn, about.
 const FILL_PER_TURN: usize = 512;
+
+/// Closed loop at QoS 0: messages unheard for so long are given up, so that loss does not stop the loop.
+const GIVE_UP_NS: u64 = 200 * MILLISECOND_NS;
 
 /// What decides when a message goes.
 #[derive(Debug)]
@@ -102,6 +105,7 @@ impl Lane {
             self.turn(self.patience(until_ns))?;
             self.flush_dirty();
             self.show();
+            self.give_up();
         }
         self.pace = Pace::Closed { seconds: 0.0, until_ns: 0 };
         Ok(())
@@ -127,8 +131,43 @@ impl Lane {
             match self.pace {
                 Pace::Open(_) => self.send_held(index),
                 Pace::Closed { until_ns: 0, .. } => {}
-                Pace::Closed { .. } => self.send_some(index, quota),
+                Pace::Closed { .. } => match self.credit() {
+                    0 => return self.wants_to_publish(index),
+                    credit => self.send_some(index, quota.min(usize::try_from(credit).unwrap_or(quota))),
+                },
             }
+        }
+    }
+
+    /// Closed loop: how many messages may go now. QoS 1 and 2 have their windows; at QoS 0 the window counts what has
+    /// not arrived, or the sockets' buffers would be the window. Nobody listening, or listening elsewhere: no limit.
+    pub(super) fn credit(&self) -> u64 {
+        let copies = u64::from(self.plan.copies());
+        if self.profile.qos > 0 || copies == 0 || self.profile.workers > 1 {
+            return u64::MAX;
+        }
+        let publishers =
+            if self.plan.is_local() { self.publishers.len() as u64 } else { self.plan.publishers().into() };
+        let window = u64::from(self.profile.window) * publishers;
+        window.saturating_sub(self.unheard().saturating_sub(self.given_up) / copies)
+    }
+
+    /// Arrivals that messages sent so far will still bring about.
+    fn unheard(&self) -> u64 {
+        if self.plan.is_local() {
+            return self.outcome.expected.saturating_sub(self.outcome.unique);
+        }
+        let all = self.board.progress();
+        all.expected.saturating_sub(all.delivered)
+    }
+
+    /// Gives up what has not arrived when nothing has for a while.
+    fn give_up(&mut self) {
+        let now = now_ns();
+        if self.credit() > 0 {
+            self.starved_ns = now;
+        } else if now - self.starved_ns.max(self.outcome.last_heard_ns) > GIVE_UP_NS {
+            self.given_up = self.unheard();
         }
     }
 
