@@ -85,7 +85,7 @@ class Broker:
         """
         if self._node is not None:
             raise BrokerError("the broker was started before", remedy="make a new Broker")
-        with _core_errors(f"data folder {self.config.broker.data}"):
+        with _core_errors():
             self._node = Node(node_json(self.config))
             self._node.start()
         if self.config.broker.http is not None:
@@ -105,7 +105,7 @@ class Broker:
         node, http, self._http = self._node, self._http, None
         try:
             if node is not None:
-                with _core_errors("stopping"):
+                with _core_errors():
                     _end(node, drain_s)
         finally:
             if http is not None:
@@ -150,7 +150,7 @@ class Broker:
 
     def check(self) -> None:
         """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""
-        with _core_errors("the broker stopped"):
+        with _core_errors():
             self._running().check()
 
     def notices(self) -> list[str]:
@@ -195,11 +195,12 @@ def _end(node: Node, drain_s: float) -> None:
 
 
 @contextlib.contextmanager
-def _core_errors(where: str) -> Iterator[None]:
+def _core_errors() -> Iterator[None]:
+    """The Rust side's messages name file, folder or address themselves."""
     try:
         yield
     except CoreError as error:
-        raise from_core(error, where) from error
+        raise from_core(error) from error
 
 
 def _checked(document: dict[str, Any]) -> Config:

@@ -45,7 +45,8 @@ class LapwingError(Exception):
         super().__init__(what, where, remedy)
 
     def __str__(self) -> str:
-        place = f" ({self.where})" if self.where else ""
+        # A message that names the place already need not name it twice.
+        place = f" ({self.where})" if self.where and self.where not in self.what else ""
         remedy = f": {self.remedy}" if self.remedy else ""
         return " ".join(f"{self.what}{place}{remedy}".split())
 

@@ -37,9 +37,7 @@ class Publisher:
         self._client.connect(str(parts.hostname), int(parts.port or 0))
         self._client.loop_start()
 
-    def _on_publish(
-        self, _client: Any, _userdata: Any, message_id: int, reason: Any, _properties: Any
-    ) -> None:
+    def _on_publish(self, _client: Any, _userdata: Any, message_id: int, reason: Any, _properties: Any) -> None:
         assert not reason.is_failure, reason
         self.acknowledged.add(message_id)
         self._places.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 from pathlib import Path
 
@@ -109,11 +110,29 @@ def test_a_full_disk_does_not_stop_a_drain(disk: FaultyDisk, tmp_path: Path) -> 
         client.publish("t/1", b"never kept", qos=1)
         with pytest.raises(TimedOutError):
             client.flush(0.5)
-        broker.end()
+        assert broker.end() == 1, "an end that gave something up is told"
+        assert [line.split(" ")[0] for line in broker.errors] == ["draining;", "error:"]
         client.abort()
     disk.end("full")
     with RunningBroker(tmp_path / "data", *STREAM).wait_until_ready() as broker:
         assert kept(broker.http) == []
+
+
+def test_a_second_signal_stops_at_once(disk: FaultyDisk, tmp_path: Path) -> None:
+    """Does the second SIGTERM end a drain that would go on for long?"""
+    arguments = (*STREAM, "--set", "broker.drain=10m")
+    with RunningBroker(tmp_path / "data", *arguments, variables=disk.variables).wait_until_ready() as broker:
+        client = Client(broker.url).connect()
+        disk.begin("full")
+        client.publish("t/1", b"never kept", qos=1)
+        with pytest.raises(TimedOutError):
+            client.flush(0.5)
+        broker.process.send_signal(signal.SIGTERM)
+        while "draining; a second signal stops at once" not in broker.errors:
+            assert broker.process.poll() is None
+            assert get(f"{broker.http}/healthz").status_code == 200
+        assert broker.end() == 128 + signal.SIGTERM
+        client.abort()
 
 
 def test_damage_in_the_middle_is_told(tmp_path: Path) -> None:
