@@ -1,0 +1,117 @@
+//! The blocking client against a scripted broker: a thread that says, over a real socket, exactly what a test wants.
+
+use lapwing_client::{
+    BlockingClient, ClientError, Options, Publish, PublishProperties, QoS, ReasonCode, SubscriptionOptions,
+};
+use std::io::{self, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+const PATIENCE: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_millis(30);
+const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
+
+/// A broker that does `script` with its first connection, after having read CONNECT.
+fn broker(
+    script: impl FnOnce(&mut TcpStream) -> io::Result<()> + Send + 'static,
+) -> io::Result<(String, JoinHandle<io::Result<()>>)> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("tcp://{}", listener.local_addr()?);
+    let thread = thread::spawn(move || {
+        let (mut stream, _) = listener.accept()?;
+        packet(&mut stream)?;
+        script(&mut stream)
+    });
+    Ok((url, thread))
+}
+
+/// Reads one packet (shorter than 128 bytes).
+fn packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
+    let mut head = [0; 2];
+    stream.read_exact(&mut head)?;
+    let mut packet = vec![0; usize::from(head[1])];
+    stream.read_exact(&mut packet)?;
+    packet.splice(0..0, head);
+    Ok(packet)
+}
+
+fn connect(url: &str) -> Result<BlockingClient, ClientError> {
+    BlockingClient::connect(url, &Options::default(), PATIENCE)
+}
+
+fn message(qos: QoS) -> Publish<'static> {
+    let properties = PublishProperties::default();
+    Publish { dup: false, qos, retain: false, topic: "t", packet_id: None, properties, payload: b"p" }
+}
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+/// Is a message acknowledged when the caller takes it, and not before?
+#[test]
+fn acknowledged_when_taken() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        stream.write_all(&[0x32, 7, 0, 1, b't', 0, 9, 0, b'p'])?;
+        // The first thing that comes is the publish, not the PUBACK: nobody has taken the message yet.
+        assert_eq!(packet(stream)?[0], 0x30);
+        assert_eq!(packet(stream)?, [0x40, 2, 0, 9]);
+        Ok(())
+    })?;
+    let mut client = connect(&url)?;
+    client.publish(&message(QoS::AtMostOnce), PATIENCE)?;
+    client.flush(PATIENCE)?;
+    let message = client.receive(PATIENCE)?.ok_or("no message")?;
+    assert_eq!((message.topic.as_str(), message.payload.as_slice(), message.qos), ("t", &b"p"[..], QoS::AtLeastOnce));
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
+/// Does each kind of trouble come back as its own error?
+#[test]
+fn kinds_of_trouble() -> Outcome {
+    let (silent, _thread) = broker(|stream| packet(stream).map(drop))?;
+    let waited = BlockingClient::connect(&silent, &Options::default(), SOON);
+    assert!(matches!(waited, Err(ClientError::TimedOut { what: "CONNACK", .. })), "{waited:?}");
+
+    let (banned, _thread) = broker(|stream| stream.write_all(&[0x20, 3, 0, 0x8a, 0]))?;
+    let refused = connect(&banned);
+    assert!(matches!(refused, Err(ClientError::Refused { reason: ReasonCode::Banned, .. })), "{refused:?}");
+
+    let (garbage, _thread) = broker(|stream| stream.write_all(b"HTTP/1.1 400 Bad Request\r\n"))?;
+    let confused = connect(&garbage);
+    assert!(matches!(confused, Err(ClientError::Protocol(_))), "{confused:?}");
+
+    let (rude, _thread) = broker(|_| Ok(()))?;
+    let lost = connect(&rude);
+    assert!(matches!(lost, Err(ClientError::Lost(_))), "{lost:?}");
+
+    let nobody = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+    let unreachable = connect(&format!("tcp://{nobody}"));
+    assert!(matches!(unreachable, Err(ClientError::Unreachable { .. })), "{unreachable:?}");
+    Ok(())
+}
+
+/// Are refused messages and subscriptions told from lost connections?
+#[test]
+fn rejections() -> Outcome {
+    let (url, broker) = broker(|stream| {
+        stream.write_all(CONNACK)?;
+        packet(stream)?;
+        stream.write_all(&[0x40, 3, 0, 1, 0x97])?;
+        packet(stream)?;
+        stream.write_all(&[0x90, 4, 0, 2, 0, 0x87])?;
+        packet(stream).map(drop)
+    })?;
+    let mut client = connect(&url)?;
+    client.publish(&message(QoS::AtLeastOnce), PATIENCE)?;
+    let refused = client.flush(PATIENCE);
+    assert!(matches!(refused, Err(ClientError::Rejected { reason: ReasonCode::QuotaExceeded, .. })), "{refused:?}");
+    match client.subscribe(&[("secret/#", SubscriptionOptions::new(QoS::AtMostOnce))], PATIENCE) {
+        Err(ClientError::Rejected { what, reason: ReasonCode::NotAuthorized }) => assert!(what.contains("secret/#")),
+        other => panic!("{other:?}"),
+    }
+    client.disconnect(ReasonCode::Success, PATIENCE)?;
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
