@@ -18,23 +18,17 @@ TARGET_PER_CPU_S = 400_000
 
 def _one_shard(pairs: int, seconds: float) -> Report:
     with lapwing(BROKER) as broker:
-        return swarm(
-            "p2p", broker.url, LOAD, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid
-        )
+        return swarm("p2p", broker.url, LOAD, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid)
 
 
 def _two_shards(pairs: int, seconds: float) -> Report:
     with lapwing(BOTH, shards=2) as broker:
-        return swarm(
-            "p2p", broker.url, BOTH, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid
-        )
+        return swarm("p2p", broker.url, BOTH, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid)
 
 
 def _mosquitto(pairs: int, seconds: float) -> Report:
     with mosquitto(BROKER) as broker:
-        return swarm(
-            "p2p", broker.url, LOAD, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid
-        )
+        return swarm("p2p", broker.url, LOAD, seconds=seconds, publishers=pairs, rate=0, broker_pid=broker.pid)
 
 
 def run(*, quick: bool) -> None:
@@ -49,8 +43,7 @@ def run(*, quick: bool) -> None:
         }
         reports = alternate(subjects, rounds)
         per_cpu = {
-            n: median(r, lambda report: report["cpu"]["deliveries_per_broker_cpu_s"])
-            for n, r in reports.items()
+            n: median(r, lambda report: report["cpu"]["deliveries_per_broker_cpu_s"]) for n, r in reports.items()
         }
         for name, own in reports.items():
             rate = median(own, lambda report: report["delivered_per_s"])

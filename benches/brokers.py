@@ -41,15 +41,11 @@ def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) ->
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.02)
-    raise RuntimeError(
-        f"the broker did not answer within {READY_SECONDS_MAX:.0f} s:\n{log.read_text()[-2000:]}"
-    )
+    raise RuntimeError(f"the broker did not answer within {READY_SECONDS_MAX:.0f} s:\n{log.read_text()[-2000:]}")
 
 
 @contextlib.contextmanager
-def _running(
-    name: str, command: Sequence[str], port: int, cpus: set[int], home: Path
-) -> Iterator[RunningBroker]:
+def _running(name: str, command: Sequence[str], port: int, cpus: set[int], home: Path) -> Iterator[RunningBroker]:
     log = home / "log"
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -35,9 +35,7 @@ def run(*, quick: bool) -> None:
         rows = []
         for pairs in (1, 100) if quick else (1, 100, 1000, 4000):
             reports = alternate(_subjects(pairs, qos, seconds), rounds)
-            p99 = {
-                name: median(own, lambda report: report["latency_us"]["p99"]) for name, own in reports.items()
-            }
+            p99 = {name: median(own, lambda report: report["latency_us"]["p99"]) for name, own in reports.items()}
             for name, own in reports.items():
                 p50 = median(own, lambda report: report["latency_us"]["p50"])
                 lost = max(report["lost"] for report in own)

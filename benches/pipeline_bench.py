@@ -42,6 +42,11 @@ def serve(pipe: Connection, rows: int, partitions: int, repeats: float) -> None:
 
 
 def main() -> None:
+    if os.environ.get("LAPWING_LOG"):
+        import logging
+
+        logging.basicConfig()
+        logging.getLogger("lapwing").setLevel(os.environ["LAPWING_LOG"].upper())
     """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--readings", type=int, default=3_000_000)
@@ -55,9 +60,7 @@ def main() -> None:
     server.start()
     url = here.recv()
     cores = len(os.sched_getaffinity(0))
-    print(
-        f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, {given.readings:,} readings"
-    )
+    print(f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, {given.readings:,} readings")
     print(f"{'what':<44}{'seconds':>9}{'rows/s':>12}{'core-us/row':>11}")
     cpu = Cpu(server.pid or 0)
     jobs(url, given, cpu)

@@ -61,8 +61,7 @@ def run(*, quick: bool) -> None:
             )
         )
     print_table(
-        f"{DEVICES} devices, {PAYLOAD_BYTES} B, closed loop; "
-        f"medians of {rounds} alternating runs of {seconds:.0f} s",
+        f"{DEVICES} devices, {PAYLOAD_BYTES} B, closed loop; medians of {rounds} alternating runs of {seconds:.0f} s",
         ("what", "messages/s", "broker CPU s", "answer p99 us", "ratio to mosquitto QoS 1"),
         rows,
     )

@@ -36,17 +36,13 @@ def lapwing(
         env=clean_environment(**variables),
         check=False,
     )
-    return subprocess.CompletedProcess(
-        result.args, result.returncode, result.stdout.decode(), result.stderr.decode()
-    )
+    return subprocess.CompletedProcess(result.args, result.returncode, result.stdout.decode(), result.stderr.decode())
 
 
 class Running:
     """A command that runs until it is told to end, or the block is left."""
 
-    def __init__(
-        self, *arguments: str, cwd: Path | None = None, variables: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, *arguments: str, cwd: Path | None = None, variables: dict[str, str] | None = None) -> None:
         self.process = subprocess.Popen(
             [*LAPWING, *arguments],
             stdout=subprocess.PIPE,
@@ -57,9 +53,7 @@ class Running:
         )
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.errors: list[str] = []
-        self._threads = [
-            threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)
-        ]
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)]
         for thread in self._threads:
             thread.start()
 
@@ -104,9 +98,7 @@ class RunningBroker(Running):
 
     def __init__(self, data: Path, *arguments: str, variables: dict[str, str] | None = None) -> None:
         ports = ("--listen", "tcp://127.0.0.1:0", "--http", "127.0.0.1:0", "--data", str(data))
-        super().__init__(
-            "broker", *ports, "--set", "broker.pin=false", "--json", *arguments, variables=variables
-        )
+        super().__init__("broker", *ports, "--set", "broker.pin=false", "--json", *arguments, variables=variables)
         self.urls: dict[str, str] = {}
 
     def wait_until_ready(self) -> Self:

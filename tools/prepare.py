@@ -36,7 +36,7 @@ def version_of(*command: str) -> str | None:
     """First version number that `command` prints, or None where it is not there or does not run."""
     if shutil.which(command[0]) is None:
         return None
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     match = re.search(r"\d+(\.\d+)+|\d+", done.stdout + done.stderr)
     return match.group() if match and done.returncode == 0 else None
 
@@ -75,9 +75,19 @@ NEEDS = {
         ("openjdk-17-jre-headless",),
         "install a Java runtime, 17 or later (Debian: openjdk-17-jre-headless), and put `java` on the PATH",
     ),
-    "node": Need("runs MQTT.js in the interoperability tests", at_least(18, "node", "--version"), ("nodejs",), "install Node.js 18 or later"),
+    "node": Need(
+        "runs MQTT.js in the interoperability tests",
+        at_least(18, "node", "--version"),
+        ("nodejs",),
+        "install Node.js 18 or later",
+    ),
     "npm": Need("installs MQTT.js for the interoperability tests", any_of("npm"), ("npm",), "install npm"),
-    "browser": Need("opens report.html in the tests", any_of("chromium"), ("chromium",), "install Chromium, as `chromium` on the PATH"),
+    "browser": Need(
+        "opens report.html in the tests",
+        any_of("chromium"),
+        ("chromium",),
+        "install Chromium, as `chromium` on the PATH",
+    ),
     "mosquitto": Need(
         "a second broker and its clients, for tests and benchmarks",
         any_of("mosquitto"),
@@ -104,7 +114,7 @@ def apt_install(packages: list[str]) -> bool:
     environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     with LOG.open("ab") as log:
         for command in (["apt-get", "update"], ["apt-get", "install", "-y", "--no-install-recommends", *packages]):
-            done = subprocess.run(command, stdout=log, stderr=log, env=environment, check=False)  # noqa: S603
+            done = subprocess.run(command, stdout=log, stderr=log, env=environment, check=False)
     return done.returncode == 0
 
 
@@ -114,7 +124,7 @@ def may_install() -> bool:
 
 
 def prepare(names: list[str]) -> int:
-    """Checks each of `names`, installs the missing ones in one go where that is possible. Returns the number missing."""
+    """Checks each of `names`, installs the missing ones where that is possible. Returns how many are missing."""
     missing = []
     for name in names:
         version = NEEDS[name].found()

@@ -1,6 +1,6 @@
-"""Installs the newest wheel of dist/ into an empty virtual environment and runs `lapwing demo` there, outside the tree.
+"""Installs the newest wheel of dist/ into an empty virtual environment and runs `lapwing demo` there, outside it.
 
-Shows that the wheel carries all that the product needs. Standard library only; prints what it does; exit status 1 on failure.
+Shows that the wheel carries all that the product needs. Standard library only; exit status 1 on failure.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def main() -> int:
         venv.create(home / "venv", with_pip=True)
         lock = Path("requirements.lock").resolve()
         pip = [str(home / "venv/bin/pip"), "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, str(wheels[-1]), "--constraint", str(constraints(lock, home))], check=True)  # noqa: S603
+        subprocess.run([*pip, str(wheels[-1]), "--constraint", str(constraints(lock, home))], check=True)
         clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
         demo = [str(home / "venv/bin/lapwing"), "demo", "--devices", "20", "--seconds", "5", "--out", "result"]
-        subprocess.run(demo, cwd=home, env=clean, check=True)  # noqa: S603
+        subprocess.run(demo, cwd=home, env=clean, check=True)
         summary = json.loads((home / "result/summary.json").read_text())
         print(f"  sent {summary['sent']}, received {summary['received']}, lost {summary['lost']}")
         return 0 if summary["sent"] == summary["received"] > 0 else 1

@@ -1,4 +1,4 @@
-"""Verifies what `lapwing demo --out DIR` left: the summary's sums, the tables' rows, the pictures, the report. Used by CI.
+"""Verifies what `lapwing demo --out DIR` left: the sums, the tables' rows, the pictures, the report. Used by CI.
 
     python tools/verify_demo.py out/demo
 

@@ -50,9 +50,7 @@ def test_sighup_is_answered(tmp_path: Path) -> None:
 
 
 def test_streams_from_flags(tmp_path: Path) -> None:
-    with RunningBroker(
-        tmp_path, "--set", "streams.all.filter=#", "--set", "streams.all.partitions=3"
-    ) as broker:
+    with RunningBroker(tmp_path, "--set", "streams.all.filter=#", "--set", "streams.all.partitions=3") as broker:
         broker.wait_until_ready()
         stream = get(f"{broker.http}/v1/streams/all").json()
         assert len(stream["partitions"]) == 3
@@ -91,9 +89,7 @@ def test_port_in_use(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_data_folder_without_permission(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    result = lapwing(
-        "broker", "--http", "off", "--data", str(tmp_path / "data"), "--set", "streams.s.filter=#"
-    )
+    result = lapwing("broker", "--http", "off", "--data", str(tmp_path / "data"), "--set", "streams.s.filter=#")
     assert result.returncode == 1
     assert str(tmp_path) in one_error(result)
 

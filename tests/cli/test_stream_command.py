@@ -31,9 +31,7 @@ def test_list(url: str) -> None:
 def test_info(url: str) -> None:
     text = lapwing("stream", "info", "all", "--url", url).stdout
     assert "PARTITION  FIRST  NEXT" in text
-    assert (
-        rows(lapwing("stream", "info", "all", "--json", "--url", url))[0]["partitions"][0]["next_offset"] == 3
-    )
+    assert rows(lapwing("stream", "info", "all", "--json", "--url", url))[0]["partitions"][0]["next_offset"] == 3
 
 
 def test_read(url: str) -> None:

@@ -95,9 +95,7 @@ def test_shell_lines(commands: dict[str, str], tmp_path: Path) -> None:
 
 def shell(line: str, folder: Path) -> dict[str, object]:
     """Arguments of Popen for one line of the README; `lapwing` is this environment's."""
-    command = (
-        line.replace("lapwing ", f"exec {' '.join(LAPWING)} ", 1) if line.startswith("lapwing") else line
-    )
+    command = line.replace("lapwing ", f"exec {' '.join(LAPWING)} ", 1) if line.startswith("lapwing") else line
     return {
         "args": ["bash", "-c", command],
         "cwd": folder,

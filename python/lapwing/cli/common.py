@@ -34,7 +34,5 @@ ConfigFile = Annotated[
 ]
 Settings = Annotated[
     list[str],
-    typer.Option(
-        "--set", metavar="KEY=VALUE", help="Set one key, as broker.shards=2; above file and environment."
-    ),
+    typer.Option("--set", metavar="KEY=VALUE", help="Set one key, as broker.shards=2; above file and environment."),
 ]

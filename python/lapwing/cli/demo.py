@@ -24,17 +24,13 @@ app = typer.Typer()
 def demo(
     context: typer.Context,
     devices: Annotated[int, typer.Option("--devices", metavar="N", min=1, help="Simulated devices.")] = 200,
-    seconds: Annotated[
-        float, typer.Option("--seconds", metavar="S", min=1.0, help="How long they send.")
-    ] = 20.0,
+    seconds: Annotated[float, typer.Option("--seconds", metavar="S", min=1.0, help="How long they send.")] = 20.0,
     rate: Annotated[
         float, typer.Option("--rate", metavar="R", min=0.001, help="Readings per device and second.")
     ] = 1.0,
     replay: Annotated[
         Path | None,
-        typer.Option(
-            "--replay", metavar="PATH", help="Play real traces instead: a ZIP, a folder or a CSV file."
-        ),
+        typer.Option("--replay", metavar="PATH", help="Play real traces instead: a ZIP, a folder or a CSV file."),
     ] = None,
     speed: Annotated[
         float | None,

@@ -36,9 +36,7 @@ def pub(
     ] = False,
     url: Url = URL_DEFAULT,
     qos: Qos = 0,
-    retain: Annotated[
-        bool, typer.Option("--retain", "-r", help="The broker keeps it for later subscribers.")
-    ] = False,
+    retain: Annotated[bool, typer.Option("--retain", "-r", help="The broker keeps it for later subscribers.")] = False,
     client_id: ClientId = "",
     properties: Annotated[
         list[str], typer.Option("--property", "-p", metavar="NAME=VALUE", help="User property; repeatable.")

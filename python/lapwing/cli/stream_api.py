@@ -90,9 +90,7 @@ class StreamApi:
             body = response.read()
         except TimeoutError as error:
             self._connection.close()
-            raise TimedOutError(
-                "no answer within 60 s", where=self.url, remedy="see the broker's log"
-            ) from error
+            raise TimedOutError("no answer within 60 s", where=self.url, remedy="see the broker's log") from error
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -36,9 +36,7 @@ def sub(
     ] = None,
     timeout: Annotated[
         float | None,
-        typer.Option(
-            "--timeout", "-t", min=0, metavar="SECONDS", help="Stop after; code 4 if --count is not reached."
-        ),
+        typer.Option("--timeout", "-t", min=0, metavar="SECONDS", help="Stop after; code 4 if --count is not reached."),
     ] = None,
     client_id: ClientId = "",
     version: ProtocolVersion = 5,

@@ -117,9 +117,7 @@ def _command(pattern: str) -> Any:
             int,
             _whole(_PANEL_SWARM, "--processes", "Processes: one holds as many clients as files.", least=1),
         ] = 1,
-        pin: Annotated[
-            list[int], _whole(_PANEL_SWARM, "--pin", "Pin threads to these CPUs; repeatable.", "CPU")
-        ] = [],  # noqa: B006 (typer copies it)
+        pin: Annotated[list[int], _whole(_PANEL_SWARM, "--pin", "Pin threads to these CPUs; repeatable.", "CPU")] = [],  # noqa: B006 (typer copies it)
         spin: Annotated[
             bool,
             typer.Option(

@@ -70,9 +70,7 @@ def test_a_wrong_setting_is_exit_code_2(sink: _core.Sink, capsys: pytest.Capture
     assert "loopback" in capsys.readouterr().err
 
 
-def test_too_many_clients_are_told_how_many_processes_do(
-    sink: _core.Sink, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_too_many_clients_are_told_how_many_processes_do(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["swarm", "devices", "--url", sink.url(), "--publishers", "9000000"]) == 2
     assert "--processes" in capsys.readouterr().err
 

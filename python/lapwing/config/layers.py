@@ -80,9 +80,7 @@ def _read(path: Path) -> str:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        raise ConfigError(
-            "the file is not UTF-8", where=f"{path}:{line}", remedy="save it as UTF-8"
-        ) from error
+        raise ConfigError("the file is not UTF-8", where=f"{path}:{line}", remedy="save it as UTF-8") from error
 
 
 def _syntax_error(message: str, text: str) -> tuple[str, int]:
@@ -120,9 +118,7 @@ def flag_layer(settings: Iterable[str], named: Mapping[str, tuple[str, object]] 
         path = tuple(part.strip() for part in key.split("."))
         place = f"flag --set {setting}"
         if not equals or not all(path):
-            problems.append(
-                LapwingError(f"--set {setting!r} is not KEY=VALUE", remedy="write --set broker.shards=2")
-            )
+            problems.append(LapwingError(f"--set {setting!r} is not KEY=VALUE", remedy="write --set broker.shards=2"))
             continue
         layer.put(path, parse_text(text, place), place)
     if problems:

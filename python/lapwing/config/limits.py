@@ -48,13 +48,9 @@ class Limits(BaseModel):
 
     keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
     """Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound."""
-    session_expiry_max: Seconds = Field(
-        default=7 * 24 * 3600, le=_U32, serialization_alias="session_expiry_s_max"
-    )
+    session_expiry_max: Seconds = Field(default=7 * 24 * 3600, le=_U32, serialization_alias="session_expiry_s_max")
     """Longest session expiry granted."""
-    session_expiry_v311: Seconds = Field(
-        default=24 * 3600, le=_U32, serialization_alias="session_expiry_s_v311"
-    )
+    session_expiry_v311: Seconds = Field(default=24 * 3600, le=_U32, serialization_alias="session_expiry_s_v311")
     """Expiry of a 3.1.1 session with clean session 0, which cannot name one."""
     sessions_offline_max: int = Field(default=100_000, ge=0, le=_U32)
     """Sessions without a connection; the one that would be one more ends at once."""

@@ -71,7 +71,5 @@ def as_toml(loaded: Loaded) -> str:
 
 def as_json(loaded: Loaded) -> str:
     """``{"broker.shards": {"value": 0, "from": "default"}, ...}``."""
-    document = {
-        show_key(entry.path): {"value": entry.value, "from": entry.place} for entry in entries(loaded)
-    }
+    document = {show_key(entry.path): {"value": entry.value, "from": entry.place} for entry in entries(loaded)}
     return json.dumps(document, indent=2, ensure_ascii=False)

@@ -57,10 +57,7 @@ def test_flags_win_over_environment_over_file(tmp_path: Path) -> None:
     assert result.place(("broker", "shards")) == "flag --set broker.shards=4"
     assert result.place(("broker", "listen")) == "flag --listen"
     assert result.place(("broker", "drain")) == f"{tmp_path}/lapwing.toml:3"
-    assert (
-        result.place(("streams", "readings", "partitions"))
-        == "environment LAPWING_STREAMS__READINGS__PARTITIONS"
-    )
+    assert result.place(("streams", "readings", "partitions")) == "environment LAPWING_STREAMS__READINGS__PARTITIONS"
     assert result.place(("broker", "http")) == "default"
 
 
@@ -142,9 +139,7 @@ PROBLEMS = [
 
 
 @pytest.mark.parametrize(("text", "environment", "settings", "line"), PROBLEMS)
-def test_problem(
-    tmp_path: Path, text: str, environment: dict[str, str], settings: list[str], line: str
-) -> None:
+def test_problem(tmp_path: Path, text: str, environment: dict[str, str], settings: list[str], line: str) -> None:
     """Is there exactly one line, and does it name key, value, place and remedy?"""
     with pytest.raises(ConfigError) as caught:
         loaded(tmp_path, text, environment, settings)
@@ -178,9 +173,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, line: 
     assert line in str(caught.value).replace(str(file), "FILE")
 
 
-@pytest.mark.parametrize(
-    "url", ["tcp://127.0.0.1:0", "tcp://127.9.9.9:1", "tcp://[::1]:1883", "tcp://localhost:1883"]
-)
+@pytest.mark.parametrize("url", ["tcp://127.0.0.1:0", "tcp://127.9.9.9:1", "tcp://[::1]:1883", "tcp://localhost:1883"])
 def test_loopback_is_accepted(tmp_path: Path, url: str) -> None:
     """Is every address of loopback accepted as it was written?"""
     assert loaded(tmp_path, f"[broker]\nlisten = '{url}'").config.broker.listen == [url]

@@ -27,9 +27,7 @@ READING = Record(
         Field("boot", "int64", "how often the device has started", low=0, high=INT64_MAX),
         Field("serial", "int64", "number of the reading since that start", low=0, high=INT64_MAX),
         Field("sent_at", "time", "the device's clock as it sent it", "", False, TIME_MIN_US, TIME_MAX_US),
-        Field(
-            "measured_at", "time", "the device's clock as it measured", "", False, TIME_MIN_US, TIME_MAX_US
-        ),
+        Field("measured_at", "time", "the device's clock as it measured", "", False, TIME_MIN_US, TIME_MAX_US),
         Field("lat", "float64", "latitude, WGS 84", "degrees", True, -90, 90),
         Field("lon", "float64", "longitude, WGS 84", "degrees", True, -180, 180),
         Field("speed_kmh", "float64", "speed over ground", "km/h", True, 0, 2_000),

@@ -135,9 +135,7 @@ def _out_of_range(field: Field, value: Any) -> bool:
         measure = len(value) if field.kind == "string" else value
     if measure is None or not math.isfinite(measure):
         return True
-    return not (field.low is None or field.low <= measure) or not (
-        field.high is None or measure <= field.high
-    )
+    return not (field.low is None or field.low <= measure) or not (field.high is None or measure <= field.high)
 
 
 def _half_position(payload: Payload) -> str | None:

@@ -117,13 +117,7 @@ KEPT = [
     but(),
     but(v=...),
     but(lat=None, lon=None),
-    but(
-        **{
-            name: None
-            for name in WHOLE
-            if name not in ("v", "device", "boot", "serial", "sent_at", "measured_at")
-        }
-    ),
+    but(**{name: None for name in WHOLE if name not in ("v", "device", "boot", "serial", "sent_at", "measured_at")}),
     but(note={"deep": [1, 2.5, "x", None]}),
     but(sent_at="2019-12-01T13:05:00+05:30"),
     but(device="ж" * 128),

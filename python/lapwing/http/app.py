@@ -71,9 +71,7 @@ class Health:
         """``GET /readyz``: 200 while the node accepts connections, else 503."""
         if await anyio.to_thread.run_sync(self._node.ready):
             return JSONResponse({"status": "ready"})
-        raise HttpError(
-            503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log"
-        )
+        raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
 
     async def metrics(self, _request: Request) -> Response:
         """``GET /metrics``: the node's counters and those of this side."""

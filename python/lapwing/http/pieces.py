@@ -22,9 +22,7 @@ class SlowReaderError(Exception):
 class PiecesResponse(Response):
     """``body`` in pieces of 256 KiB, each taken within ``write_timeout_s``; HEAD sends only the headers."""
 
-    def __init__(
-        self, body: bytes, *, headers: Mapping[str, str], media_type: str, write_timeout_s: float
-    ) -> None:
+    def __init__(self, body: bytes, *, headers: Mapping[str, str], media_type: str, write_timeout_s: float) -> None:
         super().__init__(b"", headers={**headers, "content-length": str(len(body))}, media_type=media_type)
         self.body = body
         self.write_timeout_s = write_timeout_s

@@ -63,9 +63,7 @@ class HttpServer:
         listener = _listen(self._address, self._settings.write_timeout)
         host, port = listener.getsockname()[:2]
         self.url = f"http://{join_host_port(host, port)}"
-        self._thread = threading.Thread(
-            target=self._server.run, args=([listener],), name="lapwing-http", daemon=True
-        )
+        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="lapwing-http", daemon=True)
         self._thread.start()
         self._wait_until_started()
 
@@ -111,6 +109,4 @@ def _listen_error(address: str, error: OSError) -> BrokerError:
     if error.errno == errno.EADDRINUSE:
         remedy = 'stop the other process, or choose another address: --http 127.0.0.1:0, or "off"'
         return AddressInUseError(f"{address} is in use by another process", where=where, remedy=remedy)
-    return BrokerError(
-        f"cannot listen: {error.strerror}", where=where, remedy="choose another --http address"
-    )
+    return BrokerError(f"cannot listen: {error.strerror}", where=where, remedy="choose another --http address")

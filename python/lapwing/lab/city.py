@@ -131,9 +131,7 @@ class Geography:
         return lon
 
 
-def _lattice(
-    network: Network, random: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _lattice(network: Network, random: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     count = int(network.reach_m // network.spacing_m) + 2
     row, column = np.mgrid[-count : count + 1, -count : count + 1]
     x_m = (column + (row % 2) / 2).ravel() * network.spacing_m

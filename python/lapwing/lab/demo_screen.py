@@ -91,9 +91,7 @@ class Screen:
         self.console.print(_figures(summary))
         self.console.print(_latencies(summary))
         if not summary.whole:
-            self.console.print(
-                "[bold red]not everything that was sent is in the tables, once: see summary.json[/]"
-            )
+            self.console.print("[bold red]not everything that was sent is in the tables, once: see summary.json[/]")
         self.console.print(f"open {report.resolve().as_uri()}", soft_wrap=True, highlight=False)
 
 

@@ -33,17 +33,13 @@ class Field:
         smooth = np.fft.ifft2(noise * np.sqrt(spectrum)).real
         self._nodes = (smooth / smooth.std(axis=(1, 2), keepdims=True)).astype(np.float32)
 
-    def at(
-        self, layer: NDArray[np.int64], x_m: NDArray[np.float64], y_m: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def at(self, layer: NDArray[np.int64], x_m: NDArray[np.float64], y_m: NDArray[np.float64]) -> NDArray[np.float64]:
         """The values at points (bilinear between nodes); the arguments broadcast against each other."""
         column, right = np.divmod(x_m / self._step_m, 1.0)
         row, down = np.divmod(y_m / self._step_m, 1.0)
         left, top = column.astype(np.int64) % NODES, row.astype(np.int64) % NODES
         next_left, next_top = (left + 1) % NODES, (top + 1) % NODES
         upper = self._nodes[layer, top, left] * (1 - right) + self._nodes[layer, top, next_left] * right
-        lower = (
-            self._nodes[layer, next_top, left] * (1 - right) + self._nodes[layer, next_top, next_left] * right
-        )
+        lower = self._nodes[layer, next_top, left] * (1 - right) + self._nodes[layer, next_top, next_left] * right
         between: NDArray[np.float64] = upper * (1 - down) + lower * down
         return between

@@ -145,9 +145,7 @@ class FleetRun:
         if batch.moves is None:
             return
         with self._core_errors():
-            taken = self._fleet.move_devices(
-                batch.moves.device.data, batch.moves.due_us.data, batch.moves.kind
-            )
+            taken = self._fleet.move_devices(batch.moves.device.data, batch.moves.due_us.data, batch.moves.kind)
         if taken < len(batch.moves.kind):
             raise TimedOutError("the fleet takes no more tasks", where=self._url)
 

@@ -71,9 +71,7 @@ class Listening:
         self._home_network = np.searchsorted(_NETWORK_SHARES, random.random(devices), side="right")
         self._senses = random.random(devices) < _SENSING_SHARE
 
-    def columns(
-        self, device: NDArray[np.int64], place: Place, random: np.random.Generator
-    ) -> dict[str, list[str]]:
+    def columns(self, device: NDArray[np.int64], place: Place, random: np.random.Generator) -> dict[str, list[str]]:
         """JSON values for every radio field of a reading, for ``device`` at ``place``.
 
         Args:

@@ -57,16 +57,13 @@ def rfc3339_column(at_us: NDArray[np.int64]) -> list[str]:
     return [f'"{text}"' for text in texts.tolist()]
 
 
-def number_column(
-    values: NDArray[np.floating], decimals: int, known: NDArray[np.bool_] | None = None
-) -> list[str]:
+def number_column(values: NDArray[np.floating], decimals: int, known: NDArray[np.bool_] | None = None) -> list[str]:
     """JSON numbers with at most so many decimals; null where ``known`` is false."""
     form = f"%.{decimals}f"
     if known is None:
         return [form % value for value in values.tolist()]
     return [
-        form % value if is_known else "null"
-        for value, is_known in zip(values.tolist(), known.tolist(), strict=True)
+        form % value if is_known else "null" for value, is_known in zip(values.tolist(), known.tolist(), strict=True)
     ]
 
 

@@ -57,9 +57,7 @@ class Replay:
 
     def __init__(self, path: Path, speed: float = 1.0, zone: str = ZONE) -> None:
         if not speed > 0:
-            raise TraceError(
-                f"speed {speed} is not above 0", where="--speed", remedy="give a number such as 1 or 200"
-            )
+            raise TraceError(f"speed {speed} is not above 0", where="--speed", remedy="give a number such as 1 or 200")
         self._zone = _zone(zone)
         self._speed = speed
         self._traces = find(path)
@@ -105,9 +103,7 @@ class Replay:
                 self._readings += 1
                 self._seconds = max(self._seconds, due.due_us / 1e6)
         if not self._readings:
-            raise TraceError(
-                "no sound row in any trace", remedy=str(self.malformed[0]) if self.malformed else ""
-            )
+            raise TraceError("no sound row in any trace", remedy=str(self.malformed[0]) if self.malformed else "")
 
     def _play(self, device: int, malformed: Callable[[Malformed], None] = _seen_before) -> Iterator[Due]:
         # A trace's clock may step back by a second; a device sends in the order of its file nevertheless.

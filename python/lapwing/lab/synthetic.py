@@ -54,9 +54,7 @@ class Synthetic:
     def __init__(self, devices: int, seconds: float, rate: float, seed: int, speed: float = 60.0) -> None:
         for name, value in (("devices", devices), ("seconds", seconds), ("rate", rate), ("speed", speed)):
             if not value > 0:
-                raise LapwingError(
-                    f"{value} is not above 0", where=f"--{name}", remedy="give a positive number"
-                )
+                raise LapwingError(f"{value} is not above 0", where=f"--{name}", remedy="give a positive number")
         self.devices = [f"phone-{index:0{len(str(devices - 1))}d}" for index in range(devices)]
         self.seconds = float(seconds)
         self._rate = rate

@@ -11,10 +11,7 @@ import pytest
 from lapwing.lab.trace_row import TraceRow
 from lapwing.lab.traces import Malformed, TraceError, find
 
-HEAD = (
-    "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,"
-    "RSRP,RSRQ,SNR,RSSI,DL_bitrate,UL_bitrate"
-)
+HEAD = "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,RSRP,RSRQ,SNR,RSSI,DL_bitrate,UL_bitrate"
 SOUND = "2019.07.01_12.00.00,-8.5,51.9,3,B,7,LTE,-200,-12,10.5,-,1,2"
 IRELAND = ZoneInfo("Europe/Dublin")
 

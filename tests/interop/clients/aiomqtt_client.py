@@ -26,9 +26,7 @@ class Aiomqtt:
     @contextmanager
     def subscribe(self, address: tuple[str, int], version: int, topic_filter: str) -> Iterator[_Inbox]:
         inbox = _Inbox()
-        thread = threading.Thread(
-            target=lambda: asyncio.run(inbox.run(address, version, topic_filter)), daemon=True
-        )
+        thread = threading.Thread(target=lambda: asyncio.run(inbox.run(address, version, topic_filter)), daemon=True)
         thread.start()
         assert inbox.subscribed.wait(TIMEOUT_S)
         try:
