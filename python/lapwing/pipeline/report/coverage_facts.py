@@ -91,9 +91,7 @@ def coverage_facts(out: Path, aspect: float) -> CoverageFacts | None:
     inside = shown.holds(x // shown.merged, y // shown.merged)
     names, network = _networks(table)
     kept = pc.filter(table, pa.array(inside))
-    layers = [
-        _layer(name, kept.filter(pa.array(network[inside] == code)), shown) for code, name in enumerate(names)
-    ]
+    layers = [_layer(name, kept.filter(pa.array(network[inside] == code)), shown) for code, name in enumerate(names)]
     layers = [layer for layer in layers if len(layer.x)]
     return CoverageFacts(
         frame=shown,
@@ -141,9 +139,7 @@ def _totals(table: pa.Table, names: list[str], network: NDArray[np.int64]) -> li
                 rsrp_p50_dbm=float(percentiles[1][code]),
                 rsrp_p90_dbm=float(percentiles[2][code]),
                 served_share=float(served[code]),
-                occupied_share=int(_whole(here, "occupied_sum_ppb").sum()) / _PPB / known
-                if known
-                else float("nan"),
+                occupied_share=int(_whole(here, "occupied_sum_ppb").sum()) / _PPB / known if known else float("nan"),
             )
         )
     return sorted(totals, key=lambda facts: -facts.samples)

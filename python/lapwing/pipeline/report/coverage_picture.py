@@ -31,9 +31,7 @@ def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Pa
     """Draws the picture; without facts it says that there is nothing to show yet."""
     if facts is None:
         sheet = Sheet(scheme, WIDTH, HEIGHT, "Coverage", "no reading with a position yet")
-        empty(
-            sheet.axes(_LEFT, _BOTTOM, WIDTH - 2 * _LEFT, MAP_HEIGHT), scheme, "the coverage table is empty"
-        )
+        empty(sheet.axes(_LEFT, _BOTTOM, WIDTH - 2 * _LEFT, MAP_HEIGHT), scheme, "the coverage table is empty")
         return sheet.save(path)
     sheet = Sheet(scheme, WIDTH, HEIGHT, "Coverage", _subtitle(facts))
     norm = _strength_norm(facts.everything.rsrp_p50_dbm)
@@ -122,9 +120,7 @@ def _note(facts: CoverageFacts) -> str:
     span = f"Measured {facts.first:%Y-%m-%d %H:%M} to {facts.last:%Y-%m-%d %H:%M} UTC"
     parts = [span, f"line on the scale: served from {facts.served_dbm} dBm"]
     if facts.rsrp_known < facts.samples:
-        parts.append(
-            f"{facts.samples - facts.rsrp_known:,} readings without RSRP (outlined where a tile has no other)"
-        )
+        parts.append(f"{facts.samples - facts.rsrp_known:,} readings without RSRP (outlined where a tile has no other)")
     if facts.tiles_outside:
         parts.append(f"{facts.tiles_outside:,} far tiles outside the map")
     return "  ·  ".join(parts)

@@ -52,8 +52,7 @@ def _draw(facts: Facts, out: Path) -> list[Path]:
         light = _pictures(facts, LIGHT, out)
         dark = _pictures(facts, DARK, Path(scratch))
         pictures = [
-            Picture(path.stem, path.read_bytes(), other.read_bytes())
-            for path, other in zip(light, dark, strict=True)
+            Picture(path.stem, path.read_bytes(), other.read_bytes()) for path, other in zip(light, dark, strict=True)
         ]
     return [*light, write_page(facts, pictures, out / "report.html")]
 

@@ -69,9 +69,7 @@ def latency_facts(out: Path) -> list[RouteFacts]:
     Raises:
         ReportError: the table cannot be read.
     """
-    table = read(
-        out, "latency", ("minute", "route", "count", "min_us", "max_us", "p50_us", "p99_us", "histogram")
-    )
+    table = read(out, "latency", ("minute", "route", "count", "min_us", "max_us", "p50_us", "p99_us", "histogram"))
     if not table.num_rows:
         return []
     minutes = _instants(table["minute"])

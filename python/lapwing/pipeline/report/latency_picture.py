@@ -59,9 +59,7 @@ def draw_latency(facts: list[RouteFacts], scheme: Scheme, path: Path) -> Path:
     return sheet.save(path)
 
 
-def _row(
-    sheet: Sheet, route: RouteFacts, edges: NDArray[np.float64], bottom: float, colour: str, last: bool
-) -> None:
+def _row(sheet: Sheet, route: RouteFacts, edges: NDArray[np.float64], bottom: float, colour: str, last: bool) -> None:
     wide, high = sheet.figure.get_size_inches()
     middle = (bottom + _ROW / 2) / high
     ink, muted = sheet.scheme.ink, sheet.scheme.muted
@@ -142,9 +140,7 @@ def _log_ticks(axes: Axes, which: str, low: float, high: float) -> None:
 
 def _edges(facts: list[RouteFacts]) -> NDArray[np.float64]:
     """Common bins, equal on the log axis, around everything that is above the floor."""
-    values = np.concatenate(
-        [route.value_us[route.value_us > 0] for route in facts] or [np.array([_FLOOR_US])]
-    )
+    values = np.concatenate([route.value_us[route.value_us > 0] for route in facts] or [np.array([_FLOOR_US])])
     low = max(_FLOOR_US, float(values.min()) if len(values) else _FLOOR_US)
     high = max(low * 10, float(values.max()) if len(values) else 10.0)
     first, last = np.floor(np.log10(low)), np.ceil(np.log10(high * 1.02))
@@ -154,9 +150,7 @@ def _edges(facts: list[RouteFacts]) -> NDArray[np.float64]:
 def _heads(sheet: Sheet, bottom: float, step: str) -> None:
     wide, high = sheet.figure.get_size_inches()
     style: dict[str, Any] = {"color": sheet.scheme.muted, "fontsize": 9.5, "va": "center"}
-    sheet.figure.text(
-        _LEFT / wide, bottom / high, "how many readings, by latency (line: p50, dashed: p99)", **style
-    )
+    sheet.figure.text(_LEFT / wide, bottom / high, "how many readings, by latency (line: p50, dashed: p99)", **style)
     for column, name in enumerate(_FIGURES):
         x = (_FIGURES_LEFT + (column + 1) * _FIGURE_WIDTH - 0.05) / wide
         sheet.figure.text(x, bottom / high, name, ha="right", **style)
@@ -167,7 +161,5 @@ def _note(facts: list[RouteFacts]) -> str:
     parts = ["Each histogram has its own height", "percentiles: nearest rank, within 1 %"]
     negative = sum(route.negative for route in facts)
     if negative:
-        parts.append(
-            f"{count(negative)} negative, drawn at the left edge: the clocks of their two ends disagree"
-        )
+        parts.append(f"{count(negative)} negative, drawn at the left edge: the clocks of their two ends disagree")
     return "  ·  ".join(parts)

@@ -148,9 +148,7 @@ def _count_axis(axes: Axes, scheme: Scheme) -> None:
 
 
 def _legend(axes: Axes, scheme: Scheme) -> None:
-    legend = axes.legend(
-        loc="upper right", facecolor=scheme.paper, edgecolor=scheme.line, fontsize=9, framealpha=0.9
-    )
+    legend = axes.legend(loc="upper right", facecolor=scheme.paper, edgecolor=scheme.line, fontsize=9, framealpha=0.9)
     for text in legend.get_texts():
         text.set_color(scheme.ink)
 
@@ -168,6 +166,4 @@ def _subtitle(facts: LossFacts) -> str:
     totals = facts.totals
     lost = f"{count(totals['lost'])} lost ({share(totals['lost'] / max(facts.sent, 1))})"
     rest = ", ".join(f"{count(totals[kind])} {kind}" for kind in KINDS[1:])
-    return (
-        f"{count(totals['received'])} readings of {count(len(facts.devices))} devices arrived: {lost}, {rest}"
-    )
+    return f"{count(totals['received'])} readings of {count(len(facts.devices))} devices arrived: {lost}, {rest}"

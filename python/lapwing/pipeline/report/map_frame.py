@@ -81,6 +81,4 @@ def _bounds(position: NDArray[np.int64], samples: NDArray[np.int64]) -> tuple[fl
     core = floor(low), ceil(high + 1)
     # Strays are worth their room unless they make the map more than twice as wide.
     margin = 0.1 * (core[1] - core[0])
-    return (
-        whole if whole[1] - whole[0] <= 2 * (core[1] - core[0]) + 8 else (core[0] - margin, core[1] + margin)
-    )
+    return whole if whole[1] - whole[0] <= 2 * (core[1] - core[0]) + 8 else (core[0] - margin, core[1] + margin)

@@ -111,15 +111,12 @@ def _cards(facts: Facts) -> str:
             ("lost", count(totals["lost"]), _mood(totals["lost"])),
             ("repeated", count(totals["repeated"]), ""),
         ]
-    cards.append(
-        ("in quarantine", count(facts.tables.rows["quarantine"]), _mood(facts.tables.rows["quarantine"]))
-    )
+    cards.append(("in quarantine", count(facts.tables.rows["quarantine"]), _mood(facts.tables.rows["quarantine"])))
     whole = next((route for route in facts.latency if route.name == "sent->ingress"), None)
     if whole is not None:
         cards += [("device to broker, p50", duration(whole.p50_us), ""), ("p99", duration(whole.p99_us), "")]
     items = "".join(
-        f'<li class="{mood}"><b>{_text(value)}</b><span>{_text(name)}</span></li>'
-        for name, value, mood in cards
+        f'<li class="{mood}"><b>{_text(value)}</b><span>{_text(name)}</span></li>' for name, value, mood in cards
     )
     return f'<ul class="cards">{items}</ul>'
 

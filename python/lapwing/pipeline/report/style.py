@@ -130,9 +130,7 @@ def empty(axes: Axes, scheme: Scheme, text: str) -> None:
     """Says in the middle of empty axes why they are empty."""
     axes.set_xticks([])
     axes.set_yticks([])
-    axes.text(
-        0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=scheme.muted, fontsize=11
-    )
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color=scheme.muted, fontsize=11)
 
 
 def fonts() -> AbstractContextManager[None]:

@@ -27,9 +27,7 @@ def read(out: Path, name: str, columns: Sequence[str]) -> pa.Table:
     try:
         read_table = pa.table(table.to_pyarrow_table(columns=list(columns)))
     except (DeltaError, OSError, pa.ArrowException, ValueError) as problem:
-        raise ReportError(
-            f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)
-        ) from problem
+        raise ReportError(f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)) from problem
     schema = TABLES[name].arrow_schema()
     return read_table.cast(pa.schema([schema.field(column) for column in columns]))
 

@@ -41,9 +41,7 @@ class Links(HTMLParser):
     ],
     ids=["one", "few", "some", "many", "none"],
 )
-def test_everything_is_drawn_for_little_and_for_much(
-    make_tables: MakeTables, settings: dict[str, int]
-) -> None:
+def test_everything_is_drawn_for_little_and_for_much(make_tables: MakeTables, settings: dict[str, int]) -> None:
     out = make_tables(**settings)
     paths = draw(out)
     assert paths == [out / name for name in NAMES]

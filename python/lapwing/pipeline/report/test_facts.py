@@ -38,9 +38,7 @@ def test_tiles_of_the_map_have_the_median_of_all_their_rows(make_tables: MakeTab
         tile = row["tile_x"] // facts.frame.merged, row["tile_y"] // facts.frame.merged
         expected[tile].update({pair["dbm"]: pair["count"] for pair in row["rsrp_histogram"]})
     layer = facts.everything
-    drawn = dict(
-        zip(zip(layer.x.tolist(), layer.y.tolist(), strict=True), layer.rsrp_p50_dbm.tolist(), strict=True)
-    )
+    drawn = dict(zip(zip(layer.x.tolist(), layer.y.tolist(), strict=True), layer.rsrp_p50_dbm.tolist(), strict=True))
     assert drawn == pytest.approx({tile: nearest_rank(h, 0.5) for tile, h in expected.items()}, nan_ok=True)
 
 
