@@ -179,9 +179,10 @@ class Broker:
 
 def _start_http(node: Node, address: str, settings: HttpSection) -> HttpServer:
     # Imported only when somebody asks for HTTP: it doubles the time a broker takes to start.
-    from lapwing.http import HttpServer, make_app
+    from lapwing.http import HttpCounters, HttpServer, make_app
 
-    server = HttpServer(make_app(node, settings), address, settings)
+    counters = HttpCounters()
+    server = HttpServer(make_app(node, settings, counters), address, settings, counters)
     server.start()
     return server
 

@@ -262,3 +262,31 @@ def poll_metric(broker: Broker, line: str, deadline_s: float = 30) -> None:
             return
         waited.wait(0.05)
     raise AssertionError(f"never saw {line!r}")
+
+
+def test_connections_are_limited(tmp_path: Any) -> None:
+    """Are peers that say nothing, or half a request, counted, limited and closed, and others served?"""
+    config = Config(
+        broker={"listen": "tcp://127.0.0.1:0", "http": "127.0.0.1:0", "data": tmp_path, "pin": False},
+        http={"connections_max": 4, "keep_alive": "1s"},
+    )
+    with Broker.from_config(config) as broker:
+        host, _, port = broker.http_url.removeprefix("http://").rpartition(":")
+        silent = [socket.create_connection((host, int(port)), timeout=30) for _ in range(4)]
+        silent[0].sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+        with socket.create_connection((host, int(port)), timeout=30) as refused:
+            answer = refused.makefile("rb").read()
+        assert answer.startswith(b"HTTP/1.1 503 ")
+        assert b"too_many_connections" in answer
+        for peer in silent:
+            assert closed(peer)
+        poll_metric(broker, "lapwing_http_connections_late_total 4")
+        assert get(f"{broker.http_url}/healthz").status_code == 200
+
+
+def closed(peer: socket.socket) -> bool:
+    """Whether the other side ends the connection, in whatever way, without an answer."""
+    try:
+        return peer.recv(1) == b""
+    except ConnectionError:
+        return True

@@ -70,7 +70,7 @@ class HttpSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     connections_max: int = Field(default=256, ge=1, le=65_536)
-    """Connections beyond this are answered 503."""
+    """Connections; more are answered 503 and closed."""
 
     reads_max: int = Field(default=8, ge=1, le=1_024)
     """Stream reads at one time, each at most 64 MiB in memory; more are answered 503 with Retry-After."""
@@ -79,7 +79,7 @@ class HttpSection(BaseModel):
     """A reader that takes nothing for this long is cut off."""
 
     keep_alive: Duration = Field(default=15_000, ge=1_000, serialization_alias="keep_alive_ms")
-    """An idle connection is closed after this."""
+    """A connection that sends no whole request for this long is closed."""
 
 
 class Config(BaseSettings):

@@ -9,6 +9,7 @@
 """
 
 from lapwing.http.app import make_app
+from lapwing.http.counters import HttpCounters
 from lapwing.http.server import HttpServer
 
-__all__ = ["HttpServer", "make_app"]
+__all__ = ["HttpCounters", "HttpServer", "make_app"]

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def make_app(node: Node, settings: HttpSection) -> Starlette:
+def make_app(node: Node, settings: HttpSection, counters: HttpCounters) -> Starlette:
     """The application for one node."""
-    counters = HttpCounters()
     streams = Streams(node)
     health = Health(node, counters)
     routes = [

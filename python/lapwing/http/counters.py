@@ -12,6 +12,8 @@ _HELP = {
     "lapwing_http_requests_total": "Requests answered, by route and status.",
     "lapwing_http_reads_refused_total": "Stream reads answered 503 because http.reads_max were running.",
     "lapwing_http_slow_readers_total": "Responses cut off: the reader took nothing for http.write_timeout.",
+    "lapwing_http_connections_refused_total": "Connections refused: http.connections_max were open.",
+    "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
     "lapwing_http_body_bytes_total": "Bytes of stream bodies sent.",
 }
 

@@ -12,6 +12,8 @@ from starlette.types import ASGIApp
 
 from lapwing.config.addresses import join_host_port, split_host_port
 from lapwing.errors import AddressInUseError, BrokerError
+from lapwing.http.connections import limited_protocol
+from lapwing.http.counters import HttpCounters
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection
@@ -25,19 +27,20 @@ _STOP_TIMEOUT_S = 5
 class HttpServer:
     """One HTTP listener; started once, stopped once."""
 
-    def __init__(self, app: ASGIApp, address: str, settings: HttpSection) -> None:
+    def __init__(self, app: ASGIApp, address: str, settings: HttpSection, counters: HttpCounters) -> None:
         self._address = address
         self._settings = settings
-        self._server = uvicorn.Server(self._uvicorn_config(app))
+        self._server = uvicorn.Server(self._uvicorn_config(app, counters))
         self._thread: threading.Thread | None = None
         self.url = ""
         """``http://HOST:PORT`` with the real port, once started."""
 
-    def _uvicorn_config(self, app: ASGIApp) -> uvicorn.Config:
+    def _uvicorn_config(self, app: ASGIApp, counters: HttpCounters) -> uvicorn.Config:
+        keep_alive_s = max(1, self._settings.keep_alive // 1000)
         # h11 and not httptools: httptools has no limit on the size of a request's head.
         return uvicorn.Config(
             app,
-            http="h11",
+            http=limited_protocol(self._settings.connections_max, keep_alive_s, counters),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -47,8 +50,7 @@ class HttpServer:
             proxy_headers=False,
             server_header=False,
             backlog=_BACKLOG,
-            limit_concurrency=self._settings.connections_max,
-            timeout_keep_alive=max(1, self._settings.keep_alive // 1000),
+            timeout_keep_alive=keep_alive_s,
             timeout_graceful_shutdown=_STOP_TIMEOUT_S,
             h11_max_incomplete_event_size=_HEAD_BYTES_MAX,
         )
