@@ -71,9 +71,7 @@ class ConfigError(LapwingError):
 
     exit_code = 2
 
-    def __init__(
-        self, what: str, *, where: str = "", remedy: str = "", problems: Sequence[LapwingError] = ()
-    ) -> None:
+    def __init__(self, what: str, *, where: str = "", remedy: str = "", problems: Sequence[LapwingError] = ()) -> None:
         super().__init__(what, where=where, remedy=remedy)
         self.problems = tuple(problems)
 
