@@ -140,11 +140,11 @@ impl Handle {
         Ok(())
     }
 
-    /// Ends all threads; the log is committed and closed last. Connections still open are cut.
+    /// Ends all threads; the log is committed and closed last. Connections still open are cut. A second call does nothing.
     ///
     /// # Errors
     /// The failure that stopped the node before, or one on the way down.
-    pub fn stop(self) -> Result<(), NodeError> {
+    pub fn stop(&self) -> Result<(), NodeError> {
         self.end();
         match self.shared.failure() {
             None => Ok(()),

@@ -1,6 +1,6 @@
 //! `Node`: a broker in this process.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{Config, NodeError, StreamReadError};
@@ -11,7 +11,7 @@ use crate::core_error::core_error;
 
 /// A broker node. Made from a configuration, then started once, then stopped once.
 ///
-/// The lock is held for the length of one call; calls from several Python threads are fine.
+/// The lock is held only to look at the state: a long call (drain, a read) must not keep `ready` waiting.
 #[pyclass(module = "lapwing._core", frozen)]
 pub(crate) struct Node {
     state: Mutex<State>,
@@ -19,7 +19,7 @@ pub(crate) struct Node {
 
 enum State {
     Configured(Box<Config>),
-    Running(lapwing_node::Handle),
+    Running(Arc<lapwing_node::Handle>),
     Stopped,
 }
 
@@ -38,7 +38,7 @@ impl Node {
             let mut state = self.lock();
             let State::Configured(config) = &*state else { return None };
             let started = lapwing_node::Handle::start((**config).clone());
-            Some(started.map(|handle| *state = State::Running(handle)))
+            Some(started.map(|handle| *state = State::Running(Arc::new(handle))))
         });
         match started {
             None => Err(core_error(py, "state", "the node was started before", "Make a new Node.", &[])),
@@ -93,7 +93,6 @@ impl Node {
         bytes_max: u64,
         reader: Option<&str>,
     ) -> PyResult<(Bound<'py, PyBytes>, u64, u64, u64)> {
-        // The streams are cloned out of the lock, so that reads run side by side.
         let streams = self.running(py, |handle| handle.streams())?;
         let read = py.detach(|| streams.read_arrow(name, partition, offset_from, messages_max, bytes_max, reader));
         let read = read.map_err(|error| stream_error(py, &error))?;
@@ -108,9 +107,12 @@ impl Node {
 
     /// Ends all threads and closes the log. Does nothing when the node does not run.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
-        let stopped = py.detach(|| match std::mem::replace(&mut *self.lock(), State::Stopped) {
-            State::Running(handle) => handle.stop(),
-            State::Configured(_) | State::Stopped => Ok(()),
+        let stopped = py.detach(|| {
+            let state = std::mem::replace(&mut *self.lock(), State::Stopped);
+            match state {
+                State::Running(handle) => handle.stop(),
+                State::Configured(_) | State::Stopped => Ok(()),
+            }
         });
         stopped.map_err(|error| node_error(py, &error))
     }
@@ -123,9 +125,12 @@ impl Node {
     }
 
     fn running<T: Send>(&self, py: Python<'_>, ask: impl FnOnce(&lapwing_node::Handle) -> T + Send) -> PyResult<T> {
-        let answer = py.detach(|| match &*self.lock() {
-            State::Running(handle) => Some(ask(handle)),
-            State::Configured(_) | State::Stopped => None,
+        let answer = py.detach(|| {
+            let handle = match &*self.lock() {
+                State::Running(handle) => Some(handle.clone()),
+                State::Configured(_) | State::Stopped => None,
+            };
+            handle.map(|handle| ask(&handle))
         });
         answer.ok_or_else(|| core_error(py, "state", "the node does not run", "Call start() first.", &[]))
     }

@@ -130,6 +130,7 @@ pub(crate) struct Shard {
     acknowledged: u64,
     /// Mail came or went in this turn: worth looking again before sleeping.
     mail_moved: bool,
+    spinning: turn::Spinning,
 }
 
 impl Shard {
@@ -164,6 +165,7 @@ impl Shard {
             draining: false,
             acknowledged: 0,
             mail_moved: false,
+            spinning: turn::Spinning::default(),
             id,
             shared,
             poll,

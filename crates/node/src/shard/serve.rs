@@ -1,6 +1,7 @@
 //! Reading a connection and handling every whole packet that came.
 
 use std::io::ErrorKind;
+use std::ops::Range;
 use std::sync::Arc;
 
 use lapwing_codec::{Packet, QoS, ReasonCode, Version, decode};
@@ -55,7 +56,11 @@ impl Shard {
         }
         buffer[..left.len()].copy_from_slice(&left);
         let input = self.read(index, buffer, left.len());
-        self.handle_input(index, buffer, input);
+        if let Some(rest) = self.handle_input(index, buffer, &input)
+            && let Some(connection) = self.clients.connection(index)
+        {
+            connection.input = buffer[rest].to_vec();
+        }
     }
 
     /// Like `serve`, with what is left of earlier reads already long.
@@ -63,7 +68,13 @@ impl Shard {
         let begun = left.len();
         left.resize(begun + chunk, 0);
         let input = self.read(index, &mut left, begun);
-        self.handle_input(index, &left, input);
+        let Some(rest) = self.handle_input(index, &left, &input) else { return };
+        // Nothing is copied while a large packet grows: that would cost the square of its length.
+        left.truncate(rest.end);
+        left.drain(..rest.start);
+        if let Some(connection) = self.clients.connection(index) {
+            connection.input = left;
+        }
     }
 
     /// Reads into `buffer` behind the `filled` bytes that lie there.
@@ -91,24 +102,24 @@ impl Shard {
         }
     }
 
-    fn handle_input(&mut self, index: usize, buffer: &[u8], input: Input) {
-        let (Input::Filled(filled) | Input::Over(filled)) = input;
+    /// Handles what was read; returns which part of it is to be kept, if the connection goes on and any is.
+    fn handle_input(&mut self, index: usize, buffer: &[u8], input: &Input) -> Option<Range<usize>> {
+        let (Input::Filled(filled) | Input::Over(filled)) = *input;
         let (handled, flow) = self.handle_packets(index, &buffer[..filled]);
         if flow == Flow::Gone {
-            return;
+            return None;
         }
-        if let (Input::Over(_), Flow::Continue) = (&input, flow) {
-            return self.broken(index);
+        if let (Input::Over(_), Flow::Continue) = (input, flow) {
+            self.broken(index);
+            return None;
         }
-        let Some(connection) = self.clients.connection(index) else { return };
-        if handled < filled {
-            connection.input = buffer[handled..filled].to_vec();
-        }
+        let connection = self.clients.connection(index)?;
         if flow == Flow::Held {
             connection.unhandled = true;
         } else if connection.readable {
             self.clients.queue_read(index);
         }
+        (handled < filled).then_some(handled..filled)
     }
 
     /// Handles every whole packet in `bytes`; returns how many bytes that were.

@@ -58,7 +58,11 @@ pub fn id(id: u16) -> PacketId {
 
 impl Client {
     pub fn open(node: &Handle) -> Client {
-        let address: SocketAddr = node.listeners()[0].trim_start_matches("tcp://").parse().expect("an address");
+        Client::open_url(&node.listeners()[0])
+    }
+
+    pub fn open_url(url: &str) -> Client {
+        let address: SocketAddr = url.trim_start_matches("tcp://").parse().expect("an address");
         let stream = TcpStream::connect(address).expect("the node listens");
         stream.set_nodelay(true).expect("a socket");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
@@ -184,6 +188,21 @@ impl Client {
             _ => None,
         });
         assert_eq!(acked, id(packet_id));
+    }
+
+    /// The packet id of the next packet, which must be a PUBACK; `None` when the connection has ended.
+    pub fn try_ack(&mut self) -> Option<u16> {
+        loop {
+            if let Some((packet, len)) = decode(&self.bytes, self.version, &Limits::PROTOCOL).expect("MQTT") {
+                let Packet::PubAck(ack) = packet else { panic!("expected PUBACK, got {packet:?}") };
+                let packet_id = ack.packet_id.get();
+                self.bytes.drain(..len);
+                return Some(packet_id);
+            }
+            if !self.fill() {
+                return None;
+            }
+        }
     }
 
     pub fn acknowledge(&mut self, received: &Received) {

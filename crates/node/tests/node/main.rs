@@ -6,6 +6,7 @@ mod drain;
 mod faulty_disk;
 mod groups;
 mod hostile;
+mod kill;
 mod retained;
 mod sessions;
 mod shards;

@@ -14,7 +14,7 @@ use crate::client::{Client, connect as plain, id, lasting};
 use crate::faulty_disk::FaultyDisk;
 use crate::{config, connect, eventually, metric};
 
-fn streams(dir: &Path, shards: u32, more: &str) -> Config {
+pub fn streams(dir: &Path, shards: u32, more: &str) -> Config {
     config(&format!(
         r#"{{"shards": {shards}, "data_dir": {dir:?},
             "streams": {{"readings": {{"filter": "s/+/r", "partitions": 3, "segment_bytes": 1048576}}}} {more}}}"#
@@ -22,7 +22,7 @@ fn streams(dir: &Path, shards: u32, more: &str) -> Config {
 }
 
 /// Every message of the stream: (partition, client, topic, payload, qos), in the order of offsets.
-fn read_all(node: &Handle) -> Vec<(u32, String, String, Vec<u8>, u8)> {
+pub fn read_all(node: &Handle) -> Vec<(u32, String, String, Vec<u8>, u8)> {
     let streams = node.streams();
     let log = streams.reader().expect("the node has streams");
     let stream = log.stream("readings").expect("the stream of the tests");
