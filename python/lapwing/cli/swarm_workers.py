@@ -117,11 +117,13 @@ class _Worker:
             CoreError: the worker's own error.
             LapwingError: it has ended without one.
         """
+        # Asked first: a line that comes after this question is no reason to say that it never came.
+        has_ended = self._process.poll() is not None and not self._listener.is_alive()
         if kind in self._lines:
             return True
         if "error" in self._lines:
             raise _core_error(self._lines["error"])
-        if self._process.poll() is not None and not self._listener.is_alive():
+        if has_ended:
             what = f"a worker process of the swarm ended with code {self._process.returncode}"
             raise LapwingError(what, remedy="its own words stand above")
         return False
