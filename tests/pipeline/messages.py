@@ -85,7 +85,7 @@ def fleet(
 
 
 def _batch(
-    random: Any, numbers: Any, who: Any, serials: Any, lat: Any, lon: Any, repeats: float
+    random: Any, numbers: Any, who: Any, serials: Any, lat: Any, lon: Any, repeats: float, name: str
 ) -> pa.RecordBatch:
     count = len(numbers)
     at = [START + timedelta(milliseconds=int(n)) for n in numbers]

@@ -44,9 +44,7 @@ def expected() -> dict[cork_coverage.Key, cork_coverage.Cell]:
 
 
 def rows_of(out: Path, table: str, columns: list[str] | None = None) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = (
-        DeltaTable(str(out / "tables" / table)).to_pyarrow_table(columns=columns).to_pylist()
-    )
+    rows: list[dict[str, Any]] = DeltaTable(str(out / "tables" / table)).to_pyarrow_table(columns=columns).to_pylist()
     return rows
 
 
@@ -56,8 +54,7 @@ def key_of(row: dict[str, Any]) -> cork_coverage.Key:
 
 def test_every_reading_is_there_once(out: Path) -> None:
     serials = [
-        (row["device"], row["boot"], row["serial"])
-        for row in rows_of(out, "readings", ["device", "boot", "serial"])
+        (row["device"], row["boot"], row["serial"]) for row in rows_of(out, "readings", ["device", "boot", "serial"])
     ]
     assert len(serials) == len(set(serials)) == READINGS
     assert rows_of(out, "quarantine", ["reason"]) == []
@@ -117,9 +114,7 @@ def test_what_follows_from_the_histograms_is_equal_too(
         assert row["occupied_share_mean"] is None
         if cell.rsrp_count:
             assert row["rsrp_mean_dbm"] == pytest.approx(cell.rsrp_sum_dbm / cell.rsrp_count, rel=1e-12)
-            assert row["served_share"] == pytest.approx(
-                cell.served(row["served_dbm"]) / cell.rsrp_count, rel=1e-12
-            )
+            assert row["served_share"] == pytest.approx(cell.served(row["served_dbm"]) / cell.rsrp_count, rel=1e-12)
         else:
             assert row["rsrp_mean_dbm"] is None
             assert row["served_share"] is None

@@ -7,11 +7,14 @@ marked line into the message; `unsealed` finds it again and gives back the error
 from __future__ import annotations
 
 import json
+import logging
 import re
 
 from lapwing import errors
 from lapwing.errors import LapwingError, StreamError
 
+_LOG = logging.getLogger(__name__)
+_ERROR_LINE = re.compile(r"(?!org\.|py4j\.|pyspark\.|Caused by)[\w.]+(Error|Exception|Invalid\w*): \S")
 _SEAL = re.compile(r"lapwing-error:(\{.*?\}):end")
 
 
@@ -53,12 +56,11 @@ def unsealed(error: BaseException, *, where: str) -> LapwingError:
         kind = globals().get(parts.pop("kind")) or JobError
         made: LapwingError = kind(parts.pop("what"), **parts)
         return made
+    _LOG.debug("Spark says: %s", text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    told = next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception): ", line)), "")
-    what = told or (lines[0] if lines else type(error).__name__)
-    return JobError(
-        what[:300], where=where, remedy="see the log of the job; run it again, it goes on where it was"
-    )
+    named = [line for line in lines if _ERROR_LINE.match(line)]
+    what = named[-1] if named else (lines[0] if lines else type(error).__name__)
+    return JobError(what[:300], where=where, remedy="Spark's log says more; run it again, it goes on where it was")
 
 
 globals().update(

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,7 +25,11 @@ _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 
 def session(
-    *, master: str | None = None, conf: Mapping[str, str] | None = None, app: str = "lapwing"
+    *,
+    master: str | None = None,
+    conf: Mapping[str, str] | None = None,
+    app: str = "lapwing",
+    log: Path | None = None,
 ) -> SparkSession:
     """The session of this process, started if there is none; ``format("lapwing")`` is registered with it.
 
@@ -33,6 +38,7 @@ def session(
             ``local[N]`` a task has a single attempt.
         conf: Spark settings, over the defaults given here.
         app: The application's name.
+        log: Gets Spark's log if this starts the JVM; None: nobody gets it.
 
     Raises:
         SparkUnusableError: No Java, one that is too old, or another PySpark than ``SPARK_VERSION``.
@@ -41,19 +47,23 @@ def session(
     check_java()
     from pyspark.sql import SparkSession
 
+    from lapwing.pipeline.gateway import start_jvm
     from lapwing.pipeline.source.datasource import LapwingDataSource
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    settings = {**_defaults(), **(conf or {})}
-    builder = SparkSession.builder.appName(app).master(with_attempts(master))
-    for key, value in settings.items():
-        builder = builder.config(key, value)
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    settings = {**_defaults(), **(conf or {}), "spark.master": with_attempts(master), "spark.app.name": app}
     try:
+        start_jvm(settings, log)
+        builder = SparkSession.builder
+        for key, value in settings.items():
+            builder = builder.config(key, value)
         spark = builder.getOrCreate()
     except Exception as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
+        remedy = f"check --master and --conf; {log} tells more" if log else "check --master and --conf"
         raise SparkUnusableError(
-            f"Spark does not start: {lines[0]}", where=f"master {with_attempts(master)}", remedy="check --master and --conf"
+            f"Spark does not start: {lines[0]}", where=f"master {with_attempts(master)}", remedy=remedy
         ) from None
     spark.dataSource.register(LapwingDataSource)
     return spark

@@ -4,55 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 
-from pyspark.sql import DataFrame
+import numpy as np
+import pyarrow as pa
 
-from lapwing.pipeline.transforms.coverage import bins_of_coverage, coverage, coverage_bins
+from lapwing.pipeline.transforms.coverage import PLACE, bins_of_coverage, coverage, coverage_bins
+from lapwing.pipeline.transforms.groups import Groups
 from lapwing.pipeline.transforms.latency import bins_of_latency, latency, latency_bins
 from lapwing.pipeline.transforms.quality import joined_quality, quality
-from lapwing.pipeline.transforms.repeats import joined_marks, marks
 
-Transform = Callable[[DataFrame], DataFrame]
+Transform = Callable[[pa.Table], pa.Table]
 
 
-def _same(rows: DataFrame) -> DataFrame:
+def _same(rows: pa.Table) -> pa.Table:
     return rows
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """``part`` of a batch and rows of the table, ``apart`` again, are ``joined`` into complete rows."""
+    """``part`` of classified rows, and rows of the table taken ``apart``, are ``joined`` into complete rows."""
 
     name: str
     keys: Sequence[str]
+    """The first one is a time: rows of the table at other times cannot be touched."""
     part: Transform
     apart: Transform
     joined: Transform
 
-    def complete(self, part: DataFrame, table: DataFrame | None) -> DataFrame:
-        """The rows of the table that ``part`` touches, as they are with it."""
-        if table is None:
-            return self.joined(part)
-        return self.joined(part.unionByName(self.apart(self._touched(table, part))))
+    def complete(self, parts: pa.Table, stored: pa.Table) -> pa.Table:
+        """The rows that ``parts`` touch, as they are with them.
 
-    def _touched(self, table: DataFrame, part: DataFrame) -> DataFrame:
-        # Null-safe: a channel that nobody reported is a key like any other.
-        keys = part.select(*self.keys).distinct().alias("part")
-        same = reduce(lambda a, b: a & b, [table[key].eqNullSafe(keys[key]) for key in self.keys])
-        return table.join(keys, same, "left_semi")
+        Args:
+            parts: Of any number of tasks.
+            stored: Rows of the table, at least those with a key of ``parts``.
+        """
+        touched = stored.filter(pa.array(self._touched(parts, stored)))
+        return self.joined(pa.concat_tables([parts, self.apart(touched)]))
+
+    def _touched(self, parts: pa.Table, stored: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        keys = pa.concat_tables([parts.select(self.keys), stored.select(self.keys)])
+        groups = Groups(keys, self.keys)
+        of_parts = groups.order < parts.num_rows
+        hit = np.zeros(keys.num_rows, dtype=bool)
+        hit[groups.order] = groups.max(of_parts.astype(np.int64))[groups.group] > 0
+        return hit[parts.num_rows :]
 
 
 def aggregates(served_dbm: int) -> tuple[Aggregate, ...]:
-    """Those that a batch is written to before ``seen``."""
-    places = ("window_start", "tile_x", "tile_y", "network", "channel")
+    """Coverage, latency and quality."""
     covered = partial(coverage, served_dbm=served_dbm)
     return (
-        Aggregate("coverage", places, coverage_bins, bins_of_coverage, covered),
+        Aggregate("coverage", PLACE, coverage_bins, bins_of_coverage, covered),
         Aggregate("latency", ("minute", "route"), latency_bins, bins_of_latency, latency),
-        Aggregate("quality", ("device", "minute"), quality, _same, joined_quality),
+        Aggregate("quality", ("minute", "device"), quality, _same, joined_quality),
     )
 
 
-SEEN = Aggregate("seen", ("device", "boot", "block"), marks, _same, joined_marks)
-"""Written last."""
+PARTS: dict[str, Transform] = {each.name: each.part for each in aggregates(0)}
+"""What a Spark task does; thresholds matter when parts are joined only."""

@@ -28,6 +28,7 @@ Trigger = Literal["available-now"] | float
 """``available-now``: what is there at the start, then stop. A number: a batch every so many seconds."""
 
 _POLL_S = 0.1
+_TIDY_EVERY_BATCHES = 200
 
 
 class CoverageJob:
@@ -85,7 +86,9 @@ class CoverageJob:
         state = self._look()
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:
-            spark = session(master=self._master, conf=self._conf, app="lapwing coverage")
+            spark = session(
+                master=self._master, conf=self._conf, app="lapwing coverage", log=self._out / "spark.log"
+            )
             self._tables = CoverageTables(
                 self._out / "tables",
                 state.uuid,
@@ -195,6 +198,7 @@ class CoverageJob:
             self._changed.notify_all()
         if done.rows:
             self._progress(done)
+            self._tables.tidy(every_batches=_TIDY_EVERY_BATCHES)
         self._committed("batch")
 
     def _reached(self, target: Mapping[int, int]) -> bool:

@@ -1,33 +1,34 @@
 """The coverage job's tables, and what one batch does to them.
 
-A batch is classified against ``seen`` as its predecessor left it, kept once, and written to the tables side by side;
-``seen`` comes last. Writing it earlier, or asking ``readings`` what is known, would make a batch that is run again
-after a crash look like repeats, and starve the tables that had not been written yet.
+A batch is classified against ``seen`` as its predecessor left it and written to the tables side by side; ``seen`` comes
+last. Writing it earlier, or asking ``readings`` what is known, would make a batch that is run again after a crash
+look like repeats, and starve the tables that had not been written yet.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.util import inheritable_thread_target
+import pyarrow as pa
+from pyspark.sql import DataFrame
 
 from lapwing.contracts.tables import KEYS, TABLES
-from lapwing.pipeline.jobs.aggregates import SEEN, Aggregate, aggregates
+from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
+from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.transforms.repeats import classify
+from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.transforms.repeats import joined_marks
 
 Hook = Callable[[str], None]
 """Called with a table's name right after its commit; tests kill the job there."""
 
 _SIDE_BY_SIDE = 3
+_SEEN_FILES_MAX = 32
+"""``seen`` is appended to: its rows for one block are joined by "or". So many files, and they are made one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,17 +37,6 @@ class Begun:
 
     start: Mapping[int, int]
     until: Mapping[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    rows: int
-    readings: int
-    repeated: int
-    quarantined: int
-    lost: int
-    lowest: Mapping[int, int]
-    done: Mapping[int, int]
 
 
 class CoverageTables:
@@ -69,20 +59,23 @@ class CoverageTables:
         served_dbm: int,
         committed: Hook = lambda _: None,
     ) -> None:
-        self._sinks = {name: DeltaSink(folder / name, TABLES[name], KEYS.get(name, ())) for name in TABLES}
+        # Spark's tasks write into these folders from a working folder of their own.
+        home = folder.absolute()
+        self._sinks = {name: DeltaSink(home / name, TABLES[name], KEYS.get(name, ())) for name in TABLES}
         self._uuid = stream_uuid
         self._partitions = list(partitions)
         self._aggregates = aggregates(served_dbm)
         self._committed = committed
+        self._batches = 0
 
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
-        stands = [self._positions(name) for name in self._sinks]
-        until = {p: max(at[p] for at in stands) for p in self._partitions}
-        return Begun(self._positions("seen"), until)
+        stands = self._stands()
+        until = {p: max(at[p] for at in stands.values()) for p in self._partitions}
+        return Begun(stands["seen"], until)
 
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
+        """How many rows each table has; ``seen`` is the job's own."""
         return {name: sink.rows() for name, sink in self._sinks.items() if name != "seen"}
 
     def write(self, parsed: DataFrame, batch: int) -> BatchProgress:
@@ -94,127 +87,89 @@ class CoverageTables:
         """
         phases = Phases()
         with phases.phase("batch"):
-            start = self._positions("seen")
-            seen = self._sinks["seen"].read(parsed.sparkSession)
-            classified = classify(parsed.where(_from(start)), seen).persist()
-            try:
-                with phases.phase("classify"):
-                    counts = _count(classified)
-                written = self._write_tables(classified, counts, phases) if counts.rows else {}
-            finally:
-                classified.unpersist()
+            stands = self._stands()
+            folders = {name: str(self._sinks[name].folder) for name in ("readings", "quarantine")}
+            with phases.phase("digest"):
+                found = digest(parsed, Plan(folders, self._sinks["seen"].files(), stands))
+            written = self._write(found, phases) if found.counts else {}
+        total = Counts()
+        for counts in found.counts.values():
+            total.add(counts)
         seconds = phases.seconds.pop("batch")
         return BatchProgress(
             batch=batch,
-            rows=counts.rows,
-            readings=counts.readings,
-            repeated=counts.repeated,
-            quarantined=counts.quarantined,
-            lost=counts.lost,
-            trimmed=_trimmed(start, counts),
+            rows=total.rows,
+            readings=total.readings,
+            repeated=total.repeated,
+            quarantined=total.quarantined,
+            lost=total.lost,
+            trimmed=_trimmed(stands["seen"], found.counts),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
-            done={**start, **counts.done},
+            done={**stands["seen"], **_done(found)},
         )
 
-    def _write_tables(self, classified: DataFrame, counts: _Counts, phases: Phases) -> dict[str, int]:
-        appends: dict[str, Callable[[DataFrame], DataFrame]] = {
-            "readings": lambda rows: rows.where("first"),
-            "quarantine": lambda rows: rows.where("reason is not null"),
-        }
-        if not counts.quarantined:
-            del appends["quarantine"]
+    def tidy(self, *, every_batches: int = 1) -> None:
+        """Makes few files of many: between batches, never within one."""
+        self._batches += 1
+        if self._batches % every_batches == 0:
+            for name, sink in self._sinks.items():
+                if name != "seen":
+                    sink.compact()
+
+    def _write(self, found: Digest, phases: Phases) -> dict[str, int]:
+        done = _done(found)
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             started: dict[str, Future[int]] = {}
-            for name, chosen in appends.items():
-                started[name] = pool.submit(_inheriting(self._append, name, chosen, classified, counts, phases))
+            for name in ("readings", "quarantine"):
+                if found.files[name]:
+                    started[name] = pool.submit(self._append, name, found, done, phases)
             for aggregate in self._aggregates:
-                started[aggregate.name] = pool.submit(
-                    _inheriting(self._merge, aggregate, classified, counts, phases)
-                )
+                started[aggregate.name] = pool.submit(self._merge, aggregate, found, done, phases)
             written = {name: future.result() for name, future in started.items()}
-        written["seen"] = self._merge(SEEN, classified, counts, phases)
+        written["seen"] = self._mark(found, done, phases)
         return written
 
-    def _append(
-        self,
-        name: str,
-        chosen: Callable[[DataFrame], DataFrame],
-        classified: DataFrame,
-        counts: _Counts,
-        phases: Phases,
-    ) -> int:
+    def _append(self, name: str, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
         with phases.phase(name):
-            rows = chosen(self._missing(name, classified, counts))
-            written = self._sinks[name].append(rows, self._uuid, counts.done)
+            written = self._sinks[name].append(found.files[name], self._uuid, done)
         self._committed(name)
         return written
 
-    def _merge(self, aggregate: Aggregate, classified: DataFrame, counts: _Counts, phases: Phases) -> int:
+    def _merge(self, aggregate: Aggregate, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
         sink = self._sinks[aggregate.name]
+        parts = pa.concat_tables(found.parts[aggregate.name])
+        if not parts.num_rows:
+            return 0
         with phases.phase(aggregate.name):
-            part = aggregate.part(self._missing(aggregate.name, classified, counts)).persist()
-            try:
-                table = None if sink.empty() else sink.read(classified.sparkSession)
-                written = sink.merge(aggregate.complete(part, table), self._uuid, counts.done)
-            finally:
-                part.unpersist()
-            if aggregate is SEEN:
-                sink.record_done(self._uuid, counts.done)
+            when = aggregate.keys[0]
+            complete = aggregate.complete(parts, sink.read(when, parts[when]))
+            written = sink.merge(complete, self._uuid, done)
         self._committed(aggregate.name)
         return written
 
-    def _missing(self, name: str, classified: DataFrame, counts: _Counts) -> DataFrame:
-        """The rows that this table does not have: all, but in a batch that is run again after a crash."""
-        stands = self._positions(name)
-        return classified.where(_from({p: at for p, at in stands.items() if at > counts.lowest.get(p, at)}))
+    def _mark(self, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
+        sink = self._sinks["seen"]
+        with phases.phase("seen"):
+            rows = joined_marks(pa.concat_tables(found.parts["seen"]))
+            files = [write_file(rows, sink.folder)] if rows.num_rows else []
+            sink.append(files, self._uuid, done)
+            if len(sink.files()) > _SEEN_FILES_MAX:
+                sink.replace(joined_marks(sink.read()))
+                sink.clean()
+        self._committed("seen")
+        return rows.num_rows
 
-    def _positions(self, name: str) -> dict[int, int]:
-        return self._sinks[name].positions(self._uuid, self._partitions)
-
-
-def _from(positions: Mapping[int, int]) -> Column:
-    """Whether a row lies at or above its partition's position."""
-    chosen = F.lit(True)
-    for partition, offset in positions.items():
-        if offset:
-            chosen = chosen & ~((F.col("partition") == partition) & (F.col("offset") < offset))
-    return chosen
+    def _stands(self) -> dict[str, dict[int, int]]:
+        return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}
 
 
-def _count(classified: DataFrame) -> _Counts:
-    found = (
-        classified.groupBy("partition")
-        .agg(
-            F.min("offset").alias("lowest"),
-            F.max("offset").alias("highest"),
-            F.count("*").alias("rows"),
-            F.count_if("first").alias("readings"),
-            F.count_if("repeated").alias("repeated"),
-            F.count("reason").alias("quarantined"),
-            (F.sum("gap") - F.count_if("late")).alias("lost"),
-        )
-        .collect()
-    )
-    return _Counts(
-        rows=sum(row["rows"] for row in found),
-        readings=sum(row["readings"] for row in found),
-        repeated=sum(row["repeated"] for row in found),
-        quarantined=sum(row["quarantined"] for row in found),
-        lost=sum(row["lost"] for row in found),
-        lowest={row["partition"]: row["lowest"] for row in found},
-        done={row["partition"]: row["highest"] + 1 for row in found},
-    )
+def _done(found: Digest) -> dict[int, int]:
+    return {partition: counts.next for partition, counts in found.counts.items()}
 
 
-def _trimmed(start: Mapping[int, int], counts: _Counts) -> int:
+def _trimmed(start: Mapping[int, int], counts: Mapping[int, Counts]) -> int:
     # Offsets have no holes: what lies between two positions and did not come was deleted before it was read.
-    spans = [end - (start.get(p) or counts.lowest[p]) for p, end in counts.done.items()]
-    return max(0, sum(spans) - counts.rows)
-
-
-def _inheriting(call: Callable[..., int], *args: Any) -> Callable[[], int]:
-    """``call`` for a thread of its own, which inherits what ties Spark's jobs to the query (so it can stop them)."""
-    bound: Callable[[], int] = inheritable_thread_target(functools.partial(call, *args))
-    return bound
+    gone = [each.next - (start.get(p) or each.lowest) - each.rows for p, each in counts.items()]
+    return max(0, sum(gone))

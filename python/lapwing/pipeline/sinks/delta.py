@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake.exceptions import DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
-from pyspark.sql import DataFrame, SparkSession
 
 from lapwing.contracts.fields import Record
 from lapwing.pipeline.errors import TableError
-from lapwing.pipeline.sinks.files import write_files
+from lapwing.pipeline.sinks.files import WrittenFile, write_file
 
 VERSION_KEY = "lapwing.record.version"
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
+_KEPT_HOURS = 1
+"""Files that no version needs any more stay that long, for those who are reading them."""
 
 
 class DeltaSink:
@@ -35,7 +38,7 @@ class DeltaSink:
 
     def __init__(self, folder: Path, record: Record, keys: Sequence[str] = ()) -> None:
         self.record = record
-        self._folder = folder
+        self.folder = folder
         self._keys = tuple(keys)
         self._schema = pa.schema(list(record.arrow_schema()))
         self._table = self._open()
@@ -45,85 +48,91 @@ class DeltaSink:
         done = {p: self._table.transaction_version(_app_id(stream_uuid, p)) for p in partitions}
         return {partition: int(offset or 0) for partition, offset in done.items()}
 
-    def empty(self) -> bool:
-        """Whether the table has no rows."""
-        return not self._table.file_uris()
+    def files(self) -> list[str]:
+        """Paths of the files that make up the table now; later commits leave them alone for an hour."""
+        return list(self._table.file_uris())
 
     def rows(self) -> int:
         """How many rows the table has."""
         return int(self._table.count())
 
-    def read(self, spark: SparkSession) -> DataFrame:
-        """The table as it stands now; later commits do not change what this DataFrame says."""
-        files = self._table.file_uris()
-        schema = self.record.spark_schema()
-        return spark.read.schema(schema).parquet(*files) if files else spark.createDataFrame([], schema)
+    def read(self, column: str | None = None, among: pa.Array | None = None) -> pa.Table:
+        """The table; with ``column`` only the rows whose value there is ``among`` some."""
+        files = self.files()
+        if not files:
+            return self._schema.empty_table()
+        wanted = None if column is None else ds.field(column).isin(pc.unique(among))
+        return ds.dataset(files, schema=self._schema, format="parquet").to_table(filter=wanted)
 
-    def append(self, rows: DataFrame, stream_uuid: str, done: Mapping[int, int]) -> int:
-        """Appends ``rows``; the table is then done up to the offsets ``done``. Returns how many rows that were."""
-        files = write_files(rows, self._folder, self._schema)
-        if files:
-            now_ms = int(time.time() * 1000)
-            actions: Any = [AddAction(f.path, f.size_bytes, {}, now_ms, True, f.stats()) for f in files]
-            self._commit_files(actions, stream_uuid, done)
+    def append(self, files: Sequence[WrittenFile], stream_uuid: str, done: Mapping[int, int]) -> int:
+        """Commits files that lie in `folder`; the table is then done up to the offsets ``done``. Returns their rows."""
+        self._commit("append", files, stream_uuid, done)
         return sum(file.rows for file in files)
 
-    def merge(self, rows: DataFrame, stream_uuid: str, done: Mapping[int, int]) -> int:
+    def merge(self, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> int:
         """Puts complete rows in place of those with the same key; returns how many rows that were."""
-        source = rows.select(self.record.names).toArrow().cast(self._schema)
-        if not source.num_rows:
+        if not rows.num_rows:
             return 0
         same = " AND ".join(f"(target.{key} IS NOT DISTINCT FROM source.{key})" for key in self._keys)
         (
             self._table.merge(
-                source,
+                rows.cast(self._schema),
                 same,
                 source_alias="source",
                 target_alias="target",
-                commit_properties=_commit(stream_uuid, done),
+                commit_properties=_properties(stream_uuid, done),
             )
             .when_matched_update_all()
             .when_not_matched_insert_all()
             .execute()
         )
-        return int(source.num_rows)
+        return int(rows.num_rows)
 
-    def record_done(self, stream_uuid: str, done: Mapping[int, int]) -> None:
-        """Records ``done`` where there are no rows to commit it with."""
-        if self.positions(stream_uuid, list(done)) != dict(done):
-            self._commit_files([], stream_uuid, done)
+    def replace(self, rows: pa.Table) -> None:
+        """Puts ``rows`` in place of all there is, which says the same; positions stay."""
+        self._commit("overwrite", [write_file(rows.cast(self._schema), self.folder)], "", {})
 
-    def _commit_files(self, actions: Any, stream_uuid: str, done: Mapping[int, int]) -> None:
+    def compact(self) -> None:
+        """Makes few files of many, and deletes what no version of the last hour needs."""
+        self._table.optimize.compact()
+        self.clean()
+
+    def clean(self) -> None:
+        """Deletes what no version of the last hour needs."""
+        self._table.vacuum(retention_hours=_KEPT_HOURS, enforce_retention_duration=False, dry_run=False)
+
+    def _commit(self, mode: str, files: Sequence[WrittenFile], uuid: str, done: Mapping[int, int]) -> None:
+        now_ms = int(time.time() * 1000)
+        actions: Any = [AddAction(f.path, f.size_bytes, {}, now_ms, True, f.stats()) for f in files]
         self._table.create_write_transaction(
-            actions, "append", self._table.schema(), commit_properties=_commit(stream_uuid, done)
+            actions, mode, self._table.schema(), commit_properties=_properties(uuid, done)
         )
         self._table.update_incremental()
 
     def _open(self) -> DeltaTable:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            (self._folder / "_delta_log").mkdir(exist_ok=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
             table = self._found() or self._made()
         except OSError as error:
             raise self._unusable(f"{error.strerror or error}", "give an --out that this user may write") from None
         except DeltaError as error:
             raise self._unusable(str(error).splitlines()[0], "move the folder away, or give another --out") from None
-        found = pa.schema(table.schema().to_arrow())
-        if found.names != self._schema.names:
+        found = [column.name for column in table.schema().fields]
+        if found != self._schema.names:
             raise self._unusable(
-                f"it has the columns {', '.join(found.names)}", "it is of another release: give another --out"
+                f"it has the columns {', '.join(found)}", "it is of another release: give another --out"
             )
         return table
 
     def _found(self) -> DeltaTable | None:
         try:
-            return DeltaTable(self._folder)
+            return DeltaTable(self.folder)
         except TableNotFoundError:
             return None
 
     def _made(self) -> DeltaTable:
         return DeltaTable.create(
-            self._folder,
+            self.folder,
             self._schema,
             name=self.record.name,
             configuration={**_CONFIGURATION, VERSION_KEY: str(self.record.version)},
@@ -131,14 +140,14 @@ class DeltaSink:
         )
 
     def _unusable(self, what: str, remedy: str) -> TableError:
-        return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self._folder), remedy=remedy)
+        return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
 
 
 def _app_id(stream_uuid: str, partition: int) -> str:
     return f"{stream_uuid}/{partition}"
 
 
-def _commit(stream_uuid: str, done: Mapping[int, int]) -> CommitProperties:
+def _properties(stream_uuid: str, done: Mapping[int, int]) -> CommitProperties:
     return CommitProperties(
         app_transactions=[Transaction(_app_id(stream_uuid, p), offset) for p, offset in sorted(done.items())]
     )

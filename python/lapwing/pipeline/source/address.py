@@ -31,9 +31,7 @@ class StreamAddress:
             parts = urlsplit(url)
             port = parts.port
         except ValueError as error:
-            raise ConfigError(
-                f"source {url!r} is no URL: {error}", where="--source", remedy=_REMEDY
-            ) from None
+            raise ConfigError(f"source {url!r} is no URL: {error}", where="--source", remedy=_REMEDY) from None
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError(f"source {url!r} is no HTTP address", where="--source", remedy=_REMEDY)
         path = parts.path.rstrip("/")

@@ -167,9 +167,7 @@ class StreamClient:
 
     def _once(self, target: str) -> tuple[Mapping[str, str], bytes]:
         if self._connection is None:
-            kind = (
-                http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
-            )
+            kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
             self._connection = kind(self.address.host, self.address.port, timeout=self._timeout_s)
         self._connection.request("GET", target)
         answer = self._connection.getresponse()

@@ -107,9 +107,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         state = self._state()
         ends = _ends(state)
         first = {p: held.first_offset for p, held in state.partitions.items()}
-        start = (
-            ends if self._options.start == "latest" else {**first, **(self._options.start_offsets() or {})}
-        )
+        start = ends if self._options.start == "latest" else {**first, **(self._options.start_offsets() or {})}
         return Positions(state.name, state.uuid, start).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
@@ -191,9 +189,7 @@ def _range(options: SourceOptions, client: StreamClient, task: _Task) -> Iterato
     while at < task.part.end:
         rows_max = min(options.rows_per_request, task.part.end - at)
         try:
-            found = client.read(
-                task.part.partition, at, rows_max=rows_max, bytes_max=options.bytes_per_request
-            )
+            found = client.read(task.part.partition, at, rows_max=rows_max, bytes_max=options.bytes_per_request)
         except OffsetTrimmedError as error:
             if options.on_trimmed == "fail":
                 raise _trimmed(options, task.part.partition, at, error.first_offset) from None

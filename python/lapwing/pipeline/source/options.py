@@ -68,9 +68,7 @@ class SourceOptions:
     def client(self) -> StreamClient:
         """A client with these limits."""
         address = StreamAddress.parse(self.url)
-        return StreamClient(
-            address, timeout_s=self.timeout_s, retry_s=self.retry_s, reader=self.reader or None
-        )
+        return StreamClient(address, timeout_s=self.timeout_s, retry_s=self.retry_s, reader=self.reader or None)
 
     def task_count(self) -> int:
         """`tasks`, with its default filled in."""
@@ -103,9 +101,7 @@ def _typed(name: str, kind: str, value: str) -> Any:
             raise ValueError
         return made
     except ValueError:
-        wanted = (
-            f"give one of {kind[len('Literal[') : -1]}" if kind.startswith("Literal") else f"give {kind} >= 0"
-        )
+        wanted = f"give one of {kind[len('Literal[') : -1]}" if kind.startswith("Literal") else f"give {kind} >= 0"
         raise _wrong(name, value, wanted) from None
 
 

@@ -2,96 +2,110 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from lapwing.contracts.tables import COVERAGE
-from lapwing.pipeline.transforms.histogram import count_from, gathered, percentile
-from lapwing.pipeline.transforms.tiles import tile_name, tile_x, tile_y
+from lapwing.pipeline.transforms.groups import Groups, Ints, floats, ints, made, times
+from lapwing.pipeline.transforms.histogram import Histograms, bars_of
+from lapwing.pipeline.transforms.tiles import tile_names, tile_xy
 
-WINDOW_S = 15 * 60
+WINDOW_US = 15 * 60 * 1_000_000
+PARTS_PER_BILLION = 1_000_000_000
 SERVED_DBM = -110
 """From this RSRP on a place counts as served, unless the job is told otherwise."""
 
+PLACE = ("window_start", "tile_x", "tile_y", "network", "channel")
+"""The key of a row, as the bins have it: ``tile`` is made of ``tile_x`` and ``tile_y``."""
+
+_SCHEMA = pa.schema(list(COVERAGE.arrow_schema()))
 _PERCENTILES = {"rsrp_p10_dbm": 100, "rsrp_p50_dbm": 500, "rsrp_p90_dbm": 900}
-_SUMS = ("samples", "occupied_count", "occupied_sum_ppb", "rsrp_count", "rsrp_sum_dbm")
+_SUMS = ("samples", "occupied_count", "occupied_sum_ppb", "rsrp_count")
+_BINS = pa.schema(
+    [*(_SCHEMA.field(name) for name in PLACE), pa.field("rsrp_dbm", pa.int32())]
+    + [_SCHEMA.field(name) for name in (*_SUMS, "last_seen")]
+)
 
 
-def coverage_bins(classified: DataFrame) -> DataFrame:
+def coverage_bins(classified: pa.Table) -> pa.Table:
     """First copies of readings with a position, summed per key and RSRP value.
 
     ``occupied_share`` is summed in whole parts per billion: the same in whatever order rows come.
     """
-    window = F.floor(F.unix_micros("measured_at") / 1_000_000 / WINDOW_S) * WINDOW_S
-    placed = classified.where("first and lat is not null").select(
-        F.timestamp_seconds(window).alias("window_start"),
-        tile_x(F.col("lon")).alias("tile_x"),
-        tile_y(F.col("lat")).alias("tile_y"),
-        "network",
-        "channel",
-        "rsrp_dbm",
-        F.round(F.col("occupied_share") * 1_000_000_000).cast("long").alias("ppb"),
-        "measured_at",
-    )
-    sums = [
-        F.count("*").alias("samples"),
-        F.count("ppb").alias("occupied_count"),
-        F.coalesce(F.sum("ppb"), F.lit(0)).alias("occupied_sum_ppb"),
-        F.count("rsrp_dbm").alias("rsrp_count"),
-        F.coalesce(F.sum(F.col("rsrp_dbm").cast("long")), F.lit(0)).alias("rsrp_sum_dbm"),
-        F.max("measured_at").alias("last_seen"),
-    ]
-    return placed.groupBy("window_start", "tile_x", "tile_y", "network", "channel", "rsrp_dbm").agg(*sums)
+    placed = classified.filter(pc.and_(classified["first"], classified["lat"].is_valid()))
+    x, y = tile_xy(floats(placed["lat"]), floats(placed["lon"]))
+    measured = ints(placed["measured_at"])
+    share = floats(placed["occupied_share"])
+    knows_share = ~np.isnan(share)
+    per_row = {
+        "window_start": times(measured - measured % WINDOW_US),
+        "tile_x": x,
+        "tile_y": y,
+        "network": placed["network"],
+        "channel": placed["channel"],
+        "rsrp_dbm": placed["rsrp_dbm"],
+        "samples": np.ones(placed.num_rows, dtype=np.int64),
+        "occupied_count": knows_share.astype(np.int64),
+        "occupied_sum_ppb": np.rint(np.where(knows_share, share, 0) * PARTS_PER_BILLION).astype(np.int64),
+        "rsrp_count": ints(placed["rsrp_dbm"].is_valid()),
+        "last_seen": placed["measured_at"],
+    }
+    return _once(made(_BINS, per_row))
 
 
-def bins_of_coverage(table: DataFrame) -> DataFrame:
+def bins_of_coverage(rows: pa.Table) -> pa.Table:
     """Rows of ``COVERAGE`` taken apart again into the bins of `coverage_bins`.
 
     A row gives one bin without RSRP, which has its sums, and one per bar of its histogram, which has that bar's.
     """
-    keys = ["window_start", "tile_x", "tile_y", "network", "channel"]
-    zero = F.lit(0).cast("long")
-    unheard = table.select(
-        *keys,
-        F.lit(None).cast("int").alias("rsrp_dbm"),
-        "samples",
-        "occupied_count",
-        "occupied_sum_ppb",
-        zero.alias("rsrp_count"),
-        zero.alias("rsrp_sum_dbm"),
-        "last_seen",
-    )
-    bars = table.select(*keys, "last_seen", F.explode("rsrp_histogram").alias("bar")).select(
-        *keys,
-        F.col("bar.dbm").alias("rsrp_dbm"),
-        zero.alias("samples"),
-        zero.alias("occupied_count"),
-        zero.alias("occupied_sum_ppb"),
-        F.col("bar.count").alias("rsrp_count"),
-        (F.col("bar.dbm") * F.col("bar.count")).alias("rsrp_sum_dbm"),
-        "last_seen",
-    )
-    return unheard.unionByName(bars)
+    keys = {name: rows[name] for name in (*PLACE, "last_seen")}
+    sums = {name: rows[name] for name in ("samples", "occupied_count", "occupied_sum_ppb")}
+    unheard = {**keys, **sums, "rsrp_dbm": pa.nulls(rows.num_rows, pa.int32()), "rsrp_count": _zeros(rows.num_rows)}
+    parents, values, counts = bars_of(rows["rsrp_histogram"], "dbm")
+    none = _zeros(len(parents))
+    bars = {name: column.take(parents) for name, column in keys.items()} | dict.fromkeys(sums, none)
+    return pa.concat_tables([made(_BINS, unheard), made(_BINS, {**bars, "rsrp_dbm": values, "rsrp_count": counts})])
 
 
-def coverage(bins: DataFrame, *, served_dbm: int = SERVED_DBM) -> DataFrame:
+def coverage(bins: pa.Table, *, served_dbm: int = SERVED_DBM) -> pa.Table:
     """Bins, some for the same key and RSRP value, as rows of ``COVERAGE``."""
-    keys = ["window_start", "tile_x", "tile_y", "network", "channel"]
-    sums = [F.sum(name).alias(name) for name in _SUMS] + [F.max("last_seen").alias("last_seen")]
-    once = bins.groupBy(*keys, "rsrp_dbm").agg(*sums)
-    histogram = gathered("dbm", F.col("rsrp_dbm"), F.col("rsrp_count"))
-    rows = once.groupBy(*keys).agg(histogram.alias("rsrp_histogram"), *sums)
-    served = count_from(F.col("rsrp_histogram"), "dbm", served_dbm)
-    known = F.nullif(F.col("rsrp_count"), F.lit(0))
-    rows = (
-        rows.withColumn("tile", tile_name(F.col("tile_x"), F.col("tile_y")))
-        .withColumn(
-            "occupied_share_mean", F.col("occupied_sum_ppb") / F.nullif(F.col("occupied_count"), F.lit(0)) / 1e9
-        )
-        .withColumn("rsrp_mean_dbm", F.col("rsrp_sum_dbm") / known)
-        .withColumn("served_share", served / known)
-        .withColumn("served_dbm", F.lit(served_dbm))
-    )
-    for name, per_mille in _PERCENTILES.items():
-        rows = rows.withColumn(name, percentile(F.col("rsrp_histogram"), "dbm", per_mille))
-    return rows.select(COVERAGE.names)
+    groups = Groups(_once(bins), PLACE, then=["rsrp_dbm"])
+    dbm, heard = groups.ordered("rsrp_dbm"), groups.ordered("rsrp_count")
+    histograms = Histograms(groups, dbm, heard)
+    columns: dict[str, Any] = {name: groups.first(name) for name in PLACE}
+    columns |= {name: groups.sum(groups.ordered(name)) for name in _SUMS}
+    rsrp_sum = groups.sum(dbm * heard)
+    columns |= {
+        "tile": pa.array(tile_names(ints(columns["tile_x"]), ints(columns["tile_y"])), pa.string()),
+        "occupied_share_mean": _share(
+            columns["occupied_sum_ppb"], columns["occupied_count"], PARTS_PER_BILLION
+        ),
+        "rsrp_sum_dbm": rsrp_sum,
+        "rsrp_mean_dbm": _share(rsrp_sum, columns["rsrp_count"]),
+        "served_share": _share(groups.sum(np.where(dbm >= served_dbm, heard, 0)), columns["rsrp_count"]),
+        "served_dbm": np.full(len(groups), served_dbm),
+        "last_seen": times(groups.max(groups.ordered("last_seen"))),
+        "rsrp_histogram": histograms.lists("dbm"),
+    }
+    columns |= {name: histograms.percentile(per_mille) for name, per_mille in _PERCENTILES.items()}
+    return made(_SCHEMA, columns)
+
+
+def _once(bins: pa.Table) -> pa.Table:
+    groups = Groups(bins, [*PLACE, "rsrp_dbm"])
+    columns: dict[str, Any] = {name: groups.first(name) for name in (*PLACE, "rsrp_dbm")}
+    columns |= {name: groups.sum(groups.ordered(name)) for name in _SUMS}
+    columns["last_seen"] = times(groups.max(groups.ordered("last_seen")))
+    return made(_BINS, columns)
+
+
+def _share(part: Ints, whole: Ints, unit: int = 1) -> pa.Array:
+    """``part / whole / unit``; null where ``whole`` is 0."""
+    return pa.array(part / np.maximum(whole, 1) / unit, mask=whole == 0)
+
+
+def _zeros(count: int) -> pa.Array:
+    return pa.array(np.zeros(count, dtype=np.int64))

@@ -7,52 +7,73 @@ whole numbers: in floating point 0.1 x 30 is more than 3.
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lapwing.pipeline.transforms.groups import Groups, Ints
 
 BUCKET_WIDTH = 1.02
 """A logarithmic bucket's upper edge over its lower one; its middle is within 1 % of everything in it."""
 
 
-def gathered(bin_name: str, bin_: Column, count: Column) -> Column:
-    """Aggregate: rows of (bin, count), each bin at most once per group, as a sorted histogram; null bins stay out."""
-    pair = F.struct(bin_.cast("int").alias(bin_name), count.cast("long").alias("count"))
-    return F.sort_array(F.collect_list(F.when(bin_.isNotNull() & (count > 0), pair)))
+class Histograms:
+    """One histogram per group.
 
+    Args:
+        groups: Of rows with one bin each, each bin at most once in a group, in ascending order; rows without a bin
+            count 0 and come last.
+        bins: The bin of each row, in the groups' order.
+        counts: How many lie in it.
+    """
 
-def total(histogram: Column) -> Column:
-    """The count of a histogram."""
-    return F.aggregate(histogram, F.lit(0).cast("long"), lambda sum_, pair: sum_ + pair["count"])
+    def __init__(self, groups: Groups, bins: Ints, counts: Ints) -> None:
+        self._bins, self._counts = bins, counts
+        self._starts = groups.starts
+        self.totals = groups.sum(counts)
+        self._running = np.cumsum(counts)
+        self._before = self._running[groups.starts] - counts[groups.starts] if len(bins) else self.totals
 
+    def percentile(self, per_mille: int) -> pa.Array:
+        """The bin at ``per_mille`` thousandths; null for an empty histogram."""
+        empty = self.totals == 0
+        rank = (self.totals * per_mille + 999) // 1000
+        at = np.searchsorted(self._running, self._before + np.maximum(rank, 1))
+        found = self._bins[np.minimum(at, len(self._bins) - 1)] if len(self._bins) else self._bins
+        return pa.array(found, pa.int32(), mask=empty)
 
-def percentile(histogram: Column, bin_name: str, per_mille: int) -> Column:
-    """The bin at ``per_mille`` thousandths; null for an empty histogram."""
-    rank = F.floor((total(histogram) * per_mille + 999) / 1000).cast("long")
-    start = F.struct(F.lit(0).cast("long").alias("sum"), F.lit(None).cast("int").alias("at"))
-
-    def step(state: Column, pair: Column) -> Column:
-        return F.struct(
-            (state["sum"] + pair["count"]).alias("sum"),
-            F.when(state["sum"] >= rank, state["at"]).otherwise(pair[bin_name]).alias("at"),
+    def lists(self, bin_name: str) -> pa.Array:
+        """As a column of lists of structs ``bin_name, count``."""
+        there = self._counts > 0
+        item = pa.struct([pa.field(bin_name, pa.int32(), False), pa.field("count", pa.int64(), False)])
+        bars = pa.StructArray.from_arrays(
+            [pa.array(self._bins[there], pa.int32()), pa.array(self._counts[there])], fields=list(item)
         )
-
-    return F.aggregate(histogram, start, step, lambda state: state["at"])
-
-
-def count_from(histogram: Column, bin_name: str, lowest: int) -> Column:
-    """How much lies in bins at or above ``lowest``."""
-    kept = F.filter(histogram, lambda pair: pair[bin_name] >= lowest)
-    return total(kept)
+        ends = np.concatenate([[0], np.cumsum(there)])
+        offsets = ends[np.append(self._starts, len(there))]
+        kind = pa.list_(pa.field("item", item, nullable=False))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), bars, type=kind)
 
 
-def bucket(value: Column) -> Column:
-    """The logarithmic bucket of a whole number; 0 for 0, mirrored below it."""
-    magnitude = (1 + F.floor(F.ln(F.abs(value)) / math.log(BUCKET_WIDTH))).cast("int")
-    return F.when(value == 0, F.lit(0)).otherwise(F.when(value > 0, magnitude).otherwise(-magnitude))
+def bars_of(lists: pa.ChunkedArray, bin_name: str) -> tuple[pa.Array, Any, Any]:
+    """Histograms taken apart: for each bar the row that it belongs to, its bin, its count."""
+    column = lists.combine_chunks() if isinstance(lists, pa.ChunkedArray) else lists
+    bars = column.flatten()
+    lengths = column.value_lengths().to_numpy()
+    parents = pa.array(np.repeat(np.arange(len(column)), lengths))
+    return parents, bars.field(bin_name), bars.field("count")
 
 
-def bucket_middle(bucket_: Column) -> Column:
-    """The value that stands for a bucket, within 1 % of all that lies in it."""
-    middle = F.pow(F.lit(BUCKET_WIDTH), F.abs(bucket_) - 0.5)
-    return F.when(bucket_ == 0, F.lit(0.0)).otherwise(F.when(bucket_ > 0, middle).otherwise(-middle))
+def bucket(values: Ints) -> Ints:
+    """The logarithmic bucket of whole numbers; 0 for 0, mirrored below it."""
+    magnitude = np.abs(values)
+    raised = 1 + np.floor(np.log(np.maximum(magnitude, 1)) / math.log(BUCKET_WIDTH))
+    return np.where(magnitude == 0, 0, np.sign(values) * raised).astype(np.int64)
+
+
+def bucket_middle(buckets: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """The values that stand for buckets, within 1 % of all that lies in them."""
+    middle = np.power(BUCKET_WIDTH, np.abs(buckets) - 0.5)
+    return np.where(buckets == 0, 0.0, np.sign(buckets) * middle)

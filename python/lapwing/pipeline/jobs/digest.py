@@ -1,0 +1,177 @@
+"""What Spark's tasks do with a batch: all that costs time per reading, in one pass.
+
+Spark brings each device's rows together; a task then classifies its rows, writes the readings and the quarantine into
+files that no table knows yet, and answers with few rows: those files' names, the aggregates' parts, and counts. The
+driver commits them (`coverage_tables`). Nothing that a task does is seen before that, so tasks can be run again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from lapwing.contracts.tables import QUARANTINE, READINGS, SEEN
+from lapwing.pipeline.jobs.aggregates import PARTS
+from lapwing.pipeline.sinks.files import WrittenFile, write_file
+from lapwing.pipeline.transforms.parse import PARSED
+from lapwing.pipeline.transforms.repeats import classify, marks
+
+_ANSWER = "name string, body binary"
+_SEEN_SCHEMA = pa.schema(list(SEEN.arrow_schema()))
+_PARSED_SCHEMA = PARSED.arrow_schema()
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a task is told."""
+
+    folders: Mapping[str, str]
+    """Where the files of `readings` and `quarantine` go."""
+    seen: Sequence[str]
+    """The files of ``seen``, as the batch before left it."""
+    stands: Mapping[str, Mapping[int, int]]
+    """Per table and stream partition the offset below which the table has everything already."""
+
+
+@dataclass
+class Counts:
+    """What came in one stream partition, of rows that ``seen`` did not have."""
+
+    rows: int = 0
+    readings: int = 0
+    repeated: int = 0
+    quarantined: int = 0
+    lost: int = 0
+    lowest: int = 2**63 - 1
+    next: int = 0
+
+    def add(self, other: Counts) -> None:
+        """Adds another task's."""
+        for name in ("rows", "readings", "repeated", "quarantined", "lost"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.lowest, self.next = min(self.lowest, other.lowest), max(self.next, other.next)
+
+
+@dataclass
+class Digest:
+    """A batch, digested: what the driver commits."""
+
+    files: dict[str, list[WrittenFile]] = field(default_factory=lambda: {"readings": [], "quarantine": []})
+    parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {name: [] for name in (*PARTS, "seen")})
+    counts: dict[int, Counts] = field(default_factory=dict)
+
+
+def digest(parsed: DataFrame, plan: Plan) -> Digest:
+    """Has Spark digest a batch.
+
+    Args:
+        parsed: Rows of ``PARSED``.
+        plan: What has been done already, and where to write.
+    """
+
+    def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        arrived = [pa.RecordBatch.from_arrays(batch.columns, schema=_PARSED_SCHEMA) for batch in batches]
+        answers = list(_answers(pa.Table.from_batches(arrived, _PARSED_SCHEMA), plan))
+        names, bodies = [name for name, _ in answers], [body for _, body in answers]
+        yield pa.RecordBatch.from_arrays(
+            [pa.array(names, pa.string()), pa.array(bodies, pa.binary())], names=["name", "body"]
+        )
+
+    # A refused payload names no device: its sender stands in.
+    together = parsed.select(PARSED.names).repartition(F.coalesce("device", "client_id"))
+    return _gathered((row["name"], bytes(row["body"])) for row in together.mapInArrow(task, _ANSWER).collect())
+
+
+def _answers(rows: pa.Table, plan: Plan) -> Iterator[tuple[str, bytes]]:
+    rows = _from(rows, plan.stands["seen"])
+    if not rows.num_rows:
+        return
+    refused = rows["reason"].is_valid()
+    broken, valid = rows.filter(refused), rows.filter(pc.invert(refused))
+    classified = classify(valid, _seen_of(valid, plan.seen))
+    missing = {name: _from(classified, plan.stands[name]) for name in ("readings", *PARTS)}
+    yield from _file("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan)
+    yield from _file("quarantine", _from(broken, plan.stands["quarantine"]), QUARANTINE, plan)
+    for name, part in PARTS.items():
+        yield name, _ipc(part(missing[name]))
+    yield "seen", _ipc(marks(classified))
+    for partition, counts in _counted(rows, classified).items():
+        yield f"counts/{partition}", json.dumps(asdict(counts)).encode()
+
+
+def _from(rows: pa.Table, stands: Mapping[int, int]) -> pa.Table:
+    """The rows at or above their partition's position."""
+    for partition, offset in stands.items():
+        if offset:
+            below = pc.and_(pc.equal(rows["partition"], partition), pc.less(rows["offset"], offset))
+            if pc.any(below).as_py():
+                rows = rows.filter(pc.invert(below))
+    return rows
+
+
+def _seen_of(valid: pa.Table, files: Sequence[str]) -> pa.Table:
+    if not files:
+        return _SEEN_SCHEMA.empty_table()
+    devices = pc.unique(valid["device"])
+    wanted = ds.field("device").isin(devices)
+    return ds.dataset(list(files), schema=_SEEN_SCHEMA, format="parquet").to_table(filter=wanted)
+
+
+def _file(name: str, rows: pa.Table, record: Any, plan: Plan) -> Iterator[tuple[str, bytes]]:
+    if rows.num_rows:
+        schema = pa.schema(list(record.arrow_schema()))
+        written = write_file(rows.select(schema.names).cast(schema), Path(plan.folders[name]))
+        yield name, json.dumps(asdict(written)).encode()
+
+
+def _counted(rows: pa.Table, classified: pa.Table) -> dict[int, Counts]:
+    counted = {}
+    for partition in pc.unique(rows["partition"]).to_pylist():
+        all_ = rows.filter(pc.equal(rows["partition"], partition))
+        valid = classified.filter(pc.equal(classified["partition"], partition))
+        readings, late = _sum(valid["first"]), _sum(valid["late"])
+        span = pc.min_max(all_["offset"]).as_py()
+        counted[partition] = Counts(
+            rows=all_.num_rows,
+            readings=readings,
+            repeated=valid.num_rows - readings,
+            quarantined=all_.num_rows - valid.num_rows,
+            lost=_sum(valid["gap"]) - late,
+            lowest=span["min"],
+            next=span["max"] + 1,
+        )
+    return counted
+
+
+def _sum(column: pa.ChunkedArray) -> int:
+    return int(np.sum(column.to_numpy())) if len(column) else 0
+
+
+def _ipc(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _gathered(answers: Iterable[tuple[str, bytes]]) -> Digest:
+    found = Digest()
+    for name, body in answers:
+        if name.startswith("counts/"):
+            found.counts.setdefault(int(name.removeprefix("counts/")), Counts()).add(Counts(**json.loads(body)))
+        elif name in found.files:
+            found.files[name].append(WrittenFile(**json.loads(body)))
+        else:
+            with pa.ipc.open_stream(body) as stream:
+                found.parts[name].append(stream.read_all())
+    return found
