@@ -27,12 +27,22 @@ impl<K: Ord> Timers<K> {
         self.heap.peek().map(|Reverse((at_ms, _))| *at_ms)
     }
 
-    /// Takes one entry that is due at `now_ms`.
-    pub(crate) fn due(&mut self, now_ms: u64) -> Option<K> {
+    /// Takes one entry that is due at `now_ms`, with its deadline.
+    pub(crate) fn due(&mut self, now_ms: u64) -> Option<(u64, K)> {
         if self.next_at()? > now_ms {
             return None;
         }
-        self.heap.pop().map(|Reverse((_, what))| what)
+        self.heap.pop().map(|Reverse(entry)| entry)
+    }
+
+    /// How many entries there are, those whose owner is gone included.
+    pub(crate) fn len(&self) -> usize {
+        self.heap.len()
+    }
+
+    /// Forgets the entries that `is_live` does not know.
+    pub(crate) fn retain(&mut self, mut is_live: impl FnMut(u64, &K) -> bool) {
+        self.heap.retain(|Reverse((at_ms, what))| is_live(*at_ms, what));
     }
 }
 
@@ -49,6 +59,8 @@ mod tests {
         timers.add(20, 'b');
         assert_eq!(timers.next_at(), Some(10));
         assert_eq!(timers.due(9), None);
-        assert_eq!((timers.due(20), timers.due(20), timers.due(20)), (Some('a'), Some('b'), None));
+        assert_eq!((timers.due(20), timers.due(20), timers.due(20)), (Some((10, 'a')), Some((20, 'b')), None));
+        timers.retain(|at_ms, _| at_ms > 30);
+        assert_eq!(timers.len(), 0);
     }
 }

@@ -149,11 +149,11 @@ impl Clients {
     }
 
     /// Puts a session into the place that its key names.
-    pub(crate) fn insert_session(&mut self, session: Session, connection: Option<usize>) {
+    pub(crate) fn insert_session(&mut self, session: Session, connection: Option<usize>, timer_ms: Option<u64>) {
         let key = session.key();
         let client_id: Arc<str> = session.client_id().into();
         self.by_id.insert(client_id.clone(), key);
-        let index = self.sessions.insert(Entry { session, client_id, connection, awaiting: false, timer_ms: None });
+        let index = self.sessions.insert(Entry { session, client_id, connection, awaiting: false, timer_ms });
         debug_assert_eq!(index, place_of(key));
     }
 

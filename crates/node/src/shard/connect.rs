@@ -5,6 +5,7 @@ use std::time::Instant;
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode};
 use lapwing_session::{Admission, Session, admit, refuse, refuse_malformed};
 
+use super::clients::Entry;
 use super::connection::Stage;
 use super::serve::Flow;
 use super::{Due, Shard};
@@ -56,6 +57,8 @@ impl Shard {
 
     fn open_session(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission) {
         let existing = self.take_existing(&admission.client_id);
+        let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
+        let existing = existing.map(|entry| entry.session);
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
         let settings = self.settings.clone();
@@ -65,7 +68,9 @@ impl Shard {
             return;
         };
         let key = opened.session.key();
-        self.clients.insert_session(opened.session, Some(index));
+        // A timer names a session by its key: one that goes on still has the one that was set for it.
+        let timer_ms = timer_ms.filter(|_| opened.session_present);
+        self.clients.insert_session(opened.session, Some(index), timer_ms);
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
         }
@@ -82,7 +87,7 @@ impl Shard {
     }
 
     /// The session that the client has already, taken out of the table and off its former connection.
-    fn take_existing(&mut self, client_id: &str) -> Option<Session> {
+    fn take_existing(&mut self, client_id: &str) -> Option<Entry> {
         let key = self.clients.find(client_id)?;
         if let Some(former) = self.clients.entry(key)?.connection {
             self.take_over(former, key);
@@ -90,7 +95,7 @@ impl Shard {
             self.clients.entry(key)?;
         }
         self.left_offline();
-        self.clients.remove_session(key).map(|entry| entry.session)
+        self.clients.remove_session(key)
     }
 
     /// Bytes that are no packet.

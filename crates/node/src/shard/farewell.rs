@@ -109,15 +109,20 @@ impl Shard {
     }
 
     /// A session's deadline has come: keep alive, will delay, or expiry.
-    pub(super) fn session_due(&mut self, key: SessionKey) {
-        let Some(entry) = self.clients.entry(key) else { return };
+    pub(super) fn session_due(&mut self, key: SessionKey, at_ms: u64) {
+        // One timer per session counts, the one that it remembers.
+        let Some(entry) = self.clients.entry(key).filter(|entry| entry.timer_ms == Some(at_ms)) else { return };
         entry.timer_ms = None;
         let (connection, client_id) = (entry.connection, entry.client_id.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
             && connection.hold.is_some()
         {
             // Its packets wait because we do not read them; silence would be our doing.
-            self.timers.add(self.now_ms + HELD_AGAIN_MS, Due::Session(key));
+            let again_ms = self.now_ms + HELD_AGAIN_MS;
+            if let Some(entry) = self.clients.entry(key) {
+                entry.timer_ms = Some(again_ms);
+            }
+            self.timers.add(again_ms, Due::Session(key));
             return;
         }
         let now_ms = self.now_ms;

@@ -168,11 +168,11 @@ impl Shard {
             Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound),
             Some(Ok(Step::Subscribe(request))) => {
                 self.subscribe(client.session, &request);
-                self.check_output(index)
+                self.check_room(index)
             }
             Some(Ok(Step::Unsubscribe(request))) => {
                 self.unsubscribe(client.session, &request);
-                self.check_output(index)
+                self.check_room(index)
             }
             Some(Err(close)) => {
                 self.close(index, &close);
@@ -203,6 +203,11 @@ impl Shard {
             return self.hold(index, Hold::Mail);
         }
         Flow::Continue
+    }
+
+    /// Announcements go by mail and answers into the output buffer: both must have room.
+    fn check_room(&mut self, index: usize) -> Flow {
+        if self.post.has_credit() { self.check_output(index) } else { self.hold(index, Hold::Mail) }
     }
 
     /// Acknowledgements are always written, so a client that does not read must not go on asking for them.

@@ -37,6 +37,9 @@ impl Spinning {
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
+/// Stale timers kept before they are looked for.
+const TIMERS_SPARE: usize = 4096;
+
 impl Shard {
     /// Works until the node stops.
     ///
@@ -203,14 +206,29 @@ impl Shard {
     }
 
     fn run_timers(&mut self) {
-        while let Some(due) = self.timers.due(self.now_ms) {
+        while let Some((at_ms, due)) = self.timers.due(self.now_ms) {
             match due {
                 Due::Connect { index, born } => self.connect_timeout(index, born),
                 Due::Stall { index, born } => self.stalled(index, born),
-                Due::Session(key) => self.session_due(key),
+                Due::Session(key) => self.session_due(key, at_ms),
                 Due::Door => {}
             }
         }
+        if self.timers.len() > 2 * (self.clients.session_count() + self.clients.connection_count()) + TIMERS_SPARE {
+            self.forget_stale_timers();
+        }
+    }
+
+    /// Sessions and connections that come and go leave their timers behind; those that nobody waits for go now.
+    fn forget_stale_timers(&mut self) {
+        let Shard { timers, clients, .. } = self;
+        timers.retain(|at_ms, due| match due {
+            Due::Connect { index, born } | Due::Stall { index, born } => {
+                clients.connection(*index).is_some_and(|connection| connection.born == *born)
+            }
+            Due::Session(key) => clients.entry(*key).is_some_and(|entry| entry.timer_ms == Some(at_ms)),
+            Due::Door => true,
+        });
     }
 
     /// Nothing waits to leave this shard.

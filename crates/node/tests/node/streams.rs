@@ -187,3 +187,26 @@ fn a_failed_sync_stops_the_node() {
     assert!(failure.message.contains("sync"), "{}", failure.message);
     assert!(node.stop().is_err());
 }
+
+/// Does damage in the middle of a segment refuse to start, naming file and byte, and does a second node in the same folder?
+#[test]
+fn a_damaged_or_taken_folder_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = Handle::start(streams(dir.path(), 1, "")).unwrap();
+    let taken = Handle::start(streams(dir.path(), 1, "")).err().expect("the folder is in use");
+    assert_eq!(taken.code(), "data_folder");
+    let mut client = connect(&node, "x");
+    (0..100).for_each(|_| client.publish_acked("s/x/r", &[7; 100]));
+    node.stop().unwrap();
+    let folder = dir.path().join("streams/readings");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let segment = files.max_by_key(|path| std::fs::metadata(path).unwrap().len()).unwrap();
+    let mut bytes = std::fs::read(&segment).unwrap();
+    let at = bytes.windows(100).position(|window| window == [7; 100]).unwrap() + 50;
+    bytes[at] ^= 1;
+    std::fs::write(&segment, bytes).unwrap();
+    let damaged = Handle::start(streams(dir.path(), 1, "")).err().expect("damage is not skipped");
+    assert_eq!(damaged.code(), "data_corrupt");
+    let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(damaged.to_string().contains(&name) && damaged.to_string().contains("byte"), "{damaged}");
+}
