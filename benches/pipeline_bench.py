@@ -42,12 +42,12 @@ def serve(pipe: Connection, rows: int, partitions: int, repeats: float) -> None:
 
 
 def main() -> None:
+    """Prints a table."""
     if os.environ.get("LAPWING_LOG"):
         import logging
 
         logging.basicConfig()
         logging.getLogger("lapwing").setLevel(os.environ["LAPWING_LOG"].upper())
-    """Prints a table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--readings", type=int, default=3_000_000)
     parser.add_argument("--batch", type=int, default=1_000_000)

@@ -19,9 +19,7 @@ def iso(at: datetime) -> str:
     return at.isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def reading(
-    device: str, serial: int, boot: int = 0, *, at: datetime = START, **changes: Any
-) -> dict[str, Any]:
+def reading(device: str, serial: int, boot: int = 0, *, at: datetime = START, **changes: Any) -> dict[str, Any]:
     """A reading as a dict; ``...`` takes a member away."""
     whole = {
         "device": device,
@@ -97,9 +95,7 @@ def _batch(
             f'"lat":{la:.6f},"lon":{lo:.6f},"speed_kmh":{v:.1f},"operator":"A","cell":"{c}","network":"LTE",'
             f'"channel":{c},"occupied_share":{o:.4f},"rsrp_dbm":{r},"rsrq_db":-10.5,"snr_db":3.25,"dl_kbps":1200.5}}'
         ).encode()
-        for w, s, t, la, lo, v, c, o, r in zip(
-            who, serials, at, lat, lon, speed, channel, share, rsrp, strict=True
-        )
+        for w, s, t, la, lo, v, c, o, r in zip(who, serials, at, lat, lon, speed, channel, share, rsrp, strict=True)
     ]
     names = [f"{name}-{w:06d}" for w in who]
     if repeats:

@@ -64,9 +64,5 @@ def unsealed(error: BaseException, *, where: str) -> LapwingError:
 
 
 globals().update(
-    {
-        name: kind
-        for name, kind in vars(errors).items()
-        if isinstance(kind, type) and issubclass(kind, LapwingError)
-    }
+    {name: kind for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, LapwingError)}
 )

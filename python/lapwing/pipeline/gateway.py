@@ -26,5 +26,6 @@ def start_jvm(settings: Mapping[str, str], log: Path | None) -> None:
     for key, value in settings.items():
         conf.set(key, value)
     with (log or Path(os.devnull)).open("ab") as file:
-        gateway = launch_gateway(conf, {"stderr": file, "stdout": file, "start_new_session": True})
+        kwargs = {"stderr": file, "stdout": file, "start_new_session": True}
+        gateway = launch_gateway(conf, kwargs)  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)

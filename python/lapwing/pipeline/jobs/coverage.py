@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lapwing.errors import LapwingError, TimedOutError
-from lapwing.pipeline.errors import unsealed
+from lapwing.pipeline.errors import TableError, unsealed
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables, Hook
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.jobs.progress import BatchProgress, JobResult, ProgressCallback, together
+from lapwing.pipeline.jobs.progress import NOTHING_YET, JobResult, ProgressCallback
 from lapwing.pipeline.session import session
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient, StreamState
@@ -68,14 +68,15 @@ class CoverageJob:
         self._master, self._conf = master, given
         self._progress = progress or (lambda _: None)
         self._committed = committed
-        self._batches: list[BatchProgress] = []
+        self._total = NOTHING_YET
+        self._done: Mapping[int, int] | None = None
         self._changed = threading.Condition()
         self._at_work = threading.Lock()
         self._stopping = threading.Event()
         self._query: StreamingQuery | None = None
         self._tables: CoverageTables | None = None
         self._folder: JobFolder | None = None
-        self._begun = 0.0
+        self._begun = self._ended = 0.0
 
     def start(self) -> CoverageJob:
         """Checks what it needs and starts; returns once Spark runs.
@@ -86,9 +87,7 @@ class CoverageJob:
         state = self._look()
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:
-            spark = session(
-                master=self._master, conf=self._conf, app="lapwing coverage", log=self._out / "spark.log"
-            )
+            spark = session(master=self._master, conf=self._conf, app="lapwing coverage", log=self._out / "spark.log")
             self._tables = CoverageTables(
                 self._out / "tables",
                 state.uuid,
@@ -97,12 +96,10 @@ class CoverageJob:
                 committed=self._committed,
             )
             options = {"reader": "coverage", **self._options, **self._resumed(self._tables)}
-            rows = spark.readStream.format("lapwing").options(
-                url=str(self._address), decode="reading", **options
-            )
+            rows = spark.readStream.format("lapwing").options(url=str(self._address), decode="reading", **options)
             writer = observed(rows.load()).writeStream.queryName("coverage").foreachBatch(self._on_batch)
             writer = writer.option("checkpointLocation", str(self._checkpoint))
-            self._begun = time.monotonic()
+            self._begun = self._ended = time.monotonic()
             if self._trigger == "available-now":
                 self._query = writer.trigger(availableNow=True).start()
             else:
@@ -112,16 +109,15 @@ class CoverageJob:
             raise unsealed(error, where=str(self._address)) from None
         return self
 
-    def wait(self) -> None:
-        """Waits until the query ends: with ``available-now`` all is done, else somebody stopped it.
-
-        Ctrl-C and other interrupts are heard meanwhile.
+    def wait(self, stopped: threading.Event | None = None) -> None:
+        """Waits until the query ends (with ``available-now``: all is done), `stop` is called or ``stopped`` is set.
 
         Raises:
             LapwingError: It failed.
         """
         query = self._running()
-        while query.isActive and not self._stopping.wait(_POLL_S):
+        stopped = stopped or self._stopping
+        while query.isActive and not stopped.wait(_POLL_S) and not self._stopping.is_set():
             pass
         self._raise_failure()
 
@@ -152,16 +148,16 @@ class CoverageJob:
         """Lets the batch at hand finish, then stops; no harm if it has stopped already."""
         self._stopping.set()
         with self._at_work:
-            if self._query:
-                self._query.stop()
+            pass  # The batch at hand is done, and no other one begins: see `_on_batch`.
+        if self._query:
+            self._query.stop()
         if self._folder:
             self._folder.release()
 
     def result(self, *, draw: bool = True) -> JobResult:
         """What the run did; draws the pictures unless told not to. After `stop`, or the end of ``available-now``."""
-        took = time.monotonic() - self._begun
-        tables = self._tables
-        done = together(self._batches, tables.rows() if tables else {}, took)
+        rows = self._tables.rows() if self._tables else {}
+        done = replace(self._total, rows_in_tables=rows, seconds=self._ended - self._begun)
         if not draw:
             return done
         begun = time.monotonic()
@@ -175,9 +171,15 @@ class CoverageJob:
 
     def _resumed(self, tables: CoverageTables) -> dict[str, str]:
         """Without a checkpoint the tables say where to go on, and which batch was begun."""
-        if (self._checkpoint / "offsets").exists():
-            return {}
         begun = tables.begun()
+        if any((self._checkpoint / "commits").glob("[0-9]*")):
+            if not any(begun.until.values()):
+                raise TableError(
+                    "the checkpoint is ahead of the tables, which hold nothing of this stream",
+                    where=str(self._checkpoint),
+                    remedy="remove the checkpoint as well, or bring the tables back",
+                )
+            return {}
         start = {str(p): offset for p, offset in begun.start.items() if offset}
         until = {str(p): offset for p, offset in begun.until.items() if offset > begun.start.get(p, 0)}
         return {
@@ -193,8 +195,9 @@ class CoverageJob:
             assert self._tables is not None  # set before the query starts
             done = self._tables.write(rows, batch)
         with self._changed:
+            self._done, self._ended = done.done, time.monotonic()
             if done.rows:
-                self._batches.append(done)
+                self._total = self._total.plus(done)
             self._changed.notify_all()
         if done.rows:
             self._progress(done)
@@ -204,7 +207,7 @@ class CoverageJob:
     def _reached(self, target: Mapping[int, int]) -> bool:
         tables = self._tables
         assert tables is not None  # `_running` has checked
-        done = self._batches[-1].done if self._batches else tables.begun().start
+        done = tables.begun().start if self._done is None else self._done
         return all(done.get(partition, 0) >= offset for partition, offset in target.items())
 
     def _running(self) -> StreamingQuery:

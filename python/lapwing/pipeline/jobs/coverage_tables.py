@@ -159,7 +159,7 @@ class CoverageTables:
                 sink.replace(joined_marks(sink.read()))
                 sink.clean()
         self._committed("seen")
-        return rows.num_rows
+        return int(rows.num_rows)
 
     def _stands(self) -> dict[str, dict[int, int]]:
         return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}

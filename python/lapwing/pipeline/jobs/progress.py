@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 
@@ -47,10 +47,23 @@ class JobResult:
     lost: int
     trimmed: int
     seconds: float
-    """From the first batch's start to the last one's end."""
+    """From the query's start to the end of the last batch."""
     seconds_by_phase: Mapping[str, float]
     rows_in_tables: Mapping[str, int]
     pictures: tuple[Path, ...] = ()
+
+    def plus(self, batch: BatchProgress) -> JobResult:
+        """With one batch more."""
+        phases = dict(self.seconds_by_phase)
+        for name, took in batch.seconds_by_phase.items():
+            phases[name] = phases.get(name, 0.0) + took
+        counts = {name: getattr(self, name) + getattr(batch, name) for name in _SUMMED}
+        return replace(self, batches=self.batches + 1, seconds_by_phase=phases, **counts)
+
+
+_SUMMED = ("rows", "readings", "repeated", "quarantined", "lost", "trimmed")
+NOTHING_YET = JobResult(0, 0, 0, 0, 0, 0, 0, 0.0, {}, {})
+"""The result of a run without batches."""
 
 
 @dataclass
@@ -67,23 +80,3 @@ class Phases:
             yield
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.monotonic() - begun
-
-
-def together(batches: list[BatchProgress], rows_in_tables: Mapping[str, int], seconds: float) -> JobResult:
-    """The sum of ``batches``."""
-    phases: dict[str, float] = {}
-    for each in batches:
-        for name, took in each.seconds_by_phase.items():
-            phases[name] = phases.get(name, 0.0) + took
-    return JobResult(
-        batches=len(batches),
-        rows=sum(each.rows for each in batches),
-        readings=sum(each.readings for each in batches),
-        repeated=sum(each.repeated for each in batches),
-        quarantined=sum(each.quarantined for each in batches),
-        lost=sum(each.lost for each in batches),
-        trimmed=sum(each.trimmed for each in batches),
-        seconds=seconds,
-        seconds_by_phase=phases,
-        rows_in_tables=rows_in_tables,
-    )

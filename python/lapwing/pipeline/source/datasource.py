@@ -18,6 +18,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from lapwing.contracts.envelope import ENVELOPE
+from lapwing.contracts.fields import Record
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
 from lapwing.pipeline.errors import StreamRecreatedError, sealed
 from lapwing.pipeline.source.client import StreamClient, StreamState
@@ -66,17 +67,17 @@ class LapwingDataSource(DataSource):
         return _record(SourceOptions.parse(dict(self.options))).spark_schema()
 
     @_sealing
-    def reader(self, schema: StructType) -> DataSourceReader:
+    def reader(self, schema: StructType) -> DataSourceReader:  # noqa: ARG002  (Spark's interface)
         """For ``spark.read``: everything that the stream holds now."""
         return _BatchReader(SourceOptions.parse(dict(self.options)))
 
     @_sealing
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  (Spark's name)
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: ARG002, N802
         """For ``spark.readStream``."""
         return _StreamReader(SourceOptions.parse(dict(self.options)))
 
 
-def _record(options: SourceOptions) -> Any:
+def _record(options: SourceOptions) -> Record:
     return PARSED if options.decode == "reading" else ENVELOPE
 
 

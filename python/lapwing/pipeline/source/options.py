@@ -96,8 +96,10 @@ def _typed(name: str, kind: str, value: str) -> Any:
             words = [word.strip(" \"'") for word in kind[len("Literal[") : -1].split(",")]
             return words[words.index(value)]
         number = {"int": int, "float": float}.get(kind)
-        made = number(value) if number else value
-        if number and made < 0:
+        if number is None:
+            return value
+        made = number(value)
+        if made < 0:
             raise ValueError
         return made
     except ValueError:

@@ -80,9 +80,7 @@ def coverage(bins: pa.Table, *, served_dbm: int = SERVED_DBM) -> pa.Table:
     rsrp_sum = groups.sum(dbm * heard)
     columns |= {
         "tile": pa.array(tile_names(ints(columns["tile_x"]), ints(columns["tile_y"])), pa.string()),
-        "occupied_share_mean": _share(
-            columns["occupied_sum_ppb"], columns["occupied_count"], PARTS_PER_BILLION
-        ),
+        "occupied_share_mean": _share(columns["occupied_sum_ppb"], columns["occupied_count"], PARTS_PER_BILLION),
         "rsrp_sum_dbm": rsrp_sum,
         "rsrp_mean_dbm": _share(rsrp_sum, columns["rsrp_count"]),
         "served_share": _share(groups.sum(np.where(dbm >= served_dbm, heard, 0)), columns["rsrp_count"]),

@@ -1,0 +1,155 @@
+"""``lapwing pipeline list|run``: Spark jobs over a broker's stream."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lapwing.cli.common import echo_json, examples, table
+from lapwing.errors import ConfigError
+
+if TYPE_CHECKING:
+    from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
+
+app = typer.Typer(help="Run Spark jobs over a stream.", no_args_is_help=True)
+
+_AVAILABLE_NOW = "available-now"
+
+
+@app.command("list", epilog=examples("lapwing pipeline list"))
+def list_() -> None:
+    """List the jobs."""
+    from lapwing.pipeline.jobs import JOBS
+
+    typer.echo(table(JOBS.items(), ("JOB", "WRITES")))
+
+
+@app.command(
+    epilog=examples(
+        "lapwing pipeline run coverage --source http://127.0.0.1:8080 --out out",
+        "lapwing pipeline run coverage --source http://127.0.0.1:8080/v1/streams/readings --out out"
+        " --trigger available-now",
+        "lapwing pipeline run coverage --source http://edge:8080 --out out --conf spark.driver.memory=6g"
+        " --conf lapwing.on_trimmed=skip",
+    )
+)
+def run(
+    job: Annotated[str, typer.Argument(metavar="JOB", help="A name that `lapwing pipeline list` shows.")],
+    source: Annotated[
+        str,
+        typer.Option(metavar="URL", help="The stream: http://HOST:PORT/v1/streams/NAME; without a path, readings."),
+    ],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Gets tables/NAME, pictures and report.html.")],
+    checkpoint: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Spark's checkpoint; else OUT/checkpoint.")
+    ] = None,
+    trigger: Annotated[
+        str, typer.Option(metavar="available-now|SECONDS", help="What is there now, or a batch every so often.")
+    ] = "1",
+    master: Annotated[
+        str | None, typer.Option(metavar="MASTER", help="Spark's master; else this machine, all cores.")
+    ] = None,
+    conf: Annotated[
+        list[str],
+        typer.Option(
+            metavar="KEY=VALUE", help="A Spark setting, or lapwing.NAME=VALUE for the source; may be repeated."
+        ),
+    ] = [],  # noqa: B006  (typer copies it)
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per batch, and the result.")] = False,
+) -> None:
+    """Run a job until it is done, or until Ctrl-C or SIGTERM: it finishes the batch at hand, then draws."""
+    from lapwing.pipeline.jobs import JOBS
+
+    if job not in JOBS:
+        raise ConfigError(f"no job is called {job!r}", where="JOB", remedy=f"there is {', '.join(JOBS)}")
+    every, settings = _trigger(trigger), _conf(conf)
+    from lapwing.pipeline.jobs.coverage import run_coverage
+
+    told = _tell_json if json else _tell
+    with _interrupts() as stopped:
+        result = run_coverage(
+            source,
+            out,
+            checkpoint=checkpoint,
+            trigger=every,
+            master=master,
+            conf=settings,
+            progress=told,
+            until=lambda running: running.wait(stopped),
+        )
+    _finish(result, out, json=json)
+
+
+@contextmanager
+def _interrupts() -> Iterator[threading.Event]:
+    """An event that Ctrl-C and SIGTERM set; a second one interrupts at once."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: Any) -> None:
+        if stopped.is_set():
+            raise KeyboardInterrupt
+        typer.echo("stopping after the batch at hand", err=True)
+        stopped.set()
+
+    kept = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def _trigger(text: str) -> Any:
+    if text == _AVAILABLE_NOW:
+        return text
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise ConfigError(
+            f"trigger {text!r} cannot be", where="--trigger", remedy="give available-now or a number of seconds"
+        )
+    return seconds
+
+
+def _conf(pairs: list[str]) -> dict[str, str]:
+    settings = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"setting {pair!r} cannot be", where="--conf", remedy="give KEY=VALUE")
+        settings[key] = value
+    return settings
+
+
+def _tell(done: BatchProgress) -> None:
+    parts = [f"{done.readings:,} readings"]
+    counts = {"repeated": done.repeated, "lost": done.lost, "quarantined": done.quarantined, "trimmed": done.trimmed}
+    parts += [f"{count:,} {name}" for name, count in counts.items() if count]
+    rate = done.rows / done.seconds if done.seconds else 0
+    typer.echo(f"batch {done.batch}: {', '.join(parts)} in {done.seconds:.1f} s ({rate:,.0f} messages/s)", err=True)
+
+
+def _tell_json(done: BatchProgress) -> None:
+    from dataclasses import asdict
+
+    echo_json(asdict(done))
+
+
+def _finish(result: JobResult, out: Path, *, json: bool) -> None:
+    if json:
+        from dataclasses import asdict
+
+        echo_json({**asdict(result), "pictures": [str(path) for path in result.pictures]})
+        return
+    typer.echo(table(((name, f"{rows:,}") for name, rows in result.rows_in_tables.items()), ("TABLE", "ROWS")))
+    typer.echo(f"{out}/tables; {', '.join(path.name for path in result.pictures) or 'no pictures'}")
+    if result.trimmed:
+        typer.echo(f"{result.trimmed:,} messages had been trimmed away before they were read", err=True)
