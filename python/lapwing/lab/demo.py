@@ -6,7 +6,9 @@ rhythm. Spark is started before the first device, so that its start is not in th
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import threading
 import time
@@ -16,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+
+from pyspark.sql import SparkSession
 
 from lapwing.broker import Broker
 from lapwing.lab.demo_folder import claim, clear
@@ -89,16 +93,17 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
     begun = time.monotonic()
     check_spark()
     check_java()
-    with screen.phase("prepare", "preparing the readings"):
-        source = plan.source()
-    malformed = source.malformed if isinstance(source, Replay) else []
-    screen.malformed(malformed)
     claim(plan.out)
     try:
+        with screen.phase("prepare", "preparing the readings"):
+            source = plan.source()
+        malformed = source.malformed if isinstance(source, Replay) else []
+        screen.malformed(malformed)
         fleet = _send_and_tabulate(plan, source, screen)
         with screen.phase("draw", "drawing"):
             facts = _drawn(plan)
     except KeyboardInterrupt:
+        _end_children()
         clear(plan.out)
         raise
     screen.seconds["total"] = time.monotonic() - begun
@@ -122,7 +127,7 @@ def _send_and_tabulate(plan: DemoPlan, source: Source, screen: Screen) -> dict[s
                 checkpoint=checkpoint,
                 progress=tabulated.add,
             ).start()
-        stack.callback(job.stop)
+        stack.enter_context(_ended(job, screen))
         fleet = stack.enter_context(FleetRun(broker.url, source.devices, seed=plan.seed))
         with screen.phase("connect", "connecting devices", len(source.devices)) as bar:
             fleet.connect(lambda counts: bar.at(counts.online))
@@ -158,6 +163,32 @@ def _errors_to(path: Path) -> Iterator[None]:
             sys.stderr.flush()
             os.dup2(kept, 2)
             os.close(kept)
+
+
+@contextmanager
+def _ended(job: CoverageJob, screen: Screen) -> Iterator[None]:
+    """Stops the job at the end: after the batch at hand, or, interrupted, at once."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        screen.note("interrupted: stopping, and removing what was written")
+        session = SparkSession.getActiveSession()
+        if session is not None:
+            # What the batch at hand writes is removed with all else; waiting for it could take half a minute.
+            session.stop()
+        raise
+    finally:
+        job.stop()
+
+
+def _end_children() -> None:
+    """Ends this process's children: a JVM interrupted while it starts would stay for ever (seen with
+    PySpark 4.2).
+    """
+    for task in Path("/proc/self/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # a thread, or a child, that has ended meanwhile
+            for child in task.read_text().split():
+                os.kill(int(child), signal.SIGTERM)
 
 
 class _Tabulated:

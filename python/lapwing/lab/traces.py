@@ -24,6 +24,8 @@ DEVICE_CHARS_MAX = 128
 class TraceError(LapwingError):
     """The traces cannot be used: not there, not readable, or not of the known columns."""
 
+    exit_code = 2
+
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
@@ -114,9 +116,7 @@ def find(path: Path) -> list[Trace]:
 def _traces(path: Path, openers: dict[str, Callable[[], BinaryIO]]) -> list[Trace]:
     names = sorted(name for name in openers if _is_trace(name))
     if not names:
-        raise TraceError(
-            "no .csv file in it", where=str(path), remedy="give --replay a ZIP, a folder or a CSV file"
-        )
+        raise TraceError("no .csv file in it", where=str(path), remedy="give --replay a ZIP, a folder or a CSV file")
     devices = _devices(names)
     return [Trace(name, devices[name], openers[name]) for name in names]
 
