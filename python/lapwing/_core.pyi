@@ -174,8 +174,8 @@ class Swarm:
         """Lets the messages begin, at ``start_ns`` of the monotonic clock or at once."""
     def progress_json(self) -> str:
         """How far it is: an object of counters."""
-    def is_over(self) -> bool:
-        """True when everything has arrived, or nothing more will; ask often."""
+    def wait(self, timeout_s: float) -> bool:
+        """Waits for the end (everything has arrived, or nothing more will), up to so long; true when it is over."""
     def cancel(self) -> None:
         """Publishes no more; what is under way may still arrive."""
     def finish_json(self) -> str:

@@ -6,6 +6,7 @@ use lapwing_swarm::{EndWatch, Outcome, Profile, Report, SinkConfig, SwarmError};
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::client::seconds;
 use crate::core_error::core_error;
 
 /// One process's part of a run: made, it starts its threads and its clients come in.
@@ -46,9 +47,9 @@ impl Swarm {
         self.with(py, |(swarm, _)| json(&swarm.progress()))
     }
 
-    /// True when everything has arrived, or nothing more will; ask often.
-    fn is_over(&self, py: Python<'_>) -> PyResult<bool> {
-        self.with(py, |(swarm, watch)| Ok(swarm.is_over(watch)))
+    /// Waits up to `timeout_s` for the end: everything has arrived, or nothing more will. True when it is over.
+    fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+        self.with(py, |(swarm, watch)| Ok(swarm.wait_for_end(watch, seconds(timeout_s))))
     }
 
     /// Publishes no more; what is under way may still arrive.

@@ -10,10 +10,12 @@ use crate::profile::Profile;
 use crate::report::Report;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How often the coordinator looks.
+/// How often the coordinator looks once all is sent: the end is part of what is measured.
 const LOOK: Duration = Duration::from_millis(2);
+/// How often it looks before: each look may interrupt a lane on the same core.
+const LOOK_MEANWHILE: Duration = Duration::from_millis(50);
 /// From the decision to start to the first message: every thread has seen it by then.
 const LEAD_NS: u64 = 20 * MILLISECOND_NS;
 /// With several processes nobody knows what is still to come; then this much silence is the end, at most.
@@ -37,7 +39,7 @@ pub fn run(profile: &Profile) -> Result<Report, SwarmError> {
         thread::sleep(LOOK);
     }
     swarm.go(None);
-    swarm.wait_for_end();
+    swarm.wait_for_end(&mut EndWatch::new(profile), Duration::MAX);
     Ok(Report::new(profile, &swarm.finish()?))
 }
 
@@ -102,17 +104,20 @@ impl Swarm {
         self.board.start_at(start_ns.unwrap_or_else(|| now_ns() + LEAD_NS));
     }
 
-    /// Waits until everything has arrived, or nothing has for a while.
-    pub fn wait_for_end(&self) {
-        let mut watch = EndWatch::new(&self.profile);
-        while !self.is_over(&mut watch) {
-            thread::sleep(LOOK);
+    /// Waits until everything has arrived, or nothing has for a while, but no longer than `timeout`; true when it is over.
+    pub fn wait_for_end(&self, watch: &mut EndWatch, timeout: Duration) -> bool {
+        let began = Instant::now();
+        loop {
+            let progress = self.progress();
+            if self.board.is_stopped() || watch.is_over(&progress, now_ns()) {
+                return true;
+            }
+            let left = timeout.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return false;
+            }
+            thread::sleep(left.min(if progress.publishing > 0 { LOOK_MEANWHILE } else { LOOK }));
         }
-    }
-
-    /// One look of `wait_for_end`, for callers that have something else to do in between.
-    pub fn is_over(&self, watch: &mut EndWatch) -> bool {
-        self.board.is_stopped() || watch.is_over(&self.progress(), now_ns())
     }
 
     /// Publishes no more; what is under way may still arrive.

@@ -30,6 +30,7 @@ class SwarmProgress:
             TimeElapsedColumn(),
             console=Console(stderr=True),
             transient=True,
+            refresh_per_second=4,
             disable=quiet or not sys.stderr.isatty(),
         )
         self._task = self._progress.add_task("connecting", total=None, text="")

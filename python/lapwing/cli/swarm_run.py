@@ -10,7 +10,10 @@ from lapwing import _core
 from lapwing.cli.swarm_progress import SwarmProgress
 from lapwing.client.failures import core_failures
 
-_LOOK_S = 0.01
+_LOOK_S = 0.02
+_WAIT_S = 0.25
+"""Longest wait inside Rust at a time: the bar moves and Ctrl-C is heard in between. Not shorter: each look may
+interrupt a thread of the swarm, and so show in the latencies."""
 
 
 class Part(Protocol):
@@ -25,8 +28,8 @@ class Part(Protocol):
     def progress_json(self) -> str:
         """How far it is."""
 
-    def is_over(self) -> bool:
-        """True when nothing more will arrive."""
+    def wait(self, timeout_s: float) -> bool:
+        """Waits until nothing more will arrive, up to so long; true when that is so."""
 
     def cancel(self) -> None:
         """Publishes no more."""
@@ -82,6 +85,5 @@ def _run_part(part: Part, shown: SwarmProgress) -> tuple[list[str], bool]:
 
 
 def _watch(part: Part, shown: SwarmProgress) -> None:
-    while not part.is_over():
+    while not part.wait(_WAIT_S):
         shown.running(json.loads(part.progress_json()))
-        time.sleep(_LOOK_S)

@@ -16,8 +16,8 @@ from typing import Any, Literal, TypeAlias
 from lapwing import _core
 
 Line: TypeAlias = Literal["progress", "ready", "outcome", "error"]
-_LOOK_S = 0.01
-_SHOW_EVERY = 10
+_LOOK_S = 0.05
+_SHOW_EVERY_S = 0.2
 
 
 def main() -> int:
@@ -33,19 +33,15 @@ def main() -> int:
 def _run(swarm: _core.Swarm) -> None:
     while not swarm.is_ready():
         _say("progress", json.loads(swarm.progress_json()))
-        time.sleep(_LOOK_S * _SHOW_EVERY)
+        time.sleep(_LOOK_S)
     _say("ready", True)
     order = json.loads(sys.stdin.readline() or "{}")
     if "go" not in order:
         return  # the parent has gone, or another worker could not come in
     swarm.go(order["go"])
     threading.Thread(target=_heed, args=(swarm,), daemon=True).start()
-    looks = 0
-    while not swarm.is_over():
-        if looks % _SHOW_EVERY == 0:
-            _say("progress", json.loads(swarm.progress_json()))
-        looks += 1
-        time.sleep(_LOOK_S)
+    while not swarm.wait(_SHOW_EVERY_S):
+        _say("progress", json.loads(swarm.progress_json()))
     _say("outcome", json.loads(swarm.finish_json()))
 
 

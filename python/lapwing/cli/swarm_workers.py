@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from lapwing.errors import LapwingError
 _LEAD_NS = 200_000_000
 """From "go" to the first message: every worker has read it by then."""
 _END_S = 20.0
+_LOOK_S = 0.05
 
 
 class Workers:
@@ -52,9 +54,14 @@ class Workers:
         names |= {"answered", "errors"}
         return json.dumps({name: sum(count.get(name, 0) for count in counts) for name in names})
 
-    def is_over(self) -> bool:
-        """True when every process has ended."""
-        return all(worker.has("outcome") for worker in self._workers)
+    def wait(self, timeout_s: float) -> bool:
+        """Waits until every process has ended, up to so long; true when they have."""
+        deadline = time.monotonic() + timeout_s
+        while not all(worker.has("outcome") for worker in self._workers):
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(_LOOK_S)
+        return True
 
     def cancel(self) -> None:
         """Publishes no more."""

@@ -1,7 +1,7 @@
 //! One thread of a fleet: keeps the schedule of its devices, their connections and their sessions.
 
 use super::config::FleetConfig;
-use super::device::{Device, Heard, Outgoing, Stage, Tickets};
+use super::device::{Device, Heard, Stage, Tickets};
 use super::post::Post;
 use super::report::LaneReport;
 use super::task::{Action, Step, Waiting};
@@ -9,18 +9,16 @@ use crate::clock::{MILLISECOND_NS, SECOND_NS, now_ns, thread_cpu_ns};
 use crate::error::SwarmError;
 use crate::link::Drained;
 use crate::random::Random;
-use lapwing_client::{ClientError, Protocol, SendError};
-use lapwing_codec::{Publish, PublishProperties, QoS, ReasonCode, UserPropertiesBuf};
+use lapwing_client::{ClientError, Protocol};
+use lapwing_codec::ReasonCode;
 use mio::{Events, Poll, Token};
 use std::collections::{BinaryHeap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// The token of the waker; devices have their index.
 pub(super) const WAKER: Token = Token(usize::MAX);
-/// Bytes that may wait for a full socket before a device's messages wait in its queue.
-const BACKLOG_BYTES_MAX: usize = 64 << 10;
 /// Reads of one connection per turn.
 const READS_PER_TURN: usize = 8;
 /// The poll sleeps no longer than this.
@@ -41,12 +39,12 @@ pub(super) struct Lane {
     pub arriving: usize,
     pub report: LaneReport,
     pub random: Random,
-    tickets: Tickets,
+    pub tickets: Tickets,
     start_ns: Option<u64>,
     scratch: Vec<u8>,
     dirty: Vec<usize>,
     again: Vec<usize>,
-    done: (usize, usize),
+    pub done: (usize, usize),
     swept_ns: u64,
 }
 
@@ -150,66 +148,6 @@ impl Lane {
                     self.done.0 += 1;
                     self.come_or_go(index, &action);
                 }
-            }
-        }
-    }
-
-    /// Sends what is due for a device, as far as window and socket allow.
-    pub fn send_pending(&mut self, index: usize) {
-        while let Some(outgoing) = self.devices[index].pending.pop_front() {
-            if !self.can_send(index, outgoing.qos) {
-                self.devices[index].pending.push_front(outgoing);
-                break;
-            }
-            self.send(index, &outgoing);
-        }
-        self.leave_if_done(index);
-    }
-
-    fn can_send(&self, index: usize, qos: QoS) -> bool {
-        let device = &self.devices[index];
-        let Some(link) = &device.link else { return false };
-        let room = qos == QoS::AtMostOnce || device.protocol.room() > 0;
-        device.stage == Stage::Online && link.backlog() < BACKLOG_BYTES_MAX && room
-    }
-
-    fn send(&mut self, index: usize, outgoing: &Outgoing) {
-        let mut user = UserPropertiesBuf::new();
-        if self.config.stamp_sent_at && self.config.version().has_properties() {
-            // Nineteen digits always fit into a property.
-            let _ = user.push("lapwing-sent-at-us", &epoch_us().to_string());
-        }
-        let Device { link: Some(link), protocol, topic, .. } = &mut self.devices[index] else { return };
-        let bytes = outgoing.payload.len();
-        let token = self.tickets.take(outgoing.due_ns, bytes);
-        let publish = Publish {
-            dup: false,
-            qos: outgoing.qos,
-            retain: outgoing.retain,
-            topic,
-            packet_id: None,
-            properties: PublishProperties { user: user.as_ref(), ..Default::default() },
-            payload: &outgoing.payload,
-        };
-        let sent = protocol.publish(publish, token, &mut link.output);
-        if outgoing.qos == QoS::AtMostOnce || sent.is_err() {
-            self.tickets.give_back(token);
-            self.done = (self.done.0 + 1, self.done.1 + bytes);
-        }
-        self.after_send(index, outgoing, sent);
-    }
-
-    fn after_send(&mut self, index: usize, outgoing: &Outgoing, sent: Result<(), SendError>) {
-        match sent {
-            Ok(()) => {
-                self.report.counts.sent += 1;
-                self.report.late.record(now_ns().saturating_sub(outgoing.due_ns));
-                self.touch(index);
-            }
-            // `can_send` was asked; what is left is what the broker does not take or MQTT cannot say.
-            Err(error) => {
-                self.report.counts.rejected += 1;
-                self.count_error(format!("cannot publish: {error}"));
             }
         }
     }
@@ -343,9 +281,4 @@ impl Lane {
         }
         self.report.cpu_ns = thread_cpu_ns();
     }
-}
-
-fn epoch_us() -> u128 {
-    // A clock before 1970 is 1970.
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros())
 }

@@ -12,6 +12,7 @@ mod lane;
 mod post;
 mod presence;
 mod report;
+mod send;
 mod task;
 
 pub use config::{FleetClient, FleetConfig};
