@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
-/// How far a serial may lie ahead of the first hole. What is further is not ours (or a hostile broker's): it
-/// would make the bitmap grow without bound.
-pub const AHEAD_MAX: u32 = 1 << 26;
+/// How far a serial may lie ahead of the highest seen: so many lost in a row. What is further is not ours (or a hostile
+/// broker's), and would grow the bitmap at a stroke.
+pub const AHEAD_MAX: u32 = 1 << 22;
 
 /// What an arrival was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum Arrival {
     Reordered,
     /// Seen before.
     Duplicate,
-    /// More than `AHEAD_MAX` ahead; not recorded.
+    /// More than `AHEAD_MAX` ahead of all; not recorded.
     TooFarAhead,
 }
 
@@ -50,7 +50,7 @@ impl Serials {
         if serial < self.seen_below {
             return Arrival::Duplicate;
         }
-        if serial - self.seen_below > AHEAD_MAX || serial == u32::MAX {
+        if serial.saturating_sub(self.next) > AHEAD_MAX || serial == u32::MAX {
             return Arrival::TooFarAhead;
         }
         if !self.mark(serial) {
@@ -180,6 +180,15 @@ mod tests {
         assert_eq!(serials.record(u32::MAX), Arrival::TooFarAhead);
         assert_eq!(serials.record(AHEAD_MAX + 1), Arrival::TooFarAhead);
         assert_eq!(serials.unique(), 0);
+    }
+
+    /// Does one early loss leave a long run countable? (Once the distance was measured from the first hole.)
+    #[test]
+    fn an_old_hole_does_not_matter() {
+        let mut serials = Serials::default();
+        assert_eq!(serials.record(AHEAD_MAX), Arrival::InOrder);
+        assert_eq!(serials.record(2 * AHEAD_MAX), Arrival::InOrder);
+        assert_eq!((serials.unique(), serials.missing(2 * AHEAD_MAX + 1)), (2, u64::from(2 * AHEAD_MAX) - 1));
     }
 
     proptest! {

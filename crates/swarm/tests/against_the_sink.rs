@@ -83,3 +83,16 @@ fn nobody_there() -> Result<(), SwarmError> {
     }
     Ok(())
 }
+
+/// When connections break: does the run end, is every message accounted for, and does the report say why?
+#[test]
+fn broken_connections_are_reported() -> Result<(), SwarmError> {
+    let sink = Sink::start(&SinkConfig { cut_every: Some(100), ..SinkConfig::on("127.0.0.1", 0) })?;
+    let more = r#", "pattern": "devices", "publishers": 3, "rate": 2000, "qos": 1, "drain_s": 0.1"#;
+    let report = report(&sink.url(), more)?;
+    assert_eq!(report.sent + report.unsent, 600, "{report:?}");
+    assert!(report.acknowledged < report.sent && !report.is_clean(), "{report:?}");
+    assert_eq!(report.errors.iter().map(|(_, count)| count).sum::<u64>(), 3, "{report:?}");
+    assert!(report.errors.keys().all(|label| label.starts_with("connection lost")), "{report:?}");
+    Ok(())
+}

@@ -60,13 +60,13 @@ def _messages(report: dict[str, Any]) -> Table:
 
 
 def _latencies(report: dict[str, Any]) -> Table:
-    table = Table("microseconds", "p50", "p90", "p99", "p99.9", "max")
+    table = Table("us from due time to", "p50", "p90", "p99", "p99.9", "max")
     for column in table.columns[1:]:
         column.justify = "right"
     rows = {
-        "due to arrival": report["latency_us"],
-        "due to broker's answer": report["answer_us"],
-        "generator's own lateness": report["schedule"]["late_us"],
+        "arrival": report["latency_us"],
+        "broker's answer": report["answer_us"],
+        "sending (ours)": report["schedule"]["late_us"],
         "connecting": report["connect_us"],
     }
     for name, figures in rows.items():
