@@ -22,7 +22,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from lapwing.broker import Broker
-from lapwing.lab.demo_folder import claim, clear
+from lapwing.lab.demo_folder import check_claim, claim, clear
 from lapwing.lab.demo_screen import Screen
 from lapwing.lab.demo_summary import Summary, summarise
 from lapwing.lab.fleet import FleetRun
@@ -93,12 +93,13 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
     begun = time.monotonic()
     check_spark()
     check_java()
+    check_claim(plan.out)
+    with screen.phase("prepare", "preparing the readings"):
+        source = plan.source()
+    malformed = source.malformed if isinstance(source, Replay) else []
+    screen.malformed(malformed)
     claim(plan.out)
     try:
-        with screen.phase("prepare", "preparing the readings"):
-            source = plan.source()
-        malformed = source.malformed if isinstance(source, Replay) else []
-        screen.malformed(malformed)
         fleet = _send_and_tabulate(plan, source, screen)
         with screen.phase("draw", "drawing"):
             facts = _drawn(plan)
@@ -175,10 +176,13 @@ def _ended(job: CoverageJob, screen: Screen) -> Iterator[None]:
         session = SparkSession.getActiveSession()
         if session is not None:
             # What the batch at hand writes is removed with all else; waiting for it could take half a minute.
+            # After this the job has nothing left to stop; its hold on the folder ends with the process.
             session.stop()
         raise
-    finally:
+    except BaseException:
         job.stop()
+        raise
+    job.stop()
 
 
 def _end_children() -> None:

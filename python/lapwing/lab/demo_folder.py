@@ -24,11 +24,11 @@ WRITTEN = (
 """All that a demo writes. Other files in the folder are left alone."""
 
 
-def claim(out: Path) -> None:
-    """Makes ``out`` ready: made if missing, cleared if a former demo's.
+def check_claim(out: Path) -> None:
+    """Says whether `claim` would take ``out``; touches nothing.
 
     Raises:
-        ConfigError: it holds something else, is a file, or cannot be written.
+        ConfigError: it holds something else, or is a file.
     """
     if out.exists() and not out.is_dir():
         raise ConfigError("this is a file", where=f"--out {out}", remedy="give a folder")
@@ -38,6 +38,15 @@ def claim(out: Path) -> None:
             where=f"--out {out}",
             remedy="give another --out, or empty the folder yourself",
         )
+
+
+def claim(out: Path) -> None:
+    """Makes ``out`` ready: made if missing, cleared if a former demo's.
+
+    Raises:
+        ConfigError: it holds something else, is a file, or cannot be written.
+    """
+    check_claim(out)
     try:
         clear(out)
         out.mkdir(parents=True, exist_ok=True)

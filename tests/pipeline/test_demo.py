@@ -1,0 +1,91 @@
+"""``lapwing demo`` as a user runs it: a whole run, bad input, Ctrl-C."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from deltalake import DeltaTable
+
+TABLES = ("readings", "quarantine", "quality", "latency", "coverage")
+
+needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
+
+
+def demo(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lapwing", "demo", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment)
+
+
+@needs_java
+@pytest.mark.timeout(300)
+def test_a_whole_run_writes_what_it_promises_and_a_second_one_replaces_it(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / ".lapwing-demo").touch()
+    (out / "tables" / "old").mkdir(parents=True)
+    done = demo("--devices", 30, "--seconds", 3, "--rate", 2, "--seed", 9, "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-1] == f"open {(out / 'report.html').as_uri()}"
+    assert not (out / "tables" / "old").exists()
+    for name in ("coverage.png", "latency.png", "loss.png", "report.html"):
+        assert (out / name).stat().st_size > 10_000
+
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert 0 < summary["sent"] == summary["received"] == summary["rows"]["readings"] <= 180
+    assert (summary["lost"], summary["repeated"], summary["missing"], summary["seed"]) == (0, 0, 0, 9)
+    for table in TABLES:
+        assert DeltaTable(str(out / "tables" / table)).count() == summary["rows"][table]
+    for phase in ("prepare", "broker", "spark", "connect", "send", "catch_up", "draw", "total"):
+        assert summary["seconds"][phase] >= 0
+
+
+def test_a_folder_that_is_not_a_demos_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").touch()
+    done = demo("--out", tmp_path)
+    assert done.returncode == 2
+    assert "no demo made it" in done.stderr
+    assert "give another --out" in done.stderr
+
+
+def test_without_java_a_line_says_what_to_install(tmp_path: Path) -> None:
+    done = demo("--out", tmp_path / "out", PATH="", JAVA_HOME="")
+    assert done.returncode == 2
+    assert "no Java found" in done.stderr
+    assert "openjdk" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@needs_java
+def test_traces_that_are_not_there_are_named(tmp_path: Path) -> None:
+    done = demo("--replay", tmp_path / "none.zip", "--out", tmp_path / "out")
+    assert done.returncode == 2
+    assert f"error: no such file or folder ({tmp_path / 'none.zip'})" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@needs_java
+@pytest.mark.parametrize("moment", ["starting Spark", "sending readings"])
+def test_ctrl_c_removes_what_was_written_and_leaves_no_process(tmp_path: Path, moment: str) -> None:
+    out, scratch = tmp_path / "out", tmp_path / "scratch"
+    scratch.mkdir()
+    command = [sys.executable, "-u", "-m", "lapwing", "demo", "--seconds", "60", "--out", str(out)]
+    environment = os.environ | {"TMPDIR": str(scratch)}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    ) as running:
+        assert running.stdout is not None
+        assert any(line.startswith(moment) for line in running.stdout)
+        # As a terminal does it: to the whole group of processes.
+        os.killpg(running.pid, signal.SIGINT)
+        running.stdout.read()
+    assert running.returncode == 130
+    assert not out.exists()
+    assert [path.name for path in scratch.iterdir() if path.name.startswith("lapwing-")] == []
+    # The end of its output, read above, means that no child of it holds the pipe any more.
