@@ -6,20 +6,25 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^```(\w*) ?([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Block:
-    """One block, and the line on which its code begins."""
+    """One block, the line on which its code begins, and what stands behind its language: ```` ```sh spark ````."""
 
     language: str
     code: str
     line: int
+    note: str = ""
+
+
+def all_blocks(file: Path) -> list[Block]:
+    """Every block, in order."""
+    text = file.read_text()
+    return [Block(m[1], m[3], text.count("\n", 0, m.start(3)) + 1, m[2]) for m in _BLOCK.finditer(text)]
 
 
 def blocks(file: Path, language: str) -> list[Block]:
     """Those in `language`, in order."""
-    text = file.read_text()
-    found = (Block(m[1], m[2], text.count("\n", 0, m.start(2)) + 1) for m in _BLOCK.finditer(text))
-    return [block for block in found if block.language == language]
+    return [block for block in all_blocks(file) if block.language == language]

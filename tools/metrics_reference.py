@@ -1,0 +1,86 @@
+"""Prints docs/metrics.md: every metric of a running broker, from what it says of itself under /metrics.
+
+`python tools/metrics_reference.py > docs/metrics.md`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from urllib.request import urlopen
+
+import lapwing
+
+HEAD = """\
+# Metrics
+
+`GET /metrics` answers in Prometheus' text format; `Broker.metrics_text()` gives the same without the HTTP part. A
+counter grows from 0 since the process started; a gauge goes up and down. A sample of `route`, `status` or a reason code
+appears once there is something to count. Which of them tell of trouble, and what then happens: [faults.md](faults.md).
+
+This page is made from a running broker: `python tools/metrics_reference.py`."""
+PARTS = [
+    ("HTTP", ("lapwing_http_",), "Counted by the HTTP side."),
+    ("Streams and their log", ("lapwing_log_", "lapwing_stream_next"), "One log per broker; nothing without a stream."),
+    ("Connections, sessions, messages", ("lapwing_",), "Sums over all shards."),
+]
+_SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? \S+")
+
+
+@dataclass
+class Metric:
+    """One metric as the broker describes it."""
+
+    name: str
+    meaning: str
+    kind: str = ""
+    labels: list[str] = field(default_factory=list)
+
+    def row(self) -> str:
+        """A line of the table."""
+        labels = ", ".join(f"`{label}`" for label in self.labels)
+        return f"| `{self.name}` | {self.kind} | {labels} | {self.meaning.rstrip('.')}. |"
+
+
+def reference() -> str:
+    """The whole page."""
+    left = described(scraped())
+    sections = {}
+    for title, prefixes, words in PARTS:
+        rows = [metric.row() for metric in left if metric.name.startswith(prefixes)]
+        left = [metric for metric in left if not metric.name.startswith(prefixes)]
+        head = "| name | kind | labels | meaning |\n|---|---|---|---|"
+        sections[title] = "\n".join([f"## {title}\n\n{words}\n\n{head}", *rows])
+    return "\n\n".join([HEAD, *(sections[title] for title, _, _ in reversed(PARTS))]) + "\n"
+
+
+def scraped() -> str:
+    """The text of a broker that has a stream, has had a client and has answered a request: every label is there."""
+    with lapwing.Broker(streams={"readings": "spectrum/+/readings"}, http="127.0.0.1:0", shards=1) as broker:
+        with lapwing.Client(broker.url) as client:
+            client.publish("spectrum/d1/readings", b"{}", qos=1)
+            client.flush()
+        for _ in range(2):  # the first answer is counted in the second
+            with urlopen(f"{broker.http_url}/metrics") as answer:  # noqa: S310 (a URL of our own)
+                text: str = answer.read().decode()
+    return text
+
+
+def described(text: str) -> list[Metric]:
+    """The metrics in the order of the page."""
+    found: dict[str, Metric] = {}
+    for line in text.splitlines():
+        if line.startswith("# HELP "):
+            _, _, name, meaning = line.split(" ", 3)
+            found[name] = Metric(name, meaning)
+        elif line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            found[name].kind = kind
+        elif sample := _SAMPLE.fullmatch(line):
+            found[sample[1]].labels = re.findall(r'(\w+)="', sample[2] or "")
+    return list(found.values())
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

@@ -1,0 +1,112 @@
+"""Prints docs/tables.md: what a device may say, what breaks that contract, and every table with its columns.
+
+`python tools/tables_reference.py > docs/tables.md`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from lapwing.contracts.clocks import CLOCKS, ROUTES
+from lapwing.contracts.fields import Field, Record
+from lapwing.contracts.reading import READING
+from lapwing.contracts.rules import REASONS
+from lapwing.contracts.tables import KEYS, TABLES
+
+HEAD = """\
+# Tables and the contracts behind them
+
+This page is made from `lapwing.contracts`: `python tools/tables_reference.py`. How the tables come about:
+[pipeline.md](pipeline.md).
+
+A time is microseconds since the epoch, UTC. A column is never null unless the table says so."""
+READING_WORDS = """\
+One payload is one JSON object in UTF-8. Times are RFC 3339 with a zone. Required are who, which and when; everything
+else may be absent or `null`, which means unknown. Members that are not listed are ignored. A member `v` names the
+contract's version; absent means 1. `serial` starts at 0 on each `boot` and rises by one: loss, repeats and order are
+counted from it. `rsrp_dbm` of -200 means unknown: the reading stays, its value becomes null."""
+REASONS_WORDS = """\
+A payload that breaks the contract goes to `quarantine` with the first of these that holds, in this order."""
+CLOCKS_WORDS = "Each record keeps them apart. A route is a pair of them; its latency is end less start."
+WORDS = {
+    "readings": "Every valid reading, once, whatever MQTT repeated.",
+    "quarantine": "Payloads that break the contract, with the reason and the bytes.",
+    "quality": "What arrived and what did not, from serials. A row is complete: it replaces the one before.",
+    "latency": "Per minute and route the histogram and its percentiles.",
+    "coverage": "Radio coverage per quarter of an hour and map tile; a null key is a key like any other.",
+    "seen": "The job's memory: which serials have arrived. Written last, so what stands here stands everywhere.",
+}
+
+
+def reference() -> str:
+    """The whole page."""
+    parts = [
+        HEAD,
+        f"## The reading (version {READING.version})\n\n{READING_WORDS}",
+        _rows(("member", "type", "unit", "range", "meaning"), map(_member, READING)),
+        f"## What breaks it\n\n{REASONS_WORDS}",
+        _rows(("reason", "when"), ((f"`{name}`", meaning) for name, meaning in REASONS.items())),
+        f"## Clocks and routes\n\n{CLOCKS_WORDS}",
+        _rows(("clock", "column", "meaning"), ((f"`{c.name}`", f"`{c.column}`", c.meaning) for c in CLOCKS)),
+        "Routes: " + ", ".join(f"`{route.name}`" for route in ROUTES) + ".",
+        *map(_table, TABLES.values()),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _table(record: Record) -> str:
+    keys = KEYS.get(record.name)
+    written = f"Key: {', '.join(f'`{key}`' for key in keys)}." if keys else "Rows are appended."
+    if record.name == "seen":
+        written += ' Rows are appended; the masks of one key are joined by "or".'
+    head = f"## `{record.name}` (version {record.version})\n\n{WORDS[record.name]} {written}\n\n"
+    return head + _rows(("column", "type", "unit", "meaning"), map(_column, record))
+
+
+def _member(field: Field) -> tuple[str, str, str, str, str]:
+    name = f"`{field.name}`" + ("" if field.nullable else " (required)")
+    return name, _JSON.get(field.kind, field.kind), field.unit, _range(field), field.meaning
+
+
+def _column(field: Field) -> tuple[str, str, str, str]:
+    return f"`{field.name}`", _type(field), field.unit, field.meaning
+
+
+_JSON = {"string": "string", "int64": "integer", "int32": "integer", "float64": "number", "time": "time, as a string"}
+
+
+def _type(field: Field) -> str:
+    kind = field.kind
+    if kind == "rows":
+        kind = f"list of ({', '.join(f'{each.name} {each.kind}' for each in field.rows)})"  # type: ignore[assignment]
+    return kind + (", or null" if field.nullable else "")
+
+
+def _range(field: Field) -> str:
+    if field.low is None or field.high is None:
+        return ""
+    if field.kind == "time":
+        return f"{_year(field.low)} to {_year(field.high)}"
+    unit = " characters" if field.kind == "string" else ""
+    return f"{_number(field.low)} to {_number(field.high)}{unit}"
+
+
+def _year(time_us: float) -> int:
+    return datetime.fromtimestamp(int(time_us) // 1_000_000, UTC).year
+
+
+def _number(limit: float) -> str:
+    whole = int(limit)
+    power = (whole + 1).bit_length() - 1
+    return f"2^{power} - 1" if power > 30 and whole == 2**power - 1 else f"{whole:,}"
+
+
+def _rows(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    lines = ("| " + " | ".join(cells) + " |" for cells in rows)
+    return "\n".join((f"| {' | '.join(head)} |", "|" + "---|" * len(head), *lines))
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())
