@@ -56,9 +56,13 @@ def _command(pattern: str) -> Any:
 
     def command(
         url: Url = URL_DEFAULT,
-        publishers: Annotated[int, _whole(_PANEL_LOAD, "--publishers", "Publishing clients.")] = 0,
-        subscribers: Annotated[int, _whole(_PANEL_LOAD, "--subscribers", "Subscribing clients.")] = 0,
-        topics: Annotated[int, _whole(_PANEL_LOAD, "--topics", "Topics.")] = 0,
+        publishers: Annotated[
+            int, _whole(_PANEL_LOAD, "--publishers", "Publishing clients; 0: the pattern's default.")
+        ] = 0,
+        subscribers: Annotated[
+            int, _whole(_PANEL_LOAD, "--subscribers", "Subscribing clients; 0: the pattern's default.")
+        ] = 0,
+        topics: Annotated[int, _whole(_PANEL_LOAD, "--topics", "Topics; 0: the pattern's default.")] = 0,
         qos: Qos = 0,
         rate: Annotated[
             float,
@@ -73,7 +77,10 @@ def _command(pattern: str) -> Any:
         seconds: Annotated[float, _number(_PANEL_RUN, "--seconds", "How long to publish.", "S")] = 10.0,
         version: ProtocolVersion = 5,
         window: Annotated[
-            int, _whole(_PANEL_LOAD, "--window", "QoS 1 and 2: messages unanswered per client.", least=1)
+            int,
+            _whole(
+                _PANEL_LOAD, "--window", "Messages unanswered per client; with --rate 0 at QoS 0, not arrived.", least=1
+            ),
         ] = 100,
         loopback: Annotated[
             bool,
