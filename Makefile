@@ -34,7 +34,8 @@ $(CACHE)/python: requirements.lock | $(CACHE)/toolchain
 
 $(CACHE)/built: $(CACHE)/python pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	$(call step,the broker: release build (two to four minutes the first time))
-	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release
+	@$(BIN)/pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps --editable . \
+		| sed -unE 's/^ *((Compiling|Finished|error|warning).*)/    \1/p'
 	@touch $@
 
 $(CACHE)/java: | $(CACHE)/toolchain
