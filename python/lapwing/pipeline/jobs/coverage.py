@@ -171,15 +171,15 @@ class CoverageJob:
 
     def _resumed(self, tables: CoverageTables) -> dict[str, str]:
         """Without a checkpoint the tables say where to go on, and which batch was begun."""
-        begun = tables.begun()
         if any((self._checkpoint / "commits").glob("[0-9]*")):
-            if not any(begun.until.values()):
+            if tables.untouched():
                 raise TableError(
-                    "the checkpoint is ahead of the tables, which hold nothing of this stream",
+                    "the checkpoint is ahead of the tables, which have just been made",
                     where=str(self._checkpoint),
                     remedy="remove the checkpoint as well, or bring the tables back",
                 )
             return {}
+        begun = tables.begun()
         start = {str(p): offset for p, offset in begun.start.items() if offset}
         until = {str(p): offset for p, offset in begun.until.items() if offset > begun.start.get(p, 0)}
         return {

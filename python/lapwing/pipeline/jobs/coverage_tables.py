@@ -74,6 +74,10 @@ class CoverageTables:
         until = {p: max(at[p] for at in stands.values()) for p in self._partitions}
         return Begun(stands["seen"], until)
 
+    def untouched(self) -> bool:
+        """Whether no batch has ever been written."""
+        return all(sink.untouched() for sink in self._sinks.values())
+
     def rows(self) -> dict[str, int]:
         """How many rows each table has; ``seen`` is the job's own."""
         return {name: sink.rows() for name, sink in self._sinks.items() if name != "seen"}

@@ -48,6 +48,10 @@ class DeltaSink:
         done = {p: self._table.transaction_version(_app_id(stream_uuid, p)) for p in partitions}
         return {partition: int(offset or 0) for partition, offset in done.items()}
 
+    def untouched(self) -> bool:
+        """Whether nothing was committed since the table was made."""
+        return bool(self._table.version() == 0)
+
     def files(self) -> list[str]:
         """Paths of the files that make up the table now; later commits leave them alone for an hour."""
         return list(self._table.file_uris())

@@ -27,7 +27,7 @@ def test_an_address_is_read(url: str, said: str) -> None:
 
 @pytest.mark.parametrize("url", ["", "host:1", "ftp://host/x", "http://", "http://h:99999", f"{URL}/0", f"{URL}?a=1"])
 def test_no_address_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError, match="HTTP|URL|stream"):
+    with pytest.raises(ConfigError, match=r"HTTP|URL|stream"):
         StreamAddress.parse(url)
 
 

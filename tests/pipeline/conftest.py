@@ -1,0 +1,32 @@
+"""One Spark session per test run, one stream and one fresh folder per test."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+# Spark's workers find the package the way this process does.
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")]))
+
+from pyspark.sql import SparkSession  # noqa: E402
+from served_stream import ServedStream  # noqa: E402
+
+from lapwing.pipeline.session import session  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    started = session(conf={"spark.driver.memory": "1g"})
+    yield started
+    started.stop()
+
+
+@pytest.fixture
+def stream() -> Iterator[ServedStream]:
+    served = ServedStream(partitions=2)
+    yield served
+    served.close()

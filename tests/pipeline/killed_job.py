@@ -1,0 +1,38 @@
+"""Runs the job `coverage` in a process of its own, and kills it where it is told to: SIGKILL, no farewell.
+
+    python killed_job.py URL OUT POINT [SECONDS]
+
+POINT: a table's name, right after its commit; `batch`, before Spark's own commit; `never`; or `random`: after SECONDS.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+
+from lapwing.pipeline.jobs.coverage import CoverageJob
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def main(url: str, out: str, point: str, seconds: str = "0") -> None:
+    def committed(name: str) -> None:
+        if name == point:
+            die()
+
+    conf = {"spark.driver.memory": "1g", "lapwing.max_rows_per_batch": "40"}
+    job = CoverageJob(url, out, trigger="available-now", conf=conf, committed=committed).start()
+    if point == "random":
+        threading.Timer(float(seconds), die).start()
+    job.wait()
+    job.stop()
+    if point == "random":
+        die()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,248 @@
+"""Is every reading in the tables exactly once, whatever happens to the job?"""
+
+from __future__ import annotations
+
+import shutil
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from messages import START, envelopes, reading
+from pyspark.sql import SparkSession
+from served_stream import ServedStream
+
+from lapwing.contracts.tables import TABLES
+from lapwing.errors import ConnectError, LapwingError, OffsetTrimmedError, StreamUnknownError
+from lapwing.pipeline.errors import StreamRecreatedError, TableError
+from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
+from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
+
+pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
+POINTS = ["readings", "quarantine", "quality", "latency", "coverage", "seen", "batch"]
+
+
+def rows(out: Path, table: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = DeltaTable(out / "tables" / table).to_pyarrow_table().to_pylist()
+    return found
+
+
+def run(stream: ServedStream, out: Path, **arguments: Any) -> JobResult:
+    return run_coverage(stream.url, out, draw=False, **arguments)
+
+
+def send(stream: ServedStream, first: int, count: int) -> None:
+    """Two devices, one per partition; every fifth message comes twice, serial 3 never."""
+    for partition, device in enumerate(("a", "b")):
+        sent: list[Any] = []
+        for serial in range(first, first + count):
+            if serial != 3:
+                sent += [reading(device, serial)] * (2 if serial % 5 == 0 else 1)
+            if serial % 7 == 0:
+                sent.append(f"broken {device} {serial}".encode())
+        stream.append(partition, envelopes(sent))
+
+
+def check(out: Path, count: int) -> None:
+    """The tables after `send` has sent serials 0..count."""
+    serials = [n for n in range(count) if n != 3]
+    found = sorted((row["device"], row["serial"]) for row in rows(out, "readings"))
+    assert found == [(device, serial) for device in "ab" for serial in serials]
+    broken = sorted(row["payload"].decode() for row in rows(out, "quarantine"))
+    assert broken == sorted(f"broken {device} {n}" for device in "ab" for n in range(0, count, 7))
+    quality = rows(out, "quality")
+    twice = len(range(0, count, 5))
+    assert sum(row["received"] for row in quality) == 2 * (len(serials) + twice)
+    assert sum(row["repeated"] for row in quality) == 2 * twice
+    assert (sum(row["gap"] for row in quality), sum(row["recovered"] for row in quality)) == (2, 0)
+    assert sum(row["lost"] for row in quality) == 2
+    coverage = rows(out, "coverage")
+    assert sum(row["samples"] for row in coverage) == 2 * len(serials)
+    assert sum(bar["count"] for row in coverage for bar in row["rsrp_histogram"]) == 2 * len(serials)
+    latency = [row for row in rows(out, "latency") if row["route"] == "sent->ingress"]
+    assert sum(row["count"] for row in latency) == 2 * len(serials)
+    assert sum(bar["count"] for row in latency for bar in row["histogram"]) == 2 * len(serials)
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def killed_at(point: str, batch: int = 0) -> Any:
+    """A hook that ends the job the `batch`-th time it comes to `point`."""
+    left = [batch]
+
+    def hook(name: str) -> None:
+        if name == point:
+            left[0] -= 1
+            if left[0] < 0:
+                raise KilledError(point)
+
+    return hook
+
+
+def run_until_killed(stream: ServedStream, out: Path, point: str, batch: int = 0, **conf: str) -> None:
+    job = CoverageJob(stream.url, out, trigger="available-now", conf=conf, committed=killed_at(point, batch)).start()
+    try:
+        with pytest.raises(LapwingError, match="KilledError"):
+            job.wait()
+    finally:
+        job.stop()
+
+
+def test_everything_is_in_its_table(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 20)
+    told: list[BatchProgress] = []
+    result = run(stream, tmp_path, progress=told.append)
+    check(tmp_path, 20)
+    assert (result.rows, result.readings, result.quarantined, result.lost) == (52, 38, 6, 2)
+    assert result.repeated == 8
+    assert result.rows_in_tables["readings"] == 38
+    assert [each.rows for each in told] == [52]
+    for name, record in TABLES.items():
+        fields = DeltaTable(tmp_path / "tables" / name).schema().fields
+        assert [(field.name, field.nullable) for field in fields] == [(f.name, f.nullable) for f in record]
+
+
+def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "7"})
+    send(stream, 10, 15)
+    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "9"})
+    assert run(stream, tmp_path).rows == 0
+    check(tmp_path, 25)
+
+
+def test_a_checkpoint_may_be_deleted(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    run(stream, tmp_path)
+    shutil.rmtree(tmp_path / "checkpoint")
+    send(stream, 10, 5)
+    assert run(stream, tmp_path).rows == 14
+    check(tmp_path, 15)
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize("keep_checkpoint", [True, False])
+def test_a_job_that_ends_after_a_commit_repeats_nothing(
+    stream: ServedStream, tmp_path: Path, point: str, keep_checkpoint: bool
+) -> None:
+    send(stream, 0, 10)
+    run_until_killed(stream, tmp_path, point)
+    if not keep_checkpoint:
+        shutil.rmtree(tmp_path / "checkpoint")
+    send(stream, 10, 10)
+    run(stream, tmp_path)
+    check(tmp_path, 20)
+
+
+def test_an_older_checkpoint_does_no_harm(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    run(stream, tmp_path)
+    shutil.copytree(tmp_path / "checkpoint", tmp_path / "older")
+    send(stream, 10, 10)
+    run(stream, tmp_path)
+    send(stream, 20, 5)
+    run(stream, tmp_path, checkpoint=tmp_path / "older")
+    check(tmp_path, 25)
+
+
+def test_device_clocks_may_be_months_apart(stream: ServedStream, tmp_path: Path) -> None:
+    times = [START, START - timedelta(days=200), START + timedelta(days=40), START - timedelta(days=90)]
+    stream.append(0, envelopes([reading("d", n, at=at) for n, at in enumerate(times)]))
+    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "1"})
+    assert len(rows(tmp_path, "readings")) == 4
+    assert sorted(row["window_start"] for row in rows(tmp_path, "coverage")) == sorted(times)
+
+
+def test_late_readings_fill_gaps_over_batches(stream: ServedStream, tmp_path: Path) -> None:
+    minute = timedelta(minutes=1)
+    for ingress, serials in ((START, [0, 4]), (START + minute, [2, 3, 4, 1])):
+        stream.append(0, envelopes([reading("d", n) for n in serials], ingress=ingress))
+        run(stream, tmp_path)
+    first, second = sorted(rows(tmp_path, "quality"), key=lambda row: row["minute"])
+    assert (first["received"], first["gap"], first["lost"]) == (2, 3, 3)
+    assert (second["received"], second["recovered"], second["lost"], second["repeated"]) == (4, 3, -3, 1)
+    assert second["reordered"] == 3
+
+
+def test_a_running_job_catches_up_and_stops(stream: ServedStream, tmp_path: Path) -> None:
+    job = CoverageJob(stream.url, tmp_path, trigger=0.1).start()
+    try:
+        for first in (0, 10):
+            send(stream, first, 10)
+            job.wait_caught_up(120)
+    finally:
+        job.stop()
+    check(tmp_path, 20)
+    assert job.result(draw=False).readings == 38
+
+
+def test_seen_is_made_compact(stream: ServedStream, tmp_path: Path) -> None:
+    stream.append(0, envelopes([reading("d", n) for n in range(40)]))
+    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "1"})
+    stream.append(0, envelopes([reading("d", n) for n in range(41)]))
+    assert run(stream, tmp_path).repeated == 40
+    assert len(DeltaTable(tmp_path / "tables" / "seen").file_uris()) < 40
+    assert len(rows(tmp_path, "readings")) == 41
+
+
+def test_what_was_trimmed_is_counted_or_stops_the_job(stream: ServedStream, tmp_path: Path) -> None:
+    stream.append(0, envelopes([reading("d", n) for n in range(10)]))
+    run(stream, tmp_path)
+    stream.append(0, envelopes([reading("d", n) for n in range(10, 20)]))
+    stream.trim(0, 14)
+    with pytest.raises(OffsetTrimmedError, match="4 messages are gone"):
+        run(stream, tmp_path)
+    result = run(stream, tmp_path, conf={"lapwing.on_trimmed": "skip"})
+    assert (result.trimmed, result.readings, result.lost) == (4, 6, 4)
+
+
+def test_a_recreated_stream_stops_the_job_and_a_new_checkpoint_goes_on(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    run(stream, tmp_path)
+    stream.recreate()
+    send(stream, 10, 5)
+    with pytest.raises(StreamRecreatedError):
+        run(stream, tmp_path)
+    run(stream, tmp_path, checkpoint=tmp_path / "new")
+    check(tmp_path, 15)
+
+
+def test_what_cannot_be_used_is_told(stream: ServedStream, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(TableError, match="--out cannot be written"):
+        run(stream, tmp_path / "file")
+    with pytest.raises(StreamUnknownError):
+        run_coverage(stream.url.replace("readings", "other"), tmp_path / "out", draw=False)
+    with CoverageJobRunning(stream, tmp_path / "busy"), pytest.raises(TableError, match="another job"):
+        run(stream, tmp_path / "busy")
+    stream.close()
+    with pytest.raises(ConnectError, match="nobody answers"):
+        run(stream, tmp_path / "out")
+
+
+def test_a_checkpoint_ahead_of_its_tables_is_told(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 5)
+    run(stream, tmp_path)
+    shutil.rmtree(tmp_path / "tables")
+    with pytest.raises(TableError, match="ahead of the tables"):
+        run(stream, tmp_path)
+
+
+class CoverageJobRunning:
+    """A job at work."""
+
+    def __init__(self, stream: ServedStream, out: Path) -> None:
+        self.job = CoverageJob(stream.url, out)
+
+    def __enter__(self) -> None:
+        self.job.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.job.stop()
+
+
+def test_the_session_is_the_one_of_the_run(spark: SparkSession) -> None:
+    assert spark.sparkContext.master.endswith(",4]")
