@@ -90,6 +90,9 @@ def scale_bar(axes: Axes, frame: Frame, scheme: Scheme) -> None:
     wide, high = frame.right - frame.left, frame.bottom - frame.top
     x, y = frame.left + 0.035 * wide, frame.bottom - 0.045 * high
     end = x + length_km / tile_km
+    pad = 0.018 * high
+    plate = Rectangle((x - pad, y + pad), end - x + 2 * pad, -0.075 * high, color=scheme.paper, alpha=0.8, linewidth=0)
+    axes.add_patch(plate).set_zorder(4)
     halo = [withStroke(linewidth=4, foreground=scheme.paper)]
     axes.plot([x, x, end, end], [y - 0.01 * high, y, y, y - 0.01 * high], color=scheme.ink, linewidth=1.6,
               solid_capstyle="butt", path_effects=halo, zorder=5)  # fmt: skip
