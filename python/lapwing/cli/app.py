@@ -18,6 +18,7 @@ COMMANDS = {
     "broker": "Run a broker until SIGTERM or Ctrl-C.",
     "pub": "Publish messages.",
     "sub": "Subscribe, and print messages as they arrive.",
+    "shell": "Connect clients, publish and subscribe, by hand or from a script.",
     "stream": "List streams, and read their messages.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "pipeline": "Run Spark jobs over a stream.",

@@ -1,0 +1,42 @@
+"""``lapwing shell``: verbs on clients, typed at a prompt or read from a script."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from lapwing.cli.common import examples
+from lapwing.cli.mqtt_options import URL_DEFAULT, Timeout, Url
+
+app = typer.Typer()
+
+
+@app.command(
+    epilog=examples(
+        "lapwing shell",
+        "lapwing shell --url tcp://127.0.0.1:1883",
+        "lapwing shell < script",
+        "printf 'connect d1\\npub lamps/kitchen on --retain\\n' | lapwing shell",
+        "lapwing shell --keep-going --json < script | tee messages.json",
+    )
+)
+def shell(
+    url: Url = URL_DEFAULT,
+    timeout: Timeout = 10.0,
+    json: Annotated[bool, typer.Option("--json", help="Show messages as one JSON object per line.")] = False,
+    keep_going: Annotated[bool, typer.Option("--keep-going", "-k", help="In a script: go on after an error.")] = False,
+) -> int:
+    """Connect clients, subscribe and publish, by hand: connect, sub, pub, help and more at a prompt.
+
+    When standard input is no terminal, its lines are run one after the other. The first error ends that, with the
+    number of its line and its exit code; with --keep-going the first error's code comes at the end.
+    """
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from lapwing.shell.terminal import run_terminal
+
+        return run_terminal(url, timeout, as_json=json)
+    from lapwing.shell.script import run_script
+
+    return run_script(sys.stdin.buffer, url, timeout, as_json=json, keep_going=keep_going)

@@ -1,0 +1,76 @@
+"""Lines typed before, in a file: one a line, the newest last, readable by its owner only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from prompt_toolkit.history import History
+
+from lapwing.errors import LapwingError
+from lapwing.shell.words import split
+
+_LINES_MAX = 1_000
+
+
+def history_file() -> Path:
+    """``$XDG_STATE_HOME/lapwing/shell-history``, by default under ``~/.local/state``."""
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(state) / "lapwing" / "shell-history"
+
+
+class LineHistory(History):
+    """At most a thousand lines; lines with a password are remembered in this process only."""
+
+    def __init__(self, file: Path) -> None:
+        super().__init__()
+        self._file = file
+
+    def prepare(self) -> None:
+        """Makes the file, and drops the oldest lines when there are too many.
+
+        Raises:
+            LapwingError: it cannot be read or written.
+        """
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.touch(mode=0o600)
+            lines = self._lines()
+            if len(lines) > _LINES_MAX:
+                self._write(lines[-_LINES_MAX:], "w")
+        except OSError as error:
+            what = f"no history: {error.strerror}"
+            raise LapwingError(what, where=str(self._file), remedy="make it a file that you may write") from error
+
+    def load_history_strings(self) -> Iterable[str]:
+        """The newest first, as the base wants them."""
+        try:
+            return reversed(self._lines())
+        except OSError:
+            return []  # `prepare` has said so
+
+    def store_string(self, string: str) -> None:
+        """Adds a line."""
+        line = " ".join(string.splitlines())
+        if not has_password(line):
+            try:
+                self._write([line], "a")
+            except OSError:
+                return  # `prepare` has said so, or the disk has filled up: typing goes on
+
+    def _lines(self) -> list[str]:
+        return self._file.read_text(encoding="utf-8", errors="replace").splitlines()
+
+    def _write(self, lines: Iterable[str], mode: str) -> None:
+        with self._file.open(mode, encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in lines)
+
+
+def has_password(line: str) -> bool:
+    """Whether a line may hold a password, even one that is no command."""
+    try:
+        words = split(line)
+    except LapwingError:
+        words = line.split()
+    return any(word.startswith("--pass") for word in words)

@@ -1,0 +1,121 @@
+"""The shell at a terminal: a prompt that stays whole while messages are shown above it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from lapwing.errors import LapwingError
+from lapwing.shell.completion import Known, candidates
+from lapwing.shell.history import LineHistory, history_file
+from lapwing.shell.lines import printable
+from lapwing.shell.parse import parse
+from lapwing.shell.screen import Screen
+from lapwing.shell.shell import Shell
+from lapwing.shell.verbs import Quit
+
+_NAME_MAX = 32
+
+
+def run_terminal(url: str, timeout_s: float, *, as_json: bool) -> int:
+    """Runs what is typed, until Ctrl-D or ``quit``; errors are shown and the shell goes on."""
+    # Whatever any thread prints while a line is typed goes above that line. `raw`: our own colours pass.
+    with patch_stdout(raw=True):
+        colours = "NO_COLOR" not in os.environ
+        shell = Shell(url, timeout_s, Screen(_print, _print, chatty=True, colours=colours, as_json=as_json))
+        try:
+            _Terminal(shell, url).run()
+        finally:
+            for error in shell.close():
+                shell.screen.error(error)
+    return 0
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+class _Terminal:
+    """Reads lines and has the shell run them."""
+
+    def __init__(self, shell: Shell, url: str) -> None:
+        self._shell = shell
+        self._url = url
+        self._session: PromptSession[str] = PromptSession(
+            self.prompt,
+            history=self._history(),
+            completer=ShellCompleter(shell),
+            complete_while_typing=False,
+            enable_history_search=True,
+        )
+
+    def run(self) -> None:
+        self._shell.screen.done(f"{self._url}: help lists the verbs, Tab completes, Ctrl-D ends")
+        while True:
+            try:
+                # A paste may bring several lines at once.
+                for line in self._session.prompt().splitlines():
+                    if self._leaves(line):
+                        return
+            except KeyboardInterrupt:
+                self._shell.screen.done("interrupted; Ctrl-D ends")
+            except EOFError:
+                return
+
+    def prompt(self) -> str:
+        """The current client, and whether its connection stands."""
+        link = self._shell.links.current
+        if link is None:
+            return "lapwing> "
+        name = printable(link.client_id)
+        short = name if len(name) <= _NAME_MAX else f"{name[: _NAME_MAX - 3]}..."
+        return f"{short} (lost)> " if link.lost else f"{short}> "
+
+    def _leaves(self, line: str) -> bool:
+        """Runs one line; true when it says to leave."""
+        try:
+            command = parse(line)
+            if isinstance(command, Quit):
+                return True
+            if command is not None:
+                self._shell.run(command)
+        except LapwingError as error:
+            self._shell.screen.error(error)
+        return False
+
+    def _history(self) -> History:
+        history = LineHistory(history_file())
+        try:
+            history.prepare()
+        except LapwingError as error:
+            self._shell.screen.error(error)
+            return InMemoryHistory()
+        return history
+
+
+class ShellCompleter(Completer):
+    """Completion by what the shell knows at the moment."""
+
+    def __init__(self, shell: Shell) -> None:
+        self._shell = shell
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> list[Completion]:  # noqa: ARG002
+        """Ways to finish the word before the cursor."""
+        found = candidates(document.text_before_cursor, self._known())
+        return [Completion(one.text, -one.replaces, display_meta=one.note) for one in found]
+
+    def _known(self) -> Known:
+        links = self._shell.links
+        current = links.current
+        return Known(
+            clients=[link.client_id for link in links.all()],
+            topics=self._shell.seen.all(),
+            subscriptions=sorted(current.subscriptions.copy()) if current else [],
+        )
