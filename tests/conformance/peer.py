@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import wire
-from wire import CONNACK, DISCONNECT, PUBACK, PUBLISH, PUBREC, SUBACK, UNSUBACK, Packet, text, varint
+from wire import CONNACK, DISCONNECT, PUBACK, PUBLISH, PUBREC, PUBREL, SUBACK, UNSUBACK, Packet, text, varint
 
 NUMBER_1, NUMBER_2, NUMBER_4, VARINT, TEXT, BINARY, PAIR = "B", "H", "I", "varint", "text", "binary", "pair"
 PROPERTIES = {
@@ -111,7 +111,7 @@ def connect_bytes(
     name: str | bytes = "MQTT",
     level: int | None = None,
 ) -> bytes:
-    """A CONNECT in which everything may be wrong: `flags` and the `fields` after the client id are taken as they are."""
+    """A CONNECT in which everything may be wrong: `flags` and `fields` (after the client id) are as given."""
     head = text(name) + bytes([version if level is None else level, flags]) + struct.pack("!H", keep_alive_s)
     section = varint(len(properties)) + properties if version == 5 else b""
     return wire.packet(0x10, head + section + (b"" if client_id is None else text(client_id)) + fields)
@@ -121,6 +121,13 @@ class Peer(wire.Wire):
     """A connection that knows how to begin, and which end it expects."""
 
     connack: Packet
+
+    def receive(self, timeout_s: float = wire.TIMEOUT_S) -> Packet | None:
+        """The next packet; its reserved flags are checked, in every test."""
+        found = super().receive(timeout_s)
+        if found is not None and found.kind != PUBLISH:
+            assert found.first & 15 == (2 if found.kind == PUBREL else 0), found
+        return found
 
     def join(
         self,
@@ -167,7 +174,7 @@ class Peer(wire.Wire):
             assert self.expect(PUBACK).packet_id == packet_id
         elif qos == 2:
             assert self.expect(PUBREC).packet_id == packet_id
-            self.send(wire.ack(wire.PUBREL, packet_id))
+            self.send(wire.ack(PUBREL, packet_id))
             assert self.expect(wire.PUBCOMP).packet_id == packet_id
 
     def message(self, payload: bytes | None = None) -> Packet:

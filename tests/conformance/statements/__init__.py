@@ -1,4 +1,4 @@
-"""The normative statements, as the TOML files beside this one list them: read by the tests and by tools/conformance.py."""
+"""The normative statements, read from the TOML files beside this one, for the tests and for tools/conformance.py."""
 
 from __future__ import annotations
 

@@ -1,0 +1,233 @@
+"""What a client allows: Receive Maximum, Maximum Packet Size, no reasons; and what the broker allows it."""
+
+from __future__ import annotations
+
+import pytest
+import wire
+from peer import connect_bytes, properties, properties_of
+from wire import CONNACK, DISCONNECT, PINGRESP, PUBACK, PUBCOMP, PUBLISH, PUBREC, PUBREL, SUBACK, UNSUBACK
+
+LIMITS = {
+    "receive_maximum": 4,
+    "packet_bytes_max": "64KiB",
+    "client_id_bytes_max": 128,
+    "subscriptions_per_session_max": 8,
+}
+
+
+@pytest.mark.statement(5, "MQTT-3.3.4-9", "MQTT-4.9.0-1", "MQTT-4.9.0-2")
+@pytest.mark.parametrize("qos", [1, 2])
+def test_the_broker_keeps_to_the_clients_receive_maximum(join, version, name, qos):
+    peer, publisher = join(None, properties=properties(receive_maximum=3)), join()
+    peer.subscribe_to((name, qos), (f"{name}/end", 0))
+    for number in range(9):
+        publisher.publish(name, str(number).encode(), qos=qos)
+    publisher.publish(f"{name}/end", b"first three")
+    under_way = peer.messages_until(b"first three")
+    assert [found.payload for found in under_way] == [b"0", b"1", b"2"]
+    for number in range(3, 9):
+        packet_id = under_way.pop(0).packet_id
+        if qos == 1:
+            peer.send(wire.ack(PUBACK, packet_id))
+        else:
+            peer.send(wire.ack(PUBREC, packet_id))
+            assert [found.kind for found in peer.round_trip()] == [PUBREL], "PUBREC alone gives no room"
+            peer.send(wire.ack(PUBCOMP, packet_id))
+        after = peer.round_trip()
+        assert [found.payload for found in after] == [str(number).encode()]
+        under_way += after
+
+
+@pytest.mark.statement(5, "MQTT-3.3.4-9", "MQTT-4.9.0-2")
+def test_a_pubrec_with_an_error_gives_room(join, version, name):
+    peer, publisher = join(None, properties=properties(receive_maximum=1)), join()
+    peer.subscribe_to((name, 2))
+    for payload in (b"one", b"two"):
+        publisher.publish(name, payload, qos=2)
+    packet_id = peer.message(b"one").packet_id
+    peer.send(wire.packet(0x50, packet_id.to_bytes(2) + b"\x97"))
+    assert peer.message().payload == b"two"
+
+
+@pytest.mark.statement(5, "MQTT-3.3.4-10", "MQTT-4.9.0-3")
+def test_other_packets_do_not_wait_for_room(join, version, name):
+    peer, publisher = join(None, properties=properties(receive_maximum=1)), join()
+    peer.subscribe_to((name, 1), (f"{name}/0", 0))
+    for _ in range(2):
+        publisher.publish(name, b"m", qos=1)
+    peer.message()
+    peer.send(
+        wire.subscribe(f"{name}/y", packet_id=2),
+        wire.publish(f"{name}/0", b"qos 0", qos=2, packet_id=3),
+        wire.ack(PUBREL, 3),
+    )
+    found = [peer.receive().kind for _ in range(4)]
+    assert sorted(found) == sorted([SUBACK, PUBREC, PUBCOMP, PUBLISH])
+    peer.send(wire.unsubscribe(f"{name}/y", packet_id=4), wire.PING)
+    assert sorted(peer.receive().kind for _ in range(2)) == sorted([UNSUBACK, PINGRESP])
+
+
+@pytest.mark.statement(5, "MQTT-3.3.4-7", "MQTT-4.9.0-2", "MQTT-4.13.1-1")
+def test_a_client_beyond_the_receive_maximum_is_disconnected(join, version, name):
+    peer = join()
+    assert properties_of(peer.connack)["receive_maximum"] == [4]
+    for packet_id in range(1, 5):
+        peer.send(wire.publish(name, qos=2, packet_id=packet_id))
+        peer.expect(PUBREC)
+    assert peer.round_trip() == []
+    peer.send(wire.publish(name, qos=2, packet_id=5))
+    peer.closed(0x93)
+
+
+@pytest.mark.statement(5, "MQTT-3.2.2-15", "MQTT-4.13.1-1")
+def test_a_packet_beyond_the_brokers_maximum_ends_the_connection(join, version, name):
+    peer = join()
+    assert properties_of(peer.connack)["maximum_packet_size"] == [65_536]
+    head = len(wire.publish(name, b"")) + 2
+    peer.publish(name, b"x" * (65_536 - head), qos=0)
+    assert peer.round_trip() == []
+    peer.send(wire.publish(name, b"x" * (65_536 - head + 1)))
+    peer.closed(0x95)
+
+
+@pytest.mark.statement(5, "MQTT-3.1.2-24", "MQTT-3.1.2-25")
+@pytest.mark.parametrize("qos", [0, 1, 2])
+def test_a_message_too_large_for_a_client_is_dropped_for_it_alone(join, version, name, qos):
+    small, other, publisher = join(None, properties=properties(maximum_packet_size=200)), join(), join()
+    for peer in (small, other):
+        peer.subscribe_to((name, qos))
+    head = len(wire.publish(name, b"", qos=qos)) + 1  # a length above 127 takes two bytes
+    fits, exceeds = b"x" * (200 - head), b"y" * (201 - head)
+    # More of them than the Receive Maximum of 4 would let wait: they count as delivered.
+    for _ in range(6):
+        publisher.publish(name, exceeds, qos=qos)
+    publisher.publish(name, fits, qos=qos)
+    assert small.message().payload == fits
+    assert [other.message().payload for _ in range(4)] == [exceeds] * 4
+
+
+@pytest.mark.statement(5, "MQTT-3.1.2-24", "MQTT-3.1.2-25")
+def test_properties_count_for_the_maximum_packet_size(join, version, name):
+    peer = join(None, properties=properties(maximum_packet_size=150))
+    peer.subscribe_to((name, 1))
+    other = join()
+    other.publish(name, b"m", qos=1, properties=properties(user=("k", "v" * 150)))
+    other.publish(name, b"small", qos=1)
+    assert peer.message().payload == b"small"
+
+
+# What makes the broker answer with a code that it could explain: the packets, and the kind of the answer.
+EXPLAINED = [
+    ("PUBACK", PUBACK, lambda name: wire.publish(name, qos=1)),
+    ("PUBREC", PUBREC, lambda name: wire.publish(name, qos=2)),
+    ("PUBREL", PUBREL, lambda name: wire.ack(PUBREC, 9)),
+    ("PUBCOMP", PUBCOMP, lambda name: wire.ack(PUBREL, 9)),
+    ("SUBACK", SUBACK, lambda name: wire.subscribe(*(f"{name}/{at}" for at in range(9)))),
+    ("UNSUBACK", UNSUBACK, lambda name: wire.unsubscribe(name)),
+]
+
+
+def explained(join, name, provoke, kind, section):
+    """The broker's answer to what `provoke` makes, for a client with these properties of CONNECT."""
+    peer = join(None, properties=section)
+    peer.send(provoke(name))
+    answer = peer.expect(kind)
+    return len(wire.packet(answer.first, answer.body)), properties_of(answer)
+
+
+def shortest(join):
+    """The Maximum Packet Size that CONNACK just keeps to."""
+    connack = join().connack
+    return len(wire.packet(connack.first, connack.body))
+
+
+def keeps_to_the_size(join, name, which):
+    size = shortest(join)
+    _, kind, provoke = next(row for row in EXPLAINED if row[0] == which)
+    for more in range(0, 60, 6):
+        length, _ = explained(join, name, provoke, kind, properties(maximum_packet_size=size + more))
+        assert length <= size + more
+
+
+@pytest.mark.statement(5, "MQTT-3.4.2-2", "MQTT-3.4.2-3", "MQTT-3.1.2-24")
+def test_puback_keeps_to_the_size(join, version, name):
+    keeps_to_the_size(join, name, "PUBACK")
+
+
+@pytest.mark.statement(5, "MQTT-3.5.2-2", "MQTT-3.5.2-3", "MQTT-3.1.2-24")
+def test_pubrec_keeps_to_the_size(join, version, name):
+    keeps_to_the_size(join, name, "PUBREC")
+
+
+@pytest.mark.statement(5, "MQTT-3.6.2-2", "MQTT-3.6.2-3", "MQTT-3.1.2-24")
+def test_pubrel_keeps_to_the_size(join, version, name):
+    keeps_to_the_size(join, name, "PUBREL")
+
+
+@pytest.mark.statement(5, "MQTT-3.7.2-2", "MQTT-3.7.2-3", "MQTT-3.1.2-24")
+def test_pubcomp_keeps_to_the_size(join, version, name):
+    keeps_to_the_size(join, name, "PUBCOMP")
+
+
+@pytest.mark.statement(5, "MQTT-3.9.2-1", "MQTT-3.9.2-2", "MQTT-3.1.2-24")
+def test_suback_keeps_to_the_size(join, version, name):
+    keeps_to_the_size(join, name, "SUBACK")
+
+
+@pytest.mark.statement(5, "MQTT-3.11.2-1", "MQTT-3.11.2-2", "MQTT-3.1.2-24")
+def test_unsuback_keeps_to_the_size(join, version, name):
+    keeps_to_the_size(join, name, "UNSUBACK")
+
+
+@pytest.mark.statement(5, "MQTT-3.14.2-3", "MQTT-3.14.2-4", "MQTT-3.1.2-24", "MQTT-4.13.2-1")
+def test_disconnect_keeps_to_the_size(join, version, name):
+    size = shortest(join)
+    for more in range(0, 80, 8):
+        peer = join(None, properties=properties(maximum_packet_size=size + more))
+        peer.send(b"\xc1\x00")
+        (disconnect,) = peer.until_end()
+        assert disconnect.kind == DISCONNECT
+        assert len(wire.packet(disconnect.first, disconnect.body)) <= size + more
+
+
+def connack_keeps_to_the_size(raw, client_id, sizes):
+    for size in sizes:
+        peer = raw()
+        packet = connect_bytes(5, client_id, properties=properties(maximum_packet_size=size))
+        peer.send(packet, wire.DISCONNECT_NORMAL)
+        found = peer.until_end()
+        assert [packet.kind for packet in found] in ([], [CONNACK])
+        for packet in found:
+            assert len(wire.packet(packet.first, packet.body)) <= size
+
+
+@pytest.mark.statement(5, "MQTT-3.2.2-19", "MQTT-3.2.2-20", "MQTT-3.1.2-24")
+@pytest.mark.parametrize("client_id", ["", "x" * 129], ids=["accepted", "refused"])
+def test_connack_keeps_to_the_size(raw, version, client_id):
+    connack_keeps_to_the_size(raw, client_id, range(5, 90, 4))
+
+
+@pytest.mark.statement(5, "MQTT-3.1.2-24")
+@pytest.mark.xfail(strict=True, reason="a refusal of five bytes goes to clients that take only one to four")
+def test_a_refusal_keeps_to_a_size_of_less_than_five_bytes(raw, version):
+    connack_keeps_to_the_size(raw, "x", range(1, 5))
+
+
+@pytest.mark.statement(5, "MQTT-3.1.2-29")
+@pytest.mark.parametrize(("which", "kind", "provoke"), EXPLAINED, ids=[row[0] for row in EXPLAINED])
+def test_no_reasons_for_a_client_that_wants_none(join, version, name, which, kind, provoke):
+    _, found = explained(join, name, provoke, kind, properties(request_problem_information=0))
+    assert not {"reason_string", "user"} & set(found)
+
+
+@pytest.mark.statement(5, "MQTT-3.9.3-2", "MQTT-3.8.4-7", "MQTT-3.9.3-1")
+def test_a_subscription_beyond_the_limit_fails_alone(join, version, name):
+    peer = join()
+    codes = peer.subscribe_to(*((f"{name}/{at}", 1) for at in range(9)))
+    assert codes == b"\1" * 8 + b"\x97"
+
+
+@pytest.mark.statement(4, "MQTT-3.9.3-2", "MQTT-3.8.4-5")
+def test_a_subscription_beyond_the_limit_fails_with_0x80(join, version, name):
+    peer = join()
+    assert peer.subscribe_to(*((f"{name}/{at}", 1) for at in range(9))) == b"\1" * 8 + b"\x80"
