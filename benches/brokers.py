@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,15 +33,20 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def wait_for_port(port: int, alive: Callable[[], str | None] = lambda: None) -> None:
+    """Returns when something listens on `port` of loopback; `alive` says why it never will.
+
+    Raises:
+        RuntimeError: nobody listens in time, or `alive` gave a reason.
+    """
     deadline = time.monotonic() + READY_SECONDS_MAX
     while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise RuntimeError(f"the broker ended with {process.returncode}:\n{log.read_text()[-2000:]}")
+        if reason := alive():
+            raise RuntimeError(reason)
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
             return
         time.sleep(0.02)
-    raise RuntimeError(f"the broker did not answer within {READY_SECONDS_MAX:.0f} s:\n{log.read_text()[-2000:]}")
+    raise RuntimeError(f"nobody listened on port {port} within {READY_SECONDS_MAX:.0f} s")
 
 
 @contextlib.contextmanager
@@ -52,7 +57,7 @@ def _running(name: str, command: Sequence[str], port: int, cpus: set[int], home:
             command, stdout=output, stderr=output, cwd=home, preexec_fn=lambda: os.sched_setaffinity(0, cpus)
         )
     try:
-        _wait_until_ready(process, port, log)
+        wait_for_port(port, lambda: None if process.poll() is None else log.read_text()[-2000:] or "it ended")
         yield RunningBroker(name, f"tcp://127.0.0.1:{port}", process.pid)
     finally:
         process.terminate()

@@ -14,8 +14,10 @@ SECONDS_SPARE = 120.0
 Report = dict[str, Any]
 
 
-def swarm(pattern: str, url: str, cpus: set[int], *, seconds: float, **options: object) -> Report:
-    """Runs `lapwing swarm PATTERN --url URL --seconds S [--NAME VALUE]... --json` and returns its report.
+def swarm(
+    pattern: str, url: str, cpus: set[int], *, seconds: float, flags: Iterable[str] = (), **options: object
+) -> Report:
+    """Runs `lapwing swarm PATTERN --url URL --seconds S [--NAME VALUE]... [FLAG]... --json` and returns its report.
 
     Raises:
         RuntimeError: it failed; its last words are in the message.
@@ -32,6 +34,7 @@ def swarm(pattern: str, url: str, cpus: set[int], *, seconds: float, **options: 
         str(seconds),
         "--json",
     ]
+    command += flags
     for name, value in options.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
     done = subprocess.run(

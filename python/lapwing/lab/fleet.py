@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
 from lapwing._core import CoreError, Fleet, monotonic_ns
-from lapwing.errors import ConnectError, TimedOutError, from_core
+from lapwing.client.failures import core_failures
+from lapwing.errors import ConnectError, TimedOutError
 from lapwing.lab.source import Batch, Source
 
 QUEUE_READINGS_MAX = 20_000
@@ -71,7 +71,7 @@ class FleetRun:
             "seed": seed,
             "queue_messages_max": QUEUE_READINGS_MAX,
         }
-        with self._core_errors():
+        with core_failures(self._url):
             self._fleet = Fleet(json.dumps(config))
 
     def __enter__(self) -> Self:
@@ -117,7 +117,7 @@ class FleetRun:
         """
         begun = time.monotonic()
         started_at_us = round((time.time() + LEAD_S) * 1e6)
-        with self._core_errors():
+        with core_failures(self._url):
             self._fleet.go(monotonic_ns() + round(LEAD_S * 1e9))
         patience = _Patience(self._url)
         for batch in source.batches(started_at_us):
@@ -131,20 +131,20 @@ class FleetRun:
 
     def finish(self, timeout_s: float = 10.0) -> dict[str, Any]:
         """Lets the devices say goodbye; gives the fleet's report."""
-        with self._core_errors():
+        with core_failures(self._url):
             report: dict[str, Any] = json.loads(self._fleet.finish_json(timeout_s))
         return report
 
     def counts(self) -> Counts:
         """The counters as of now."""
-        with self._core_errors():
+        with core_failures(self._url):
             told = json.loads(self._fleet.counts_json())
         return Counts(**{name: told[name] for name in Counts.__slots__})
 
     def _move(self, batch: Batch) -> None:
         if batch.moves is None:
             return
-        with self._core_errors():
+        with core_failures(self._url):
             taken = self._fleet.move_devices(batch.moves.device.data, batch.moves.due_us.data, batch.moves.kind)
         if taken < len(batch.moves.kind):
             raise TimedOutError("the fleet takes no more tasks", where=self._url)
@@ -152,7 +152,7 @@ class FleetRun:
     def _offer(self, batch: Batch, progress: Progress, patience: _Patience) -> None:
         taken = 0
         while taken < len(batch):
-            with self._core_errors():
+            with core_failures(self._url):
                 taken += self._fleet.offer(
                     batch.device[taken:].data,
                     batch.due_us[taken:].data,
@@ -163,13 +163,6 @@ class FleetRun:
             counts = self.counts()
             progress(counts)
             patience.check(counts, waiting=counts.sent > counts.done)
-
-    @contextmanager
-    def _core_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except CoreError as failure:
-            raise from_core(failure, self._url) from failure
 
 
 class _Patience:
