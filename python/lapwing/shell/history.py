@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 from prompt_toolkit.history import History
@@ -73,4 +74,5 @@ def has_password(line: str) -> bool:
         words = split(line)
     except LapwingError:
         words = line.split()
-    return any(word.startswith("--pass") for word in words)
+    # Near misses too: a mistyped option is an error, but its line is remembered like any other.
+    return any(get_close_matches(word.partition("=")[0], ["--password"], cutoff=0.7) for word in words)

@@ -8,7 +8,10 @@ import sys
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import has_focus
 from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
 from lapwing.errors import LapwingError
@@ -54,6 +57,7 @@ class _Terminal:
             completer=ShellCompleter(shell),
             complete_while_typing=False,
             enable_history_search=True,
+            key_bindings=_keys(),
         )
 
     def run(self) -> None:
@@ -61,11 +65,10 @@ class _Terminal:
         while True:
             try:
                 # A paste may bring several lines at once.
-                for line in self._session.prompt().splitlines():
-                    if self._leaves(line):
-                        return
+                if any(map(self._leaves, self._session.prompt().splitlines())):
+                    return
             except KeyboardInterrupt:
-                self._shell.screen.done("interrupted; Ctrl-D ends")
+                self._shell.screen.done("Ctrl-D ends")
             except EOFError:
                 return
 
@@ -88,6 +91,8 @@ class _Terminal:
                 self._shell.run(command)
         except LapwingError as error:
             self._shell.screen.error(error)
+        except KeyboardInterrupt:
+            self._shell.screen.done("interrupted")
         return False
 
     def _history(self) -> History:
@@ -98,6 +103,20 @@ class _Terminal:
             self._shell.screen.error(error)
             return InMemoryHistory()
         return history
+
+
+def _keys() -> KeyBindings:
+    """Ctrl-C clears the line; on an empty one it says how to leave."""
+    bindings = KeyBindings()
+
+    @bindings.add("c-c", filter=has_focus(DEFAULT_BUFFER))
+    def _(event: KeyPressEvent) -> None:
+        if event.current_buffer.text:
+            event.current_buffer.reset()
+        else:
+            event.app.exit(exception=KeyboardInterrupt)
+
+    return bindings
 
 
 class ShellCompleter(Completer):
