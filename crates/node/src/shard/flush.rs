@@ -67,7 +67,9 @@ impl Shard {
         if (connection.output.len() >= high || closing) && !connection.watched {
             connection.watched = true;
             let due = Due::Stall { index, born: connection.born };
-            self.timers.add(connection.stalled_since_ms + stall_ms, due);
+            // Never in the past: a timer that adds one that is due already would keep the shard for ever.
+            let at_ms = (connection.stalled_since_ms + stall_ms).max(self.now_ms + 1);
+            self.timers.add(at_ms, due);
         }
     }
 
@@ -77,11 +79,11 @@ impl Shard {
         let now_ms = self.now_ms;
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
         connection.watched = false;
-        let since_ms = connection.stalled_since_ms;
-        if since_ms != 0 && since_ms + stall_ms <= now_ms {
-            self.cut_slow_reader(index);
-        } else {
-            self.check_reader(index);
+        match connection.stalled_since_ms {
+            // It takes bytes; the next flush that leaves some behind watches it again.
+            0 => {}
+            since_ms if since_ms + stall_ms <= now_ms => self.cut_slow_reader(index),
+            _ => self.check_reader(index),
         }
     }
 
