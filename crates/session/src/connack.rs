@@ -52,7 +52,16 @@ pub fn refuse(version: Version, reason: ReasonCode, out: &mut Vec<u8>) {
     let _ = packet.encode(version, out);
 }
 
-/// The same for bytes that should have been a CONNECT; silent when they were none.
+/// Writes the CONNACK that refuses `connect`, unless even that exceeds the client's Maximum Packet Size [MQTT-3.1.2-24].
+pub fn refuse_connect(connect: &Connect<'_>, reason: ReasonCode, out: &mut Vec<u8>) {
+    let start = out.len();
+    refuse(connect.version, reason, out);
+    if connect.properties.packet_bytes_max.is_some_and(|max| out.len() - start > max as usize) {
+        out.truncate(start);
+    }
+}
+
+/// The same as [`refuse`] for bytes that should have been a CONNECT; silent when they were none.
 pub fn refuse_malformed(error: &ProtocolError, out: &mut Vec<u8>) {
     if let Some(version) = error.connect {
         refuse(version, error.reason, out);

@@ -76,7 +76,7 @@ mod will;
 pub use ack_line::Accepted;
 pub use admission::{Admission, admit};
 pub use close::{Close, Side};
-pub use connack::{refuse, refuse_malformed};
+pub use connack::{refuse, refuse_connect, refuse_malformed};
 pub use counters::{Counters, DropReason};
 pub use deliver::Delivered;
 pub use grant::Grant;

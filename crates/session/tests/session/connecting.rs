@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use lapwing_codec::{
-    ConnAckProperties, Connect, ConnectProperties, Packet, QoS, ReasonCode, Version, Will, WillProperties,
+    ConnAckProperties, Connect, ConnectProperties, Packet, QoS, ReasonCode, SubscriptionOptions, Version, Will,
+    WillProperties,
 };
-use lapwing_session::{Accepted, Admission, Counters, Io, Session, SessionKey, Settings, admit, refuse};
+use lapwing_session::{
+    Accepted, Admission, Counters, Io, Session, SessionKey, Settings, admit, refuse, refuse_connect,
+};
 
 use crate::rig::{Rig, connect, connect_persistent, grant, publish};
 
@@ -36,6 +39,8 @@ fn the_connack_tells_the_limits() {
 }
 
 /// [MQTT-3.2.2-21, MQTT-3.2.2-22] a server keep alive is told in 5.0, and counts; 3.1.1 could not be told and keeps its own.
+///
+/// Shows 5.0: MQTT-3.2.2-22.
 #[test]
 fn a_long_keep_alive_is_shortened() {
     for (asked, told) in [(0, Some(100)), (101, Some(100)), (100, None), (7, None)] {
@@ -68,7 +73,7 @@ fn an_empty_client_id_is_replaced() {
     assert_eq!(named, Ok(Admission { client_id: "me".into(), assigned: false }));
 }
 
-/// What is refused before there is a session, and with which code.
+/// What is refused before there is a session, and with which code. Shows 5.0: MQTT-3.2.2-12, MQTT-3.2.2-13.
 #[test]
 fn refusals_before_the_session() {
     let strict =
@@ -109,6 +114,37 @@ fn refusals_are_written_in_the_clients_version() {
     assert_eq!(written(Version::V5, ReasonCode::BadAuthenticationMethod), ["connack(0x8c,false)"]);
     assert_eq!(written(Version::V311, ReasonCode::ClientIdentifierNotValid), ["connack(0x85,false)"]);
     assert_eq!(written(Version::V311, ReasonCode::MalformedPacket), [""; 0]);
+}
+
+/// A refusal keeps to the client's Maximum Packet Size: five bytes, or none [MQTT-3.1.2-24].
+#[test]
+fn a_refusal_keeps_to_the_clients_packet_size() {
+    for (packet_bytes_max, len) in [(None, 5), (Some(5), 5), (Some(4), 0), (Some(1), 0)] {
+        let properties = ConnectProperties { packet_bytes_max, ..ConnectProperties::default() };
+        let mut out = b"before".to_vec();
+        refuse_connect(&Connect { properties, ..connect(Version::V5) }, ReasonCode::NotAuthorized, &mut out);
+        assert_eq!(out.len(), 6 + len, "{packet_bytes_max:?}");
+    }
+    let mut out = Vec::new();
+    refuse_connect(&connect(Version::V311), ReasonCode::NotAuthorized, &mut out);
+    assert_eq!(out, [0x20, 2, 0, 5]);
+}
+
+/// A server without QoS 2 says so, and still takes subscriptions that ask for it. Shows 5.0: MQTT-3.2.2-9, MQTT-3.2.2-10.
+#[test]
+fn a_server_without_qos_2_says_so() {
+    for qos_max in [QoS::AtMostOnce, QoS::AtLeastOnce, QoS::ExactlyOnce] {
+        let mut rig = Rig::new(Settings { qos_max, ..Settings::default() });
+        rig.connect(&connect(Version::V5));
+        let told = rig.sent_one(|packet| match packet {
+            Packet::ConnAck(connack) => connack.properties.qos_max,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(told, qos_max);
+        let asked = SubscriptionOptions::new(QoS::ExactlyOnce);
+        let reply = rig.subscribe(&[("a", asked)], |_| Ok(())).unwrap();
+        assert!(!reply.reasons()[0].is_error());
+    }
 }
 
 /// [MQTT-3.1.2-4, MQTT-3.1.2-5, MQTT-3.1.2-6, MQTT-3.2.2-2, MQTT-3.2.2-3] clean start and session present.

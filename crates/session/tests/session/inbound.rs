@@ -57,7 +57,7 @@ fn a_repeated_qos2_message_is_published_once() {
     }
 }
 
-/// A QoS 2 message refused with an error code leaves its id free [MQTT-4.3.3-9].
+/// A QoS 2 message refused with an error code leaves its id free. Shows 5.0: MQTT-4.3.3-9.
 #[test]
 fn a_refused_qos2_message_is_a_new_one_next_time() {
     let mut rig = Rig::v5();

@@ -218,6 +218,8 @@ fn unacknowledged_messages_are_repeated_in_order() {
 }
 
 /// A client that comes back with a smaller window gets the repeats as it acknowledges, before anything new.
+///
+/// Shows 5.0: MQTT-3.3.4-9, MQTT-4.9.0-2.
 #[test]
 fn repeats_keep_to_a_smaller_window() {
     let mut rig = Rig::connected(&window_of(5, Version::V5), Settings::default());
@@ -237,7 +239,9 @@ fn repeats_keep_to_a_smaller_window() {
     assert_eq!((rig.sent(), rig.session().inflight_messages()), (vec![], 0));
 }
 
-/// Packet ids go round; one that is still in use is never given out again [MQTT-2.2.1-4].
+/// Packet ids go round; one that is still in use is never given out again.
+///
+/// Shows 5.0: MQTT-2.2.1-4, MQTT-4.3.2-1, MQTT-4.3.3-1. Shows 3.1.1: MQTT-2.3.1-4.
 #[test]
 fn packet_ids_wrap_around_one_that_stays() {
     let settings = Settings { inflight_messages_max: u16::MAX, ..Settings::default() };

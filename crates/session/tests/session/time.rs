@@ -5,7 +5,9 @@ use lapwing_session::Settings;
 
 use crate::rig::{Rig, connect};
 
-/// [MQTT-3.1.2-22] one and a half times the keep alive without a packet: 0x8D. Any packet starts it again.
+/// One and a half times the keep alive without a packet: 0x8D. Any packet starts it again.
+///
+/// Shows 5.0: MQTT-3.1.2-22. Shows 3.1.1: MQTT-3.1.2-24.
 #[test]
 fn a_silent_client_is_closed() {
     for (version, said) in [(Version::V5, &["disconnect(0x8d)"][..]), (Version::V311, &[])] {
