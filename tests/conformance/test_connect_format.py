@@ -164,3 +164,12 @@ def test_wrong_properties_are_refused(raw, version, name, wrong, reason):
     peer = raw()
     peer.send(connect_bytes(version, name, properties=wrong))
     refused(peer, reason)
+
+
+@pytest.mark.statement(4, "MQTT-4.7.1-1", "MQTT-4.7.3-1")
+@pytest.mark.statement(5, "MQTT-4.7.0-1", "MQTT-4.7.3-1")
+@pytest.mark.parametrize("topic", ["", "#", "a/+"])
+def test_a_will_topic_is_a_topic_name(raw, version, name, topic):
+    peer = raw()
+    peer.send(wire.connect(name, version=version, will=(topic, b"m", 0, False)))
+    refused(peer, 0x90)

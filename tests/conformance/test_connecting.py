@@ -7,7 +7,7 @@ import time
 
 import pytest
 import wire
-from peer import connect_bytes, pass_time, properties, properties_of
+from peer import Peer, connect_bytes, pass_time, properties, properties_of
 from wire import CONNACK, PINGRESP, PUBACK
 
 LIMITS = {"client_id_bytes_max": 64}
@@ -299,3 +299,31 @@ def test_auth_without_authentication_method_is_a_protocol_error(join, version):
         peer = join()
         peer.send(packet)
         peer.closed(0x82)
+
+
+@pytest.mark.statement(4, "MQTT-7.1.1-1")
+@pytest.mark.statement(5, "MQTT-4.2.0-1")
+def test_packets_may_come_byte_by_byte(raw, version, name):
+    peer = raw()
+    packets = [
+        wire.connect(name, version=version),
+        wire.subscribe((name, 1), version=version),
+        wire.publish(name, b"in pieces", qos=1, version=version),
+    ]
+    for byte in b"".join(packets):
+        peer.send(bytes([byte]))
+    assert peer.expect(CONNACK).reason == 0
+    assert {peer.receive().kind for _ in range(3)} == {wire.SUBACK, wire.PUBLISH, PUBACK}
+
+
+@pytest.mark.statement(4, "MQTT-3.1.3-2", "MQTT-3.1.2-4")
+@pytest.mark.statement(5, "MQTT-3.1.3-2", "MQTT-3.1.2-5")
+def test_a_session_goes_on_in_the_other_version(broker, join, version, name):
+    first = join("a", keep=True)
+    first.subscribe_to((f"{name}/x", 1))
+    first.leave()
+    join("b").publish(f"{name}/x", b"waiting", qos=1)
+    with Peer(broker.url, 9 - version) as other:
+        other.join(first.client_id, keep=True)
+        assert other.session_present
+        assert other.message().payload == b"waiting"

@@ -231,3 +231,34 @@ def test_a_subscription_beyond_the_limit_fails_alone(join, version, name):
 def test_a_subscription_beyond_the_limit_fails_with_0x80(join, version, name):
     peer = join()
     assert peer.subscribe_to(*((f"{name}/{at}", 1) for at in range(9))) == b"\1" * 8 + b"\x80"
+
+
+@pytest.mark.statement(5, "MQTT-3.3.4-9", "MQTT-4.9.0-1", "MQTT-4.9.0-2")
+def test_repetitions_keep_to_the_receive_maximum_of_the_new_connection(join, version, name):
+    peer, publisher = join("a", keep=True, properties=properties(receive_maximum=10)), join()
+    peer.subscribe_to((name, 2))
+    for number in range(4):
+        publisher.publish(name, str(number).encode(), qos=2)
+    ids = [peer.message().packet_id for _ in range(4)]
+    peer.send(wire.ack(PUBREC, ids[0]))
+    peer.expect(PUBREL)
+    peer.close()
+    peer = join("a", keep=True, properties=properties(receive_maximum=2))
+    assert [(found.kind, found.packet_id) for found in peer.round_trip()] == [(PUBREL, ids[0]), (PUBLISH, ids[1])]
+    peer.send(wire.ack(PUBCOMP, ids[0]))
+    assert [(found.kind, found.packet_id) for found in peer.round_trip()] == [(PUBLISH, ids[2])]
+
+
+@pytest.mark.statement(5, "MQTT-3.1.2-24", "MQTT-3.1.2-25")
+@pytest.mark.parametrize("qos", [1, 2])
+def test_a_repetition_too_large_for_the_new_connection_is_done(join, version, name, qos):
+    peer, publisher = join("a", keep=True), join()
+    peer.subscribe_to((name, qos))
+    for payload in (b"large" * 50, b"small"):
+        publisher.publish(name, payload, qos=qos)
+    assert [len(peer.message().payload) for _ in range(2)] == [250, 5]
+    peer.close()
+    for size in (200, 1000):
+        peer = join("a", keep=True, properties=properties(maximum_packet_size=size))
+        assert [found.payload for found in peer.round_trip()] == [b"small"]
+        peer.close()

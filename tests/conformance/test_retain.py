@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import wire
-from peer import properties_of
+from peer import pass_time, properties, properties_of
 from wire import PUBLISH, SUBACK
 
 SHARDS = 1  # replays then come in the order of their SUBSCRIBEs, so that a later one shows that an earlier one is over
@@ -129,3 +129,15 @@ def test_a_retained_message_has_the_identifier_of_the_subscription_that_asks(joi
     peer = join()
     peer.subscribe_to((name, 0), properties=b"\x0b\x05")
     assert properties_of(peer.message(b"kept")) == {"subscription_id": [5]}
+
+
+@pytest.mark.statement(5, "MQTT-3.3.2-5", "MQTT-3.3.2-6")
+def test_a_retained_message_expires(join, replayed, version, name):
+    publisher = join()
+    for topic, expiry_s in (("short", 1), ("long", 50)):
+        expiry = properties(message_expiry=expiry_s)
+        publisher.publish(f"{name}/{topic}", topic.encode(), qos=1, retain=True, properties=expiry)
+    pass_time(1.2)
+    (found,) = replayed(join(), (f"{name}/+", 1))
+    assert found.payload == b"long"
+    assert 40 <= properties_of(found)["message_expiry"][0] <= 49

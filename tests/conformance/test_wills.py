@@ -137,3 +137,11 @@ def test_the_will_is_not_published_while_the_connection_is_open(join, watcher, v
     pass_time(0.2)
     join().publish(f"{name}/now", b"now")
     assert watcher.messages_until(b"now") == []
+
+
+@pytest.mark.statement(4, "MQTT-3.1.2-8", "MQTT-4.8.0-1")
+def test_a_disconnect_with_content_is_no_farewell(join, watcher, version, name):
+    peer = join("a", will=(f"{name}/will", b"violated", 0, False))
+    peer.send(wire.packet(0xE0, b"\0"))
+    peer.closed()
+    assert watcher.message().payload == b"violated"
