@@ -8,6 +8,5 @@ Rules:
   together (``repartition("who")``) and runs these functions in its tasks, so they see some devices whole.
 - Every aggregate has three functions: a batch's part, rows of the table taken apart again into parts, and parts
   joined into rows. Parts can be joined in any order and grouping with the same result: sums are whole numbers.
-- Why not Spark SQL: as SQL the same classification and aggregates took 58 core-microseconds a reading, warm, and a
-  minute until they were warm; so they take a quarter of it, warm at once (`docs/decisions/0007`).
+- Why not Spark SQL: `docs/decisions/0014-transforms-are-arrow.md`; it took twenty times the processor time.
 """
