@@ -137,10 +137,6 @@ class Terminal:
         """Until the line with the cursor is ``line``, prompt included."""
         self._until(lambda: self.screen.cursor_line() == line.rstrip(), f"cursor in {line!r}")
 
-    def until_running(self) -> None:
-        """Until the program reads no keys: from then on Ctrl-C is a signal."""
-        self._until(lambda: bool(termios.tcgetattr(self._keyboard)[3] & termios.ISIG), "keys not read")
-
     def end(self) -> int:
         """Until the program has ended; its exit code."""
         self._until(lambda: self.code is not None, "the end")

@@ -84,6 +84,22 @@ def test_messages_while_typing(terminal: Terminal, other: Client) -> None:
     assert message.payload == b"hello"
 
 
+def test_typing_ahead(terminal: Terminal, other: Client) -> None:
+    """Do keys typed while a command runs wait for the prompt, none of them shown in front of it or lost?"""
+    terminal.line("sub a")
+    terminal.until("d1 subscribed to a (qos 0)")
+    terminal.line("wait --timeout 600")
+    terminal.until("waits for messages: 1, at most 600 s; Ctrl-C ends it")
+    terminal.keys("never\x03")  # a signal, which drops what was typed before it
+    terminal.until("interrupted")
+    terminal.line("wait 2 --timeout 600")
+    terminal.until("waits for messages: 2, at most 600 s; Ctrl-C ends it")
+    terminal.keys("pub a ahead\r\x04")
+    publish(other, "a", "1", "2")
+    assert terminal.end() == 0
+    assert "d1> pub a ahead" in terminal.screen.text()
+
+
 def test_many_messages_in_order(terminal: Terminal, other: Client) -> None:
     """Does a burst arrive whole and in order, above what is typed?"""
     terminal.line("sub burst --qos 1")
@@ -172,7 +188,7 @@ def test_interrupt(terminal: Terminal) -> None:
     terminal.until("Ctrl-D ends")
     terminal.until_typed("d1> ")
     terminal.line("wait --timeout 600")
-    terminal.until_running()
+    terminal.until("waits for messages: 1, at most 600 s; Ctrl-C ends it")
     terminal.keys("\x03")
     terminal.until("interrupted")
     terminal.until_typed("d1> ")

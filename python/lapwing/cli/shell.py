@@ -17,9 +17,8 @@ app = typer.Typer()
     epilog=examples(
         "lapwing shell",
         "lapwing shell --url tcp://127.0.0.1:1883",
-        "lapwing shell < script",
         "printf 'connect d1\\npub lamps/kitchen on --retain\\n' | lapwing shell",
-        "lapwing shell --keep-going --json < script | tee messages.json",
+        "cat checks.txt | lapwing shell --keep-going --json | tee messages.json",
     )
 )
 def shell(
@@ -30,8 +29,8 @@ def shell(
 ) -> int:
     """Connect clients, subscribe and publish, by hand: connect, sub, pub, help and more at a prompt.
 
-    When standard input is no terminal, its lines are run one after the other. The first error ends that, with the
-    number of its line and its exit code; with --keep-going the first error's code comes at the end.
+    A script runs line by line: lapwing shell < FILE. The first error ends it, with the number of its line and its
+    exit code; with --keep-going the rest is run, and the first error's code comes at the end.
     """
     if sys.stdin.isatty() and sys.stdout.isatty():
         from lapwing.shell.terminal import run_terminal

@@ -75,4 +75,5 @@ def has_password(line: str) -> bool:
     except LapwingError:
         words = line.split()
     # Near misses too: a mistyped option is an error, but its line is remembered like any other.
-    return any(get_close_matches(word.partition("=")[0], ["--password"], cutoff=0.7) for word in words)
+    names = (word.partition("=")[0] for word in words if word.startswith("-"))
+    return any(get_close_matches(name, ["--password"], cutoff=0.7) for name in names)

@@ -152,6 +152,7 @@ class Shell:
             self.screen.done(f"{link.client_id} published to {command.topic} (qos {command.qos}, acknowledged)")
 
     def _wait(self, command: Wait) -> None:
+        self.screen.done(f"waits for messages: {command.count}, at most {command.timeout_s:g} s; Ctrl-C ends it")
         taken = self._arrivals.take(command.count, command.timeout_s, self._nobody_is_connected)
         if taken == command.count:
             return

@@ -17,6 +17,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 from lapwing.errors import LapwingError
 from lapwing.shell.completion import Known, candidates
 from lapwing.shell.history import LineHistory, history_file
+from lapwing.shell.keyboard import quiet_keyboard
 from lapwing.shell.lines import printable
 from lapwing.shell.parse import parse
 from lapwing.shell.screen import Screen
@@ -29,7 +30,7 @@ _NAME_MAX = 32
 def run_terminal(url: str, timeout_s: float, *, as_json: bool) -> int:
     """Runs what is typed, until Ctrl-D or ``quit``; errors are shown and the shell goes on."""
     # Whatever any thread prints while a line is typed goes above that line. `raw`: our own colours pass.
-    with patch_stdout(raw=True):
+    with quiet_keyboard(), patch_stdout(raw=True):
         colours = "NO_COLOR" not in os.environ
         shell = Shell(url, timeout_s, Screen(_print, _print, chatty=True, colours=colours, as_json=as_json))
         try:
@@ -65,12 +66,17 @@ class _Terminal:
         while True:
             try:
                 # A paste may bring several lines at once.
-                if any(map(self._leaves, self._session.prompt().splitlines())):
+                if any(map(self._leaves, self._read().splitlines())):
                     return
             except KeyboardInterrupt:
                 self._shell.screen.done("Ctrl-D ends")
             except EOFError:
                 return
+
+    def _read(self) -> str:
+        # A prompt reads Ctrl-C as a key. As a signal it is Python's: prompt_toolkit's own handler fails when the
+        # signal comes just after the line has ended.
+        return self._session.prompt(handle_sigint=False)
 
     def prompt(self) -> str:
         """The current client, and whether its connection stands."""
