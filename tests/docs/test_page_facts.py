@@ -38,6 +38,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in {re.sub(r"[^a-z0-9 _-]", "", head.lower()).replace(" ", "-") for head in heads}, target
 
 
+def test_the_index_is_complete() -> None:
+    index = (DOCS / "README.md").read_text()
+    pages = [page.relative_to(DOCS).as_posix() for page in [*PAGES, *DECISIONS] if page.name != "README.md"]
+    assert not [page for page in pages if f"]({page})" not in index]
+
+
 @pytest.mark.parametrize("page", WRITTEN, ids=ids)
 def test_metrics_are_there(page: Path) -> None:
     known = set(re.findall(r"^\| `(lapwing_\w+)`", (DOCS / "metrics.md").read_text(), re.MULTILINE))
