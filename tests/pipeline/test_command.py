@@ -1,0 +1,98 @@
+"""Does `lapwing pipeline run` end well: when told to, and with one line and an exit code when it cannot go on?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from served_stream import ServedStream
+from test_coverage_job import check, send
+
+pytestmark = pytest.mark.timeout(300)
+COMMAND = [sys.executable, "-m", "lapwing.cli", "pipeline"]
+SMALL = ["--conf", "spark.driver.memory=1g"]
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    env = os.environ | environment
+    return subprocess.run([*COMMAND, *arguments], capture_output=True, text=True, timeout=240, env=env, check=False)
+
+
+def one_line(ended: subprocess.CompletedProcess[str], *named: str) -> None:
+    """The failure is told in one line that names all of these, without a stack trace."""
+    (line,) = ended.stderr.strip().splitlines()
+    assert line.startswith("error: ")
+    for each in named:
+        assert each in line
+
+
+def test_the_jobs_are_listed() -> None:
+    assert "coverage" in run("list").stdout
+
+
+def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 20)
+    command = [*COMMAND, "run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--json", *SMALL]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        first = json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGTERM)
+        told, said = process.communicate(timeout=120)
+    assert process.returncode == 0, said
+    assert first["readings"] == 38
+    result = json.loads(told)
+    assert {Path(path).name for path in result["pictures"]} >= {"coverage.png", "latency.png", "loss.png"}
+    check(tmp_path, 20)
+
+
+def test_available_now_ends_by_itself(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL)
+    assert ended.returncode == 0, ended.stderr
+    assert "readings" in ended.stdout
+    check(tmp_path, 10)
+
+
+def test_failures_have_one_line_and_a_code(stream: ServedStream, tmp_path: Path) -> None:
+    out = str(tmp_path / "out")
+    source = ["--source", stream.url, "--out", out]
+    ended = run("run", "maps", *source)
+    assert ended.returncode == 2
+    one_line(ended, "maps", "coverage")
+    ended = run("run", "coverage", *source, "--trigger", "often")
+    assert ended.returncode == 2
+    one_line(ended, "often", "--trigger", "available-now")
+    ended = run("run", "coverage", "--source", "nowhere", "--out", out)
+    assert ended.returncode == 2
+    one_line(ended, "nowhere", "http://HOST:PORT/v1/streams/NAME")
+    ended = run("run", "coverage", "--source", stream.url.replace("readings", "other"), "--out", out)
+    assert ended.returncode == 1
+    one_line(ended, "other", "readings")
+    ended = run("run", "coverage", *source, JAVA_HOME=str(tmp_path))
+    assert ended.returncode == 2
+    one_line(ended, "no Java", f"JAVA_HOME = {tmp_path}", "install")
+    (tmp_path / "file").touch()
+    ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path / "file"))
+    assert ended.returncode == 1
+    one_line(ended, "--out", str(tmp_path / "file"))
+    stream.close()
+    ended = run("run", "coverage", *source)
+    assert ended.returncode == 3
+    one_line(ended, "nobody answers", stream.url)
+
+
+def test_a_trimmed_stream_ends_the_job_with_one_line(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    source = ["--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL]
+    stream.trim(0, 3)  # before the job's first look: nothing is missing
+    assert run("run", "coverage", *source).returncode == 0
+    send(stream, 10, 10)
+    stream.trim(0, stream.partitions[0].next_offset - 1)
+    ended = run("run", "coverage", *source)
+    assert ended.returncode == 1
+    one_line(ended, "messages are gone", "on_trimmed=skip", stream.url)
