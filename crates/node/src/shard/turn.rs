@@ -84,8 +84,10 @@ impl Shard {
             }
         }
         self.bell.prepare();
-        // The last look: whoever sends from here on sees that we sleep, and wakes us.
-        let timeout = if self.has_work() || self.shared.phase() == Phase::Stopping {
+        // The last look: whoever sends, or takes what we send, from here on sees that we sleep, and wakes us. A receiver
+        // that made room before saw us awake, so what waits for room is tried again here.
+        self.hand_over();
+        let timeout = if self.has_work() || self.phase_is_new() {
             Duration::ZERO
         } else {
             self.counters.wakes.add(1);
@@ -94,6 +96,15 @@ impl Shard {
         let polled = self.poll_events(Some(timeout));
         self.bell.awake();
         polled
+    }
+
+    /// True when the loop has not acted on the node's phase yet.
+    fn phase_is_new(&self) -> bool {
+        match self.shared.phase() {
+            Phase::Running => false,
+            Phase::Draining => !self.draining,
+            Phase::Stopping => true,
+        }
     }
 
     /// Looks for work for a short while; true when some came.
