@@ -37,6 +37,10 @@ pub(crate) struct Clients {
     touched: Vec<usize>,
     /// Sessions with acknowledgements that wait for a commit, each once.
     awaiting: Vec<SessionKey>,
+    /// Connections to be flushed before the turn ends: see `output_mark_bytes`.
+    large: Vec<usize>,
+    /// Output from which a connection that takes its bytes is flushed at once.
+    output_mark_bytes: usize,
     overflowing: Vec<(SessionKey, Close)>,
     /// Output buffers that no connection holds now.
     pub(crate) buffers: Buffers,
@@ -45,7 +49,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    pub(crate) fn new(own: ShardId) -> Self {
+    pub(crate) fn new(own: ShardId, output_mark_bytes: usize) -> Self {
         Clients {
             own,
             connections: Slab::new(),
@@ -55,6 +59,8 @@ impl Clients {
             ready: VecDeque::new(),
             touched: Vec::new(),
             awaiting: Vec::new(),
+            large: Vec::new(),
+            output_mark_bytes,
             overflowing: Vec::new(),
             buffers: Buffers::default(),
             births: 0,
@@ -130,6 +136,11 @@ impl Clients {
         std::mem::take(&mut self.touched)
     }
 
+    /// The next connection whose output should not wait for the end of the turn.
+    pub(crate) fn next_large(&mut self) -> Option<usize> {
+        self.large.pop()
+    }
+
     /// Gives the memory of the list back.
     pub(crate) fn recycle_touched(&mut self, mut list: Vec<usize>) {
         list.clear();
@@ -193,6 +204,9 @@ impl Clients {
                 let answer = work(&mut entry.session, &mut Io::new(&mut connection.output, &mut self.counters));
                 if connection.output.len() > before {
                     touch(connection, index, &mut self.touched);
+                    if connection.output.len() >= self.output_mark_bytes && connection.stalled_since_ms == 0 {
+                        self.large.push(index);
+                    }
                 } else if before == 0 {
                     self.buffers.give_back(&mut connection.output);
                 }

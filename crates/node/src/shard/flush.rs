@@ -13,10 +13,24 @@ impl Shard {
         self.clients.recycle_touched(touched);
     }
 
+    /// Writes out, in the middle of a turn, what has grown to half the mark at a connection that takes its bytes: one
+    /// turn may bring a reader more than the mark, and nothing is to be dropped for one that keeps up.
+    pub(super) fn flush_large(&mut self) {
+        while let Some(index) = self.clients.next_large() {
+            self.write_out(index);
+        }
+    }
+
     fn flush(&mut self, index: usize) {
+        if let Some(connection) = self.clients.connection(index) {
+            connection.touched = false;
+            self.write_out(index);
+        }
+    }
+
+    fn write_out(&mut self, index: usize) {
         let now_ms = self.now_ms;
         let Some(connection) = self.clients.connection(index) else { return };
-        connection.touched = false;
         let (bytes, flushed) = connection.flush(now_ms);
         self.counters.bytes_out.add(bytes);
         match flushed {

@@ -125,6 +125,7 @@ impl Shard {
             } else {
                 self.counters.dropped(DropReason::SessionGone, 1);
             }
+            self.flush_large();
         }
     }
 
@@ -133,6 +134,7 @@ impl Shard {
             let Some(publish) = decode_frame(frame) else { continue };
             let routed = self.routed(publish);
             self.route_mail(&routed, *reasons);
+            self.flush_large();
         }
     }
 

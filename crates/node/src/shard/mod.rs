@@ -147,7 +147,7 @@ impl Shard {
             settings: Arc::new(settings(limits)),
             limits: Arc::new(codec_limits(limits)),
             events: Events::with_capacity(1024),
-            clients: Clients::new(id),
+            clients: Clients::new(id, limits.output_high_bytes as usize / 2),
             tree,
             groups: SharedGroups::new(),
             announcer: Announcer::new(id, post.shards()),

@@ -144,6 +144,10 @@ impl Shard {
                 None => self.first_packet(index, &packet, &bytes[at..]),
             };
             at += len;
+            self.flush_large();
+            if self.clients.connection(index).is_none() {
+                return (at, Flow::Gone);
+            }
             if flow != Flow::Continue {
                 return (at, flow);
             }
