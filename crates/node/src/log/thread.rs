@@ -58,6 +58,8 @@ pub(crate) struct LogThread {
     appended: Vec<u64>,
     /// A batch of which the writer has taken the first records only, because too much waited: (shard, batch, next).
     rest: Option<(usize, LogBatch, usize)>,
+    /// The lane to look at next.
+    turn: usize,
     awaited: bool,
     last_commit: Instant,
     last_retain: Instant,
@@ -82,6 +84,7 @@ impl LogThread {
             shared,
             appended,
             rest: None,
+            turn: 0,
             awaited: false,
             last_commit: now,
             last_retain: now,
@@ -112,7 +115,8 @@ impl LogThread {
         }
     }
 
-    /// Appends what waits in the lanes, up to one commit's worth.
+    /// Appends what waits in the lanes, up to one commit's worth: a batch of each in turn, beginning behind the lane that
+    /// came last in the commit before, so that a shard with much to log does not keep the others from it.
     fn gather(&mut self) -> Result<(), StoreError> {
         if self.shared.is_full() {
             return Ok(());
@@ -121,10 +125,16 @@ impl LogThread {
         if let Some((shard, batch, next)) = self.rest.take() {
             self.append(shard, batch, next, now_us)?;
         }
-        for shard in 0..self.inlets.len() {
-            while self.rest.is_none() && self.writer.pending_bytes() < COMMIT_BYTES {
-                let Some(batch) = self.inlets[shard].take() else { break };
-                self.append(shard, batch, 0, now_us)?;
+        let mut empty = 0;
+        while empty < self.inlets.len() && self.rest.is_none() && self.writer.pending_bytes() < COMMIT_BYTES {
+            let shard = self.turn;
+            self.turn = (shard + 1) % self.inlets.len();
+            match self.inlets[shard].take() {
+                Some(batch) => {
+                    empty = 0;
+                    self.append(shard, batch, 0, now_us)?;
+                }
+                None => empty += 1,
             }
         }
         Ok(())
