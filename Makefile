@@ -64,7 +64,7 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms
 
 test-python: $(CACHE)/built $(CACHE)/java $(CACHE)/node-clients ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
-	@$(BIN)/pytest -q $(TESTS)
+	@$(BIN)/pytest -q -n 2 --dist loadfile $(TESTS)
 
 check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing to the tree
 	$(call step,Rust: format and lints)
