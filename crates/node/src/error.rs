@@ -99,7 +99,7 @@ fn store_code(error: &StoreError) -> &'static str {
     match error {
         StoreError::Corrupt { .. } => "data_corrupt",
         StoreError::NotWritable { .. } | StoreError::Locked { .. } | StoreError::FormatVersion { .. } => "data_folder",
-        StoreError::Full { .. } => "data_full",
+        StoreError::Full { .. } | StoreError::Exhausted { .. } => "data_full",
         StoreError::Setting { .. } | StoreError::SettingChanged { .. } => "stream_settings",
         _ => "store",
     }

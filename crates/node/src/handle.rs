@@ -117,10 +117,10 @@ impl Handle {
         self.streams.to_json()
     }
 
-    /// What the log has to tell an operator since the last call.
+    /// What the node and its log have to tell an operator since the last call.
     pub fn take_notices(&self) -> Vec<String> {
         let notices = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
-        notices.iter().map(ToString::to_string).collect()
+        self.shared.take_notices().into_iter().chain(notices.iter().map(ToString::to_string)).collect()
     }
 
     /// Stops accepting, sends clients away (`0x8B` in 5.0), writes out what waits and commits it.

@@ -15,6 +15,7 @@
 
 mod assemble;
 mod config;
+mod descriptors;
 mod error;
 mod handle;
 mod log;

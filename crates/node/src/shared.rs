@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::config::Config;
+use crate::descriptors;
 use crate::error::NodeError;
 use crate::mailbox::Bell;
 
@@ -33,6 +34,10 @@ pub struct Failure {
 /// One per node. Each field says who writes it.
 pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
+    /// As configured, or fewer where the process may not open so many files.
+    connections_max: u32,
+    /// What the operator should hear; emptied by whoever tells it.
+    notices: Mutex<Vec<String>>,
     /// The start of the node's monotonic clock.
     epoch: Instant,
     /// Written by the handle, and by whoever fails.
@@ -51,8 +56,11 @@ pub(crate) struct Shared {
 
 impl Shared {
     pub(crate) fn new(config: Arc<Config>, bells: Vec<Bell>) -> Self {
+        let (connections_max, notice) = descriptors::connections(&config);
         Shared {
             config,
+            connections_max,
+            notices: Mutex::new(notice.into_iter().collect()),
             epoch: Instant::now(),
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
@@ -93,10 +101,15 @@ impl Shared {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Takes what the operator should hear.
+    pub(crate) fn take_notices(&self) -> Vec<String> {
+        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Counts a new connection; false when there are too many.
     pub(crate) fn connection_opened(&self) -> bool {
         let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        if before >= self.config.limits.connections_max {
+        if before >= self.connections_max {
             self.connections.fetch_sub(1, Ordering::Relaxed);
             return false;
         }

@@ -20,6 +20,16 @@ pub enum StoreError {
         /// The file it was done to.
         file: PathBuf,
     },
+    /// No file descriptor, or no memory for one, was left to make a file with. Nothing was written; as `Full` otherwise.
+    #[error("cannot {operation} {}: {source}; raise the limit of open files; nothing was lost, the write is retried", .file.display())]
+    Exhausted {
+        /// What was being done.
+        operation: &'static str,
+        /// The file it was done to.
+        file: PathBuf,
+        /// The system's answer.
+        source: io::Error,
+    },
     /// More bytes wait for a commit than `LogConfig::pending_bytes_max` allows. Commit, then append again.
     #[error("{pending_bytes} bytes wait for a commit and the limit is {pending_bytes_max}")]
     Pending {
@@ -197,7 +207,7 @@ pub enum StoreError {
 impl StoreError {
     /// Nothing changed; the same call may succeed later.
     pub fn is_retryable(&self) -> bool {
-        matches!(self, Self::Full { .. } | Self::Pending { .. })
+        matches!(self, Self::Full { .. } | Self::Exhausted { .. } | Self::Pending { .. })
     }
 
     /// The node must stop: the state on disk is unknown.
@@ -218,6 +228,14 @@ impl StoreError {
         }
     }
 
+    /// A file that could not be made: clients may hold every descriptor of the process, and let go of them again.
+    pub(crate) fn make(operation: &'static str, file: &Path, source: io::Error) -> Self {
+        match is_exhausted(&source) || source.raw_os_error() == Some(libc::ENOMEM) {
+            true => Self::Exhausted { operation, file: file.to_path_buf(), source },
+            false => Self::write(operation, file, source),
+        }
+    }
+
     pub(crate) fn sync(operation: &'static str, file: &Path, source: io::Error) -> Self {
         Self::SyncFailed { operation, file: file.to_path_buf(), source }
     }
@@ -230,6 +248,11 @@ impl StoreError {
 /// Out of blocks, or out of quota: both heal when space returns.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
+}
+
+/// No descriptor was left; the call did nothing.
+pub(crate) fn is_exhausted(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 fn holder(pid: &Option<u32>) -> String {

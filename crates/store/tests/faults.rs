@@ -86,6 +86,28 @@ fn retention_frees_a_full_disk() {
     assert_eq!(reader.streams()[0].partitions[0].next_offset as usize, committed + 1);
 }
 
+/// Clients may hold every descriptor when the log needs one for its next segment.
+#[test]
+fn a_process_without_descriptors_keeps_the_batch_and_goes_on_when_one_is_free() {
+    for step in [Step::Open, Step::Dir] {
+        let disk = SimDisk::new(1);
+        let (mut writer, reader) = open(&disk).expect("open");
+        disk.fail(step, libc::EMFILE);
+        let (error, committed) = fill(&mut writer);
+        assert!(matches!(error, StoreError::Exhausted { .. }), "{error}");
+        assert!(error.is_retryable() && !error.is_fatal());
+        append(&mut writer, 1, b"more waits");
+        assert!(matches!(writer.commit(), Err(StoreError::Exhausted { .. })), "still none");
+        disk.heal();
+        assert_eq!(writer.commit().expect("a descriptor is free").records, 2);
+        assert_eq!(read_all(&reader, 0).len(), committed + 1);
+        drop(writer);
+        let (_, reader) = open(&disk).expect("open");
+        assert_eq!(read_all(&reader, 0).len(), committed + 1, "and it is there after a restart");
+        assert_eq!(read_all(&reader, 1), [b"more waits"]);
+    }
+}
+
 #[test]
 fn a_failed_sync_stops_the_log_and_names_the_file() {
     let disk = SimDisk::new(1);

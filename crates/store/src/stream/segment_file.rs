@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::disk::{Access, Disk, DiskFile};
-use crate::error::StoreError;
+use crate::error::{StoreError, is_exhausted};
 use crate::record::SegmentStart;
 
 /// Where the segment of this number lies.
@@ -37,7 +37,7 @@ pub(crate) struct NewSegment {
 /// whose opening record is unreadable was damaged, not torn.
 ///
 /// # Errors
-/// `Full`: nothing is left behind. `WriteFailed`, `SyncFailed`: fatal.
+/// `Full`, `Exhausted`: nothing is left behind. `WriteFailed`, `SyncFailed`: fatal.
 pub(crate) fn create(
     disk: &dyn Disk,
     dir: &Path,
@@ -48,7 +48,7 @@ pub(crate) fn create(
     let draft = path.with_extension("tmp");
     let made = draft_segment(disk, &draft, start, wanted_bytes).and_then(|(file, start, start_bytes)| {
         disk.rename(&draft, &path).map_err(|error| StoreError::write("name a new segment", &path, error))?;
-        disk.sync_dir(dir).map_err(|error| StoreError::sync("sync of the folder", dir, error))?;
+        disk.sync_dir(dir).map_err(|error| unsynced(disk, dir, &path, error))?;
         Ok(NewSegment { file, path, start, start_bytes })
     });
     if made.is_err() {
@@ -58,11 +58,21 @@ pub(crate) fn create(
     made
 }
 
+/// The folder's entries are not known to be durable. A folder that could not even be opened was not synced at all: then
+/// the segment is taken back, because the one before it goes on.
+fn unsynced(disk: &dyn Disk, dir: &Path, path: &Path, error: io::Error) -> StoreError {
+    if is_exhausted(&error) && disk.remove(path).is_ok() {
+        return StoreError::make("name a new segment", path, error);
+    }
+    StoreError::sync("sync of the folder", dir, error)
+}
+
 type Draft = (Arc<dyn DiskFile>, SegmentStart, u64);
 
 fn draft_segment(disk: &dyn Disk, draft: &Path, start: SegmentStart, bytes: u64) -> Result<Draft, StoreError> {
     let write = |error: io::Error| StoreError::write("make a new segment", draft, error);
-    let file = disk.open(draft, Access::Create).map_err(write)?;
+    let make = |error: io::Error| StoreError::make("make a new segment", draft, error);
+    let file = disk.open(draft, Access::Create).map_err(make)?;
     let mut opening = vec![];
     start.encode(&mut opening);
     let start_bytes = opening.len() as u64;
