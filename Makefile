@@ -13,7 +13,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python check fix bench wheel test-wheel audit fuzz clean
+.PHONY: help setup demo test test-rust test-python check fix bench conformance wheel test-wheel audit fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -76,6 +76,7 @@ check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing
 	@$(BIN)/mypy
 	@$(BIN)/stubtest lapwing._core
 	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/python tools/conformance.py --check
 
 fix: $(CACHE)/built ## formats and mends what the linters can mend
 	@cargo fmt --all
@@ -84,6 +85,10 @@ fix: $(CACHE)/built ## formats and mends what the linters can mend
 
 bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers ## prints the figures, with this machine's description
 	@$(BIN)/python -m benches $(BENCH)
+
+conformance: $(CACHE)/built ## runs the tests of the normative statements, writes docs/conformance.md
+	@$(BIN)/pytest -q tests/conformance
+	@$(BIN)/python tools/conformance.py
 
 wheel: $(CACHE)/python ## one abi3 wheel in dist/
 	$(call step,wheel)
