@@ -22,6 +22,8 @@ pub(crate) struct LogBatch {
     pub(crate) bodies: Vec<u8>,
     /// The ticket of the last record.
     pub(crate) last_ticket: u64,
+    /// The latest time at which the node took one of them in, in microseconds since the epoch.
+    pub(crate) ingress_at_us: i64,
     /// Someone waits for the commit (a QoS 1 or 2 message is in it).
     pub(crate) awaited: bool,
 }

@@ -68,6 +68,7 @@ impl LogFeed {
         let body_end = self.open.bodies.len();
         self.open.records.push(Record { stream: route.index, partition, slot, message_id, body_end });
         self.open.last_ticket = self.last_ticket;
+        self.open.ingress_at_us = self.open.ingress_at_us.max(envelope.ingress_at_us);
         self.open.awaited |= envelope.qos > 0;
         if body_end >= BATCH_BYTES {
             self.close_batch();

@@ -121,9 +121,8 @@ impl LogThread {
         if self.shared.is_full() {
             return Ok(());
         }
-        let now_us = now_us();
         if let Some((shard, batch, next)) = self.rest.take() {
-            self.append(shard, batch, next, now_us)?;
+            self.append(shard, batch, next)?;
         }
         let mut empty = 0;
         while empty < self.inlets.len() && self.rest.is_none() && self.writer.pending_bytes() < COMMIT_BYTES {
@@ -132,7 +131,7 @@ impl LogThread {
             match self.inlets[shard].take() {
                 Some(batch) => {
                     empty = 0;
-                    self.append(shard, batch, 0, now_us)?;
+                    self.append(shard, batch, 0)?;
                 }
                 None => empty += 1,
             }
@@ -140,9 +139,11 @@ impl LogThread {
         Ok(())
     }
 
-    fn append(&mut self, shard: usize, batch: LogBatch, from: usize, now_us: i64) -> Result<(), StoreError> {
+    fn append(&mut self, shard: usize, batch: LogBatch, from: usize) -> Result<(), StoreError> {
         self.awaited |= batch.awaited;
-        let refused = self.append_records(shard, &batch, from, now_us)?;
+        // Nothing is appended before it came in, even if the clock was set back meanwhile.
+        let appended_at_us = now_us().max(batch.ingress_at_us);
+        let refused = self.append_records(shard, &batch, from, appended_at_us)?;
         self.rest = refused.map(|next| (shard, batch, next));
         Ok(())
     }
@@ -153,7 +154,7 @@ impl LogThread {
         shard: usize,
         batch: &LogBatch,
         from: usize,
-        now_us: i64,
+        appended_at_us: i64,
     ) -> Result<Option<usize>, StoreError> {
         for (n, (record, body)) in batch.iter().enumerate().skip(from) {
             let append = Append {
@@ -161,7 +162,7 @@ impl LogThread {
                 slot: record.slot.get(),
                 data_group: record.slot.data_group(),
                 message_id: record.message_id,
-                appended_at_us: now_us,
+                appended_at_us,
                 body,
             };
             match self.writer.append(record.stream, append) {

@@ -210,3 +210,30 @@ fn a_damaged_or_taken_folder_is_named() {
     let name = segment.file_name().unwrap().to_str().unwrap().to_owned();
     assert!(damaged.to_string().contains(&name) && damaged.to_string().contains("byte"), "{damaged}");
 }
+
+/// Is the time at which a message was appended never before the time at which it came in?
+#[test]
+fn nothing_is_appended_before_it_came_in() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = Handle::start(streams(dir.path(), 2, "")).unwrap();
+    let mut client = connect(&node, "x");
+    for n in 0..20_000_u32 {
+        client.publish("s/x/r", &n.to_be_bytes(), QoS::AtMostOnce, None);
+    }
+    client.publish_acked("s/x/r", b"last");
+    let streams = node.streams();
+    let log = streams.reader().expect("the node has streams");
+    let stream = log.stream("readings").expect("the stream of the tests");
+    let (mut rows, mut early) = (0, 0);
+    for partition in &stream.partitions {
+        let limits = ReadLimits { messages_max: u64::MAX, bytes_max: u64::MAX };
+        log.read(stream.index, partition.partition, 0, limits, None, &mut |record| {
+            let (envelope, _) = Envelope::decode(record.body).expect("the node wrote an envelope");
+            rows += 1;
+            early += u32::from(record.appended_at_us < envelope.ingress_at_us);
+            ControlFlow::Continue(())
+        })
+        .expect("the log can be read");
+    }
+    assert_eq!((rows, early), (20_001, 0));
+}
