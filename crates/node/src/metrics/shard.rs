@@ -15,6 +15,8 @@ pub(crate) struct ShardCounters {
     pub(crate) connections: Gauge,
     pub(crate) sessions: Gauge,
     pub(crate) sessions_offline: Gauge,
+    /// Sessions ended with their connection because there are `sessions_offline_max`.
+    pub(crate) sessions_not_kept: Counter,
     pub(crate) subscriptions: Gauge,
     pub(crate) retained_messages: Gauge,
     pub(crate) retained_bytes: Gauge,
@@ -54,6 +56,7 @@ impl Default for ShardCounters {
             connections: Gauge::default(),
             sessions: Gauge::default(),
             sessions_offline: Gauge::default(),
+            sessions_not_kept: Counter::default(),
             subscriptions: Gauge::default(),
             retained_messages: Gauge::default(),
             retained_bytes: Gauge::default(),
@@ -108,6 +111,11 @@ impl ShardCounters {
                 "lapwing_sessions_offline",
                 "Sessions without a connection.",
                 sum(|s| s.sessions_offline.get()),
+            ),
+            Metric::counter(
+                "lapwing_sessions_not_kept_total",
+                "Sessions ended with their connection because there are sessions_offline_max.",
+                sum(|s| s.sessions_not_kept.get()),
             ),
             Metric::gauge("lapwing_subscriptions", "Subscriptions of all sessions.", sum(|s| s.subscriptions.get())),
             Metric::gauge("lapwing_retained_messages", "Retained messages.", sum(|s| s.retained_messages.get())),

@@ -167,6 +167,8 @@ impl Shard {
         let kept = self.shared.session_went_offline(stays);
         if kept {
             self.counters.sessions_offline.add(1);
+        } else {
+            self.counters.sessions_not_kept.add(1);
         }
         kept
     }

@@ -106,6 +106,18 @@ fn a_delayed_will_waits_and_is_cancelled() {
     watcher.expect_silence();
 }
 
+/// Is a session that would be one too many without a connection ended, and counted?
+#[test]
+fn a_session_too_many_ends_with_its_connection() {
+    let node = node(r#"{"shards": 2, "limits": {"sessions_offline_max": 1}}"#);
+    for id in ["one", "two", "three"] {
+        Client::connect_with(&node, &lasting(id)).0.disconnect();
+    }
+    eventually("two are counted", || metric(&node, "lapwing_sessions_not_kept_total", "") == 2);
+    assert_eq!(metric(&node, "lapwing_sessions_offline", ""), 1);
+    assert!(!Client::connect_with(&node, &lasting("three")).1);
+}
+
 /// Is a silent client disconnected after one and a half times its keep alive?
 #[test]
 fn a_silent_client_is_disconnected() {
