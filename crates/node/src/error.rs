@@ -41,12 +41,14 @@ pub enum NodeError {
         what: String,
     },
     /// Connections were still busy when the time to drain was over.
-    #[error("{connections} connections were still open after {timeout_ms} ms; they were cut")]
+    #[error("{connections} connections were still open after {timeout_ms} ms; they were cut{}", full_text(*.disk_full))]
     DrainTimeout {
         /// How many were cut.
         connections: u64,
         /// The time given.
         timeout_ms: u64,
+        /// The disk was full: acknowledgements waited for the log.
+        disk_full: bool,
     },
     /// The node had failed before.
     #[error("{}", .0.message)]
@@ -82,9 +84,16 @@ impl NodeError {
             }
             NodeError::Defect { .. } => "Restart the node, and please report this with the message.".into(),
             NodeError::Failed(failure) => failure.remedy.clone(),
+            NodeError::DrainTimeout { disk_full: true, .. } => {
+                "Free space on the disk of the data folder, or lower retain_bytes, before the node is stopped.".into()
+            }
             NodeError::DrainTimeout { .. } => "Allow more time, or accept that slow clients are cut.".into(),
         }
     }
+}
+
+fn full_text(disk_full: bool) -> &'static str {
+    if disk_full { "; the disk is full, and what waits for it was not acknowledged" } else { "" }
 }
 
 fn bind_code(error: &BindError) -> &'static str {

@@ -133,7 +133,9 @@ impl Handle {
         while !self.shared.is_drained() && self.shared.phase() != Phase::Stopping {
             if begun.elapsed() >= timeout {
                 let connections = u64::from(self.shared.connections());
-                return Err(NodeError::DrainTimeout { connections, timeout_ms: timeout.as_millis() as u64 });
+                let disk_full = self.log.as_ref().is_some_and(|(log, _)| log.is_full());
+                let timeout_ms = timeout.as_millis() as u64;
+                return Err(NodeError::DrainTimeout { connections, timeout_ms, disk_full });
             }
             thread::sleep(DRAIN_LOOK);
         }

@@ -56,6 +56,8 @@ pub(crate) enum Hold {
     Log,
     /// In the connection's own output buffer.
     Output,
+    /// Nowhere any more: it is sent away once it has its acknowledgements.
+    Drain,
 }
 
 /// What a flush left behind.

@@ -4,7 +4,7 @@ use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, Message, Routed, Session, SessionKey};
 use std::sync::Arc;
 
-use super::connection::Stage;
+use super::connection::{Hold, Stage};
 use super::{Due, Shard};
 
 /// How soon a held connection's keep alive is looked at again: it may have sent what was not read.
@@ -150,16 +150,31 @@ impl Shard {
         }
     }
 
-    /// Sends all clients away; called in every turn of a draining node, for those that came late too.
+    /// Sends all clients away; called in every turn of a draining node, for those that came late too. One that waits for
+    /// the log's acknowledgements gets them first, but is read no more.
     pub(super) fn drain(&mut self) {
         if !self.draining {
             self.draining = true;
             self.close_listeners();
         }
         for index in self.clients.connection_indexes() {
-            if self.clients.connection(index).is_some_and(|c| !matches!(c.stage, Stage::Closing)) {
-                self.dismiss(index, ReasonCode::ServerShuttingDown, "the server shuts down");
+            let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };
+            match stage {
+                Stage::Closing => continue,
+                Stage::Open { session, .. } if self.awaits_commit(session) => self.hold_back(index),
+                _ => self.dismiss(index, ReasonCode::ServerShuttingDown, "the server shuts down"),
             }
+        }
+    }
+
+    fn awaits_commit(&mut self, session: SessionKey) -> bool {
+        self.clients.entry(session).is_some_and(|entry| entry.session.awaits_commit())
+    }
+
+    fn hold_back(&mut self, index: usize) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        if connection.hold.replace(Hold::Drain).is_none() {
+            self.held.push(index);
         }
     }
 

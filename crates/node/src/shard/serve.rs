@@ -263,6 +263,7 @@ impl Shard {
             Some(Hold::Mail) => self.post.has_credit(),
             Some(Hold::Log) => self.log.as_ref().is_none_or(LogFeed::has_credit),
             Some(Hold::Output) => connection.output_bytes() <= output_bytes_max,
+            Some(Hold::Drain) => false,
             None => true,
         }
     }

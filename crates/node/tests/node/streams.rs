@@ -145,6 +145,28 @@ fn a_full_disk_holds_acknowledgements_and_nothing_else() {
     eventually("the alarm is over", || metric(&node, "lapwing_log_disk_full", "") == 0);
 }
 
+/// Does a drain name the full disk it waits for, and does a client that waits for the log get its acknowledgement before
+/// it is sent away?
+#[test]
+fn a_drain_waits_for_the_log() {
+    let dir = tempfile::tempdir().unwrap();
+    let full = Arc::new(AtomicBool::new(false));
+    let disk = Arc::new(FaultyDisk::full_when(full.clone()));
+    let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
+    let node = Handle::start_with_log(streams(dir.path(), 1, ""), Box::new(open)).unwrap();
+    let mut device = connect(&node, "device");
+    full.store(true, Ordering::Relaxed);
+    device.publish("s/x/r", b"held", QoS::AtLeastOnce, Some(1));
+    eventually("the alarm is raised", || metric(&node, "lapwing_log_disk_full", "") == 1);
+    let error = node.drain(std::time::Duration::from_millis(50)).unwrap_err();
+    assert!(error.to_string().contains("disk is full"), "{error}");
+    assert!(error.remedy().contains("space"), "{}", error.remedy());
+    full.store(false, Ordering::Relaxed);
+    node.drain(std::time::Duration::from_secs(5)).unwrap();
+    device.expect_ack(1);
+    device.expect_end(Some(ReasonCode::ServerShuttingDown));
+}
+
 /// Does a connection that goes on publishing into a full log come to be held, bounded, and go on afterwards?
 #[test]
 fn publishers_into_a_full_log_are_held() {
