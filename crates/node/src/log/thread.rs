@@ -104,6 +104,9 @@ impl LogThread {
                 self.commit_or_wait(stopping)?;
             } else if stopping && self.is_idle() {
                 return self.writer.close();
+            } else if self.rest.is_some() {
+                // Refused though nothing waits for a commit: it is tried again, but not at full speed.
+                std::thread::park_timeout(FULL_PAUSE);
             } else {
                 self.sleep(RETAIN_EVERY);
             }
