@@ -1,5 +1,6 @@
 """How fast is the pipeline? Source to counted DataFrame, and the whole job `coverage`, cold and warm.
 
+    python -m benches pipeline [--quick]
     python benches/pipeline_bench.py [--readings 3000000] [--batch 1000000] [--repeats 0.01]
 
 Serves the stream from a process of its own that keeps it in memory; what is measured is Spark's side.
@@ -41,29 +42,34 @@ def serve(pipe: Connection, rows: int, partitions: int, repeats: float) -> None:
     pipe.recv()
 
 
+def run(*, quick: bool = False) -> None:
+    """As `python -m benches pipeline` calls it."""
+    measure(readings=300_000 if quick else 3_000_000, batch=1_000_000, partitions=4, repeats=0.01, runs=2)
+
+
 def main() -> None:
     """Prints a table."""
-    if os.environ.get("LAPWING_LOG"):
-        import logging
-
-        logging.basicConfig()
-        logging.getLogger("lapwing").setLevel(os.environ["LAPWING_LOG"].upper())
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--readings", type=int, default=3_000_000)
     parser.add_argument("--batch", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--repeats", type=float, default=0.01)
     parser.add_argument("--runs", type=int, default=2, help="runs of the whole job: the first is cold")
-    given = parser.parse_args()
+    measure(**vars(parser.parse_args()))
+
+
+def measure(*, readings: int, batch: int, partitions: int, repeats: float, runs: int) -> None:
+    """Serves the stream, and measures job and source."""
     here, there = Pipe()
-    server = Process(target=serve, args=(there, given.readings, given.partitions, given.repeats), daemon=True)
+    server = Process(target=serve, args=(there, readings, partitions, repeats), daemon=True)
     server.start()
+    there.close()  # so that a server that fails is the end, and not a wait for ever
     url = here.recv()
     cores = len(os.sched_getaffinity(0))
-    print(f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, {given.readings:,} readings")
-    print(f"{'what':<44}{'seconds':>9}{'rows/s':>12}{'core-us/row':>11}")
+    print(f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, {readings:,} readings")
+    print(f"{'what':<44}{'seconds':>9}{'rows/s':>12}{'core-us/row':>13}")
     cpu = Cpu(server.pid or 0)
-    jobs(url, given, cpu)
+    jobs(url, batch, runs, cpu)
     source(url, cpu)
     here.send("stop")
 
@@ -97,7 +103,7 @@ class Cpu:
 
 def told(what: str, seconds: float, rows: int, cpu: float) -> None:
     """One line of the table."""
-    print(f"{what:<44}{seconds:>9.2f}{rows / seconds:>12,.0f}{cpu / rows * 1e6:>11.1f}", flush=True)
+    print(f"{what:<44}{seconds:>9.2f}{rows / seconds:>12,.0f}{cpu / rows * 1e6:>13.1f}", flush=True)
 
 
 def source(url: str, cpu: Cpu) -> None:
@@ -111,7 +117,7 @@ def source(url: str, cpu: Cpu) -> None:
         told(f"source to counted DataFrame, decode={name}", time.monotonic() - begun, rows, cpu.since())
 
 
-def jobs(url: str, given: argparse.Namespace, cpu: Cpu) -> None:
+def jobs(url: str, batch: int, runs: int, cpu: Cpu) -> None:
     """The whole job, all tables."""
     from lapwing.pipeline.jobs.coverage import run_coverage
     from lapwing.pipeline.jobs.progress import BatchProgress
@@ -120,15 +126,15 @@ def jobs(url: str, given: argparse.Namespace, cpu: Cpu) -> None:
         phases = ", ".join(f"{name} {took:.1f}" for name, took in done.seconds_by_phase.items())
         told(f"  batch {done.batch} ({phases})", done.seconds, done.rows, cpu.since())
 
-    for run in range(given.runs):
+    for number in range(runs):
         with tempfile.TemporaryDirectory() as out:
             begun = time.monotonic()
-            conf = {"lapwing.max_rows_per_batch": str(given.batch)}
+            conf = {"lapwing.max_rows_per_batch": str(batch)}
             begun_cpu = cpu.seconds()
             result = run_coverage(url, out, conf=conf, draw=False, progress=progress)
             whole = time.monotonic() - begun
         told(
-            f"coverage, all tables, {'warm' if run else 'cold'}",
+            f"coverage, all tables, {'warm' if number else 'cold'}",
             result.seconds,
             result.rows,
             cpu.seconds() - begun_cpu,

@@ -17,14 +17,16 @@ from lapwing.contracts.tables import TABLES
 from lapwing.errors import ConnectError, LapwingError, OffsetTrimmedError, StreamUnknownError
 from lapwing.pipeline.errors import StreamRecreatedError, TableError
 from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
+from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
+from lapwing.pipeline.report.tables import read
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 POINTS = ["readings", "quarantine", "quality", "latency", "coverage", "seen", "batch"]
 
 
 def rows(out: Path, table: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = DeltaTable(out / "tables" / table).to_pyarrow_table().to_pylist()
+    found: list[dict[str, Any]] = read(out, table).to_pylist()
     return found
 
 
@@ -186,6 +188,19 @@ def test_seen_is_made_compact(stream: ServedStream, tmp_path: Path) -> None:
     assert run(stream, tmp_path).repeated == 40
     assert len(DeltaTable(tmp_path / "tables" / "seen").file_uris()) < 40
     assert len(rows(tmp_path, "readings")) == 41
+
+
+def test_many_files_become_few_and_say_the_same(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 20)
+    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "10"})
+    tables = CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110)
+    before = tables.begun()
+    tables.tidy()
+    assert len(DeltaTable(tmp_path / "tables" / "readings").file_uris()) == 1
+    assert CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110).begun() == before
+    send(stream, 20, 5)
+    run(stream, tmp_path)
+    check(tmp_path, 25)
 
 
 def test_what_was_trimmed_is_counted_or_stops_the_job(stream: ServedStream, tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ class CoverageJob:
             )
             options = {"reader": "coverage", **self._options, **self._resumed(self._tables)}
             rows = spark.readStream.format("lapwing").options(url=str(self._address), decode="reading", **options)
-            writer = observed(rows.load()).writeStream.queryName("coverage").foreachBatch(self._on_batch)
+            writer = observed(rows.load()).writeStream.foreachBatch(self._on_batch)
             writer = writer.option("checkpointLocation", str(self._checkpoint))
             self._begun = self._ended = time.monotonic()
             if self._trigger == "available-now":
