@@ -125,7 +125,7 @@ def test_what_nobody_reported_is_a_key_and_no_value() -> None:
 
 
 def test_only_first_copies_with_a_position_cover() -> None:
-    rows = [{"first": False}, {"lat": None, "lon": None}]
+    rows: list[dict[str, Any]] = [{"first": False}, {"lat": None, "lon": None}]
     assert coverage(coverage_bins(classified(rows))).num_rows == 0
     assert latency(latency_bins(classified([{"first": False}]))).num_rows == 0
 
