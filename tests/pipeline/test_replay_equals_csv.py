@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from deltalake import DeltaTable
 from oracle import cork_coverage
+
+from lapwing.pipeline.report.tables import read
 
 TRACES = Path(__file__).parents[3] / "shared" / "data" / "cork-5g-traces.zip"
 READINGS = 135_089
@@ -44,7 +45,7 @@ def expected() -> dict[cork_coverage.Key, cork_coverage.Cell]:
 
 
 def rows_of(out: Path, table: str, columns: list[str] | None = None) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = DeltaTable(str(out / "tables" / table)).to_pyarrow_table(columns=columns).to_pylist()
+    rows: list[dict[str, Any]] = read(out, table, columns).to_pylist()
     return rows
 
 

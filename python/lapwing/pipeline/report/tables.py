@@ -1,4 +1,9 @@
-"""Reading the job's Delta tables into Arrow, with errors that say what to do."""
+"""Reading the job's Delta tables into Arrow, with errors that say what to do.
+
+The files are read by Arrow itself. ``DeltaTable.to_pyarrow_table`` lets Arrow's threads call back into Python, and a
+process that ends soon after may be killed by one that is still on its way out ("terminate called without an active
+exception").
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
@@ -17,19 +23,21 @@ class ReportError(LapwingError):
     """The report cannot be drawn: a table is missing, unreadable or of another version."""
 
 
-def read(out: Path, name: str, columns: Sequence[str]) -> pa.Table:
-    """Columns of table ``name`` under ``out/tables``, as the contract types them.
+def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table:
+    """Columns (default: all) of table ``name`` under ``out/tables``, as the contract types them.
 
     Raises:
         ReportError: the table is not there, cannot be read, or lacks a column.
     """
     table = _open(out, name)
+    contract = TABLES[name].arrow_schema()
+    wanted = list(contract.names if columns is None else columns)
     try:
-        read_table = pa.table(table.to_pyarrow_table(columns=list(columns)))
+        files = ds.dataset(table.file_uris(), schema=pa.schema(table.schema().to_arrow()), format="parquet")
+        found = files.to_table(columns=wanted)
     except (DeltaError, OSError, pa.ArrowException, ValueError) as problem:
         raise ReportError(f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)) from problem
-    schema = TABLES[name].arrow_schema()
-    return read_table.cast(pa.schema([schema.field(column) for column in columns]))
+    return found.cast(pa.schema([contract.field(column) for column in wanted]))
 
 
 def rows(out: Path, name: str) -> int:

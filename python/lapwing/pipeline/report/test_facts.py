@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from deltalake import DeltaTable
 
 from lapwing.pipeline.report.buckets import BUCKET_WIDTH, bucket_us
 from lapwing.pipeline.report.conftest import MakeTables
@@ -16,6 +15,7 @@ from lapwing.pipeline.report.histogram import Histograms
 from lapwing.pipeline.report.latency_facts import latency_facts
 from lapwing.pipeline.report.loss_facts import COUNTS, loss_facts
 from lapwing.pipeline.report.map_frame import CELLS_ACROSS_MAX, frame
+from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.report.time_steps import TimeSteps
 from lapwing.pipeline.report.units import duration, share
 
@@ -34,7 +34,7 @@ def test_tiles_of_the_map_have_the_median_of_all_their_rows(make_tables: MakeTab
     facts = coverage_facts(out, 1.1)
     assert facts is not None
     expected: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
-    for row in DeltaTable(str(out / "tables" / "coverage")).to_pyarrow_table().to_pylist():
+    for row in read(out, "coverage").to_pylist():
         tile = row["tile_x"] // facts.frame.merged, row["tile_y"] // facts.frame.merged
         expected[tile].update({pair["dbm"]: pair["count"] for pair in row["rsrp_histogram"]})
     layer = facts.everything

@@ -1,0 +1,39 @@
+"""Reading the tables as the contract types them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from lapwing.contracts.tables import TABLES
+from lapwing.pipeline.report.conftest import MakeTables
+from lapwing.pipeline.report.tables import ReportError, read, rows
+
+READ = """
+import pathlib, sys
+from lapwing.pipeline.report.tables import read
+read(pathlib.Path(sys.argv[1]), "readings")
+"""
+
+
+def test_every_table_is_read_whole_even_an_empty_one(make_tables: MakeTables) -> None:
+    out = make_tables(readings=7)
+    for name in ("readings", "coverage", "quality", "latency", "quarantine", "seen"):
+        found = read(out, name)
+        assert found.schema == TABLES[name].arrow_schema()
+        assert found.num_rows == rows(out, name)
+    assert read(out, "readings", ["serial", "device"]).column_names == ["serial", "device"]
+
+
+def test_a_process_that_read_a_table_ends_well(make_tables: MakeTables) -> None:
+    done = subprocess.run([sys.executable, "-c", READ, make_tables()], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_table_that_is_not_there_is_named(make_tables: MakeTables) -> None:
+    out = make_tables()
+    (out / "tables" / "seen").rename(out / "gone")
+    with pytest.raises(ReportError, match="seen"):
+        read(out, "seen")
