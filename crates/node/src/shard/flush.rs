@@ -47,10 +47,9 @@ impl Shard {
         match connection.stage {
             Stage::Closing => self.hang_up(index),
             Stage::Open { session, .. } => {
+                // What waited may be queued, or be left over from an earlier connection; the session knows.
                 let now_ms = self.now_ms;
-                if self.clients.entry(session).is_some_and(|entry| entry.session.queued_messages() > 0) {
-                    self.clients.with(session, |session, io| session.pump(now_ms, io));
-                }
+                self.clients.with(session, |session, io| session.pump(now_ms, io));
             }
             Stage::Connecting { .. } => {}
         }

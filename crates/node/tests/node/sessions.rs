@@ -117,6 +117,25 @@ fn a_session_too_many_ends_with_its_connection() {
     assert_eq!(metric(&node, "lapwing_sessions_offline", ""), 1);
 }
 
+/// Does everything left unacknowledged come again, when it is more than the output buffer takes at once?
+#[test]
+fn what_is_resent_goes_on_beyond_the_output_mark() {
+    let node = node(r#"{"shards": 1, "limits": {"output_high_bytes": 10000}}"#);
+    let mut receiver = Client::connect_with(&node, &lasting("receiver")).0;
+    receiver.subscribe("t", SubscriptionOptions::new(QoS::AtLeastOnce));
+    let mut sender = connect(&node, "sender");
+    for n in 0..100_u8 {
+        sender.publish_acked("t", &[n; 1000]);
+        assert_eq!(receiver.receive().payload[0], n);
+    }
+    drop(receiver);
+    eventually("it is away", || metric(&node, "lapwing_sessions_offline", "") == 1);
+    let mut receiver = Client::connect_with(&node, &lasting("receiver")).0;
+    for n in 0..100_u8 {
+        assert_eq!(receiver.receive().payload[0], n);
+    }
+}
+
 /// Is a silent client disconnected after one and a half times its keep alive?
 #[test]
 fn a_silent_client_is_disconnected() {
