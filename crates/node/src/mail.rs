@@ -1,9 +1,11 @@
 //! What shards send each other.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use lapwing_codec::{Publish, Version};
-use lapwing_session::{Grant, SessionKey};
+use lapwing_router::Cursor;
+use lapwing_session::{Grant, Message, SessionKey};
 use lapwing_transport::Socket;
 
 /// Why a message goes to another shard; flags, because one copy serves all reasons.
@@ -27,12 +29,21 @@ impl Reasons {
     }
 }
 
-/// A message picked for one session: by a shared group, or as the replay of a retained one.
+/// What a shard is to do with a message that another one sends it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Errand {
+    pub(crate) reasons: Reasons,
+    /// Of a retained message: its number among those that the sender has sent to the owner of its topic. Else 0.
+    pub(crate) retained_seq: u64,
+    /// Of a retained message: the hash of the publisher's client id.
+    pub(crate) publisher: u64,
+}
+
+/// A message that a shared group picked one session for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Direct {
     pub(crate) to: SessionKey,
     pub(crate) grant: Grant,
-    pub(crate) retained: bool,
     /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
     pub(crate) expires_at_ms: Option<u64>,
 }
@@ -117,8 +128,9 @@ pub(crate) enum Control {
     Connection(Box<MovedConnection>),
     /// The sender wants (`add`) or no longer wants messages of `filter`; its announcement number `seq`.
     Announce { seq: u64, interest: Interest, filter: Box<str>, add: bool },
-    /// The target's announcements up to `seq` are in force at the sender.
-    Announced { seq: u64 },
+    /// The target's announcements up to `seq` are in force at the sender, which before that had sent so many retained
+    /// messages to each shard: of what it publishes from now on the target gets its copies.
+    Announced { seq: u64, retained_sent: Box<[u64]> },
     /// A session of the sender joins a group that the target owns; answered by `Joined`.
     Join { request: u64, group: Box<str>, filter: Box<str>, member: SessionKey, grant: Grant },
     /// The member has lost (`away`) or got back its connection.
@@ -127,6 +139,40 @@ pub(crate) enum Control {
     Joined { request: u64 },
     /// The session is no member any more.
     Leave { group: Box<str>, filter: Box<str>, member: SessionKey },
-    /// Send the retained messages that match `filter` to this session, on the direct lane.
-    Replay { filter: Box<str>, to: SessionKey, grant: Grant },
+    /// Send a page of retained messages, when everything is applied that the sender knows of.
+    AskPage(Box<PageRequest>),
+    /// The answer.
+    Page(Box<Page>),
+}
+
+/// Asks the owner of retained topics for a page of those that a subscription wants.
+#[derive(Debug)]
+pub(crate) struct PageRequest {
+    pub(crate) to: SessionKey,
+    /// The asking shard's number for it.
+    pub(crate) id: u64,
+    pub(crate) filter: Arc<str>,
+    /// Begin behind this place.
+    pub(crate) after: Option<Cursor>,
+    pub(crate) messages_max: usize,
+    pub(crate) bytes_max: usize,
+    /// Leave out what the client with this hash has published (No Local).
+    pub(crate) not_from: Option<u64>,
+    /// By origin: the retained messages that must have been applied first.
+    pub(crate) need: Box<[u64]>,
+}
+
+/// A part of what an owner keeps under a filter, as it is when the page is made.
+#[derive(Debug)]
+pub(crate) struct Page {
+    pub(crate) to: SessionKey,
+    pub(crate) id: u64,
+    /// Each with the place behind it.
+    pub(crate) messages: Vec<(Arc<Message>, Cursor)>,
+    /// Where to go on; `None`: that is all.
+    pub(crate) next: Option<Cursor>,
+    /// By origin: the retained messages that the owner had applied.
+    pub(crate) applied: Box<[u64]>,
+    /// Messages that the owner had posted to the asking shard: they come first.
+    pub(crate) posted: u64,
 }

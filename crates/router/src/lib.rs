@@ -29,8 +29,10 @@ mod shared;
 mod topics;
 mod tree;
 mod trie;
+mod walk;
 
 pub use entries::Entry;
 pub use shared::{GroupId, SharedGroups};
-pub use topics::TopicTree;
+pub use topics::{Place, TopicTree};
 pub use tree::{FilterTree, Insertion, Removal, TreeStats};
+pub use walk::Cursor;

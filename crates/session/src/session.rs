@@ -67,6 +67,11 @@ impl Session {
         self.subscriptions.iter().map(|(filter, grant)| (&**filter, *grant))
     }
 
+    /// What was granted for `filter` (as the client wrote it), if the session has it.
+    pub fn grant(&self, filter: &str) -> Option<Grant> {
+        self.subscriptions.get(filter).copied()
+    }
+
     /// Messages that wait, those unacknowledged not counted.
     pub fn queued_messages(&self) -> usize {
         self.queue.len()

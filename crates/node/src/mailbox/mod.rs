@@ -3,7 +3,7 @@
 //! Between each ordered pair of shards lie three lanes, so that no two shards can wait for each other in a circle:
 //! - *control*: interest, answers, moved connections. Always emptied first; its senders are bounded by what they wait for.
 //! - *publish*: messages for the target to match against its own filter tree. Emptying it may need room in `direct` lanes.
-//! - *direct*: messages for named sessions (picked by a shared group, or retained). Emptying it needs no lane at all.
+//! - *direct*: messages for named sessions (picked by a shared group). Emptying it needs no lane at all.
 
 mod bell;
 mod lane;

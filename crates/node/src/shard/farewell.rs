@@ -99,6 +99,7 @@ impl Shard {
     /// A session is over: its subscriptions go, and a will that still waited is published.
     pub(super) fn end_session(&mut self, session: Session) {
         let key = session.key();
+        self.replays.forget(key);
         let ended = session.end(self.now_ms, &mut self.clients.counters);
         for subscription in ended.subscriptions() {
             self.withdraw(key, &subscription);

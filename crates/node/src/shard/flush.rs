@@ -32,6 +32,9 @@ impl Shard {
         let now_ms = self.now_ms;
         let Some(connection) = self.clients.connection(index) else { return };
         let (bytes, flushed) = connection.flush(now_ms);
+        if let Stage::Open { session, .. } = connection.stage {
+            self.replays.wake(session);
+        }
         self.counters.bytes_out.add(bytes);
         match flushed {
             Flushed::All => self.flushed(index),

@@ -56,7 +56,7 @@ impl Shard {
             return;
         }
         self.counters.forwarded.add(1);
-        let direct = Direct { to: member, grant, retained: false, expires_at_ms: routed.expires_at_ms() };
+        let direct = Direct { to: member, grant, expires_at_ms: routed.expires_at_ms() };
         self.post.direct(shard, direct, routed.publish());
     }
 

@@ -1,16 +1,14 @@
 //! Mail from other shards.
 
-use std::sync::Arc;
-
 use lapwing_codec::Publish;
 use lapwing_router::{Insertion, Removal};
-use lapwing_session::{Grant, Message, Routed, SessionKey};
+use lapwing_session::{Grant, Routed, SessionKey};
 
 use super::Shard;
 use super::groups::MemberGrant;
 use super::route::Target;
 use super::subscribe::Waiter;
-use crate::mail::{Control, Direct, Interest, Parcel, Reasons, decode_frame};
+use crate::mail::{Control, Direct, Errand, Interest, Parcel, decode_frame};
 use crate::metrics::DropReason;
 use crate::slot::ShardId;
 
@@ -18,8 +16,8 @@ use crate::slot::ShardId;
 const CONTROL_PER_TURN: usize = 4096;
 /// Parcels taken from one lane in one turn.
 const PARCELS_PER_TURN: usize = 16;
-/// The publisher of a message from another shard. It is nobody's key here, and need not be: No Local concerns the
-/// publisher's own session, which lives on the publisher's shard.
+/// The publisher of a message from another shard. It is nobody's key here, and need not be: for live messages No Local
+/// concerns the publisher's own session, which lives on the publisher's shard; retained ones carry the client's hash.
 const ELSEWHERE: SessionKey = SessionKey(u64::MAX);
 
 impl Shard {
@@ -34,7 +32,8 @@ impl Shard {
             }
             if let Some(seq) = applied {
                 self.mail_moved = true;
-                self.post.control(inlet.from, Control::Announced { seq });
+                let retained_sent = self.sequences.sent();
+                self.post.control(inlet.from, Control::Announced { seq, retained_sent });
             }
         }
         for inlet in &mut inlets {
@@ -50,7 +49,7 @@ impl Shard {
                 let true = self.post.has_all_direct_credit() else { break };
                 let Some(parcel) = inlet.publish.take() else { break };
                 self.mail_moved = true;
-                self.take_publish(&parcel);
+                self.take_publish(inlet.from, &parcel);
             }
         }
         self.inlets = inlets;
@@ -64,7 +63,8 @@ impl Shard {
                 self.apply_announcement(from, interest, &filter, add);
                 return Some(seq);
             }
-            Control::Announced { seq } => {
+            Control::Announced { seq, retained_sent } => {
+                self.sequences.in_force(from, &retained_sent);
                 for waiter in self.announcer.announced(from, seq) {
                     self.stop_waiting(waiter);
                 }
@@ -77,7 +77,8 @@ impl Shard {
             Control::Away { group, filter, member, grant, away } => {
                 self.groups.insert(&group, &filter, member, MemberGrant { grant, away });
             }
-            Control::Replay { filter, to, grant } => self.start_replay(&filter, to, grant),
+            Control::AskPage(request) => self.answer_page(from, request),
+            Control::Page(page) => self.take_page_in_turn(from, page),
         }
         None
     }
@@ -114,11 +115,6 @@ impl Shard {
     fn take_direct(&mut self, parcel: &Parcel<Direct>) {
         for (direct, frame) in parcel.iter() {
             let Some(publish) = decode_frame(frame) else { continue };
-            if direct.retained {
-                let message = Arc::new(Message::new(&publish, ELSEWHERE, direct.expires_at_ms));
-                self.replay_one(direct.to, direct.grant, message);
-                continue;
-            }
             let routed = Routed::with_deadline(publish, ELSEWHERE, direct.expires_at_ms);
             if self.clients.deliver(direct.to, &routed, std::iter::once(&direct.grant), self.now_ms) {
                 self.counters.deliveries.add(1);
@@ -129,11 +125,15 @@ impl Shard {
         }
     }
 
-    fn take_publish(&mut self, parcel: &Parcel<Reasons>) {
-        for (reasons, frame) in parcel.iter() {
-            let Some(publish) = decode_frame(frame) else { continue };
+    fn take_publish(&mut self, from: ShardId, parcel: &Parcel<Errand>) {
+        for (errand, frame) in parcel.iter() {
+            self.sequences.take(from);
+            let Some(publish) = decode_frame(frame) else {
+                debug_assert!(false, "a frame of our own could not be read");
+                continue;
+            };
             let routed = self.routed(publish);
-            self.route_mail(&routed, *reasons);
+            self.route_mail(from, &routed, errand);
             self.flush_large();
         }
     }

@@ -5,6 +5,7 @@
 //! flush every connection that was written to. Each step does a bounded amount of work.
 
 mod accept;
+mod answers;
 mod buffers;
 mod clients;
 mod connect;
@@ -14,10 +15,12 @@ mod flush;
 mod groups;
 mod interest;
 mod mailroom;
+mod pages;
 mod post;
 mod replay;
 mod retained;
 mod route;
+mod sequence;
 mod serve;
 mod subscribe;
 mod turn;
@@ -28,16 +31,17 @@ use lapwing_router::SharedGroups;
 use lapwing_session::{QueuePolicy, SessionKey, Settings};
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
-use slab::Slab;
 
 use crate::config::Limits;
 use crate::error::NodeError;
 use crate::log::LogFeed;
+use crate::mail::PageRequest;
 use crate::mailbox::Bell;
 use crate::metrics::ShardCounters;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
+use answers::Answers;
 use clients::Clients;
 use groups::{Member, MemberGrant};
 use interest::Announcer;
@@ -45,7 +49,8 @@ pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use replay::Replays;
 use retained::RetainedTable;
 use route::{Target, Tree};
-use subscribe::{PendingReply, Waiter};
+use sequence::Sequences;
+use subscribe::Waiter;
 
 /// The event of a shard's waker.
 pub(crate) const WAKER: Token = Token(usize::MAX);
@@ -113,9 +118,12 @@ pub(crate) struct Shard {
     tree: Tree,
     groups: SharedGroups<Member, MemberGrant>,
     announcer: Announcer<Waiter>,
-    pending: Slab<PendingReply>,
+    answers: Answers,
     retained: RetainedTable,
     replays: Replays,
+    /// Questions for retained messages that wait for mail.
+    questions: Vec<(ShardId, Box<PageRequest>)>,
+    sequences: Sequences,
     timers: Timers<Due>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
@@ -151,12 +159,14 @@ impl Shard {
             tree,
             groups: SharedGroups::new(),
             announcer: Announcer::new(id, post.shards()),
-            pending: Slab::new(),
+            answers: Answers::default(),
             retained: RetainedTable::new(
                 limits.retained_messages_max.div_ceil(shards),
                 limits.retained_bytes_max.div_ceil(shards),
             ),
             replays: Replays::default(),
+            questions: Vec::new(),
+            sequences: Sequences::new(id, post.shards()),
             timers: Timers::new(),
             counters: Arc::new(ShardCounters::default()),
             held: Vec::new(),

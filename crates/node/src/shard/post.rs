@@ -2,14 +2,14 @@
 
 use lapwing_codec::Publish;
 
-use crate::mail::{Control, Direct, Parcel, Reasons};
+use crate::mail::{Control, Direct, Errand, Parcel};
 use crate::mailbox::{Inlet, Lane};
 use crate::slot::ShardId;
 
 /// The three lanes from this shard to one other.
 pub(crate) struct LanesOut {
     pub(crate) control: Lane<Control>,
-    pub(crate) publish: Lane<Parcel<Reasons>>,
+    pub(crate) publish: Lane<Parcel<Errand>>,
     pub(crate) direct: Lane<Parcel<Direct>>,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct LanesOut {
 pub(crate) struct LanesIn {
     pub(crate) from: ShardId,
     pub(crate) control: Inlet<Control>,
-    pub(crate) publish: Inlet<Parcel<Reasons>>,
+    pub(crate) publish: Inlet<Parcel<Errand>>,
     pub(crate) direct: Inlet<Parcel<Direct>>,
 }
 
@@ -59,9 +59,9 @@ impl Post {
     }
 
     /// Adds a message to the open parcel for `to`; the caller asks [`Post::has_credit`] before the next one.
-    pub(crate) fn publish(&mut self, to: ShardId, reasons: Reasons, publish: &Publish<'_>) {
+    pub(crate) fn publish(&mut self, to: ShardId, errand: Errand, publish: &Publish<'_>) {
         if let Some(lanes) = &mut self.lanes[to.index()] {
-            open(&mut lanes.publish, self.limits).push(reasons, publish);
+            open(&mut lanes.publish, self.limits).push(errand, publish);
         }
     }
 
@@ -82,11 +82,6 @@ impl Post {
     /// True when so much waits here that no connection at all is read: each of those held has added one message.
     pub(crate) fn is_overfull(&self) -> bool {
         self.lanes.iter().flatten().any(|lanes| lanes.publish.pending().max(lanes.direct.pending()) > PARCELS_MARK)
-    }
-
-    /// True when the direct lane to `to` can take a further parcel.
-    pub(crate) fn has_direct_credit(&self, to: ShardId) -> bool {
-        self.lanes[to.index()].as_ref().is_none_or(|lanes| lanes.direct.has_credit())
     }
 
     /// True when every direct lane can take a further parcel.

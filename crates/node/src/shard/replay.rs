@@ -1,125 +1,277 @@
-//! Retained messages for new subscriptions: asked of the shards that own them, sent in small steps.
+//! Retained messages for new subscriptions, asked for page by page as the receiver takes them.
+//!
+//! - A session has at most one replay per filter: subscribing to it again starts it anew, under the new terms;
+//!   unsubscribing ends it. So replays are bounded by subscriptions, and each costs its filter and a place in the table.
+//! - A session has at most one page under way, asked for when its output is below half its mark and its queue short. What
+//!   finds no room after all is not kept: it is asked for again, and then has the value of that time.
+//! - A replay outlives the connection if its session does, and goes on with the next one.
+//! - A value that came live and that the page is too old to hold is not followed by the one before: see
+//!   [`super::sequence`]. Between publishers on different shards the order is that in which their mail comes, as it is
+//!   for live messages.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
-use lapwing_session::{Grant, Message, Routed, SessionKey};
+use lapwing_router::Cursor;
+use lapwing_session::{Grant, Routed, SessionKey};
+use rustc_hash::FxBuildHasher;
 
 use super::Shard;
-use super::clients::shard_of;
-use super::post::Post;
-use crate::mail::{Control, Direct};
-use crate::slot::ShardId;
+use crate::mail::{Control, Page, PageRequest};
+use crate::slot::{ShardId, stable_hash};
 
-/// Messages that one replay may send in one turn.
-const STEP: usize = 256;
+/// Messages of one page, at most; fewer when the receiver took fewer of the last one.
+const PAGE_MESSAGES: usize = 256;
+/// Bytes of one page, roughly.
+const PAGE_BYTES: usize = 128 << 10;
+/// Sessions served in one turn.
+const SESSIONS_PER_TURN: usize = 64;
+/// Pages of one session in one turn, while the owner is this shard.
+const PAGES_PER_TURN: usize = 4;
+/// Messages in a session's queue up to which a replay fills it.
+const QUEUE_MESSAGES: usize = 256;
 
-/// One replay under way. It shares the retained messages; a new value that comes meanwhile is sent as a live one.
+/// One filter's replay: how far it has come.
 struct Replay {
-    to: SessionKey,
-    grant: Grant,
-    messages: VecDeque<Arc<Message>>,
+    /// The shard that is asked, and the last one to ask.
+    owner: ShardId,
+    last: ShardId,
+    after: Option<Cursor>,
+    /// Size of the next page.
+    messages_max: usize,
 }
 
-/// All replays of a shard, served in turn.
+/// The page that a session waits for.
+struct Asked {
+    id: u64,
+    filter: Arc<str>,
+    /// Nobody wants it any more.
+    is_void: bool,
+}
+
+/// The replays of one session, served one after the other.
+#[derive(Default)]
+struct Line {
+    replays: BTreeMap<Arc<str>, Replay>,
+    asked: Option<Asked>,
+    is_ready: bool,
+}
+
+impl Line {
+    fn disown(&mut self, filter: &str) {
+        if let Some(asked) = self.asked.as_mut().filter(|asked| *asked.filter == *filter) {
+            asked.is_void = true;
+        }
+    }
+}
+
+/// All replays to the sessions of one shard.
 #[derive(Default)]
 pub(crate) struct Replays {
-    list: VecDeque<Replay>,
-    /// The last round moved nothing, because every receiver's buffer is full.
-    stuck: bool,
+    lines: HashMap<SessionKey, Line, FxBuildHasher>,
+    /// Sessions that may have room, each once.
+    ready: VecDeque<SessionKey>,
+    /// Pages that are older than the mail that must come before them.
+    early: Vec<(ShardId, Box<Page>)>,
 }
 
 impl Replays {
     /// True when a turn would get something done.
-    pub(crate) fn can_move(&self, post: &Post) -> bool {
-        !self.list.is_empty() && !self.stuck && post.has_all_direct_credit()
+    pub(crate) fn can_move(&self) -> bool {
+        !self.ready.is_empty()
     }
 
-    fn add(&mut self, to: SessionKey, grant: Grant, messages: VecDeque<Arc<Message>>) {
-        if !messages.is_empty() {
-            self.stuck = false;
-            self.list.push_back(Replay { to, grant, messages });
+    /// The session may have room again.
+    #[inline]
+    pub(crate) fn wake(&mut self, key: SessionKey) {
+        if self.lines.is_empty() {
+            return;
+        }
+        if let Some(line) = self.lines.get_mut(&key).filter(|line| !line.is_ready) {
+            line.is_ready = true;
+            self.ready.push_back(key);
+        }
+    }
+
+    /// The session is over.
+    pub(crate) fn forget(&mut self, key: SessionKey) {
+        self.lines.remove(&key);
+    }
+
+    /// The session has unsubscribed.
+    pub(crate) fn cancel(&mut self, key: SessionKey, filter: &str) {
+        if let Some(line) = self.lines.get_mut(&key) {
+            line.replays.remove(filter);
+            line.disown(filter);
+        }
+    }
+
+    fn begin(&mut self, key: SessionKey, filter: &str, replay: Replay) {
+        let line = self.lines.entry(key).or_default();
+        line.disown(filter);
+        line.replays.insert(filter.into(), replay);
+        self.wake(key);
+    }
+
+    /// The page that session `key` waits for has come; returns its replay, if it is still wanted.
+    fn arrived(&mut self, key: SessionKey, id: u64) -> Option<(Arc<str>, &mut Replay)> {
+        let line = self.lines.get_mut(&key)?;
+        let asked = line.asked.take_if(|asked| asked.id == id)?;
+        let replay = line.replays.get_mut(&asked.filter).filter(|_| !asked.is_void)?;
+        Some((asked.filter, replay))
+    }
+
+    fn finish(&mut self, key: SessionKey, filter: &str) {
+        if let Some(line) = self.lines.get_mut(&key) {
+            line.replays.remove(filter);
         }
     }
 }
 
 impl Shard {
-    /// Asks for what is retained under `filter`: its one owner, or every shard when it has wildcards.
-    pub(super) fn ask_replay(&mut self, filter: &str, to: SessionKey, grant: Grant) {
-        let owners: Vec<ShardId> = match filter.contains(['+', '#']) {
-            true => (0..self.post.shards()).map(|shard| ShardId(shard as u8)).collect(),
-            false => vec![self.owner_of_topic(filter)],
+    /// Begins to send what is retained under `filter`: by its one owner, or by every shard when it has wildcards.
+    pub(super) fn start_replay(&mut self, filter: &str, to: SessionKey) {
+        let (owner, last) = match filter.contains(['+', '#']) {
+            true => (ShardId(0), ShardId((self.post.shards() - 1) as u8)),
+            false => (self.owner_of_topic(filter), self.owner_of_topic(filter)),
         };
-        for owner in owners {
-            if owner == self.id {
-                self.start_replay(filter, to, grant);
-            } else {
-                self.post.control(owner, Control::Replay { filter: filter.into(), to, grant });
-            }
-        }
+        self.replays.begin(to, filter, Replay { owner, last, after: None, messages_max: PAGE_MESSAGES });
     }
 
-    /// Begins to send what is retained here under `filter` to a session on any shard.
-    pub(super) fn start_replay(&mut self, filter: &str, to: SessionKey, grant: Grant) {
-        let messages = self.retained.matching(filter, self.now_ms).into();
-        self.replays.add(to, grant, messages);
-    }
-
-    /// One step of every replay.
+    /// One step: answers what can be answered, takes the pages that have come, asks for those that find room.
     pub(super) fn run_replays(&mut self) {
-        let mut moved = false;
-        for _ in 0..self.replays.list.len() {
-            let Some(mut replay) = self.replays.list.pop_front() else { break };
-            let before = replay.messages.len();
-            let goes_on = match shard_of(replay.to) {
-                shard if shard == self.id => self.replay_here(&mut replay),
-                shard => self.replay_there(&mut replay, shard),
-            };
-            moved |= replay.messages.len() < before;
-            if goes_on && !replay.messages.is_empty() {
-                self.replays.list.push_back(replay);
+        self.answer_questions();
+        for (from, page) in std::mem::take(&mut self.replays.early) {
+            self.take_page_in_turn(from, page);
+        }
+        for _ in 0..self.replays.ready.len().min(SESSIONS_PER_TURN) {
+            let Some(key) = self.replays.ready.pop_front() else { break };
+            if let Some(line) = self.replays.lines.get_mut(&key) {
+                line.is_ready = false;
+            }
+            for _ in 0..PAGES_PER_TURN {
+                if !self.ask_next(key) {
+                    break;
+                }
             }
         }
-        self.replays.stuck = !moved;
     }
 
-    /// Sends to a session of this shard, as long as its output buffer has room; false when it is gone.
-    fn replay_here(&mut self, replay: &mut Replay) -> bool {
-        let high = self.shared.config.limits.output_high_bytes as usize;
-        for _ in 0..STEP {
-            let Some(entry) = self.clients.entry(replay.to) else { return false };
-            let Some(index) = entry.connection else { return false };
-            let full = self.clients.connection(index).is_some_and(|c| c.output_bytes() > high / 2);
-            if full {
-                return true;
+    /// Asks for the next page of a session that has room; returns whether another one may be asked for at once.
+    fn ask_next(&mut self, key: SessionKey) -> bool {
+        let Some(line) = self.replays.lines.get(&key).filter(|line| line.asked.is_none()) else { return false };
+        let Some((filter, replay)) = line.replays.first_key_value() else {
+            self.replays.forget(key);
+            return false;
+        };
+        let (filter, owner, after, messages_max) =
+            (filter.clone(), replay.owner, replay.after.clone(), replay.messages_max);
+        if !self.has_room(key, 2) {
+            return false;
+        }
+        let Some((grant, client)) = self.receiver(key, &filter) else {
+            self.replays.finish(key, &filter);
+            return true;
+        };
+        let id = self.sequences.ask();
+        if let Some(line) = self.replays.lines.get_mut(&key) {
+            line.asked = Some(Asked { id, filter: filter.clone(), is_void: false });
+        }
+        let bytes_max = PAGE_BYTES.min(self.shared.config.limits.output_high_bytes as usize / 2);
+        let not_from = grant.options.no_local.then_some(client);
+        let need = self.sequences.need(owner);
+        let request = Box::new(PageRequest { to: key, id, filter, after, messages_max, bytes_max, not_from, need });
+        if owner == self.id {
+            self.answer_page(owner, request);
+        } else {
+            self.post.control(owner, Control::AskPage(request));
+        }
+        true
+    }
+
+    /// A page has come: handled now, or when the mail that was posted before it is.
+    pub(super) fn take_page_in_turn(&mut self, from: ShardId, page: Box<Page>) {
+        if self.sequences.has_taken(from, page.posted) {
+            self.take_page(from, &page);
+        } else {
+            self.replays.early.push((from, page));
+        }
+    }
+
+    /// Sends a page as far as there is room.
+    pub(super) fn take_page(&mut self, from: ShardId, page: &Page) {
+        if let Some((filter, replay)) = self.replays.arrived(page.to, page.id) {
+            let owner = replay.owner;
+            debug_assert_eq!(owner, from);
+            if !self.sequences.is_void(page.id)
+                && let Some((grant, _)) = self.receiver(page.to, &filter)
+            {
+                let sent = self.send_page(page, &grant);
+                self.advance(page, &filter, sent);
             }
-            let Some(message) = replay.messages.pop_front() else { return true };
+            self.replays.wake(page.to);
+        } else {
+            // Cancelled or begun anew meanwhile: what comes next may be asked for.
+            self.replays.wake(page.to);
+        }
+        self.sequences.handled();
+    }
+
+    /// Sends messages of a page while there is room; returns how many are done with.
+    fn send_page(&mut self, page: &Page, grant: &Grant) -> usize {
+        for (n, (message, _)) in page.messages.iter().enumerate() {
+            if !self.has_room(page.to, 1) {
+                return n;
+            }
+            if self.sequences.is_outdated(message.topic(), &page.applied) {
+                continue;
+            }
             self.counters.deliveries.add(1);
-            let routed = Routed::retained(&message);
-            self.clients.deliver(replay.to, &routed, std::iter::once(&replay.grant), self.now_ms);
+            self.clients.deliver(page.to, &Routed::retained(message), std::iter::once(grant), self.now_ms);
         }
-        true
+        page.messages.len()
     }
 
-    /// Sends to a session of another shard, as long as its lane has room.
-    fn replay_there(&mut self, replay: &mut Replay, shard: ShardId) -> bool {
-        for _ in 0..STEP {
-            if !self.post.has_direct_credit(shard) {
-                return true;
+    /// Notes how far a replay has come.
+    fn advance(&mut self, page: &Page, filter: &str, sent: usize) {
+        let Some(replay) = self.replays.lines.get_mut(&page.to).and_then(|line| line.replays.get_mut(filter)) else {
+            return;
+        };
+        if sent < page.messages.len() {
+            replay.messages_max = sent.max(1);
+            if let Some((_, cursor)) = sent.checked_sub(1).and_then(|last| page.messages.get(last)) {
+                replay.after = Some(cursor.clone());
             }
-            let Some(message) = replay.messages.pop_front() else { return true };
-            let expires_at_ms = message.expires_at_ms();
-            let direct = Direct { to: replay.to, grant: replay.grant, retained: true, expires_at_ms };
-            self.post.direct(shard, direct, &message.publish());
+            return;
         }
-        true
+        replay.messages_max = (replay.messages_max * 2).min(PAGE_MESSAGES);
+        replay.after = page.next.clone();
+        if replay.after.is_some() {
+            return;
+        }
+        if replay.owner == replay.last {
+            self.replays.finish(page.to, filter);
+        } else {
+            replay.owner = ShardId(replay.owner.0 + 1);
+        }
     }
 
-    /// A retained message from another shard: behind what is being replayed to this session already, if anything is.
-    pub(super) fn replay_one(&mut self, to: SessionKey, grant: Grant, message: Arc<Message>) {
-        match self.replays.list.iter_mut().find(|replay| replay.to == to && replay.grant == grant) {
-            Some(replay) => replay.messages.push_back(message),
-            None => self.replays.add(to, grant, VecDeque::from([message])),
-        }
+    /// The terms of a subscription that still exists, and the hash of its client's id.
+    fn receiver(&mut self, key: SessionKey, filter: &str) -> Option<(Grant, u64)> {
+        let entry = self.clients.entry(key)?;
+        Some((entry.session.grant(filter)?, stable_hash(entry.client_id.as_bytes())))
+    }
+
+    /// Whether a session can take a message, with its output and queue below the `part`-th part of their marks.
+    fn has_room(&mut self, key: SessionKey, part: usize) -> bool {
+        let limits = &self.shared.config.limits;
+        let output_max = limits.output_high_bytes as usize / part;
+        let messages_max = (limits.queue_messages_max as usize / 2).clamp(1, QUEUE_MESSAGES).div_ceil(part);
+        let bytes_max = limits.queue_bytes_max / 2 / part as u64;
+        let Some(entry) = self.clients.entry(key) else { return false };
+        let (queued, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
+        let queue_has_room = queued == 0 || (queued < messages_max && bytes < bytes_max);
+        let Some(index) = entry.connection.filter(|_| queue_has_room) else { return false };
+        self.clients.connection(index).is_some_and(|connection| connection.output.len() < output_max)
     }
 }

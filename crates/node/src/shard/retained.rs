@@ -1,18 +1,31 @@
 //! Retained messages whose topics hash to this shard.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lapwing_router::TopicTree;
+use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
+
+use crate::mail::PageRequest;
+
+/// The newest message of one topic.
+struct Kept {
+    message: Arc<Message>,
+    /// The hash of the publisher's client id, for No Local.
+    publisher: u64,
+}
 
 /// The table, with its bounds.
 pub(crate) struct RetainedTable {
-    topics: TopicTree<Arc<Message>>,
+    topics: TopicTree<Kept>,
     bytes: u64,
     messages_max: u64,
     bytes_max: u64,
     swept_at_ms: u64,
 }
+
+/// Messages, each with the place behind it, and where to go on.
+type Found = (Vec<(Arc<Message>, Cursor)>, Option<Cursor>);
 
 /// How often a full table is searched for expired messages, at most.
 const SWEEP_EVERY_MS: u64 = 1000;
@@ -25,29 +38,34 @@ impl RetainedTable {
     /// Keeps the message, or forgets its topic when the payload is empty; false when there is no room for it.
     ///
     /// Without room the message before it is forgotten too: an older value must not pose as the newest.
-    pub(crate) fn set(&mut self, routed: &Routed<'_>, now_ms: u64) -> bool {
+    pub(crate) fn set(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> bool {
         let publish = routed.publish();
-        self.remove(publish.topic);
         if publish.payload.is_empty() {
+            self.remove(publish.topic);
             return true;
         }
         let message = routed.keep();
-        if !self.has_room(message.footprint() as u64, now_ms) {
+        let bytes = message.footprint() as u64;
+        if !self.has_room(publish.topic, bytes, now_ms) {
+            self.remove(publish.topic);
             return false;
         }
-        self.bytes += message.footprint() as u64;
-        self.topics.insert(publish.topic, message.clone());
+        self.bytes += bytes;
+        // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
+        if let Some(before) = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher }) {
+            self.bytes -= before.message.footprint() as u64;
+        }
         true
     }
 
     fn remove(&mut self, topic: &str) {
         if let Some(before) = self.topics.remove(topic) {
-            self.bytes -= before.footprint() as u64;
+            self.bytes -= before.message.footprint() as u64;
         }
     }
 
-    fn has_room(&mut self, bytes: u64, now_ms: u64) -> bool {
-        if self.fits(bytes) {
+    fn has_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
+        if self.fits(topic, bytes) {
             return true;
         }
         if now_ms < self.swept_at_ms + SWEEP_EVERY_MS {
@@ -55,18 +73,21 @@ impl RetainedTable {
         }
         self.swept_at_ms = now_ms;
         self.sweep(now_ms);
-        self.fits(bytes)
+        self.fits(topic, bytes)
     }
 
-    fn fits(&self, bytes: u64) -> bool {
-        self.messages() < self.messages_max && self.bytes + bytes <= self.bytes_max
+    /// Whether a message of so many bytes fits in the place of the one that `topic` has, if any.
+    fn fits(&self, topic: &str, bytes: u64) -> bool {
+        let before = self.topics.get(topic).map(|kept| kept.message.footprint() as u64);
+        self.messages() - u64::from(before.is_some()) < self.messages_max
+            && self.bytes - before.unwrap_or(0) + bytes <= self.bytes_max
     }
 
     fn sweep(&mut self, now_ms: u64) {
         let mut expired = Vec::new();
-        self.topics.matching("#", |message| {
-            if message.is_expired(now_ms) {
-                expired.push(message.clone());
+        self.topics.matching("#", |kept| {
+            if kept.message.is_expired(now_ms) {
+                expired.push(kept.message.clone());
             }
         });
         for message in expired {
@@ -74,15 +95,24 @@ impl RetainedTable {
         }
     }
 
-    /// The messages that `filter` matches and that have not expired.
-    pub(crate) fn matching(&self, filter: &str, now_ms: u64) -> Vec<Arc<Message>> {
-        let mut found = Vec::new();
-        self.topics.matching(filter, |message| {
-            if !message.is_expired(now_ms) {
-                found.push(message.clone());
+    /// The next page for a replay, each message with the place behind it, and where the page after it begins; `None`: that
+    /// was all. Expired messages are left out. A page has at least one message if it has looked at one; it looks at no
+    /// more than `nodes_max` nodes of the tree.
+    pub(crate) fn page(&self, request: &PageRequest, nodes_max: usize, now_ms: u64) -> Found {
+        let mut messages: Vec<(Arc<Message>, Cursor)> = Vec::new();
+        let mut bytes = 0;
+        let next = self.topics.page(&request.filter, request.after.as_ref(), nodes_max, |kept, place| {
+            if kept.message.is_expired(now_ms) || request.not_from == Some(kept.publisher) {
+                return ControlFlow::Continue(());
             }
+            bytes += kept.message.footprint();
+            messages.push((kept.message.clone(), place.cursor()));
+            if bytes >= request.bytes_max || messages.len() >= request.messages_max {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
         });
-        found
+        (messages, next)
     }
 
     pub(crate) fn messages(&self) -> u64 {
@@ -104,7 +134,29 @@ mod tests {
         let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
         let publish =
             Publish { dup: false, qos: QoS::AtMostOnce, retain: true, topic, packet_id: None, properties, payload };
-        table.set(&Routed::new(publish, SessionKey(0), now_ms), now_ms)
+        table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, now_ms)
+    }
+
+    const PUBLISHER: u64 = 7;
+
+    fn request(filter: &str) -> PageRequest {
+        let (filter, need) = (filter.into(), Box::default());
+        PageRequest {
+            to: SessionKey(0),
+            id: 1,
+            filter,
+            after: None,
+            messages_max: usize::MAX,
+            bytes_max: usize::MAX,
+            not_from: None,
+            need,
+        }
+    }
+
+    fn matching(table: &RetainedTable, filter: &str, now_ms: u64) -> Vec<Arc<Message>> {
+        let (messages, next) = table.page(&request(filter), usize::MAX, now_ms);
+        assert_eq!(next, None);
+        messages.into_iter().map(|(message, _)| message).collect()
     }
 
     /// Is the newest kept, an empty one a deletion, and an expired one not shown?
@@ -113,11 +165,11 @@ mod tests {
         let mut table = RetainedTable::new(10, 10_000);
         assert!(set(&mut table, "a/b", b"1", None, 0) && set(&mut table, "a/b", b"2", Some(5), 0));
         assert!(set(&mut table, "a/c", b"3", None, 0));
-        assert_eq!(table.matching("a/+", 4_999).len(), 2);
-        assert_eq!(table.matching("a/b", 2_000)[0].payload(), b"2");
-        assert_eq!(table.matching("a/b", 5_000).len(), 0);
+        assert_eq!(matching(&table, "a/+", 4_999).len(), 2);
+        assert_eq!(matching(&table, "a/b", 2_000)[0].payload(), b"2");
+        assert_eq!(matching(&table, "a/b", 5_000).len(), 0);
         assert!(set(&mut table, "a/c", b"", None, 0));
-        assert_eq!((table.matching("#", 0).len(), table.messages()), (1, 1));
+        assert_eq!((matching(&table, "#", 0).len(), table.messages()), (1, 1));
     }
 
     /// Is a full table a refusal, without the older value staying, and are expired ones given up first?
@@ -127,8 +179,31 @@ mod tests {
         assert!(set(&mut table, "a", b"1", Some(1), 0) && set(&mut table, "b", b"1", None, 0));
         assert!(!set(&mut table, "c", b"1", None, 500));
         assert!(set(&mut table, "c", b"1", None, 2_000));
-        assert_eq!((table.messages(), table.matching("#", 2_000).len()), (2, 2));
+        assert_eq!((table.messages(), matching(&table, "#", 2_000).len()), (2, 2));
         assert!(!set(&mut table, "b", &[0; 20_000], None, 4_000));
-        assert_eq!(table.matching("b", 4_000).len(), 0);
+        assert_eq!(matching(&table, "b", 4_000).len(), 0);
+    }
+
+    /// Do pages give each message once, with the value it has by then, and does No Local leave out the publisher's own?
+    #[test]
+    fn a_page_shows_the_table_as_it_is() {
+        let mut table = RetainedTable::new(10, 10_000);
+        for topic in ["r/1", "r/2", "r/3"] {
+            assert!(set(&mut table, topic, b"old", None, 0));
+        }
+        let mut ask = PageRequest { messages_max: 2, ..request("r/#") };
+        let (first, next) = table.page(&ask, usize::MAX, 0);
+        assert_eq!(first.len(), 2);
+        for topic in ["r/1", "r/2", "r/3"] {
+            assert!(set(&mut table, topic, b"new", None, 0));
+        }
+        ask.after = next;
+        let (second, next) = table.page(&ask, usize::MAX, 0);
+        assert_eq!((second.len(), second[0].0.payload(), next), (1, &b"new"[..], None));
+        // A page that was taken in part goes on behind what was taken.
+        ask.after = Some(first[0].1.clone());
+        assert_eq!(table.page(&ask, usize::MAX, 0).0.len(), 2);
+        let own = PageRequest { not_from: Some(PUBLISHER), ..request("#") };
+        assert!(table.page(&own, usize::MAX, 0).0.is_empty());
     }
 }

@@ -6,9 +6,9 @@ use lapwing_session::{Accepted, Grant, Routed};
 
 use super::Shard;
 use crate::log::now_us;
-use crate::mail::Reasons;
+use crate::mail::{Errand, Reasons};
 use crate::metrics::DropReason;
-use crate::slot::{ShardId, Slot};
+use crate::slot::{ShardId, Slot, stable_hash};
 
 /// Who stands in a shard's filter tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,11 +45,17 @@ impl Shard {
             found.any = true;
             self.dispatch_groups(routed);
         }
+        let mut errand = Errand::default();
         let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
-        if retain_owner == Some(self.id) {
-            self.retain(routed);
+        if let Some(owner) = retain_owner {
+            errand.retained_seq = self.sequences.send(owner);
+            errand.publisher = stable_hash(client_id.as_bytes());
+            self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
         }
-        self.post_publish(publish, found, retain_owner.filter(|owner| *owner != self.id));
+        if retain_owner == Some(self.id) {
+            self.retain(routed, errand.publisher);
+        }
+        self.post_publish(publish, found, retain_owner.filter(|owner| *owner != self.id), errand);
         match (found.ticket, found.any) {
             (Some(ticket), _) => Accepted::Later(ticket),
             (None, true) => Accepted::Now,
@@ -89,7 +95,7 @@ impl Shard {
     }
 
     /// Puts one copy per interested shard into the mail.
-    fn post_publish(&mut self, publish: &Publish<'_>, found: Found, retain_owner: Option<ShardId>) {
+    fn post_publish(&mut self, publish: &Publish<'_>, found: Found, retain_owner: Option<ShardId>, errand: Errand) {
         let retain = retain_owner.map_or(0, |owner| 1_u64 << owner.index());
         let mut shards = found.sessions | found.groups | retain;
         while shards != 0 {
@@ -104,12 +110,19 @@ impl Shard {
                 }
             }
             self.counters.forwarded.add(1);
-            self.post.publish(ShardId(bit.trailing_zeros() as u8), reasons, publish);
+            let target = ShardId(bit.trailing_zeros() as u8);
+            self.sequences.post(target);
+            self.post.publish(target, Errand { reasons, ..errand }, publish);
         }
     }
 
-    /// A message that another shard sent here for `reasons`.
-    pub(super) fn route_mail(&mut self, routed: &Routed<'_>, reasons: Reasons) {
+    /// A message that shard `from` sent here.
+    pub(super) fn route_mail(&mut self, from: ShardId, routed: &Routed<'_>, errand: &Errand) {
+        let reasons = errand.reasons;
+        if errand.retained_seq > 0 {
+            let topic = routed.publish().topic;
+            self.sequences.note_live(from, self.owner_of_topic(topic), errand.retained_seq, topic);
+        }
         let Shard { tree, clients, counters, now_ms, .. } = self;
         if reasons.has(Reasons::SESSIONS) {
             let mut deliveries = 0;
@@ -125,13 +138,14 @@ impl Shard {
             self.dispatch_groups(routed);
         }
         if reasons.has(Reasons::RETAIN) {
-            self.retain(routed);
+            self.sequences.apply(from);
+            self.retain(routed, errand.publisher);
         }
     }
 
     /// Keeps a retained message whose topic is owned here.
-    fn retain(&mut self, routed: &Routed<'_>) {
-        if !self.retained.set(routed, self.now_ms) {
+    fn retain(&mut self, routed: &Routed<'_>, publisher: u64) {
+        if !self.retained.set(routed, publisher, self.now_ms) {
             self.counters.dropped(DropReason::RetainedFull, 1);
         }
         self.counters.retained_messages.set(self.retained.messages());

@@ -168,7 +168,11 @@ impl Shard {
         let now_ms = self.now_ms;
         let step = self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io));
         match step {
-            Some(Ok(Step::Done)) => self.check_output(index),
+            Some(Ok(Step::Done)) => {
+                // An acknowledgement may have made room.
+                self.replays.wake(client.session);
+                self.check_output(index)
+            }
             Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound),
             Some(Ok(Step::Subscribe(request))) => {
                 self.subscribe(client.session, &request);

@@ -5,21 +5,11 @@ use lapwing_router::{Insertion, Removal};
 use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, UnsubscribeRequest};
 
 use super::Shard;
+use super::answers::Answer;
 use super::groups::MemberGrant;
 use super::route::Target;
 use crate::mail::{Control, Interest};
 use crate::slot::ShardId;
-
-/// A SUBACK that waits until every shard knows the subscription.
-#[derive(Debug)]
-pub(crate) struct PendingReply {
-    to: SessionKey,
-    reply: Reply,
-    /// Announcements and groups that have not been confirmed yet.
-    outstanding: usize,
-    /// Filters whose retained messages are to be sent then.
-    replays: Vec<(Box<str>, Grant)>,
-}
 
 /// Who waits for an announcement to be in force everywhere.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +27,7 @@ struct Waits {
     announcement: Option<u64>,
     /// Groups on other shards.
     joins: Vec<(ShardId, Box<str>, Box<str>, Grant)>,
-    replays: Vec<(Box<str>, Grant)>,
+    replays: Vec<Box<str>>,
     added: u64,
 }
 
@@ -64,7 +54,7 @@ impl Shard {
             tree.insert(subscription.filter, Target::Session(key), subscription.grant);
             waits.note(announcer.want(Interest::Sessions, subscription.filter, subscription.is_new, post));
             if subscription.wants_retained {
-                waits.replays.push((subscription.filter.into(), subscription.grant));
+                waits.replays.push(subscription.filter.into());
             }
             Ok(())
         });
@@ -74,11 +64,7 @@ impl Shard {
 
     fn wait_or_reply(&mut self, key: SessionKey, reply: Reply, waits: Waits) {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some());
-        let pending = PendingReply { to: key, reply, outstanding, replays: waits.replays };
-        if outstanding == 0 {
-            return self.answer(pending);
-        }
-        let place = self.pending.insert(pending);
+        let place = self.answers.add(Answer { to: key, reply, replays: waits.replays }, outstanding);
         if let Some(seq) = waits.announcement {
             self.announcer.wait(seq, Waiter::Reply(place));
         }
@@ -86,20 +72,25 @@ impl Shard {
             let request = place as u64;
             self.post.control(owner, Control::Join { request, group, filter, member: key, grant });
         }
+        self.send_answers(key);
     }
 
     /// One of the things that a SUBACK waited for has come.
     pub(super) fn confirmed(&mut self, place: usize) {
-        let Some(pending) = self.pending.get_mut(place) else { return };
-        pending.outstanding -= 1;
-        if pending.outstanding == 0 {
-            let pending = self.pending.remove(place);
-            self.answer(pending);
+        if let Some(to) = self.answers.confirm(place) {
+            self.send_answers(to);
         }
     }
 
-    fn answer(&mut self, pending: PendingReply) {
-        let PendingReply { to, reply, replays, .. } = pending;
+    /// Sends a session the answers that wait for nothing any more.
+    fn send_answers(&mut self, to: SessionKey) {
+        while let Some(answer) = self.answers.next(to) {
+            self.answer(answer);
+        }
+    }
+
+    fn answer(&mut self, answer: Answer) {
+        let Answer { to, reply, replays } = answer;
         match self.clients.with(to, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
@@ -110,8 +101,11 @@ impl Shard {
             }
             None => return,
         }
-        for (filter, grant) in replays {
-            self.ask_replay(&filter, to, grant);
+        for filter in replays {
+            // It may have been cancelled before it was in force.
+            if self.clients.entry(to).is_some_and(|entry| entry.session.grant(&filter).is_some()) {
+                self.start_replay(&filter, to);
+            }
         }
     }
 
@@ -121,12 +115,14 @@ impl Shard {
         let Some(entry) = self.clients.entry(key) else { return };
         let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
         for filter in removed {
+            self.replays.cancel(key, &filter);
             let shared = SharedFilter::parse(&filter).ok().flatten();
             let grant = Grant::default();
             let subscription = Subscription { filter: &filter, shared, grant, is_new: false, wants_retained: false };
             self.withdraw(key, &subscription);
         }
-        self.answer(PendingReply { to: key, reply, outstanding: 0, replays: Vec::new() });
+        self.answers.add(Answer { to: key, reply, replays: Vec::new() }, 0);
+        self.send_answers(key);
     }
 
     /// Takes one subscription back, here and at the other shards.

@@ -147,7 +147,7 @@ impl Shard {
             || self.can_release()
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
-            || self.replays.can_move(&self.post)
+            || self.replays.can_move()
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
     }
 

@@ -56,6 +56,19 @@ pub fn id(id: u16) -> PacketId {
     PacketId::new(id).expect("not zero")
 }
 
+impl Received {
+    fn new(publish: &Publish<'_>) -> Self {
+        Received {
+            topic: publish.topic.to_owned(),
+            payload: publish.payload.to_vec(),
+            qos: publish.qos,
+            retain: publish.retain,
+            dup: publish.dup,
+            id: publish.packet_id,
+        }
+    }
+}
+
 impl Client {
     pub fn open(node: &Handle) -> Client {
         Client::open_url(&node.listeners()[0])
@@ -214,14 +227,16 @@ impl Client {
     /// The next packet, which must be a message.
     pub fn receive(&mut self) -> Received {
         self.expect("PUBLISH", |packet| match packet {
-            Packet::Publish(publish) => Some(Received {
-                topic: publish.topic.to_owned(),
-                payload: publish.payload.to_vec(),
-                qos: publish.qos,
-                retain: publish.retain,
-                dup: publish.dup,
-                id: publish.packet_id,
-            }),
+            Packet::Publish(publish) => Some(Received::new(publish)),
+            _ => None,
+        })
+    }
+
+    /// The next packet: a message, or a SUBACK (`None`).
+    pub fn receive_or_suback(&mut self) -> Option<Received> {
+        self.expect("PUBLISH or SUBACK", |packet| match packet {
+            Packet::Publish(publish) => Some(Some(Received::new(publish))),
+            Packet::SubAck(_) => Some(None),
             _ => None,
         })
     }

@@ -1,10 +1,10 @@
 //! Retained messages: kept on the shard of their topic, replayed to new subscriptions on any shard.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_codec::{Packet, QoS, RetainHandling, SubscriptionOptions};
 
-use crate::client::publish;
+use crate::client::{Client, lasting, publish};
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 /// Does a new subscription get what is retained, from every shard, and nothing that was deleted?
@@ -80,4 +80,207 @@ fn a_large_replay_arrives_whole() {
     let seen: BTreeSet<String> = (0..MESSAGES).map(|_| receiver.receive().topic).collect();
     assert_eq!(seen.len(), MESSAGES as usize);
     assert_eq!(metric(&node, "lapwing_messages_dropped_total", ""), 0);
+}
+
+/// Fills topics `r/0`.. with `payload`, and waits until all are kept.
+fn retain(node: &lapwing_node::Handle, topics: u32, payload: &[u8]) {
+    let mut sender = connect(node, "retainer");
+    for n in 0..topics {
+        let topic = format!("r/{n}");
+        let packet = lapwing_codec::Publish { retain: true, ..publish(&topic, payload, QoS::AtLeastOnce, Some(1)) };
+        sender.send(&Packet::Publish(packet));
+        if n % 100 == 99 {
+            (0..100).for_each(|_| sender.expect_ack(1));
+        }
+    }
+    eventually("all is kept", || metric(node, "lapwing_retained_messages", "") == u64::from(topics));
+}
+
+/// Do all messages reach a subscriber that acknowledges, though they are more than its window and queue may hold?
+#[test]
+fn a_replay_larger_than_window_and_queue_arrives_whole() {
+    const TOPICS: u32 = 2_000;
+    for shards in [1, 2] {
+        let node = node(&format!(
+            r#"{{"shards": {shards}, "limits": {{"inflight_messages_max": 20, "queue_messages_max": 50}}}}"#
+        ));
+        retain(&node, TOPICS, b"x");
+        let mut receiver = connect(&node, "receiver");
+        receiver.subscribe("r/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+        let mut seen = BTreeSet::new();
+        for _ in 0..TOPICS {
+            let received = receiver.receive();
+            receiver.acknowledge(&received);
+            seen.insert(received.topic);
+        }
+        assert_eq!(seen.len(), TOPICS as usize);
+        receiver.expect_silence();
+        assert_eq!(metric(&node, "lapwing_messages_dropped_total", ""), 0);
+    }
+}
+
+/// Is the last value that a slow reader sees of each topic the newest, though it changed while the replay was under way,
+/// and is a deleted one not brought back?
+#[test]
+fn the_last_value_seen_is_the_newest() {
+    const TOPICS: u32 = 2_000;
+    for shards in [1, 2] {
+        let limits = r#"{"output_high_bytes": 65536, "queue_messages_max": 100000}"#;
+        let node = node(&format!(r#"{{"shards": {shards}, "limits": {limits}}}"#));
+        retain(&node, TOPICS, &[b'o'; 4000]);
+        let mut receiver = connect(&node, "receiver");
+        receiver.subscribe("r/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+        let mut writer = connect(&node, "writer");
+        for n in (0..TOPICS).step_by(10) {
+            let payload: &[u8] = if n % 20 == 0 { b"new" } else { b"" };
+            writer.publish_retained(&format!("r/{n}"), payload);
+        }
+        let mut last = BTreeMap::new();
+        // Those deleted before the replay came to them are seen once, as the empty message that deleted them.
+        while last.len() < TOPICS as usize {
+            let received = receiver.receive();
+            receiver.acknowledge(&received);
+            last.insert(received.topic, received.payload);
+        }
+        // What is still under way goes out before the answer to a question about nothing.
+        let mut probe = connect(&node, "probe");
+        probe.publish_acked("r/end", b"");
+        while {
+            let received = receiver.receive();
+            receiver.acknowledge(&received);
+            let is_end = received.topic == "r/end";
+            last.insert(received.topic, received.payload);
+            !is_end
+        } {}
+        for n in (0..TOPICS).step_by(10) {
+            let expected: &[u8] = if n % 20 == 0 { b"new" } else { b"" };
+            assert_eq!(last[&format!("r/{n}")], expected, "r/{n} with {shards} shards");
+        }
+    }
+}
+
+/// Do many subscribers, each subscribing while every topic changes all the time, end on the newest value, wherever they,
+/// the writers and the topics live?
+#[test]
+fn no_interleaving_ends_on_an_older_value() {
+    const TOPICS: u32 = 40;
+    const ROUNDS: u32 = 20;
+    let node = node(r#"{"shards": 2, "limits": {"mailbox_batches": 2, "mailbox_batch_messages": 4}}"#);
+    std::thread::scope(|scope| {
+        let writers: Vec<_> = (0..3)
+            .map(|writer| {
+                let node = &node;
+                scope.spawn(move || {
+                    // Each writer has topics of its own, so that one value is the newest.
+                    let mut client = connect(node, &format!("writer-{writer}"));
+                    for round in 0..ROUNDS {
+                        for n in 0..TOPICS {
+                            client.publish_retained(&format!("r/{writer}/{n}"), format!("{round:04}").as_bytes());
+                        }
+                    }
+                })
+            })
+            .collect();
+        let mut receivers = Vec::new();
+        while writers.iter().any(|writer| !writer.is_finished()) {
+            let mut receiver = connect(&node, &format!("receiver-{}", receivers.len()));
+            // Live messages may come before the SUBACK.
+            receiver.send_subscribe("r/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+            receivers.push(receiver);
+            std::thread::yield_now();
+            if receivers.len() >= 40 {
+                break;
+            }
+        }
+        writers.into_iter().for_each(|writer| writer.join().expect("the writer finishes"));
+        let newest = format!("{:04}", ROUNDS - 1).into_bytes();
+        for (n, receiver) in receivers.iter_mut().enumerate() {
+            let mut last: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+            let mut done = 0;
+            while done < 3 * TOPICS {
+                let Some(received) = receiver.receive_or_suback() else { continue };
+                receiver.acknowledge(&received);
+                let is_newest = received.payload == newest;
+                let before = last.insert(received.topic.clone(), received.payload.clone());
+                assert!(
+                    before.as_ref().is_none_or(|before| *before <= received.payload),
+                    "receiver {n}: {} went back from {before:?} to {:?}",
+                    received.topic,
+                    received.payload
+                );
+                done += u32::from(is_newest && before.as_ref() != Some(&newest));
+            }
+        }
+    });
+}
+
+/// Is nothing sent for a subscription that was cancelled at once, and is the SUBACK the first answer?
+#[test]
+fn a_subscription_cancelled_at_once_gets_nothing() {
+    for shards in [1, 2] {
+        let node = node(&format!(r#"{{"shards": {shards}}}"#));
+        retain(&node, 100, b"x");
+        let mut receiver = connect(&node, "receiver");
+        let mut both = Vec::new();
+        both.extend_from_slice(b"\x82\x09\x00\x01\x00\x00\x03r/#\x00");
+        both.extend_from_slice(b"\xa2\x08\x00\x02\x00\x00\x03r/#");
+        receiver.send_bytes(&both);
+        receiver.expect("SUBACK", |packet| matches!(packet, Packet::SubAck(_)).then_some(()));
+        // The subscription was in force in between: what was on its way by then may come, nothing after the UNSUBACK.
+        while receiver.expect("UNSUBACK", |packet| match packet {
+            Packet::Publish(_) => Some(true),
+            Packet::UnsubAck(_) => Some(false),
+            _ => None,
+        }) {}
+        eventually("the node has nothing more to do", || {
+            receiver.expect_silence();
+            metric(&node, "lapwing_subscriptions", "") == 0
+        });
+        receiver.expect_silence();
+    }
+}
+
+/// Does No Local keep a client's own retained messages from it, whichever shard they live on, and only those?
+#[test]
+fn no_local_concerns_retained_messages_too() {
+    for shards in [1, 2] {
+        let node = node(&format!(r#"{{"shards": {shards}}}"#));
+        let mut both = connect(&node, "both");
+        let mut other = connect(&node, "other");
+        for n in 0..10 {
+            both.publish_retained(&format!("own/{n}"), b"own");
+            other.publish_retained(&format!("other/{n}"), b"other");
+        }
+        eventually("all is kept", || metric(&node, "lapwing_retained_messages", "") == 20);
+        let no_local = SubscriptionOptions { no_local: true, ..SubscriptionOptions::new(QoS::AtMostOnce) };
+        // It is the client that counts, not its session.
+        both.disconnect();
+        let mut both = connect(&node, "both");
+        both.subscribe("#", no_local);
+        for _ in 0..10 {
+            assert_eq!(both.receive().payload, b"other");
+        }
+        both.expect_silence();
+    }
+}
+
+/// Does a session that lost its connection in the middle of a replay get the rest on its next one?
+#[test]
+fn a_replay_goes_on_with_the_session() {
+    const TOPICS: u32 = 1_000;
+    for shards in [1, 2] {
+        let node = node(&format!(r#"{{"shards": {shards}, "limits": {{"inflight_messages_max": 10}}}}"#));
+        retain(&node, TOPICS, b"x");
+        let (mut receiver, _) = Client::connect_with(&node, &lasting("receiver"));
+        receiver.subscribe("r/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+        let mut seen: BTreeSet<String> = (0..5).map(|_| receiver.receive().topic).collect();
+        drop(receiver);
+        let (mut receiver, present) = Client::connect_with(&node, &lasting("receiver"));
+        assert!(present);
+        while seen.len() < TOPICS as usize {
+            let received = receiver.receive();
+            receiver.acknowledge(&received);
+            seen.insert(received.topic);
+        }
+    }
 }

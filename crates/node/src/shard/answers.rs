@@ -1,0 +1,63 @@
+//! SUBACKs and UNSUBACKs that wait: for every shard to know the subscription, and for those asked before them.
+
+use std::collections::{HashMap, VecDeque};
+
+use lapwing_session::{Reply, SessionKey};
+use rustc_hash::FxBuildHasher;
+use slab::Slab;
+
+/// One answer.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) to: SessionKey,
+    pub(crate) reply: Reply,
+    /// Filters whose retained messages are to be sent after it.
+    pub(crate) replays: Vec<Box<str>>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    answer: Answer,
+    /// Announcements and groups that have not been confirmed yet.
+    outstanding: usize,
+}
+
+/// All answers of a shard that have not left; those to one session leave in the order of its requests.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    pending: Slab<Pending>,
+    /// Places in `pending`, oldest first.
+    lines: HashMap<SessionKey, VecDeque<usize>, FxBuildHasher>,
+}
+
+impl Answers {
+    /// Queues an answer that waits for `outstanding` confirmations; returns its place. With none, [`Answers::next`] may
+    /// have it at once.
+    pub(crate) fn add(&mut self, answer: Answer, outstanding: usize) -> usize {
+        let to = answer.to;
+        let place = self.pending.insert(Pending { answer, outstanding });
+        self.lines.entry(to).or_default().push_back(place);
+        place
+    }
+
+    /// One of the things that an answer waited for has come; returns whose answer it is.
+    pub(crate) fn confirm(&mut self, place: usize) -> Option<SessionKey> {
+        let pending = self.pending.get_mut(place)?;
+        pending.outstanding = pending.outstanding.saturating_sub(1);
+        Some(pending.answer.to)
+    }
+
+    /// Takes the oldest answer to a session out, if it waits for nothing any more.
+    pub(crate) fn next(&mut self, to: SessionKey) -> Option<Answer> {
+        let line = self.lines.get_mut(&to)?;
+        let place = *line.front()?;
+        if self.pending.get(place)?.outstanding > 0 {
+            return None;
+        }
+        line.pop_front();
+        if line.is_empty() {
+            self.lines.remove(&to);
+        }
+        self.pending.try_remove(place).map(|pending| pending.answer)
+    }
+}
