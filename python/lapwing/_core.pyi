@@ -115,9 +115,11 @@ class Client:
         response_topic: str | None = None,
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
+        hold: bool = False,
         timeout_s: float = 10.0,
     ) -> None:
-        """Hands a message over; ``flush`` waits for the broker's answers."""
+        """Sends a message, or with ``hold`` leaves it for the next call that sends; ``flush`` waits for the
+        broker's answers."""
     def flush(self, timeout_s: float) -> None:
         """Waits until the broker has answered every publish."""
     def subscribe(

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 /// QoS 1 and 2 publishes unanswered at a time.
 const WINDOW: u16 = 1024;
-/// Bytes gathered before a publish that is not waited for is written.
+/// Bytes that wait for the socket at most: a publish that finds more waits until they are written.
 const GATHER_BYTES: usize = 64 << 10;
 
 /// A connected client.
@@ -63,12 +63,28 @@ impl BlockingClient {
         self.inbox.dropped
     }
 
-    /// Hands a message over; waits only while the window is full. Follow the last one with `flush`.
+    /// Sends a message; waits only while the window is full, or while 64 KiB wait for the socket. `flush` waits for the
+    /// answers.
     ///
-    /// `packet_id` and `dup` of `publish` do not matter.
+    /// What the socket does not take at once goes out with the next call. `packet_id` and `dup` of `publish` do not
+    /// matter.
     /// # Errors
     /// `Invalid`: a topic that cannot be published to, or what the broker said it does not take.
     pub fn publish(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
+        let token = self.hold(publish, timeout)?;
+        if !self.wire.output.is_empty() && self.wire.write_some()? {
+            let now_ms = self.now_ms();
+            self.protocol.wrote(now_ms);
+        }
+        Ok(token)
+    }
+
+    /// As `publish`, but the message waits for the next call that sends, or until 64 KiB have gathered: many small
+    /// messages share one write.
+    ///
+    /// # Errors
+    /// As of `publish`.
+    pub fn hold(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
         let deadline = Deadline::after(timeout);
         let topic = publish.topic;
         validate_topic_name(topic, &Limits::PROTOCOL)

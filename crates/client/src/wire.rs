@@ -48,6 +48,22 @@ impl Wire {
         Ok(true)
     }
 
+    /// Writes what the socket takes without waiting; false when that was nothing.
+    pub fn write_some(&mut self) -> Result<bool, ClientError> {
+        self.stream.set_nonblocking(true).map_err(ClientError::Lost)?;
+        let written = self.stream.write(&self.output);
+        self.stream.set_nonblocking(false).map_err(ClientError::Lost)?;
+        match written {
+            Ok(0) => Err(ClientError::Lost(ErrorKind::WriteZero.into())),
+            Ok(written) => {
+                self.output.drain(..written);
+                Ok(true)
+            }
+            Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => Ok(false),
+            Err(error) => Err(ClientError::Lost(error)),
+        }
+    }
+
     /// Reads what is there, or waits for it; false when the deadline came first.
     pub fn fill(&mut self, deadline: Instant) -> Result<bool, ClientError> {
         let old = self.input.len();

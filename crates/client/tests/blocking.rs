@@ -5,11 +5,14 @@ use lapwing_client::{
 };
 use std::io::{self, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_millis(30);
+/// Large enough that four hundred do not fit into the buffers of a socket on loopback.
+const PAYLOAD_BYTES: usize = 60_000;
 const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
 
 /// A broker that does `script` with its first connection, after having read CONNECT.
@@ -63,6 +66,68 @@ fn acknowledged_when_taken() -> Outcome {
     client.flush(PATIENCE)?;
     let message = client.receive(PATIENCE)?.ok_or("no message")?;
     assert_eq!((message.topic.as_str(), message.payload.as_slice(), message.qos), ("t", &b"p"[..], QoS::AtLeastOnce));
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
+/// Does a publish leave at once, without a further call, while a held one waits for the next?
+#[test]
+fn a_publish_leaves_at_once() -> Outcome {
+    let (said, heard) = mpsc::channel();
+    let (url, broker) = broker(move |stream| {
+        stream.write_all(CONNACK)?;
+        for _ in 0..3 {
+            // The test may have failed and gone already.
+            let _ = said.send(packet(stream)?);
+        }
+        Ok(())
+    })?;
+    let mut client = connect(&url)?;
+    client.publish(&message(QoS::AtMostOnce), PATIENCE)?;
+    assert_eq!(heard.recv_timeout(PATIENCE)?[0], 0x30);
+    client.hold(&message(QoS::AtLeastOnce), PATIENCE)?;
+    assert!(heard.recv_timeout(SOON).is_err(), "a held message was sent");
+    client.publish(&message(QoS::ExactlyOnce), PATIENCE)?;
+    assert_eq!([heard.recv_timeout(PATIENCE)?[0], heard.recv_timeout(PATIENCE)?[0]], [0x32, 0x34]);
+    broker.join().map_err(|_| "the broker's script failed")??;
+    Ok(())
+}
+
+/// Does everything arrive, whole and in order, when the socket takes no more for a while?
+#[test]
+fn a_full_socket_loses_nothing() -> Outcome {
+    const MESSAGES: u32 = 400;
+    let (go, wait) = mpsc::channel::<()>();
+    let (url, broker) = broker(move |stream| {
+        stream.write_all(CONNACK)?;
+        // An error is a sender that has gone: go on all the same.
+        let _ = wait.recv_timeout(PATIENCE);
+        let mut everything = Vec::new();
+        stream.read_to_end(&mut everything)?;
+        // Fixed header of 4 bytes, topic of 3, no properties, and the number first in the payload.
+        let size = 4 + 3 + 1 + PAYLOAD_BYTES;
+        for (number, packet) in everything.chunks(size).take(MESSAGES as usize).enumerate() {
+            assert_eq!(packet[8..12], (number as u32).to_be_bytes(), "message {number}");
+        }
+        assert_eq!(everything.len(), MESSAGES as usize * size + 2, "all, and DISCONNECT");
+        Ok(())
+    })?;
+    let mut client = connect(&url)?;
+    let mut payload = vec![0; PAYLOAD_BYTES];
+    let mut go = Some(go);
+    for number in 0..MESSAGES {
+        payload[..4].copy_from_slice(&number.to_be_bytes());
+        let publish = Publish { payload: &payload, ..message(QoS::AtMostOnce) };
+        // The broker reads from the first time that a call had to wait on.
+        let sent = client.publish(&publish, if go.is_some() { SOON } else { PATIENCE });
+        if matches!(sent, Err(ClientError::TimedOut { .. })) {
+            drop(go.take());
+        } else {
+            sent?;
+        }
+    }
+    assert!(go.is_none(), "the socket took everything: nothing was tried");
+    client.disconnect(ReasonCode::Success, PATIENCE)?;
     broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }

@@ -87,9 +87,10 @@ impl Client {
         self.with(py, |client| Ok(client.dropped()))
     }
 
-    /// Hands a message over; `flush` waits for the broker's answers.
+    /// Sends a message, or with `hold` leaves it for the next call that sends; `flush` waits for the answers.
     #[pyo3(signature = (topic, payload, qos=0, retain=false, *, user_properties=Vec::new(), content_type=None,
-        response_topic=None, correlation_data=None, message_expiry_s=None, timeout_s=10.0))]
+        response_topic=None, correlation_data=None, message_expiry_s=None, hold=false,
+        timeout_s=10.0))]
     #[allow(clippy::too_many_arguments, reason = "the parts of a message, by name")]
     fn publish(
         &self,
@@ -103,6 +104,7 @@ impl Client {
         response_topic: Option<&str>,
         correlation_data: Option<&[u8]>,
         message_expiry_s: Option<u32>,
+        hold: bool,
         timeout_s: f64,
     ) -> PyResult<()> {
         let qos = qos_of(py, qos)?;
@@ -118,7 +120,8 @@ impl Client {
                 ..Default::default()
             };
             let publish = Publish { dup: false, qos, retain, topic, packet_id: None, properties, payload };
-            client.publish(&publish, seconds(timeout_s)).map(drop)
+            let timeout = seconds(timeout_s);
+            if hold { client.hold(&publish, timeout) } else { client.publish(&publish, timeout) }.map(drop)
         })
     }
 

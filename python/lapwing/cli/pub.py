@@ -56,7 +56,7 @@ def pub(
     with Client(url, client_id=client_id, version=version, keep_alive_s=0, timeout_s=timeout) as client:
         for batch in batches:
             for payload in batch:
-                client.publish(topic, payload, qos=qos, retain=retain, user_properties=user_properties)
+                client.publish(topic, payload, qos=qos, retain=retain, user_properties=user_properties, hold=True)
             client.flush()
 
 

@@ -126,10 +126,25 @@ class Client:
         response_topic: str | None = None,
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
+        hold: bool = False,
     ) -> None:
-        """Hands a message over; waits only while too many are unanswered. ``flush`` waits for all answers.
+        """Sends a message; waits only while too many are unanswered or unsent. ``flush`` waits for all answers.
 
-        Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error.
+        Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error. What the socket does
+        not take at once leaves with the next call.
+
+        Args:
+            topic: Where to; no wildcards.
+            payload: What.
+            qos: 0 to 2.
+            retain: The broker keeps it for later subscribers.
+            user_properties: Pairs in order; names may repeat.
+            content_type: What the payload is.
+            response_topic: Where to answer.
+            correlation_data: What to answer with.
+            message_expiry_s: After so many seconds the broker gives it to nobody.
+            hold: Leave it for the next call that is not held (``flush``, or a publish), or until 64 KiB have
+                gathered: many small messages share one write, for throughput.
         """
         data = payload.encode() if isinstance(payload, str) else payload
         with core_failures(f"publish to {topic!r}"):
@@ -143,6 +158,7 @@ class Client:
                 response_topic=response_topic,
                 correlation_data=correlation_data,
                 message_expiry_s=message_expiry_s,
+                hold=hold,
                 timeout_s=self.timeout_s,
             )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 
 import pytest
 
-from lapwing import _core
+from lapwing import Broker, _core
 from lapwing.client import Client, Message
 from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutError
 
@@ -26,6 +27,19 @@ def test_a_message_comes_back_as_it_went(sink: _core.Sink, version: int) -> None
         assert client.subscribe("a/b", qos=1) == [1]
         client.publish("a/b", "grün")
         assert client.receive(5.0) == Message("a/b", "grün".encode())
+
+
+def test_a_message_leaves_without_a_further_call() -> None:
+    with Broker() as broker, Client(broker.url) as reader, Client(broker.url) as writer:
+        reader.subscribe("#")
+        writer.publish("a", b"sent", qos=1)
+        first = reader.receive(20.0)
+        assert first is not None
+        assert first.payload == b"sent"
+        writer.publish("a", b"held", hold=True)
+        assert reader.receive(0.1) is None
+        writer.publish("a", b"next")
+        assert [message.payload for message in itertools.islice(reader.messages(20.0), 2)] == [b"held", b"next"]
 
 
 def test_properties_come_back_in_order(sink: _core.Sink) -> None:
