@@ -47,7 +47,7 @@ pub enum StoreError {
         body_bytes_max: usize,
     },
     /// A file holds bytes that were synced once and are damaged now.
-    #[error("{} is damaged at byte {at}: {what}; restore the file from a copy, or move it away to give up its messages", .file.display())]
+    #[error("{} is damaged at byte {at}: {what}; restore the file from a copy, or move this segment and every older one of the stream away (their messages are given up), or delete the stream's folder (all its messages are given up)", .file.display())]
     Corrupt {
         /// The damaged file.
         file: PathBuf,
@@ -195,7 +195,9 @@ pub enum StoreError {
         name: String,
     },
     /// The stream remembers as many named readers as it may.
-    #[error("stream {stream:?} already remembers {readers_max} named readers: read without a name, or forget one")]
+    #[error(
+        "stream {stream:?} already remembers {readers_max} named readers: read without a name, or forget one (lapwing stream forget)"
+    )]
     TooManyReaders {
         /// The stream.
         stream: String,

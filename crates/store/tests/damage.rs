@@ -157,6 +157,25 @@ fn an_image_of_a_commit_in_a_payload_proves_nothing() {
 }
 
 #[test]
+fn what_the_error_advises_gives_up_the_damaged_segment_and_no_later_one() {
+    let dir = many_segments();
+    flip(&segment(dir.path(), 2, "log"), 2000);
+    let (writer, reader) = open(dir.path()).expect("sealed segments are not walked when opening");
+    let damaged = read_from(&reader, 0, 0).expect("what lies before the damage").len() as u64;
+    let error = read_from(&reader, 0, damaged).expect_err("the damage").to_string();
+    assert!(error.contains("move this segment and every older one of the stream away"), "{error}");
+    drop((writer, reader));
+    for sequence in [1, 2] {
+        fs::remove_file(segment(dir.path(), sequence, "log")).expect("remove");
+    }
+    let (_writer, reader) = open(dir.path()).expect("a stream that begins later");
+    let first_offset = reader.streams()[0].partitions[0].first_offset;
+    assert!(first_offset > damaged, "{first_offset}");
+    let kept = read_from(&reader, 0, first_offset).expect("every later message");
+    assert_eq!(first_offset + kept.len() as u64, 1000);
+}
+
+#[test]
 fn damage_in_a_sealed_segment_is_met_by_the_read_that_comes_there_and_by_no_other() {
     let dir = many_segments();
     let file = segment(dir.path(), 2, "log");
