@@ -66,6 +66,11 @@ class Node:
     ) -> tuple[bytes, int, int, int]:
         """Messages as an Arrow IPC stream: ``(ipc, first_offset kept, next_offset to ask for,
         end_offset)``."""
+    def forget_reader(self, name: str, reader: str) -> bool:
+        """Forgets the position of a stream's named reader; false when there was none."""
+    def readers(self, name: str) -> list[tuple[str, int, list[tuple[int, int]]]]:
+        """A stream's named readers: name, when it read last (milliseconds since the epoch), and (partition,
+        offset) pairs."""
     def drain(self, timeout_s: float) -> None:
         """Stops accepting, lets clients go in order, commits what waits."""
     def stop(self) -> None:

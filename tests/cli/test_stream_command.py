@@ -46,6 +46,18 @@ def test_read(url: str) -> None:
     assert "forwarded_at" not in found[0]
 
 
+def test_forget(url: str) -> None:
+    """Is a named reader listed until it is forgotten, and is a second time an error?"""
+    lapwing("stream", "read", "all", "0", "--reader", "spark", "--url", url)
+    assert "spark" in lapwing("stream", "info", "all", "--url", url).stdout
+    forgotten = lapwing("stream", "forget", "all", "spark", "--url", url)
+    assert (forgotten.returncode, forgotten.stdout) == (0, "")
+    assert "spark" not in lapwing("stream", "info", "all", "--url", url).stdout
+    again = lapwing("stream", "forget", "all", "spark", "--url", url)
+    assert again.returncode == 1
+    assert "no reader 'spark'" in one_error(again)
+
+
 def test_follow_waits_for_more(url: str, lapwing_broker: Broker, publish: Publish) -> None:
     """Does --follow print what arrives later, as it arrives?"""
     with Running("stream", "read", "all", "0", "--follow", "--json", "--url", url) as reader:

@@ -98,6 +98,35 @@ def test_bytes_limits_but_never_to_nothing(lapwing_broker: Broker, web: Web, pub
     assert len(rows_of(web.get(path))) == 4
 
 
+@with_stream
+def test_readers_are_named_and_forgotten(web: Web) -> None:
+    """Is a named reader shown with its place, and gone after DELETE, and the second DELETE a 404?"""
+    assert web.get("/v1/streams/readings").json()["readers"] == []
+    rows_of(web.get("/v1/streams/readings/1?from=0&reader=spark"))
+    (reader,) = web.get("/v1/streams/readings").json()["readers"]
+    assert (reader["name"], reader["partitions"]) == ("spark", [{"partition": 1, "next_offset": 0}])
+    assert reader["seen_at"].endswith("Z")
+    path = f"{web.url}/v1/streams/readings/readers/spark"
+    gone = get(path, method="DELETE")
+    assert (gone.status_code, gone.content) == (204, b"")
+    assert web.get("/v1/streams/readings").json()["readers"] == []
+    assert get(path, method="DELETE").json()["error"]["code"] == "reader_unknown"
+    unknown = get(f"{web.url}/v1/streams/nothing/readers/spark", method="DELETE")
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "stream_unknown")
+
+
+@with_stream
+def test_the_65th_reader_finds_room_when_one_is_forgotten(web: Web) -> None:
+    """Does the refusal name a way out, and does it work?"""
+    for number in range(64):
+        rows_of(web.get(f"/v1/streams/readings/0?from=0&reader=r{number}"))
+    refused = web.get("/v1/streams/readings/0?from=0&reader=one-more")
+    assert refused.status_code == 400
+    assert "lapwing stream forget" in refused.json()["error"]["message"]
+    assert get(f"{web.url}/v1/streams/readings/readers/r7", method="DELETE").status_code == 204
+    rows_of(web.get("/v1/streams/readings/0?from=0&reader=one-more"))
+
+
 REFUSALS = [
     ("/v1/streams/nothing", 404, "stream_unknown", {"streams": ["readings"]}),
     ("/v1/streams/nothing/0", 404, "stream_unknown", {"streams": ["readings"]}),

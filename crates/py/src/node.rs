@@ -9,6 +9,9 @@ use pyo3::types::PyBytes;
 
 use crate::core_error::core_error;
 
+/// A named reader, as a tuple: name, time of its last read, position per partition.
+type ReaderRow = (String, i64, Vec<(u32, u64)>);
+
 /// A broker node. Made from a configuration, then started once, then stopped once.
 ///
 /// The lock is held only to look at the state: a long call (drain, a read) must not keep `ready` waiting.
@@ -97,6 +100,22 @@ impl Node {
         let read = py.detach(|| streams.read_arrow(name, partition, offset_from, messages_max, bytes_max, reader));
         let read = read.map_err(|error| stream_error(py, &error))?;
         Ok((PyBytes::new(py, &read.ipc), read.first_offset, read.next_offset, read.end_offset))
+    }
+
+    /// Forgets the position of a stream's named reader; false when there was none.
+    fn forget_reader(&self, py: Python<'_>, name: &str, reader: &str) -> PyResult<bool> {
+        let streams = self.running(py, |handle| handle.streams())?;
+        let Some(log) = streams.reader() else { return Ok(false) };
+        let stream = log.stream(name).map_err(|error| stream_error(py, &error.into()))?;
+        Ok(log.forget_reader(stream.index, reader))
+    }
+
+    /// A stream's named readers: name, when it read last (milliseconds since the epoch), (partition, offset) pairs.
+    fn readers(&self, py: Python<'_>, name: &str) -> PyResult<Vec<ReaderRow>> {
+        let streams = self.running(py, |handle| handle.streams())?;
+        let Some(log) = streams.reader() else { return Ok(Vec::new()) };
+        let stream = log.stream(name).map_err(|error| stream_error(py, &error.into()))?;
+        Ok(stream.readers.into_iter().map(|reader| (reader.name, reader.seen_at_ms, reader.positions)).collect())
     }
 
     /// Stops accepting, lets clients go in order, commits what waits.

@@ -1,4 +1,4 @@
-"""``lapwing stream list|info|read``: a broker's streams from the outside, over HTTP."""
+"""``lapwing stream list|info|read|forget``: a broker's streams from the outside, over HTTP."""
 
 from __future__ import annotations
 
@@ -59,6 +59,23 @@ def info(
         typer.echo(f"{key:8} {stream[key]}")
     rows = [(p["partition"], p["first_offset"], p["next_offset"], p["bytes"]) for p in stream["partitions"]]
     typer.echo(table(rows, ("PARTITION", "FIRST", "NEXT", "BYTES")))
+    if stream["readers"]:
+        places = [
+            (reader["name"], reader["seen_at"], place["partition"], place["next_offset"])
+            for reader in stream["readers"]
+            for place in reader["partitions"]
+        ]
+        typer.echo(table(places, ("READER", "SEEN", "PARTITION", "NEXT")))
+
+
+@app.command(epilog=examples("lapwing stream forget readings spark"))
+def forget(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
+    reader: Annotated[str, typer.Argument(metavar="READER", help="As it reads: --reader READER.")],
+    url: Url = URL_DEFAULT,
+) -> None:
+    """Forget a named reader: no alarm for what it has not read, and room for another."""
+    StreamApi(url).forget(name, reader)
 
 
 @app.command(

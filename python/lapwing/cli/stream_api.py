@@ -70,6 +70,15 @@ class StreamApi:
         stream: dict[str, Any] = json.loads(body)
         return stream
 
+    def forget(self, name: str, reader: str) -> None:
+        """Has the stream forget a named reader.
+
+        Raises:
+            StreamUnknownError: no such stream.
+            StreamError: no such reader.
+        """
+        self._request("DELETE", f"/v1/streams/{quote(name, safe='')}/readers/{quote(reader, safe='')}")
+
     def read(self, name: str, partition: int, offset: int | None, limit: int, reader: str | None) -> Page:
         """Messages from ``offset`` (None: the oldest kept), at most ``limit`` of them.
 
@@ -84,8 +93,11 @@ class StreamApi:
         return Page(body, int(headers["Lapwing-Next-Offset"]), int(headers["Lapwing-End-Offset"]))
 
     def _get(self, path: str) -> tuple[http.client.HTTPMessage, bytes]:
+        return self._request("GET", path)
+
+    def _request(self, method: str, path: str) -> tuple[http.client.HTTPMessage, bytes]:
         try:
-            self._connection.request("GET", path)
+            self._connection.request(method, path)
             response = self._connection.getresponse()
             body = response.read()
         except TimeoutError as error:
@@ -96,7 +108,7 @@ class StreamApi:
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             remedy = "start a broker with HTTP, or give --url as it prints it"
             raise ConnectError(f"cannot connect: {reason}", where=self.url, remedy=remedy) from error
-        if response.status != 200:
+        if response.status not in (200, 204):
             raise _error(response.status, body, f"{self.url}{path}")
         return response.headers, body
 

@@ -38,6 +38,7 @@ def make_app(node: Node, settings: HttpSection, counters: HttpCounters) -> Starl
             ReadEndpoint(node, streams, settings, counters),
             methods=["GET"],
         ),
+        Route("/v1/streams/{name}/readers/{reader}", streams.forget, methods=["DELETE"]),
         Route("/healthz", health.alive),
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),

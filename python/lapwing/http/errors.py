@@ -75,14 +75,15 @@ async def answer_routing_error(request: Request, error: Exception) -> JSONRespon
             405,
             "method_not_allowed",
             f"{request.method} is not allowed here",
-            "use GET or HEAD",
+            f"use {(error.headers or {}).get('Allow', 'GET, HEAD')}",
             headers=dict(error.headers or {}),
         ).response()
     return HttpError(
         error.status_code,
         "not_found",
         f"no such path: {request.url.path}",
-        "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /healthz, /readyz, /metrics",
+        "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /v1/streams/NAME/readers/READER,"
+        " /healthz, /readyz, /metrics",
     ).response()
 
 

@@ -1,18 +1,24 @@
-"""``/v1/streams`` and ``/v1/streams/NAME``: which streams there are, and where each partition begins."""
+"""``/v1/streams`` and below: which streams there are, where each partition begins, and who reads by name."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from lapwing.http.errors import HttpError
+from lapwing._core import CoreError
+from lapwing.http.errors import HttpError, http_error_of_core
 
 if TYPE_CHECKING:
     from lapwing._core import Node
+
+_Answer = TypeVar("_Answer")
 
 
 class Streams:
@@ -26,8 +32,20 @@ class Streams:
         return JSONResponse({"streams": await self._all()})
 
     async def info(self, request: Request) -> Response:
-        """``GET /v1/streams/NAME``."""
-        return JSONResponse(await self.find(request.path_params["name"]))
+        """``GET /v1/streams/NAME``: as in the list, and its named readers."""
+        name = request.path_params["name"]
+        stream = await self.find(name)
+        readers = await _of_node(partial(self._node.readers, name))
+        return JSONResponse({**stream, "readers": [_reader(*reader) for reader in readers]})
+
+    async def forget(self, request: Request) -> Response:
+        """``DELETE /v1/streams/NAME/readers/READER``: 204, or 404 when there is none of that name."""
+        name, reader = request.path_params["name"], request.path_params["reader"]
+        await self.find(name)
+        if await _of_node(partial(self._node.forget_reader, name, reader)):
+            return Response(status_code=204)
+        remedy = f"GET /v1/streams/{name} names those there are"
+        raise HttpError(404, "reader_unknown", f"stream {name!r} remembers no reader {reader!r}", remedy)
 
     async def find(self, name: str) -> dict[str, Any]:
         """One stream.
@@ -44,6 +62,19 @@ class Streams:
         raise HttpError(404, "stream_unknown", f"no stream {name!r}", remedy, streams=known)
 
     async def _all(self) -> list[dict[str, Any]]:
-        text = await anyio.to_thread.run_sync(self._node.streams_json)
+        text = await _of_node(self._node.streams_json)
         streams: list[dict[str, Any]] = json.loads(text)["streams"]
         return streams
+
+
+async def _of_node(ask: Callable[[], _Answer]) -> _Answer:
+    try:
+        return await anyio.to_thread.run_sync(ask)
+    except CoreError as error:
+        raise http_error_of_core(error) from error
+
+
+def _reader(name: str, seen_at_ms: int, positions: list[tuple[int, int]]) -> dict[str, Any]:
+    seen_at = datetime.fromtimestamp(seen_at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    places = [{"partition": partition, "next_offset": offset} for partition, offset in sorted(positions)]
+    return {"name": name, "seen_at": seen_at.replace("+00:00", "Z"), "partitions": places}
