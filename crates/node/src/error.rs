@@ -78,6 +78,8 @@ impl NodeError {
         match self {
             NodeError::Config { remedy, .. } => (*remedy).to_owned(),
             NodeError::Bind(error) => error.remedy(),
+            // Their texts say what to do themselves, in the terms of the file or the setting that is to blame.
+            NodeError::Store(error) if store_code(error) != "store" => String::new(),
             NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
             NodeError::System { .. } => {
                 "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into()
