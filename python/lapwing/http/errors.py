@@ -18,7 +18,6 @@ _STATUS_OF_CORE = {
     "offset_trimmed": 410,
     "offset_ahead": 416,
     "reader": 400,
-    "data_full": 507,
     "state": 503,
 }
 
