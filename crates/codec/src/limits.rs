@@ -35,8 +35,8 @@ impl Default for Limits {
     fn default() -> Self {
         Limits {
             packet_bytes_max: 1 << 20,
-            topic_bytes_max: 4096,
-            topic_levels_max: 128,
+            topic_bytes_max: 1024,
+            topic_levels_max: 64,
             filters_per_packet_max: 1024,
             user_properties_max: 64,
         }

@@ -119,6 +119,14 @@ mod tests {
     }
 
     #[test]
+    fn as_long_and_as_deep_as_the_broker_takes_by_default() {
+        let deepest = "/".repeat(63);
+        assert_eq!((name(&"a".repeat(1024)), name(&deepest)), (Ok(()), Ok(())));
+        assert_eq!(name(&"a".repeat(1025)), Err(TopicError::TooLong));
+        assert_eq!(name(&format!("{deepest}/")), Err(TopicError::TooManyLevels));
+    }
+
+    #[test]
     fn limits_are_inclusive() {
         let limits = Limits { topic_bytes_max: 3, topic_levels_max: 2, ..Limits::PROTOCOL };
         assert_eq!(validate_topic_name("a/b", &limits), Ok(()));
