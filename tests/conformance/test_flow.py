@@ -208,7 +208,6 @@ def test_connack_keeps_to_the_size(raw, version, client_id):
 
 
 @pytest.mark.statement(5, "MQTT-3.1.2-24")
-@pytest.mark.xfail(strict=True, reason="a refusal of five bytes goes to clients that take only one to four")
 def test_a_refusal_keeps_to_a_size_of_less_than_five_bytes(raw, version):
     connack_keeps_to_the_size(raw, "x", range(1, 5))
 

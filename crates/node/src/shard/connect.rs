@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode};
-use lapwing_session::{Admission, Session, admit, refuse, refuse_malformed};
+use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malformed};
 
 use super::clients::Entry;
 use super::connection::Stage;
@@ -39,7 +39,7 @@ impl Shard {
     fn refuse(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode) -> Flow {
         self.counters.closed(reason);
         if let Some(connection) = self.clients.connection(index) {
-            refuse(connect.version, reason, &mut connection.output);
+            refuse_connect(connect, reason, &mut connection.output);
         }
         self.finish_connection(index);
         Flow::Gone
