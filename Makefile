@@ -13,7 +13,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python check fix bench conformance wheel test-wheel audit fuzz clean
+.PHONY: help setup demo test test-rust test-python test-slow check fix bench conformance wheel test-wheel audit fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -64,7 +64,11 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms
 
 test-python: $(CACHE)/built $(CACHE)/java $(CACHE)/node-clients ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
-	@$(BIN)/pytest -q -n 2 --dist loadfile $(TESTS)
+	@$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(TESTS)
+
+test-slow: $(CACHE)/built $(CACHE)/java ## proofs of minutes: jobs killed at every point
+	$(call step,slow proofs)
+	@$(BIN)/pytest -q -n 2 -m slow $(TESTS)
 
 check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing to the tree
 	$(call step,Rust: format and lints)

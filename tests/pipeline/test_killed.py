@@ -24,6 +24,7 @@ def job(stream: ServedStream, out: Path, point: str, seconds: float = 0.0) -> in
     return ended.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) -> None:
     sent = 0
@@ -37,6 +38,7 @@ def test_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) 
     check(tmp_path, sent)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1_500)
 def test_killed_at_random_points(stream: ServedStream, tmp_path: Path) -> None:
     seed = random.randrange(2**32)
