@@ -79,6 +79,9 @@ impl Serials {
 
     /// Moves `seen_below` up to the first hole and drops the words below it.
     fn settle(&mut self) {
+        if self.words.is_empty() {
+            return;
+        }
         let mut base = self.seen_below & !63;
         while self.words.front() == Some(&u64::MAX) {
             self.words.pop_front();
@@ -219,6 +222,19 @@ mod tests {
             prop_assert_eq!(left.merge(&right), a.intersection(&b).count() as u64);
             prop_assert_eq!(left.unique(), a.union(&b).count() as u64);
             prop_assert_eq!(left.missing(300), 300 - a.union(&b).count() as u64);
+        }
+    }
+
+    /// Regression: do two members that saw the same, or one all and one nothing, leave nothing missing?
+    #[test]
+    fn merging_without_holes_keeps_everything() {
+        for (mine, theirs) in [(1500, 0), (0, 1500), (1500, 1500), (70, 1500)] {
+            let mut all = Serials::default();
+            (0..mine).map(|serial| all.record(serial)).for_each(|arrival| assert_eq!(arrival, Arrival::InOrder));
+            let mut other = Serials::default();
+            (0..theirs).map(|serial| other.record(serial)).for_each(|arrival| assert_eq!(arrival, Arrival::InOrder));
+            let both = all.merge(&other);
+            assert_eq!((all.missing(1500), all.unique(), both), (0, 1500, u64::from(mine.min(theirs))));
         }
     }
 }
