@@ -75,7 +75,7 @@ def test_what_is_not_allowed_is_named(broker: lapwing.Broker) -> None:
         (packet(0x36, text("t") + b"\0\1\0"), 0x81),
         (subscribe(("$share/g/t", 4)), 0x82),
         (publish("t", properties=b"\x23\x00\x00"), 0x94),
-        (publish("t", b"x" * (1 << 20)), 0x95),
+        (publish("t", b"x" * (1 << 20))[:100], 0x95),  # its header says enough; what follows would meet a closed socket
     ]:
         with Wire.client(broker.url, "wrong") as wire:
             wire.send(wrong)
