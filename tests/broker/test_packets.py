@@ -126,9 +126,12 @@ def test_wills(broker: lapwing.Broker) -> None:
                 wire.send(connect(name, will=(f"end/{name}", b"gone", 0, True)))
                 wire.expect(CONNACK)
                 wire.send(last_words)
-        topics = {mourner.expect(PUBLISH).topic for _ in range(2)}
+        # A retained will may come twice to so young a subscription: as itself, and as what is retained.
+        topics: set[str] = set()
+        while len(topics) < 2:
+            topics.add(mourner.expect(PUBLISH).topic)
         assert topics == {"end/broken", "end/asked"}
-        assert mourner.round_trip() == []
+        assert {again.topic for again in mourner.round_trip()} <= topics
         publish_retained(broker.url, "end/broken", b"")
 
 
