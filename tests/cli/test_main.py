@@ -36,8 +36,6 @@ def test_help_is_fast() -> None:
 @pytest.mark.parametrize("command", [*COMMANDS, *SUBCOMMANDS])
 def test_each_command_explains_itself(command: str) -> None:
     """Has each command help, and examples of itself? A group's are in its subcommands."""
-    if find_spec(f"lapwing.cli.{command.split()[0]}") is None:
-        pytest.skip("not in this build")
     result = lapwing(*command.split(), "--help")
     assert result.returncode == 0, result.stderr
     assert "\x1b[" not in result.stdout, "colours only on a terminal"
