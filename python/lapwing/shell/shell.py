@@ -73,7 +73,7 @@ class Shell:
             case Help():
                 self.screen.result(verb_help(named_verb(command.verb)) if command.verb else verb_list(VERBS))
             case _:
-                raise NotImplementedError(command)
+                raise TypeError(f"a verb that the shell does not know how to carry out: {command!r}")
 
     def close(self) -> list[LapwingError]:
         """Disconnects every client; gives what went wrong."""
