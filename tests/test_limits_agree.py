@@ -6,13 +6,15 @@ from pathlib import Path
 
 from lapwing.config import Config, node_json
 
-NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config.rs"
+NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config"
 
 
 def defaults_of(struct: str) -> dict[str, int]:
     """The integer defaults in `impl Default for STRUCT`; Rust's arithmetic there is Python's too."""
     body = re.search(
-        rf"impl Default for {struct} \{{.*?{struct} \{{(.*?)\n        \}}", NODE_CONFIG.read_text(), re.DOTALL
+        rf"impl Default for {struct} \{{.*?{struct} \{{(.*?)\n        \}}",
+        (NODE_CONFIG / "limits.rs").read_text(),
+        re.DOTALL,
     )
     assert body, f"no defaults of {struct} in {NODE_CONFIG}"
     fields = re.findall(r"(\w+): ([\d_ <*+]+),", body[1])
@@ -26,7 +28,7 @@ def test_limits_agree() -> None:
 
 def test_stream_defaults_agree() -> None:
     stream = json.loads(node_json(Config(streams={"s": {"filter": "a"}})))["streams"]["s"]  # type: ignore[dict-item]
-    source = NODE_CONFIG.read_text()
+    source = (NODE_CONFIG / "streams.rs").read_text()
     for name, function in (
         ("partitions", "one"),
         ("retain_age_ms", "one_day_ms"),

@@ -1,4 +1,4 @@
-"""Every limit of the node with its default, under the node's own names (its ``crates/node/src/config.rs``).
+"""Every limit of the node with its default, under the node's own names (its ``crates/node/src/config/limits.rs``).
 
 Units differ in one way: here a time is a duration with its unit (``connect_timeout = "10s"``), there it is a
 number whose name ends in ``_ms`` or ``_s``. A test compares every name and default with the node's source.

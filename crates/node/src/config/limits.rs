@@ -1,0 +1,141 @@
+//! Bounds and times, each with its default.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::NodeError;
+
+/// Bounds of queues, buffers and tables, and the times to wait. Sizes in bytes, times in milliseconds or seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Connections of the whole node; one more is closed at once and counted.
+    pub connections_max: u32,
+    /// Time from the accepted connection to its complete CONNECT.
+    pub connect_timeout_ms: u64,
+    /// Largest packet a client may send.
+    pub packet_bytes_max: u32,
+    /// Longest topic name or filter.
+    pub topic_bytes_max: u16,
+    /// Most levels of a topic name or filter.
+    pub topic_levels_max: u16,
+    /// Most filters in one SUBSCRIBE or UNSUBSCRIBE.
+    pub filters_per_packet_max: u16,
+    /// Most user properties in one packet.
+    pub user_properties_max: u16,
+    /// Longest client id.
+    pub client_id_bytes_max: u16,
+    /// Subscriptions of one session.
+    pub subscriptions_per_session_max: u32,
+    /// Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound.
+    pub keep_alive_s_max: u16,
+    /// Longest session expiry granted.
+    pub session_expiry_s_max: u32,
+    /// Expiry of a 3.1.1 session with clean session 0, which cannot name one.
+    pub session_expiry_s_v311: u32,
+    /// Sessions without a connection that the whole node keeps; the one that would be one more ends at once.
+    pub sessions_offline_max: u32,
+    /// QoS 1 and 2 messages that a client may have unacknowledged towards the broker (Receive Maximum).
+    pub receive_maximum: u16,
+    /// QoS 1 and 2 messages that the broker has unacknowledged towards one client, at most.
+    pub inflight_messages_max: u16,
+    /// Topic aliases that a client may use.
+    pub topic_alias_max: u16,
+    /// Messages waiting for one session.
+    pub queue_messages_max: u32,
+    /// Bytes waiting for one session.
+    pub queue_bytes_max: u64,
+    /// Output buffer of one connection from which QoS 0 messages are dropped for it.
+    pub output_high_bytes: u32,
+    /// Output buffer at which a connection is closed.
+    pub output_bytes_max: u32,
+    /// Time for which a connection may stay above `output_high_bytes` without taking a byte.
+    pub output_stall_ms: u64,
+    /// Retained messages of the whole node.
+    pub retained_messages_max: u64,
+    /// Bytes of retained messages of the whole node.
+    pub retained_bytes_max: u64,
+    /// Batches in a mailbox between two shards.
+    pub mailbox_batches: u32,
+    /// Messages in one such batch.
+    pub mailbox_batch_messages: u32,
+    /// Bytes in one such batch.
+    pub mailbox_batch_bytes: u32,
+    /// Bytes that one shard may have waiting for the log before connections that publish into streams are not read.
+    pub log_lane_bytes: u64,
+    /// Bytes that one connection's read may bring in one turn of the loop.
+    pub read_bytes_per_turn: u32,
+    /// How long an idle shard looks for work before it sleeps, while there is traffic between shards.
+    pub spin_us: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            connections_max: 100_000,
+            connect_timeout_ms: 10_000,
+            packet_bytes_max: 1 << 20,
+            topic_bytes_max: 1024,
+            topic_levels_max: 64,
+            filters_per_packet_max: 1024,
+            user_properties_max: 64,
+            client_id_bytes_max: 256,
+            subscriptions_per_session_max: 10_000,
+            keep_alive_s_max: 0,
+            session_expiry_s_max: 7 * 24 * 3600,
+            session_expiry_s_v311: 24 * 3600,
+            sessions_offline_max: 100_000,
+            receive_maximum: 1024,
+            inflight_messages_max: 1024,
+            topic_alias_max: 64,
+            queue_messages_max: 10_000,
+            queue_bytes_max: 16 << 20,
+            output_high_bytes: 1 << 20,
+            output_bytes_max: 8 << 20,
+            output_stall_ms: 30_000,
+            retained_messages_max: 1_000_000,
+            retained_bytes_max: 1 << 30,
+            mailbox_batches: 64,
+            mailbox_batch_messages: 1024,
+            mailbox_batch_bytes: 256 << 10,
+            log_lane_bytes: 32 << 20,
+            read_bytes_per_turn: 256 << 10,
+            spin_us: 20,
+        }
+    }
+}
+
+impl Limits {
+    pub(super) fn check(&self) -> Result<(), NodeError> {
+        let positive: [(&str, u64); 17] = [
+            ("connections_max", u64::from(self.connections_max)),
+            ("connect_timeout_ms", self.connect_timeout_ms),
+            ("packet_bytes_max", u64::from(self.packet_bytes_max)),
+            ("topic_bytes_max", u64::from(self.topic_bytes_max)),
+            ("topic_levels_max", u64::from(self.topic_levels_max)),
+            ("filters_per_packet_max", u64::from(self.filters_per_packet_max)),
+            ("client_id_bytes_max", u64::from(self.client_id_bytes_max)),
+            ("receive_maximum", u64::from(self.receive_maximum)),
+            ("inflight_messages_max", u64::from(self.inflight_messages_max)),
+            ("output_high_bytes", u64::from(self.output_high_bytes)),
+            ("output_bytes_max", u64::from(self.output_bytes_max)),
+            ("output_stall_ms", self.output_stall_ms),
+            ("mailbox_batches", u64::from(self.mailbox_batches)),
+            ("mailbox_batch_messages", u64::from(self.mailbox_batch_messages)),
+            ("mailbox_batch_bytes", u64::from(self.mailbox_batch_bytes)),
+            ("log_lane_bytes", self.log_lane_bytes),
+            ("read_bytes_per_turn", u64::from(self.read_bytes_per_turn)),
+        ];
+        for (key, value) in positive {
+            if value == 0 {
+                let key = format!("limits.{key}");
+                return Err(NodeError::config(&key, "is 0".to_owned(), "Set it to 1 or more."));
+            }
+        }
+        if self.output_high_bytes > self.output_bytes_max {
+            let what =
+                format!("{} is more than limits.output_bytes_max = {}", self.output_high_bytes, self.output_bytes_max);
+            return Err(NodeError::config("limits.output_high_bytes", what, "Set it below output_bytes_max."));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! The node's configuration, as Python hands it over in JSON: every limit has a default and a unit in its name.
+//!
+//! Python owns files, environment and flags (and their messages to the user); here each value is checked once more,
+//! because a limit of zero would hang a shard.
+
+mod limits;
+mod streams;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::NodeError;
+
+pub use limits::Limits;
+pub use streams::{StreamConfig, StreamKey};
+
+/// Everything a node is started with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Listener addresses, `tcp://HOST:PORT`; port 0 takes any free one.
+    pub listen: Vec<String>,
+    /// Number of event loops; 0 means one per core this process may use.
+    pub shards: u32,
+    /// Pin each event loop to a core of its own.
+    pub pin: bool,
+    /// First core to pin to; shard N takes core `pin_first + N`, modulo the cores there are.
+    pub pin_first: u32,
+    /// Folder of the log; must be set when there are streams.
+    pub data_dir: Option<PathBuf>,
+    /// Bounds and times of everything.
+    pub limits: Limits,
+    /// Streams by name.
+    pub streams: BTreeMap<String, StreamConfig>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            listen: vec!["tcp://127.0.0.1:1883".into()],
+            shards: 0,
+            pin: true,
+            pin_first: 0,
+            data_dir: None,
+            limits: Limits::default(),
+            streams: BTreeMap::new(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads and checks a configuration.
+    ///
+    /// # Errors
+    /// `Config`: names the key, the value and the remedy.
+    pub fn from_json(text: &str) -> Result<Self, NodeError> {
+        let config: Config = serde_json::from_str(text)
+            .map_err(|error| NodeError::config("config", error.to_string(), "Correct the key or the value named."))?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Checks what types cannot say.
+    ///
+    /// # Errors
+    /// `Config`: names the key, the value and the remedy.
+    pub fn check(&self) -> Result<(), NodeError> {
+        if self.shards > SHARDS_MAX {
+            let what = format!("{} is more than {SHARDS_MAX}", self.shards);
+            return Err(NodeError::config("shards", what, "Set one shard per core, or 0 for the number of cores."));
+        }
+        self.limits.check()?;
+        if !self.streams.is_empty() && self.data_dir.is_none() {
+            let what = "is not set, but there are streams to keep".to_owned();
+            return Err(NodeError::config("data_dir", what, "Name a folder for the log."));
+        }
+        for (name, stream) in &self.streams {
+            stream.check(name)?;
+        }
+        Ok(())
+    }
+
+    /// The number of event loops to start.
+    pub fn shard_count(&self) -> u32 {
+        match self.shards {
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32).min(SHARDS_MAX),
+            n => n,
+        }
+    }
+}
+
+/// A set of shards fits one machine word.
+pub const SHARDS_MAX: u32 = 64;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is the empty object the default configuration?
+    #[test]
+    fn everything_has_a_default() {
+        assert_eq!(Config::from_json("{}").unwrap(), Config::default());
+    }
+
+    /// Does a default configuration survive its own JSON?
+    #[test]
+    fn json_there_and_back() {
+        let text = serde_json::to_string(&Config::default()).unwrap();
+        assert_eq!(Config::from_json(&text).unwrap(), Config::default());
+    }
+
+    /// Does each kind of wrong value name its key?
+    #[test]
+    fn wrong_values_name_their_key() {
+        for (json, key) in [
+            (r#"{"shard": 2}"#, "shard"),
+            (r#"{"shards": 65}"#, "shards"),
+            (r#"{"limits": {"mailbox_batches": 0}}"#, "limits.mailbox_batches"),
+            (r#"{"limits": {"output_high_bytes": 99999999}}"#, "limits.output_high_bytes"),
+            (r#"{"streams": {"a": {"filter": "x"}}}"#, "data_dir"),
+            (r#"{"data_dir": "d", "streams": {"a": {"filter": "a/#/b"}}}"#, "streams.a.filter"),
+            (r#"{"data_dir": "d", "streams": {"a": {"filter": "x", "partitions": 0}}}"#, "streams.a.partitions"),
+        ] {
+            let error = Config::from_json(json).unwrap_err().to_string();
+            assert!(error.contains(key), "{json}: {error}");
+        }
+    }
+}
