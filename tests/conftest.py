@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
@@ -9,6 +10,10 @@ import paho.mqtt.client as paho
 import pytest
 
 TIMEOUT_S = 30
+
+# A shell that starts the tests in the background lets them ignore Ctrl-C, and what they start would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
 
