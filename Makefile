@@ -13,7 +13,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python test-slow check fix bench conformance wheel test-wheel audit fuzz clean
+.PHONY: help setup demo test test-rust test-python test-slow interop-clients check fix bench conformance wheel test-wheel audit fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,14 +44,30 @@ $(CACHE)/java: | $(CACHE)/toolchain
 	@$(PYTHON) tools/prepare.py java
 	@touch $@
 
-$(CACHE)/peers: | $(CACHE)/toolchain
+# Again when prepare.py changes: it may ask for more.
+$(CACHE)/peers: tools/prepare.py | $(CACHE)/toolchain
 	$(call step,peers for tests: other MQTT clients, a browser)
-	@$(PYTHON) tools/prepare.py node npm browser mosquitto mosquitto-clients
+	@$(PYTHON) tools/prepare.py node npm javac maven paho-c browser mosquitto mosquitto-clients
 	@touch $@
+
+INTEROP := $(CACHE)/interop
+PROGRAMS := tests/interop/programs
+interop-clients: $(CACHE)/node-clients $(INTEROP)/hivemq/Main.class $(INTEROP)/paho_c ## other people's MQTT clients, for the tests
 
 $(CACHE)/node-clients: tests/interop/package-lock.json $(CACHE)/peers
 	@npm ci --prefix tests/interop --no-audit --no-fund --loglevel=error
 	@touch $@
+
+$(INTEROP)/hivemq/jars: $(PROGRAMS)/hivemq/pom.xml | $(CACHE)/peers
+	@mvn --quiet --batch-mode -Dstyle.color=never --update-snapshots --strict-checksums --file $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
+	@touch $@
+
+$(INTEROP)/hivemq/Main.class: $(INTEROP)/hivemq/jars $(wildcard $(PROGRAMS)/hivemq/*.java)
+	@javac --release 17 -Xlint:all,-processing,-path -Werror -cp "$</*" -d $(@D) $(filter %.java,$^)
+
+$(INTEROP)/paho_c: $(wildcard $(PROGRAMS)/paho_c/*.[ch]) | $(CACHE)/peers
+	@mkdir -p $(@D)
+	@cc -std=gnu17 -O1 -Wall -Wextra -Werror -o $@ $(filter %.c,$^) -lpaho-mqtt3cs
 
 demo: $(CACHE)/built $(CACHE)/java ## devices, broker, stream, Spark, tables and pictures in out/demo
 	@$(BIN)/lapwing demo --out out/demo $(DEMO)
@@ -62,7 +78,7 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms
 	$(call step,tests of the Rust rooms)
 	@cargo test --workspace --quiet
 
-test-python: $(CACHE)/built $(CACHE)/java $(CACHE)/node-clients ## the Python rooms and what crosses rooms
+test-python: $(CACHE)/built $(CACHE)/java interop-clients ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
 	@$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(TESTS)
 
@@ -90,9 +106,10 @@ fix: $(CACHE)/built ## formats and mends what the linters can mend
 bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers ## prints the figures, with this machine's description
 	@$(BIN)/python -m benches $(BENCH)
 
-conformance: $(CACHE)/built ## runs the tests of the normative statements, writes docs/conformance.md
+conformance: $(CACHE)/built ## runs the tests of the normative statements, prints the table, writes docs/conformance.md
+	@cargo test --quiet -p lapwing-codec -p lapwing-session -p lapwing-router -p lapwing-transport -p lapwing-node
 	@$(BIN)/pytest -q tests/conformance
-	@$(BIN)/python tools/conformance.py
+	@$(BIN)/python tools/conformance.py --table
 
 wheel: $(CACHE)/python ## one abi3 wheel in dist/
 	$(call step,wheel)

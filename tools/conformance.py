@@ -1,7 +1,7 @@
 """Makes docs/conformance.md: every normative statement of MQTT 3.1.1 and 5.0, and the tests that show it.
 
-`python tools/conformance.py` writes the page, `--check` compares it with what would be written, and `--strict` fails
-as long as a statement that binds a server has no test.
+`python tools/conformance.py` writes the page, `--check` compares it with what would be written, `--strict` fails
+as long as a statement that binds a server has no test, and `--table` prints each statement's line.
 
 A test names its statements itself. In Python: `@pytest.mark.statement(5, "MQTT-3.1.2-4", ...)`; a test marked `xfail`
 shows a known defect and counts as none, one that is skipped does not count at all. In Rust, in the comment of a
@@ -190,11 +190,22 @@ def row(statement: Statement, tests: list[Test]) -> str:
     return f"| {statement.id} | {who} | {statement.text} | {last} |"
 
 
+def table(statements: Statements, tests: Shown) -> str:
+    """Every statement on a line of its own, with what shows it: for a terminal."""
+    lines = []
+    for key, statement in statements.items():
+        case = state(statement, tests[key]) if statement.binds_server else "client only"
+        shown_by = ", ".join(dict.fromkeys(test.name for test in tests[key])) or statement.moot or ""
+        lines.append(f"{VERSIONS[statement.version]:<6} {statement.id:<16} {case:<15} {shown_by}".rstrip())
+    return "\n".join(lines)
+
+
 def main() -> int:
     """Writes or checks the page; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="write nothing; fail if the page is not up to date")
     parser.add_argument("--strict", action="store_true", help="fail if a server's statement is not shown")
+    parser.add_argument("--table", action="store_true", help="print each statement and its tests")
     options = parser.parse_args()
     statements = load()
     tests = shown(statements)
@@ -204,6 +215,8 @@ def main() -> int:
         return 1
     if not options.check:
         PAGE.write_text(text)
+    if options.table:
+        print(table(statements, tests))
     print(summary(statements, tests))
     still_open = missing(statements, tests)
     print(still_open)

@@ -66,6 +66,22 @@ def any_of(*names: str) -> Callable[[], str | None]:
     return found
 
 
+def header(name: str) -> Callable[[], str | None]:
+    """A check that the C compiler finds the header `name`."""
+
+    def found() -> str | None:
+        compiler = next((c for c in ("cc", "gcc", "clang") if shutil.which(c)), None)
+        if compiler is None:
+            return None
+        program = f"#include <{name}>\n"
+        done = subprocess.run(
+            [compiler, "-E", "-x", "c", "-"], input=program, capture_output=True, text=True, check=False
+        )
+        return name if done.returncode == 0 else None
+
+    return found
+
+
 NEEDS = {
     "rust": Need("builds the broker", rust, (), "install Rust 1.88 or later with rustup (https://rustup.rs)"),
     "compiler": Need("links the broker", any_of("cc", "gcc", "clang"), ("gcc", "libc6-dev"), "install gcc or clang"),
@@ -82,8 +98,26 @@ NEEDS = {
         "install Node.js 18 or later",
     ),
     "npm": Need("installs MQTT.js for the interoperability tests", any_of("npm"), ("npm",), "install npm"),
+    "javac": Need(
+        "compiles the Java client of the interoperability tests",
+        at_least(17, "javac", "-version"),
+        ("openjdk-17-jdk-headless",),
+        "install a Java development kit, 17 or later (Debian: openjdk-17-jdk-headless)",
+    ),
+    "maven": Need(
+        "fetches the Java client's jars for the interoperability tests",
+        any_of("mvn"),
+        ("maven",),
+        "install Apache Maven, as `mvn` on the PATH",
+    ),
+    "paho-c": Need(
+        "Paho's C library, for the interoperability tests",
+        header("MQTTClient.h"),
+        ("libpaho-mqtt-dev",),
+        "install Eclipse Paho's C library 1.3.12 or later with its headers (Debian: libpaho-mqtt-dev)",
+    ),
     "browser": Need(
-        "opens report.html in the tests",
+        "opens report.html and a page with MQTT.js in the tests",
         any_of("chromium"),
         ("chromium",),
         "install Chromium, as `chromium` on the PATH",
