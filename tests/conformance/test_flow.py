@@ -90,6 +90,17 @@ def test_a_packet_beyond_the_brokers_maximum_ends_the_connection(join, version, 
     peer.closed(0x95)
 
 
+@pytest.mark.statement(4, "MQTT-4.8.0-2")
+def test_a_packet_that_the_broker_has_no_room_for_ends_the_connection(join, version, name):
+    # 3.1.1 cannot tell clients a largest packet: one beyond it is the specification's example, a buffer that is full.
+    watcher, peer = join(), join()
+    watcher.subscribe_to((f"{name}/#", 0))
+    peer.send(wire.publish(f"{name}/large", b"x" * 65_536))
+    peer.closed()
+    join().publish(f"{name}/end", b"end")
+    assert [found.payload for found in watcher.messages_until(b"end")] == []
+
+
 @pytest.mark.statement(5, "MQTT-3.1.2-24", "MQTT-3.1.2-25")
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_a_message_too_large_for_a_client_is_dropped_for_it_alone(join, version, name, qos):
