@@ -82,3 +82,45 @@ fn each_property_stands_once_but_user_properties_and_the_identifiers_of_a_publis
         }
     }
 }
+
+/// Values that are refused, with the reason, for an identifier that exists.
+fn wrong_values(id: u8) -> &'static [(&'static [u8], ReasonCode)] {
+    use ReasonCode::{MalformedPacket, ProtocolError, TopicAliasInvalid};
+    match id {
+        0x01 | 0x17 | 0x19 | 0x24 | 0x25 | 0x28 | 0x29 | 0x2A => &[(&[2], ProtocolError), (&[], MalformedPacket)],
+        0x02 | 0x11 | 0x18 => &[(&[0, 0, 0], MalformedPacket)],
+        0x27 => &[(&[0, 0, 0, 0], ProtocolError), (&[0, 0, 1], MalformedPacket)],
+        0x13 | 0x22 => &[(&[0], MalformedPacket)],
+        0x21 => &[(&[0, 0], ProtocolError), (&[1], MalformedPacket)],
+        0x23 => &[(&[0, 0], TopicAliasInvalid), (&[1], MalformedPacket)],
+        0x0B => {
+            &[(&[0], ProtocolError), (&[0x80, 0], MalformedPacket), (&[0xFF, 0xFF, 0xFF, 0xFF, 1], MalformedPacket)]
+        }
+        0x08 => &[(&[0, 0], ProtocolError), (b"\0\x01+", ProtocolError), (b"\0\x01\xFF", MalformedPacket)],
+        0x09 | 0x16 => &[(b"\0\x02x", MalformedPacket), (&[0], MalformedPacket)],
+        0x03 | 0x12 | 0x15 | 0x1A | 0x1C | 0x1F => {
+            &[(b"\0\x01\xFF", MalformedPacket), (b"\0\x01\0", MalformedPacket), (b"\0\x02x", MalformedPacket)]
+        }
+        0x26 => &[
+            (b"\0\x01k", MalformedPacket),
+            (b"\0\x01k\0\x01\xFF", MalformedPacket),
+            (b"\0\x01\0\0\x01v", MalformedPacket),
+        ],
+        _ => &[],
+    }
+}
+
+/// Is each property refused with a wrong value, in each packet that may carry it? (That a right one is accepted is shown
+/// above.)
+#[test]
+fn each_property_has_values_that_are_refused() {
+    for (name, first, before, after, legal) in PACKETS {
+        for &id in legal {
+            assert!(!wrong_values(id).is_empty(), "no wrong value is known for {id:#04x}");
+            for (value, reason) in wrong_values(id) {
+                let section = [companion(name, id), vec![id], value.to_vec()].concat();
+                assert_eq!(refusal(first, before, after, &section), Some(*reason), "{id:#04x} = {value:?} in {name}");
+            }
+        }
+    }
+}
