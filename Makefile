@@ -124,5 +124,9 @@ audit: $(CACHE)/python ## licences and sources of every dependency (installs car
 	@test -x $(CACHE)/cargo/bin/cargo-deny || cargo install --quiet --locked --root $(CACHE)/cargo cargo-deny
 	@$(CACHE)/cargo/bin/cargo-deny check licenses bans sources
 
+fuzz: $(CACHE)/python ## fuzzes codec and session for FUZZ_SECONDS (600), half of it on whole connections; see fuzz/README.md
+	@command -v cargo-fuzz >/dev/null || test -x $(CACHE)/cargo/bin/cargo-fuzz || cargo install --quiet --locked --root $(CACHE)/cargo cargo-fuzz
+	@PATH="$(abspath $(CACHE)/cargo/bin):$$PATH" $(BIN)/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) $(FUZZ_TARGETS)
+
 clean: ## removes what the targets made
 	@rm -rf target $(VENV) $(CACHE) dist out

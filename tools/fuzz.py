@@ -1,0 +1,137 @@
+"""Runs the fuzz targets for a time, half of it on whole connections; ``--keep`` renews the seeds in the repository.
+
+Builds with the compiler at hand: ``RUSTC_BOOTSTRAP=1`` stands in for a nightly one. ``cargo-fuzz`` must be installed
+(``make fuzz`` does it). Ends with 1 when a target found something; the input then lies in ``fuzz/artifacts``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
+WHOLE = "connection"
+INPUT_BYTES_MAX = {WHOLE: 4096}
+"""Longest input of a target, in bytes; others: 512."""
+SEED_BYTES_MAX = 64 << 10
+"""What the seeds of one target may have together in the repository."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one target did: ``executions`` and ``features`` as libFuzzer counts them."""
+
+    target: str
+    seconds: int
+    executions: int
+    features: int
+    found: bool
+    log: str
+
+
+def targets() -> list[str]:
+    """Every target, by its file."""
+    return sorted(path.stem for path in (FUZZ / "fuzz_targets").glob("*.rs"))
+
+
+def seconds_for(names: list[str], seconds: int) -> dict[str, int]:
+    """Half of the time for whole connections, the rest in equal parts."""
+    others = [name for name in names if name != WHOLE]
+    half = seconds // 2 if WHOLE in names and others else seconds
+    times = {name: max(1, half // len(others)) for name in others}
+    return times | ({WHOLE: max(1, half)} if WHOLE in names else {})
+
+
+def build(names: list[str]) -> Path:
+    """Compiles the targets; returns the folder of the programs."""
+    environment = os.environ | {"RUSTC_BOOTSTRAP": "1"}
+    base = ["cargo", "fuzz", "build", "--fuzz-dir", str(FUZZ)]
+    for name in names if len(names) < len(targets()) else [""]:
+        subprocess.run([*base, *([name] if name else [])], check=True, env=environment, cwd=FUZZ.parent)
+    host = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
+    triple = next(line.removeprefix("host: ") for line in host.splitlines() if line.startswith("host: "))
+    return Path(environment.get("CARGO_TARGET_DIR", FUZZ / "target")) / triple / "release"
+
+
+def run(programs: Path, target: str, seconds: int) -> Run:
+    """Fuzzes one target; corpus and seeds are its start."""
+    corpus, artifacts = FUZZ / "corpus" / target, FUZZ / "artifacts" / target
+    folders = [corpus, FUZZ / "seeds" / target]
+    for folder in [*folders, artifacts]:
+        folder.mkdir(parents=True, exist_ok=True)
+    options = [
+        f"-max_total_time={seconds}",
+        f"-max_len={INPUT_BYTES_MAX.get(target, 512)}",
+        f"-artifact_prefix={artifacts}/",
+        "-print_final_stats=1",
+        "-timeout=10",
+    ]
+    command = [str(programs / target), *options, *map(str, folders)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    log = done.stderr
+    executions = re.search(r"stat::number_of_executed_units: (\d+)", log)
+    features = re.findall(r" ft: (\d+)", log)
+    return Run(
+        target,
+        seconds,
+        int(executions[1]) if executions else 0,
+        int(features[-1]) if features else 0,
+        done.returncode != 0,
+        log,
+    )
+
+
+def keep(programs: Path, target: str) -> None:
+    """Makes ``seeds/TARGET`` the smallest set of inputs, up to a size, that reaches what corpus and seeds reach."""
+    seeds, corpus = FUZZ / "seeds" / target, FUZZ / "corpus" / target
+    merged = FUZZ / "corpus" / f"{target}.merged"
+    merged.mkdir(parents=True, exist_ok=True)
+    longest = f"-max_len={INPUT_BYTES_MAX.get(target, 512)}"
+    command = [str(programs / target), "-merge=1", longest, *map(str, (merged, seeds, corpus))]
+    subprocess.run(command, check=True, capture_output=True)
+    written = sum(path.stat().st_size for path in seeds.iterdir())
+    have = {path.read_bytes() for path in seeds.iterdir()}
+    for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+        content = path.read_bytes()
+        if content not in have and written + len(content) <= SEED_BYTES_MAX:
+            (seeds / path.name[:12]).write_bytes(content)
+            written += len(content)
+    for path in merged.iterdir():
+        path.unlink()
+    merged.rmdir()
+
+
+def main() -> int:
+    """Entry point."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=600, help="fuzzing time of all targets together")
+    parser.add_argument("--jobs", type=int, default=2, help="targets at once")
+    parser.add_argument("--keep", action="store_true", help="renew fuzz/seeds from what was found")
+    parser.add_argument("targets", nargs="*", default=targets())
+    arguments = parser.parse_args()
+    programs = build(arguments.targets)
+    times = seconds_for(arguments.targets, arguments.seconds)
+    longest_first = sorted(times, key=lambda name: -times[name])
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        runs = list(pool.map(lambda name: run(programs, name, times[name]), longest_first))
+    print(f"{'target':<12} {'seconds':>8} {'executions':>12} {'features':>9}")
+    for one in runs:
+        mark = "  FOUND" if one.found else ""
+        print(f"{one.target:<12} {one.seconds:>8} {one.executions:>12,} {one.features:>9,}{mark}")
+    print(f"{'all':<12} {sum(one.seconds for one in runs):>8} {sum(one.executions for one in runs):>12,}")
+    for one in (one for one in runs if one.found):
+        print(f"\n{one.target}:\n{one.log[-4000:]}", file=sys.stderr)
+    if arguments.keep:
+        for name in times:
+            keep(programs, name)
+    return int(any(one.found for one in runs))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
