@@ -10,9 +10,10 @@ use mio::Poll;
 
 use crate::config::Config;
 use crate::error::NodeError;
+use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
-use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, WAKER};
+use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::streams::Streams;
@@ -26,6 +27,7 @@ pub(crate) struct Parts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) log: Option<LogParts>,
+    pub(crate) hooks: Option<HookParts>,
     pub(crate) listeners: Vec<String>,
     pub(crate) streams: Streams,
 }
@@ -35,6 +37,12 @@ pub(crate) struct LogParts {
     pub(crate) thread: LogThread,
     pub(crate) shared: Arc<LogShared>,
     pub(crate) bell: Bell,
+}
+
+/// The hook thread, and what the node needs to end it.
+pub(crate) struct HookParts {
+    pub(crate) thread: HookThread,
+    pub(crate) control: Arc<HookControl>,
 }
 
 /// Bytes that an envelope may have beyond its packet: the client id, and the encoding's own fields.
@@ -50,7 +58,7 @@ pub(crate) fn open_log() -> OpenLog {
 /// Opens log and listeners and lays the lanes.
 ///
 /// The log comes first: a node whose log is damaged must not hold a port.
-pub(crate) fn parts(config: Arc<Config>, open: OpenLog) -> Result<Parts, NodeError> {
+pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Hooks>>) -> Result<Parts, NodeError> {
     let shards = config.shard_count() as usize;
     let opened = open_streams(&config, open)?;
     let listeners = bind(&config)?;
@@ -63,9 +71,11 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog) -> Result<Parts, NodeErr
         Some(writer) => lay_log(&config, writer, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
     };
+    let (hook_feeds, hooks) = lay(&config, hooks, &bells);
     let mail = lay_mail(&config, &bells);
     let mut built = Vec::with_capacity(shards);
-    for (index, (((poll, bell), feed), (post, inlets))) in polls.into_iter().zip(bells).zip(feeds).zip(mail).enumerate()
+    for (index, ((((poll, bell), feed), hook_feed), (post, inlets))) in
+        polls.into_iter().zip(bells).zip(feeds).zip(hook_feeds).zip(mail).enumerate()
     {
         let id = ShardId(index as u8);
         let listeners = listeners.iter().map(Listener::try_clone).collect::<Result<_, _>>();
@@ -79,9 +89,19 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog) -> Result<Parts, NodeErr
             inlets,
             post,
             log: feed,
+            hooks: hook_feed,
         })?);
     }
-    Ok(Parts { shared, shards: built, log, listeners: urls, streams: Streams::new(reader, config) })
+    Ok(Parts { shared, shards: built, log, hooks, listeners: urls, streams: Streams::new(reader, config) })
+}
+
+/// For each shard its way to the hooks, if there are any that want anything.
+fn lay(config: &Config, hooks: Option<Box<dyn Hooks>>, shards: &[Bell]) -> (Vec<Option<HookFeed>>, Option<HookParts>) {
+    let Some(hooks) = hooks.filter(|hooks| !hooks.interests().is_empty()) else {
+        return (shards.iter().map(|_| None).collect(), None);
+    };
+    let (feeds, thread, control) = lay_hooks(hooks, &config.hooks, codec_limits(&config.limits), shards);
+    (feeds.into_iter().map(Some).collect(), Some(HookParts { thread, control }))
 }
 
 fn open_streams(config: &Config, open: OpenLog) -> Result<Option<(LogWriter, LogReader)>, NodeError> {

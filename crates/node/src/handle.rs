@@ -1,18 +1,20 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use lapwing_store::LogReader;
 
-use crate::assemble::{self, LogParts, Parts};
+use crate::assemble::{self, HookParts, LogParts, Parts};
 use crate::config::Config;
 use crate::error::NodeError;
+use crate::hooks::{HookControl, HookThread, Hooks};
 use crate::log::{LogShared, LogThread};
 use crate::mailbox::Bell;
-use crate::metrics::{LogCounters, Metric, ShardCounters};
+use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters};
 use crate::shard::Shard;
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
@@ -24,6 +26,9 @@ pub struct Handle {
     listeners: Vec<String>,
     streams: Streams,
     log: Option<(Arc<LogShared>, Bell)>,
+    hooks: Option<Arc<HookControl>>,
+    /// A hook did not return when the node stopped.
+    abandoned: AtomicBool,
     threads: Mutex<Threads>,
 }
 
@@ -31,6 +36,7 @@ pub struct Handle {
 struct Threads {
     shards: Vec<JoinHandle<()>>,
     log: Option<JoinHandle<()>>,
+    hooks: Option<JoinHandle<()>>,
 }
 
 /// How often a drain looks whether it is done.
@@ -43,7 +49,16 @@ impl Handle {
     /// `Config`, `Bind`, `Store`, `System`; nothing stays open then.
     pub fn start(config: Config) -> Result<Self, NodeError> {
         config.check()?;
-        Self::run(assemble::parts(Arc::new(config), assemble::open_log())?)
+        Self::run(assemble::parts(Arc::new(config), assemble::open_log(), None)?)
+    }
+
+    /// As [`Handle::start`], with hooks: code that judges and watches what clients do, on a thread of its own.
+    ///
+    /// # Errors
+    /// As [`Handle::start`].
+    pub fn start_with_hooks(config: Config, hooks: Box<dyn Hooks>) -> Result<Self, NodeError> {
+        config.check()?;
+        Self::run(assemble::parts(Arc::new(config), assemble::open_log(), Some(hooks))?)
     }
 
     /// As [`Handle::start`], with a log that the caller opened: the seam at which tests inject faults of the disk.
@@ -53,13 +68,17 @@ impl Handle {
     #[doc(hidden)]
     pub fn start_with_log(config: Config, open: assemble::OpenLog) -> Result<Self, NodeError> {
         config.check()?;
-        Self::run(assemble::parts(Arc::new(config), open)?)
+        Self::run(assemble::parts(Arc::new(config), open, None)?)
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
-        let Parts { shared, shards, log, listeners, streams } = parts;
+        let Parts { shared, shards, log, hooks, listeners, streams } = parts;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
+            None => (None, None),
+        };
+        let (hook_thread, hooks) = match hooks {
+            Some(HookParts { thread, control }) => (Some(thread), Some(control)),
             None => (None, None),
         };
         let handle = Handle {
@@ -68,11 +87,16 @@ impl Handle {
             listeners,
             streams,
             log,
+            hooks,
+            abandoned: AtomicBool::new(false),
             threads: Mutex::new(Threads::default()),
         };
         // From here on a failure drops the handle, and that stops the threads begun so far.
         if let Some(log_thread) = log_thread {
             handle.threads().log = Some(spawn_log(&handle.shared, log_thread)?);
+        }
+        if let Some(hook_thread) = hook_thread {
+            handle.threads().hooks = Some(spawn_hooks(&handle.shared, hook_thread)?);
         }
         for shard in shards {
             let thread = spawn_shard(&handle.shared, shard)?;
@@ -101,6 +125,9 @@ impl Handle {
         let shards: Vec<&ShardCounters> = self.counters.iter().map(|counters| &**counters).collect();
         let mut metrics = vec![Metric::gauge("lapwing_shards", "Event loops of this node.", shards.len() as u64)];
         metrics.extend(ShardCounters::collect(&shards));
+        if let Some(hooks) = &self.hooks {
+            metrics.extend(HookCounters::collect(&shards, hooks));
+        }
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log.is_full()));
         }
@@ -120,7 +147,9 @@ impl Handle {
     /// What the node and its log have to tell an operator since the last call.
     pub fn take_notices(&self) -> Vec<String> {
         let notices = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
-        self.shared.take_notices().into_iter().chain(notices.iter().map(ToString::to_string)).collect()
+        let hooks = self.hooks.as_ref().and_then(|hooks| hooks.take_notice());
+        let notices = notices.iter().map(ToString::to_string).chain(hooks);
+        self.shared.take_notices().into_iter().chain(notices).collect()
     }
 
     /// Stops accepting, sends clients away (`0x8B` in 5.0), writes out what waits and commits it.
@@ -161,11 +190,34 @@ impl Handle {
             // A panic was caught and noted inside the thread.
             let _ = shard.join();
         }
+        if let (Some(thread), Some(control)) = (threads.hooks, &self.hooks) {
+            control.stop();
+            self.leave_hooks(thread);
+        }
         if let (Some(thread), Some((log, bell))) = (threads.log, &self.log) {
             log.stop();
             bell.ring();
             let _ = thread.join();
         }
+    }
+
+    /// Gives the hooks as long as one call may take. A hook that blocks keeps its thread, and nothing of the node's.
+    fn leave_hooks(&self, thread: JoinHandle<()>) {
+        let begun = Instant::now();
+        let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);
+        while !thread.is_finished() {
+            if begun.elapsed() >= timeout {
+                return self.abandoned.store(true, Ordering::Relaxed);
+            }
+            thread::sleep(DRAIN_LOOK);
+        }
+        // A panic of the hooks' code was caught inside.
+        let _ = thread.join();
+    }
+
+    /// Whether a hook did not return, so that its thread was left behind when the node stopped.
+    pub fn has_abandoned_hooks(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
@@ -188,6 +240,16 @@ fn spawn_shard(shared: &Arc<Shared>, shard: Shard) -> Result<JoinHandle<()>, Nod
 fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
     let shared = shared.clone();
     spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
+}
+
+fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-hooks".into(), move || {
+        guarded(&shared, || {
+            hooks.run();
+            Ok(())
+        });
+    })
 }
 
 fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, NodeError> {

@@ -18,6 +18,7 @@ mod config;
 mod descriptors;
 mod error;
 mod handle;
+mod hooks;
 mod log;
 mod mail;
 mod mailbox;
@@ -29,9 +30,14 @@ mod streams;
 mod timers;
 
 pub use assemble::OpenLog;
-pub use config::{Config, Limits, StreamConfig, StreamKey};
+pub use config::{Config, HooksConfig, Limits, OnFailure, StreamConfig, StreamKey};
 pub use error::NodeError;
 pub use handle::Handle;
+pub use hooks::{
+    AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,
+    SubscribeCall,
+};
+pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use shared::Failure;
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};

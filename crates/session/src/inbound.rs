@@ -77,6 +77,16 @@ impl Session {
         Ok(())
     }
 
+    /// The topic that the client has given `alias`, if it has one now.
+    pub fn topic_of(&self, alias: u16) -> Option<&str> {
+        self.link.as_ref()?.aliases.get(alias).map(|topic| &**topic)
+    }
+
+    /// Whether `publish` is a QoS 2 message that came before and is only acknowledged again.
+    pub fn is_repeated(&self, publish: &Publish<'_>) -> bool {
+        publish.qos == QoS::ExactlyOnce && publish.packet_id.is_some_and(|id| self.receipts.contains(id))
+    }
+
     fn resolve_alias(&mut self, publish: &Publish<'_>) -> Result<Option<Arc<str>>, Close> {
         let Some(link) = &mut self.link else { return Err(Session::no_link()) };
         match publish.properties.topic_alias {

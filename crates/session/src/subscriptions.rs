@@ -71,6 +71,11 @@ impl<'p> SubscribeRequest<'p> {
         }
         Ok(SubscribeRequest { packet })
     }
+
+    /// The filters, in their order.
+    pub fn filters(&self) -> impl Iterator<Item = &'p str> + use<'p> {
+        self.packet.filters.iter().map(|asked| asked.filter)
+    }
 }
 
 impl<'p> UnsubscribeRequest<'p> {

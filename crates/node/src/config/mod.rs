@@ -3,6 +3,7 @@
 //! Python owns files, environment and flags (and their messages to the user); here each value is checked once more,
 //! because a limit of zero would hang a shard.
 
+mod hooks;
 mod limits;
 mod streams;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::NodeError;
 
+pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
 pub use streams::{StreamConfig, StreamKey};
 
@@ -34,6 +36,8 @@ pub struct Config {
     pub limits: Limits,
     /// Streams by name.
     pub streams: BTreeMap<String, StreamConfig>,
+    /// Bounds of the hooks.
+    pub hooks: HooksConfig,
 }
 
 impl Default for Config {
@@ -46,6 +50,7 @@ impl Default for Config {
             data_dir: None,
             limits: Limits::default(),
             streams: BTreeMap::new(),
+            hooks: HooksConfig::default(),
         }
     }
 }
@@ -72,6 +77,7 @@ impl Config {
             return Err(NodeError::config("shards", what, "Set one shard per core, or 0 for the number of cores."));
         }
         self.limits.check()?;
+        self.hooks.check()?;
         if !self.streams.is_empty() && self.data_dir.is_none() {
             let what = "is not set, but there are streams to keep".to_owned();
             return Err(NodeError::config("data_dir", what, "Name a folder for the log."));

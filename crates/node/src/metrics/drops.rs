@@ -12,16 +12,28 @@ pub(crate) enum DropReason {
     RetainedFull,
     /// Picked on another shard for a session that had ended when it came.
     SessionGone,
+    /// `on_publish` has refused it.
+    HookRefused,
+    /// `on_publish` failed, and `on_failure` is "refuse".
+    HookFailed,
+    /// `on_publish` was late, and `on_failure` is "refuse".
+    HookLate,
+    /// Too many calls waited for hooks, and `on_failure` is "refuse".
+    HookQueueFull,
 }
 
 impl DropReason {
-    pub(crate) const COUNT: usize = 4;
+    pub(crate) const COUNT: usize = 8;
     /// Every reason with its label, in the order of the variants.
     pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
         (DropReason::GroupEmpty, "group_empty"),
         (DropReason::StreamDiskFull, "stream_disk_full"),
         (DropReason::RetainedFull, "retained_full"),
         (DropReason::SessionGone, "session_gone"),
+        (DropReason::HookRefused, "hook_refused"),
+        (DropReason::HookFailed, "hook_failed"),
+        (DropReason::HookLate, "hook_late"),
+        (DropReason::HookQueueFull, "hook_queue_full"),
     ];
 }
 

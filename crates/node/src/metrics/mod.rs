@@ -2,12 +2,14 @@
 
 mod counter;
 mod drops;
+mod hooks;
 mod log;
 mod prometheus;
 mod shard;
 
 pub(crate) use counter::{Counter, Gauge};
 pub(crate) use drops::DropReason;
+pub(crate) use hooks::HookCounters;
 pub(crate) use log::LogCounters;
 pub use prometheus::to_text;
 pub(crate) use shard::ShardCounters;

@@ -3,7 +3,7 @@
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Counters as SessionCounters, DropReason as SessionDrop};
 
-use super::{Counter, DropReason, Gauge, Metric};
+use super::{Counter, DropReason, Gauge, HookCounters, Metric};
 
 /// Counters of one shard.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub(crate) struct ShardCounters {
     pub(crate) turns: Counter,
     pub(crate) wakes: Counter,
     pub(crate) drops: [Counter; DropReason::COUNT],
+    pub(crate) hooks: HookCounters,
     /// By the session's own reasons.
     session_drops: [Gauge; SessionDrop::ALL.len()],
     retransmitted: Gauge,
@@ -72,6 +73,7 @@ impl Default for ShardCounters {
             turns: Counter::default(),
             wakes: Counter::default(),
             drops: Default::default(),
+            hooks: HookCounters::default(),
             session_drops: Default::default(),
             retransmitted: Gauge::default(),
             duplicates: Gauge::default(),

@@ -9,12 +9,15 @@ use slab::Slab;
 
 use super::buffers::Buffers;
 use super::connection::Connection;
+use super::standing::Standing;
 use crate::slot::ShardId;
 
 /// A session and where its connection is.
 pub(crate) struct Entry {
     pub(crate) session: Session,
     pub(crate) client_id: Arc<str>,
+    /// Who its client is.
+    pub(crate) standing: Standing,
     /// Index of its connection, while it has one.
     pub(crate) connection: Option<usize>,
     /// Stands in the list of sessions that wait for a commit.
@@ -160,11 +163,17 @@ impl Clients {
     }
 
     /// Puts a session into the place that its key names.
-    pub(crate) fn insert_session(&mut self, session: Session, connection: Option<usize>, timer_ms: Option<u64>) {
+    pub(crate) fn insert_session(
+        &mut self,
+        session: Session,
+        connection: Option<usize>,
+        timer_ms: Option<u64>,
+        standing: Standing,
+    ) {
         let key = session.key();
         let client_id: Arc<str> = session.client_id().into();
         self.by_id.insert(client_id.clone(), key);
-        let index = self.sessions.insert(Entry { session, client_id, connection, awaiting: false, timer_ms });
+        let index = self.sessions.insert(Entry { session, client_id, standing, connection, awaiting: false, timer_ms });
         debug_assert_eq!(index, place_of(key));
     }
 

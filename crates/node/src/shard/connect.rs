@@ -7,8 +7,11 @@ use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malforme
 
 use super::clients::Entry;
 use super::connection::Stage;
+use super::judge::Stop;
 use super::serve::Flow;
+use super::standing::Standing;
 use super::{Due, Shard};
+use crate::hooks::{HookCall, HookName};
 use crate::slot::Slot;
 
 impl Shard {
@@ -20,7 +23,8 @@ impl Shard {
             self.finish_connection(index);
             return Flow::Gone;
         };
-        let admission = match admit(connect, &self.settings, || self.assign_id()) {
+        let settings = self.settings.clone();
+        let admission = match admit(connect, &settings, || self.id_for(index)) {
             Ok(admission) => admission,
             Err(close) => return self.refuse(index, connect, close.reason),
         };
@@ -32,7 +36,11 @@ impl Shard {
             self.move_connection(index, owner, bytes);
             return Flow::Gone;
         }
-        self.open_session(index, connect, &admission);
+        match self.judge_connect(index, connect, &admission) {
+            Ok(standing) => self.open_session(index, connect, &admission, standing),
+            Err(Stop::Asked) => return Flow::Asked,
+            Err(Stop::Refused { reason, .. }) => return self.refuse(index, connect, reason),
+        }
         Flow::Continue
     }
 
@@ -46,7 +54,7 @@ impl Shard {
     }
 
     /// An id that nobody has and that lives on this shard, so that the connection need not move.
-    fn assign_id(&self) -> String {
+    pub(super) fn assign_id(&self) -> String {
         loop {
             let id = format!("lapwing-{:032x}", random());
             if Slot::of(id.as_bytes()).shard(self.post.shards()) == self.id {
@@ -55,10 +63,10 @@ impl Shard {
         }
     }
 
-    fn open_session(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission) {
+    fn open_session(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission, standing: Standing) {
         let existing = self.take_existing(&admission.client_id);
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
-        let existing = existing.map(|entry| entry.session);
+        let (existing, former) = existing.map_or((None, None), |entry| (Some(entry.session), entry.standing.who));
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
         let settings = self.settings.clone();
@@ -70,9 +78,11 @@ impl Shard {
         let key = opened.session.key();
         // A timer names a session by its key: one that goes on still has the one that was set for it.
         let timer_ms = timer_ms.filter(|_| opened.session_present);
-        self.clients.insert_session(opened.session, Some(index), timer_ms);
+        let who = standing.who.clone();
+        self.clients.insert_session(opened.session, Some(index), timer_ms, standing);
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
+            connection.gate = None;
         }
         self.clients.note_waiting(key);
         self.clients.touch(index);
@@ -81,7 +91,11 @@ impl Shard {
             self.mark_away(key, false);
         }
         if let Some(discarded) = opened.discarded {
-            self.end_session(discarded);
+            self.end_session(discarded, former.as_ref());
+        }
+        if let Some(client) = who {
+            let session_present = opened.session_present;
+            self.observe(HookName::Connected, || HookCall::Connected { client, session_present });
         }
         self.count_sessions();
     }

@@ -7,6 +7,8 @@ use lapwing_codec::Version;
 use lapwing_session::SessionKey;
 use lapwing_transport::Socket;
 
+use super::gate::Gate;
+
 /// A connection on its shard. Idle, it holds no buffer.
 pub(crate) struct Connection {
     pub(crate) socket: Socket,
@@ -30,6 +32,8 @@ pub(crate) struct Connection {
     pub(crate) touched: bool,
     /// Must not be read until there is room.
     pub(crate) hold: Option<Hold>,
+    /// What it waits for at the gate, or was told there; none when it passes freely.
+    pub(crate) gate: Option<Box<Gate>>,
     /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
     pub(crate) stalled_since_ms: u64,
     /// A timer looks after its stall.
@@ -56,6 +60,8 @@ pub(crate) enum Hold {
     Log,
     /// In the connection's own output buffer.
     Output,
+    /// Nowhere: a verdict is waited for.
+    Gate,
     /// Nowhere any more: it is sent away once it has its acknowledgements.
     Drain,
 }
@@ -86,9 +92,15 @@ impl Connection {
             queued: false,
             touched: false,
             hold: None,
+            gate: None,
             stalled_since_ms: 0,
             watched: false,
         }
+    }
+
+    /// Its place at the gate.
+    pub(crate) fn gate_mut(&mut self) -> &mut Gate {
+        self.gate.get_or_insert_default()
     }
 
     /// Bytes that wait to be written.

@@ -1,11 +1,12 @@
 //! The end of connections and sessions: wills, expiry, subscriptions taken back.
 
 use lapwing_codec::ReasonCode;
-use lapwing_session::{Close, Departure, Message, Routed, Session, SessionKey};
+use lapwing_session::{Close, Departure, Session, SessionKey};
 use std::sync::Arc;
 
 use super::connection::{Hold, Stage};
 use super::{Due, Shard};
+use crate::hooks::{HookCall, HookClient, HookName};
 
 /// How soon a held connection's keep alive is looked at again: it may have sent what was not read.
 const HELD_AGAIN_MS: u64 = 1000;
@@ -14,7 +15,7 @@ impl Shard {
     /// Ends a connection whose session has already said why (the words are in the output buffer).
     pub(super) fn close(&mut self, index: usize, close: &Close) {
         self.counters.closed(close.reason);
-        self.part(index);
+        self.part_session(index, Some(close.reason), false);
         self.finish_connection(index);
     }
 
@@ -41,7 +42,7 @@ impl Shard {
 
     /// Parts the session from its connection and does what follows from it.
     pub(super) fn part(&mut self, index: usize) {
-        self.part_session(index, false);
+        self.part_session(index, None, false);
     }
 
     /// Ends the connection of a session that another connection takes over; the session stays, if it may.
@@ -49,21 +50,24 @@ impl Shard {
         let what = "another connection has the same client id";
         self.clients.with(key, |session, io| session.dismiss(ReasonCode::SessionTakenOver, what, io));
         self.counters.closed(ReasonCode::SessionTakenOver);
-        self.part_session(index, true);
+        self.part_session(index, Some(ReasonCode::SessionTakenOver), true);
         self.finish_connection(index);
     }
 
     /// `stays`: whatever the number of sessions without connection, because this one gets its next one at once.
-    fn part_session(&mut self, index: usize, stays: bool) {
+    fn part_session(&mut self, index: usize, reason: Option<ReasonCode>, stays: bool) {
         let Some(connection) = self.clients.connection(index) else { return };
         let Stage::Open { session: key, .. } = connection.stage else { return };
         connection.stage = Stage::Closing;
         let Some(entry) = self.clients.entry(key) else { return };
         entry.connection = None;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
-        let client_id = entry.client_id.clone();
+        let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        if let Some(client) = who.clone() {
+            self.observe(HookName::Disconnected, || HookCall::Disconnected { client, reason });
+        }
         if let Some(will) = will {
-            self.publish_will(&will, &client_id);
+            self.publish_will(&will, &client_id, who.as_ref());
         }
         if ended || !self.went_offline(stays) {
             self.remove_session(key);
@@ -84,20 +88,14 @@ impl Shard {
         }
     }
 
-    fn publish_will(&mut self, will: &Arc<Message>, client_id: &str) {
-        self.counters.wills.add(1);
-        // A will is never held back: it waits in the lanes' own queues.
-        let _ = self.route(&Routed::of(will), client_id);
-    }
-
     fn remove_session(&mut self, key: SessionKey) {
         if let Some(entry) = self.clients.remove_session(key) {
-            self.end_session(entry.session);
+            self.end_session(entry.session, entry.standing.who.as_ref());
         }
     }
 
     /// A session is over: its subscriptions go, and a will that still waited is published.
-    pub(super) fn end_session(&mut self, session: Session) {
+    pub(super) fn end_session(&mut self, session: Session, who: Option<&Arc<HookClient>>) {
         let key = session.key();
         self.replays.forget(key);
         let ended = session.end(self.now_ms, &mut self.clients.counters);
@@ -105,7 +103,7 @@ impl Shard {
             self.withdraw(key, &subscription);
         }
         if let Some(will) = &ended.will {
-            self.publish_will(will, ended.client_id());
+            self.publish_will(will, ended.client_id(), who);
         }
     }
 
@@ -114,7 +112,7 @@ impl Shard {
         // One timer per session counts, the one that it remembers.
         let Some(entry) = self.clients.entry(key).filter(|entry| entry.timer_ms == Some(at_ms)) else { return };
         entry.timer_ms = None;
-        let (connection, client_id) = (entry.connection, entry.client_id.clone());
+        let (connection, client_id, who) = (entry.connection, entry.client_id.clone(), entry.standing.who.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
             && connection.hold.is_some()
         {
@@ -129,7 +127,7 @@ impl Shard {
         let now_ms = self.now_ms;
         let Some(tick) = self.clients.with(key, |session, io| session.tick(now_ms, io)) else { return };
         if let Some(will) = tick.will {
-            self.publish_will(&will, &client_id);
+            self.publish_will(&will, &client_id, who.as_ref());
         }
         match (tick.close, connection) {
             (Some(close), Some(index)) => self.close(index, &close),

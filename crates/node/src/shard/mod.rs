@@ -12,8 +12,11 @@ mod connect;
 mod connection;
 mod farewell;
 mod flush;
+mod gate;
 mod groups;
 mod interest;
+mod judge;
+mod judged;
 mod mailroom;
 mod pages;
 mod post;
@@ -22,6 +25,7 @@ mod retained;
 mod route;
 mod sequence;
 mod serve;
+mod standing;
 mod subscribe;
 mod turn;
 
@@ -34,6 +38,7 @@ use mio::{Events, Poll, Token};
 
 use crate::config::Limits;
 use crate::error::NodeError;
+use crate::hooks::HookFeed;
 use crate::log::LogFeed;
 use crate::mail::PageRequest;
 use crate::mailbox::Bell;
@@ -99,6 +104,7 @@ pub(crate) struct ShardParts {
     pub(crate) inlets: Vec<LanesIn>,
     pub(crate) post: Post,
     pub(crate) log: Option<LogFeed>,
+    pub(crate) hooks: Option<HookFeed>,
 }
 
 /// One event loop. Only its own thread touches it once it runs.
@@ -114,6 +120,7 @@ pub(crate) struct Shard {
     inlets: Vec<LanesIn>,
     post: Post,
     log: Option<LogFeed>,
+    hooks: Option<HookFeed>,
     clients: Clients,
     tree: Tree,
     groups: SharedGroups<Member, MemberGrant>,
@@ -143,7 +150,7 @@ pub(crate) struct Shard {
 
 impl Shard {
     pub(crate) fn new(parts: ShardParts) -> Result<Self, NodeError> {
-        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log } = parts;
+        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log, hooks } = parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
         let doors = listeners.into_iter().map(|listener| Door { listener, ready: true, paused_until_ms: 0 }).collect();
@@ -184,6 +191,7 @@ impl Shard {
             inlets,
             post,
             log,
+            hooks,
         })
     }
 
@@ -217,7 +225,7 @@ fn settings(limits: &Limits) -> Settings {
     }
 }
 
-fn codec_limits(limits: &Limits) -> lapwing_codec::Limits {
+pub(crate) fn codec_limits(limits: &Limits) -> lapwing_codec::Limits {
     lapwing_codec::Limits {
         packet_bytes_max: limits.packet_bytes_max,
         topic_bytes_max: limits.topic_bytes_max,

@@ -4,11 +4,12 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
-use lapwing_codec::{Packet, QoS, ReasonCode, Version, decode};
+use lapwing_codec::{Packet, Publish, QoS, ReasonCode, Version, decode};
 use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
 
 use super::Shard;
 use super::connection::{Hold, Stage};
+use crate::hooks::HookClient;
 use crate::log::LogFeed;
 
 /// What happens to the connection after a packet.
@@ -18,6 +19,8 @@ pub(super) enum Flow {
     Continue,
     /// It is not read on until there is room.
     Held,
+    /// The same until there is a verdict: the packet is not handled yet, and its bytes are kept.
+    Asked,
     /// It is over, or no longer here.
     Gone,
 }
@@ -138,11 +141,15 @@ impl Shard {
                     return (at, Flow::Gone);
                 }
             };
-            self.counters.packets_in.add(1);
             let flow = match &client {
-                Some(client) => self.handle_packet(index, client, packet),
+                Some(client) if self.is_hooked(&packet) => self.hooked_packet(index, client, &packet, &bytes[at..]),
+                Some(client) => self.handle_packet(index, client, &packet),
                 None => self.first_packet(index, &packet, &bytes[at..]),
             };
+            if flow == Flow::Asked {
+                return (at, Flow::Held);
+            }
+            self.counters.packets_in.add(1);
             at += len;
             self.flush_large();
             if self.clients.connection(index).is_none() {
@@ -160,22 +167,23 @@ impl Shard {
 
     fn client_of(&mut self, index: usize) -> Option<Client> {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
-        let id = self.clients.entry(session)?.client_id.clone();
-        Some(Client { session, version, id })
+        let entry = self.clients.entry(session)?;
+        let (id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        Some(Client { session, version, id, who })
     }
 
-    fn handle_packet(&mut self, index: usize, client: &Client, packet: Packet<'_>) -> Flow {
+    pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
         let now_ms = self.now_ms;
-        let step = self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io));
+        let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
         match step {
             Some(Ok(Step::Done)) => {
                 // An acknowledgement may have made room.
                 self.replays.wake(client.session);
                 self.check_output(index)
             }
-            Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound),
+            Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound, inbound.publish()),
             Some(Ok(Step::Subscribe(request))) => {
-                self.subscribe(client.session, &request);
+                self.subscribe(client.session, &request, &[]);
                 self.check_room(index)
             }
             Some(Ok(Step::Unsubscribe(request))) => {
@@ -190,12 +198,21 @@ impl Shard {
         }
     }
 
-    fn publish(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>) -> Flow {
-        let publish = inbound.publish();
+    /// Routes `publish`: the message of `inbound`, or what a hook has made of it.
+    pub(super) fn publish(
+        &mut self,
+        index: usize,
+        client: &Client,
+        inbound: &Inbound<'_>,
+        publish: Publish<'_>,
+    ) -> Flow {
         self.counters.publishes_in[publish.qos as usize].add(1);
         let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), &client.id);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
+        }
+        if let Some(who) = &client.who {
+            self.observe_published(who, &publish);
         }
         let to_stream = matches!(accepted, Accepted::Later(_));
         if to_stream && let Some(log) = &self.log {
@@ -214,12 +231,12 @@ impl Shard {
     }
 
     /// Announcements go by mail and answers into the output buffer: both must have room.
-    fn check_room(&mut self, index: usize) -> Flow {
+    pub(super) fn check_room(&mut self, index: usize) -> Flow {
         if self.post.has_credit() { self.check_output(index) } else { self.hold(index, Hold::Mail) }
     }
 
     /// Acknowledgements are always written, so a client that does not read must not go on asking for them.
-    fn check_output(&mut self, index: usize) -> Flow {
+    pub(super) fn check_output(&mut self, index: usize) -> Flow {
         let output_bytes_max = self.output_hold_bytes();
         match self.clients.connection(index) {
             Some(connection) if connection.output_bytes() > output_bytes_max => self.hold(index, Hold::Output),
@@ -267,7 +284,7 @@ impl Shard {
             Some(Hold::Mail) => self.post.has_credit(),
             Some(Hold::Log) => self.log.as_ref().is_none_or(LogFeed::has_credit),
             Some(Hold::Output) => connection.output_bytes() <= output_bytes_max,
-            Some(Hold::Drain) => false,
+            Some(Hold::Gate | Hold::Drain) => false,
             None => true,
         }
     }
@@ -289,4 +306,6 @@ pub(super) struct Client {
     pub(super) session: SessionKey,
     pub(super) version: Version,
     pub(super) id: Arc<str>,
+    /// The same for the hooks, if there are any.
+    pub(super) who: Option<Arc<HookClient>>,
 }

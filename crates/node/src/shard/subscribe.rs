@@ -1,5 +1,6 @@
 //! SUBSCRIBE and UNSUBSCRIBE: into the tree, to the other shards, and back to the client when all of them know.
 
+use lapwing_codec::ReasonCode;
 use lapwing_codec::topic::SharedFilter;
 use lapwing_router::{Insertion, Removal};
 use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, UnsubscribeRequest};
@@ -8,6 +9,7 @@ use super::Shard;
 use super::answers::Answer;
 use super::groups::MemberGrant;
 use super::route::Target;
+use crate::hooks::{HookCall, HookName};
 use crate::mail::{Control, Interest};
 use crate::slot::ShardId;
 
@@ -32,13 +34,25 @@ struct Waits {
 }
 
 impl Shard {
-    /// Applies a SUBSCRIBE; the SUBACK leaves now, or when every shard has applied it.
-    pub(super) fn subscribe(&mut self, key: SessionKey, request: &SubscribeRequest<'_>) {
+    /// Applies a SUBSCRIBE; the SUBACK leaves now, or when every shard has applied it. `refused`: by filter, why a hook
+    /// does not want it; empty when no hook was asked.
+    pub(super) fn subscribe(
+        &mut self,
+        key: SessionKey,
+        request: &SubscribeRequest<'_>,
+        refused: &[Option<ReasonCode>],
+    ) {
         let mut waits = Waits::default();
         let shards = self.post.shards();
+        let mut verdicts = request.filters().zip(refused);
         let Shard { clients, tree, groups, announcer, post, id, .. } = self;
         let Some(entry) = clients.entry(key) else { return };
         let reply = entry.session.subscribe(request, |subscription| {
+            // A filter that the session refuses itself does not come this way, so its verdict is left out too.
+            let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
+            if let Some((_, Some(reason))) = verdict {
+                return Err(*reason);
+            }
             waits.added += u64::from(subscription.is_new);
             if let Some(shared) = &subscription.shared {
                 let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
@@ -59,7 +73,16 @@ impl Shard {
             Ok(())
         });
         self.counters.subscriptions.add(waits.added);
+        self.observe_subscribed(key, request, &reply);
         self.wait_or_reply(key, reply, waits);
+    }
+
+    fn observe_subscribed(&mut self, key: SessionKey, request: &SubscribeRequest<'_>, reply: &Reply) {
+        let Some(who) = self.clients.entry(key).and_then(|entry| entry.standing.who.clone()) else { return };
+        for (filter, reason) in request.filters().zip(reply.reasons()).filter(|(_, reason)| !reason.is_error()) {
+            let (client, filter, qos) = (who.clone(), filter.into(), *reason as u8);
+            self.observe(HookName::Subscribed, || HookCall::Subscribed { client, filter, qos });
+        }
     }
 
     fn wait_or_reply(&mut self, key: SessionKey, reply: Reply, waits: Waits) {
@@ -114,7 +137,11 @@ impl Shard {
         let mut removed: Vec<String> = Vec::new();
         let Some(entry) = self.clients.entry(key) else { return };
         let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
+        let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
         for filter in removed {
+            if let Some(client) = who.clone() {
+                self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (*filter).into() });
+            }
             self.replays.cancel(key, &filter);
             let shared = SharedFilter::parse(&filter).ok().flatten();
             let grant = Grant::default();

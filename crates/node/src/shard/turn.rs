@@ -133,7 +133,9 @@ impl Shard {
 
     fn until_next_timer(&self) -> Duration {
         let now_ms = self.shared.now_ms();
-        let next = self.timers.next_at().map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
+        let overdue_at = self.hooks.as_ref().and_then(crate::hooks::HookFeed::next_due_ms);
+        let next_at = self.timers.next_at().into_iter().chain(overdue_at).min();
+        let next = next_at.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
         next.map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX))
     }
 
@@ -149,6 +151,7 @@ impl Shard {
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
+            || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
     }
 
     /// Marks what the kernel reported.
@@ -184,6 +187,7 @@ impl Shard {
         self.accept();
         self.take_mail();
         self.acknowledge();
+        self.take_verdicts();
         self.release_held();
         self.serve_ready();
         self.run_timers();
@@ -203,6 +207,9 @@ impl Shard {
         self.post.flush();
         if let Some(log) = &mut self.log {
             log.flush();
+        }
+        if let Some(hooks) = &mut self.hooks {
+            hooks.flush();
         }
     }
 
@@ -249,6 +256,7 @@ impl Shard {
         self.post.is_empty()
             && self.inlets.iter().all(super::LanesIn::is_empty)
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
+            && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)
     }
 
     /// The last turn: what is written already is given to the kernel, the log gets what it was promised.

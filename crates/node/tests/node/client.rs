@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use lapwing_codec::{
     Ack, Connect, ConnectProperties, Disconnect, Limits, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode,
-    Subscribe, SubscribeFiltersBuf, SubscribeProperties, SubscriptionOptions, Version, Will, decode,
+    Subscribe, SubscribeFiltersBuf, SubscribeProperties, SubscriptionOptions, Unsubscribe, UnsubscribeFiltersBuf,
+    UserProperties, Version, Will, decode,
 };
 use lapwing_node::Handle;
 
@@ -245,6 +246,14 @@ impl Client {
     pub fn expect_silence(&mut self) {
         self.send(&Packet::PingReq);
         self.expect("PINGRESP and nothing before it", |packet| matches!(packet, Packet::PingResp).then_some(()));
+    }
+
+    pub fn unsubscribe(&mut self, filter: &str) {
+        let mut filters = UnsubscribeFiltersBuf::new();
+        filters.push(filter).expect("a short filter");
+        let (properties, filters) = (UserProperties::EMPTY, filters.as_ref());
+        self.send(&Packet::Unsubscribe(Unsubscribe { packet_id: id(2), user: properties, filters }));
+        self.expect("UNSUBACK", |packet| matches!(packet, Packet::UnsubAck(_)).then_some(()));
     }
 
     pub fn disconnect(mut self) {

@@ -1,0 +1,220 @@
+//! The one thread that calls the hooks.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lapwing_codec::Limits;
+
+use super::lanes::{Observation, Question, Reply};
+use super::verdict::{Missing, Verdict};
+use super::{HookAnswer, HookCall, HookControl, HookFailure, HookName, Hooks};
+use crate::assemble::Unpark;
+use crate::mailbox::{Bell, Inlet, Lane};
+
+/// Most calls in one batch; their answers leave together.
+const BATCH_CALLS_MAX: usize = 1024;
+/// A missed wake-up would show as this delay and not as a hang.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+
+/// The hook thread's state; [`HookThread::run`] is its life.
+pub(crate) struct HookThread {
+    hooks: Box<dyn Hooks>,
+    limits: Limits,
+    timeout: Duration,
+    parts: ThreadParts,
+    /// By shard: questions of a batch that was taken and did not fit into ours.
+    questions: Vec<VecDeque<Question>>,
+    observations: Vec<VecDeque<Observation>>,
+    /// The shard to look at next.
+    turn: usize,
+    /// Calls in a batch: as many as are done with well before the time limit.
+    batch_calls: usize,
+}
+
+/// The thread's ends of the lanes, by shard.
+pub(crate) struct ThreadParts {
+    pub(crate) questions: Vec<Inlet<Vec<Question>>>,
+    pub(crate) observations: Vec<Inlet<Vec<Observation>>>,
+    pub(crate) replies: Vec<Lane<Vec<Reply>>>,
+    pub(crate) bell: Bell,
+    pub(crate) unpark: Unpark,
+    pub(crate) control: Arc<HookControl>,
+}
+
+impl HookThread {
+    pub(crate) fn new(hooks: Box<dyn Hooks>, limits: Limits, timeout: Duration, parts: ThreadParts) -> Self {
+        let shards = parts.questions.len();
+        HookThread {
+            hooks,
+            limits,
+            timeout,
+            questions: (0..shards).map(|_| VecDeque::new()).collect(),
+            observations: (0..shards).map(|_| VecDeque::new()).collect(),
+            parts,
+            turn: 0,
+            batch_calls: 64,
+        }
+    }
+
+    /// Works until the node stops it and nothing waits any more.
+    pub(crate) fn run(mut self) {
+        self.parts.unpark.is_me();
+        loop {
+            let stopping = self.parts.control.is_stopping();
+            let asked = self.gather();
+            let seen = self.gather_observations();
+            let is_idle = asked.is_empty() && seen.is_empty();
+            // Decisions first: somebody waits for them.
+            self.decide(asked);
+            self.watch(seen);
+            self.parts.replies.iter_mut().for_each(Lane::flush);
+            if is_idle {
+                if stopping {
+                    return;
+                }
+                self.sleep();
+            }
+        }
+    }
+
+    /// Takes questions of each shard in turn, about one batch's worth; those that nobody waits for any more are left out.
+    fn gather(&mut self) -> Vec<(usize, Question)> {
+        let shards = self.questions.len();
+        let (mut gathered, mut calls, mut empty) = (Vec::new(), 0, 0);
+        let now = Instant::now();
+        while empty < shards && calls < self.batch_calls {
+            let shard = self.turn;
+            self.turn = (shard + 1) % shards;
+            if self.questions[shard].is_empty()
+                && let Some(batch) = self.parts.questions[shard].take()
+            {
+                self.questions[shard] = batch.into();
+            }
+            match self.questions[shard].pop_front() {
+                None => empty += 1,
+                Some(late) if late.deadline <= now => self.parts.control.done(late.calls.len(), late.bytes),
+                Some(question) => {
+                    empty = 0;
+                    calls += question.calls.len();
+                    gathered.push((shard, question));
+                }
+            }
+        }
+        gathered
+    }
+
+    fn gather_observations(&mut self) -> Vec<HookCall> {
+        let mut gathered = Vec::new();
+        for (waiting, inlet) in self.observations.iter_mut().zip(&mut self.parts.observations) {
+            while gathered.len() < self.batch_calls {
+                if waiting.is_empty()
+                    && let Some(batch) = inlet.take()
+                {
+                    *waiting = batch.into();
+                }
+                let Some(observation) = waiting.pop_front() else { break };
+                self.parts.control.told(observation.bytes);
+                gathered.push(observation.call);
+            }
+        }
+        gathered
+    }
+
+    /// Calls the hooks for `asked` and sends the answers.
+    fn decide(&mut self, asked: Vec<(usize, Question)>) {
+        if asked.is_empty() {
+            return;
+        }
+        let mut calls = Vec::new();
+        let mut shares = Vec::with_capacity(asked.len());
+        for (shard, question) in asked {
+            shares.push((shard, question.ticket, question.calls.len(), question.bytes));
+            calls.extend(question.calls);
+        }
+        let mut verdicts = self.call(&calls).into_iter();
+        let mut replies: Vec<Vec<Reply>> = self.questions.iter().map(|_| Vec::new()).collect();
+        for (shard, ticket, count, bytes) in shares {
+            replies[shard].push(Reply { ticket, verdicts: verdicts.by_ref().take(count).collect() });
+            self.parts.control.done(count, bytes);
+        }
+        for (lane, replies) in self.parts.replies.iter_mut().zip(replies) {
+            if !replies.is_empty() {
+                lane.send(replies);
+            }
+        }
+    }
+
+    fn watch(&mut self, seen: Vec<HookCall>) {
+        if !seen.is_empty() {
+            self.call(&seen);
+        }
+    }
+
+    /// One verdict for each of `calls`.
+    fn call(&mut self, calls: &[HookCall]) -> Vec<Verdict> {
+        let begun = Instant::now();
+        let answered = self.guarded(calls);
+        let took = begun.elapsed();
+        self.parts.control.count_batch(took.as_micros() as u64);
+        calls.iter().for_each(|call| self.parts.control.count_call(call.hook()));
+        self.adapt(calls.len(), took);
+        match answered {
+            Ok(answers) => calls.iter().zip(answers).map(|(call, answer)| self.verdict(call.hook(), answer)).collect(),
+            Err(failure) => {
+                self.parts.control.note(failure.what);
+                calls.iter().map(|call| self.failed(call.hook())).collect()
+            }
+        }
+    }
+
+    /// A panic of the hooks' code is their failure, not the node's.
+    fn guarded(&mut self, calls: &[HookCall]) -> Result<Vec<HookAnswer>, HookFailure> {
+        let answered = catch_unwind(AssertUnwindSafe(|| self.hooks.call(calls)));
+        let failure = |what: String| Err(HookFailure { what });
+        match answered {
+            Ok(Ok(answers)) if answers.len() == calls.len() => Ok(answers),
+            Ok(Ok(answers)) => failure(format!("{} answers to {} calls", answers.len(), calls.len())),
+            Ok(Err(error)) => Err(error),
+            Err(_) => failure("the hooks panicked".into()),
+        }
+    }
+
+    fn verdict(&self, hook: HookName, answer: HookAnswer) -> Verdict {
+        if answer == HookAnswer::Failed {
+            return self.failed(hook);
+        }
+        Verdict::of(answer, hook, &self.limits).unwrap_or_else(|what| {
+            self.parts.control.note(format!("{} gave {what}", hook.as_str()));
+            self.failed(hook)
+        })
+    }
+
+    fn failed(&self, hook: HookName) -> Verdict {
+        self.parts.control.count_failed(hook);
+        Verdict::Missing(Missing::Failed)
+    }
+
+    /// Keeps a batch below an eighth of the time limit: the answers of a batch leave together, so the first call waits
+    /// for the last.
+    fn adapt(&mut self, calls: usize, took: Duration) {
+        if took > self.timeout / 8 {
+            self.batch_calls = (self.batch_calls.min(calls) / 2).max(1);
+        } else if calls >= self.batch_calls && took < self.timeout / 32 {
+            self.batch_calls = (self.batch_calls * 2).min(BATCH_CALLS_MAX);
+        }
+    }
+
+    fn sleep(&mut self) {
+        self.parts.bell.prepare();
+        let has_work = self.parts.questions.iter().any(|inlet| !inlet.is_empty())
+            || self.parts.observations.iter().any(|inlet| !inlet.is_empty());
+        // What had no room at a shard is tried again here: it rings when it has taken something.
+        self.parts.replies.iter_mut().for_each(Lane::flush);
+        if !has_work && !self.parts.control.is_stopping() {
+            std::thread::park_timeout(SLEEP_MAX);
+        }
+        self.parts.bell.awake();
+    }
+}

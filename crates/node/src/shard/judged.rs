@@ -1,0 +1,203 @@
+//! What becomes of a packet once its verdict is there.
+
+use std::sync::Arc;
+
+use lapwing_codec::{Packet, Publish, QoS, ReasonCode, Subscribe, SubscribeFiltersBuf, SubscriptionOptions};
+use lapwing_session::{Accepted, Inbound, Message, Routed, Step};
+
+use super::Shard;
+use super::gate::{Asking, drop_reason};
+use super::serve::{Client, Flow};
+use crate::hooks::{Changed, HookCall, HookClient, HookMessage, HookName, Missing, SubscribeCall, Verdict, Whom};
+use crate::metrics::DropReason;
+
+/// A message that is not routed.
+struct Refused {
+    reason: ReasonCode,
+    why: DropReason,
+}
+
+impl Shard {
+    /// A PUBLISH with its verdict. The session sees it first: what is wrong with it, or only came again, it handles alone.
+    pub(super) fn judged_publish(
+        &mut self,
+        index: usize,
+        client: &Client,
+        packet: &Packet<'_>,
+        verdict: Verdict,
+    ) -> Flow {
+        let now_ms = self.now_ms;
+        let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
+        let inbound = match step {
+            Some(Ok(Step::Publish(inbound))) => inbound,
+            Some(Ok(_)) => return self.check_output(index),
+            Some(Err(close)) => {
+                self.close(index, &close);
+                return Flow::Gone;
+            }
+            None => return Flow::Gone,
+        };
+        let original = inbound.publish();
+        match self.decide_publish(verdict) {
+            Ok(None) => self.publish(index, client, &inbound, original),
+            Ok(Some(changed)) => self.publish(index, client, &inbound, changed.publish(&original)),
+            Err(refused) => self.refuse_publish(index, client, &inbound, &refused),
+        }
+    }
+
+    /// Whether a message is routed, and as what if not as it is.
+    fn decide_publish(&mut self, verdict: Verdict) -> Result<Option<Box<Changed>>, Refused> {
+        match verdict {
+            Verdict::Change(changed) => Ok(Some(changed)),
+            Verdict::Refuse { reason, .. } => {
+                self.counters.hooks.refused(HookName::Publish);
+                Err(Refused { reason, why: DropReason::HookRefused })
+            }
+            Verdict::Missing(missing) if !self.passes_unjudged() => {
+                Err(Refused { reason: ReasonCode::ImplementationSpecificError, why: drop_reason(missing) })
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A refused message is acknowledged with the reason (5.0) or as if it were taken (3.1.1, [MQTT-3.3.5-2]), and counted.
+    fn refuse_publish(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>, refused: &Refused) -> Flow {
+        let qos = inbound.publish().qos;
+        self.counters.publishes_in[qos as usize].add(1);
+        self.counters.dropped(refused.why, 1);
+        if qos != QoS::AtMostOnce {
+            let accepted = Accepted::Refused(refused.reason);
+            self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
+        }
+        self.check_output(index)
+    }
+
+    /// A SUBSCRIBE, of which each filter needs a verdict.
+    pub(super) fn hooked_subscribe(&mut self, index: usize, client: &Client, subscribe: &Subscribe<'_>) -> Flow {
+        let first = match self.next_verdict(index) {
+            Some(verdict) => verdict,
+            None => match self.ask_subscribe(index, client, subscribe) {
+                Asking::Asked => return Flow::Asked,
+                Asking::Full | Asking::Needless => Verdict::Missing(Missing::QueueFull),
+            },
+        };
+        let mut verdicts = vec![first];
+        // All filters of a packet are asked about together: what is not there was never asked.
+        verdicts.resize_with(subscribe.filters.len(), || {
+            self.next_verdict(index).unwrap_or(Verdict::Missing(Missing::QueueFull))
+        });
+        self.judged_subscribe(index, client, subscribe, verdicts)
+    }
+
+    fn ask_subscribe(&mut self, index: usize, client: &Client, subscribe: &Subscribe<'_>) -> Asking {
+        let Some(who) = &client.who else { return Asking::Needless };
+        let subscription_id = subscribe.properties.subscription_id.map(|id| id.get());
+        let call = |asked: lapwing_codec::SubscribeFilter<'_>| {
+            let (client, filter) = (who.clone(), asked.filter.into());
+            HookCall::Subscribe(Box::new(SubscribeCall { client, filter, options: asked.options, subscription_id }))
+        };
+        let calls = subscribe.filters.iter().map(call).collect();
+        self.ask(index, calls)
+    }
+
+    /// Subscribes to what was granted; the SUBACK says which filters were not.
+    fn judged_subscribe(
+        &mut self,
+        index: usize,
+        client: &Client,
+        subscribe: &Subscribe<'_>,
+        verdicts: Vec<Verdict>,
+    ) -> Flow {
+        let mut filters = SubscribeFiltersBuf::new();
+        let mut refused = Vec::with_capacity(verdicts.len());
+        for (asked, verdict) in subscribe.filters.iter().zip(verdicts) {
+            let options = match verdict {
+                Verdict::Grant(granted) => within(granted, asked.options, asked.filter),
+                _ => asked.options,
+            };
+            refused.push(self.decide_subscribe(&verdict));
+            // What came in one packet fits into one packet again.
+            if filters.push(asked.filter, options).is_err() {
+                return Flow::Continue;
+            }
+        }
+        let packet = Packet::Subscribe(Subscribe { filters: filters.as_ref(), ..*subscribe });
+        let now_ms = self.now_ms;
+        match self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io)) {
+            Some(Ok(Step::Subscribe(request))) => {
+                self.subscribe(client.session, &request, &refused);
+                self.check_room(index)
+            }
+            Some(Ok(_)) => Flow::Continue,
+            Some(Err(close)) => {
+                self.close(index, &close);
+                Flow::Gone
+            }
+            None => Flow::Gone,
+        }
+    }
+
+    fn decide_subscribe(&mut self, verdict: &Verdict) -> Option<ReasonCode> {
+        match verdict {
+            Verdict::Refuse { reason, .. } => {
+                self.counters.hooks.refused(HookName::Subscribe);
+                Some(*reason)
+            }
+            Verdict::Missing(_) if !self.passes_unjudged() => Some(ReasonCode::ImplementationSpecificError),
+            _ => None,
+        }
+    }
+
+    /// Publishes a will, after `on_publish` has seen it as it is then; nobody is held back for that.
+    pub(super) fn publish_will(&mut self, will: &Arc<Message>, client_id: &str, who: Option<&Arc<HookClient>>) {
+        let hooks = self.hooks.as_mut().filter(|hooks| hooks.wants(HookName::Publish));
+        let (Some(hooks), Some(who)) = (hooks, who) else { return self.route_will(will, client_id, who) };
+        let message = Box::new(HookMessage::of(&will.publish()));
+        let call = HookCall::Publish { client: who.clone(), message, is_will: true };
+        let whom = Whom::Will { message: will.clone(), client: who.clone() };
+        if hooks.ask(whom, vec![call], self.now_ms).is_none() {
+            self.counters.hooks.missing(HookName::Publish, Missing::QueueFull, 1);
+            self.judged_will(will, who, Verdict::Missing(Missing::QueueFull));
+        }
+    }
+
+    /// A will with its verdict.
+    pub(super) fn judged_will(&mut self, will: &Arc<Message>, who: &Arc<HookClient>, verdict: Verdict) {
+        match self.decide_publish(verdict) {
+            Ok(None) => self.route_will(will, &who.client_id, Some(who)),
+            Ok(Some(changed)) => {
+                let publish = changed.publish(&will.publish());
+                let expires_at_ms = publish.properties.message_expiry_s.map_or(will.expires_at_ms(), |expiry_s| {
+                    Some(self.now_ms.saturating_add(u64::from(expiry_s) * 1000))
+                });
+                let message = Arc::new(Message::new(&publish, will.publisher(), expires_at_ms));
+                self.route_will(&message, &who.client_id, Some(who));
+            }
+            Err(refused) => self.counters.dropped(refused.why, 1),
+        }
+    }
+
+    fn route_will(&mut self, will: &Arc<Message>, client_id: &str, who: Option<&Arc<HookClient>>) {
+        self.counters.wills.add(1);
+        // A will is never held back: it waits in the lanes' own queues.
+        let _ = self.route(&Routed::of(will), client_id);
+        if let Some(who) = who {
+            self.observe_published(who, &will.publish());
+        }
+    }
+
+    /// Tells `on_published` of a message that was routed.
+    pub(super) fn observe_published(&mut self, who: &Arc<HookClient>, publish: &Publish<'_>) {
+        self.observe(HookName::Published, || HookCall::Published {
+            client: who.clone(),
+            message: Box::new(HookMessage::of(publish)),
+        });
+    }
+}
+
+/// What a hook grants, but not more than was asked for. No Local on a shared subscription would be an error of the
+/// client's, which it has not made.
+fn within(granted: SubscriptionOptions, asked: SubscriptionOptions, filter: &str) -> SubscriptionOptions {
+    let no_local = if filter.starts_with("$share/") { asked.no_local } else { granted.no_local };
+    SubscriptionOptions { qos: granted.qos.min(asked.qos), no_local, ..granted }
+}

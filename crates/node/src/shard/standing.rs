@@ -1,0 +1,14 @@
+//! Who a client is, as far as the broker has found out.
+
+use std::sync::Arc;
+
+use crate::hooks::HookClient;
+
+/// What a client was granted when it connected last; lives as long as its session.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Standing {
+    /// Who it is; `None`: anonymous.
+    pub(crate) identity: Option<Arc<str>>,
+    /// The same for the hooks, if there are any.
+    pub(crate) who: Option<Arc<HookClient>>,
+}
