@@ -64,8 +64,13 @@ impl Session {
     }
 
     /// Ends the connection because its bytes could not be decoded.
+    ///
+    /// A second CONNECT is a protocol error whatever is wrong with it [MQTT-3.1.0-2]: the reasons for which a first one is
+    /// refused, such as its version, are none that a DISCONNECT can give.
     pub fn violated(&mut self, error: &ProtocolError, io: &mut Io<'_>) -> Close {
-        self.announce(Close::server(error.reason, error.what), io)
+        let is_connect = error.connect.is_some() || error.reason == ReasonCode::UnsupportedProtocolVersion;
+        let reason = if is_connect { ReasonCode::ProtocolError } else { error.reason };
+        self.announce(Close::server(reason, error.what), io)
     }
 
     /// Ends the connection from outside: taken over, shutting down, an administrator's order.

@@ -111,6 +111,23 @@ fn packets_that_a_client_must_not_send_end_the_connection() {
     }
 }
 
+/// [MQTT-3.1.0-2] A second CONNECT of an unknown version is a protocol error too: DISCONNECT has no code for versions.
+#[test]
+fn a_second_connect_that_cannot_be_read_is_a_protocol_error() {
+    for wire in [
+        &b"\x10\x0d\0\x04MQTT\x07\x02\0\0\0\x01x"[..],
+        b"\x10\x0d\0\x04mqtt\x05\x02\0\0\0\x01x",
+        b"\x10\x07\0\x04MQTT\x05",
+    ] {
+        let error =
+            lapwing_codec::decode(wire, Version::V5, &lapwing_codec::Limits::default()).expect_err("not a CONNECT");
+        let mut rig = rig_in(Idle, Version::V5);
+        let (session, mut io) = rig.parts();
+        assert_eq!(session.violated(&error, &mut io).reason, ReasonCode::ProtocolError);
+        assert_eq!(rig.sent(), ["disconnect(0x82)"]);
+    }
+}
+
 /// [MQTT-3.12.4-1] PINGREQ is answered, and a client may leave, in every situation.
 #[test]
 fn ping_and_disconnect_in_every_situation() {
