@@ -10,16 +10,16 @@ NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config
 
 
 def defaults_of(struct: str) -> dict[str, int]:
-    """The integer defaults in `impl Default for STRUCT`; Rust's arithmetic there is Python's too."""
+    """The integers and flags in `impl Default for STRUCT`; Rust's arithmetic there is Python's too."""
     body = re.search(
         rf"impl Default for {struct} \{{.*?{struct} \{{(.*?)\n        \}}",
         (NODE_CONFIG / "limits.rs").read_text(),
         re.DOTALL,
     )
     assert body, f"no defaults of {struct} in {NODE_CONFIG}"
-    fields = re.findall(r"(\w+): ([\d_ <*+]+),", body[1])
+    fields = re.findall(r"(\w+): ([\d_ <*+]+|true|false),", body[1])
     assert fields
-    return {name: eval(expression) for name, expression in fields}
+    return {name: eval(expression.title()) for name, expression in fields}
 
 
 def test_limits_agree() -> None:

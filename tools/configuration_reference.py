@@ -57,7 +57,7 @@ def keys(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
         else:
             value = written(field.default, field)
             default = f"`{value}`" if not isinstance(value, str) else f'`"{value}"`'
-        yield key, default.replace("True", "true").replace("'", '"'), meanings[key]
+        yield key, default.replace("True", "true").replace("False", "false").replace("'", '"'), meanings[key]
 
 
 def attribute_docstrings(model: type[BaseModel]) -> dict[str, str]:

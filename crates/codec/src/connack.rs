@@ -83,7 +83,8 @@ impl Default for ConnAckProperties<'_> {
 
 impl<'a> ConnAck<'a> {
     pub(crate) fn decode(mut reader: Reader<'a>, version: Version, limits: &Limits) -> Result<Self, ProtocolError> {
-        let flags = reader.u8()?;
+        // 3.1 has no Session Present; its byte is reserved.
+        let flags = reader.u8()? & if version == Version::V31 { 0 } else { u8::MAX };
         if flags > 1 {
             return Err(ProtocolError::malformed("reserved flags of CONNACK that are set", reader.at() - 1));
         }
@@ -123,7 +124,7 @@ impl<'a> ConnAck<'a> {
 
 impl Body for ConnAck<'_> {
     fn write(&self, version: Version, sink: &mut impl Sink) {
-        sink.u8(u8::from(self.session_present));
+        sink.u8(u8::from(self.session_present && version != Version::V31));
         if version.has_properties() {
             sink.u8(self.reason.value());
             sink.section(&self.properties);

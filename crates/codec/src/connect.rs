@@ -98,8 +98,10 @@ impl<'a> Connect<'a> {
         } else {
             None
         };
-        let username = if flags & USERNAME != 0 { Some(reader.string()?) } else { None };
-        let password = if flags & PASSWORD != 0 { Some(reader.binary()?) } else { None };
+        // 3.1: the length of the packet says more than the flags do.
+        let is_there = |flag, reader: &Reader<'_>| flags & flag != 0 && !(version == Version::V31 && reader.is_empty());
+        let username = if is_there(USERNAME, &reader) { Some(reader.string()?) } else { None };
+        let password = if is_there(PASSWORD, &reader) { Some(reader.binary()?) } else { None };
         reader.finish()?;
         let clean_start = flags & CLEAN_START != 0;
         Ok(Connect { version, clean_start, keep_alive_s, client_id, will, username, password, properties })
@@ -148,21 +150,27 @@ pub(crate) fn peek_version(body: &[u8]) -> Option<Version> {
 /// Reads protocol name and level.
 ///
 /// "MQTT" with an unknown level is answered (3.1.1: return code 1, 5.0: 0x84), by the older version for levels below 5.
-/// Bit 7 of the level marks bridges of one other broker and is left out of that choice. "MQIsdp" is MQTT 3.1. Another
-/// name is not MQTT at all: closed without an answer.
+/// Bit 7 of the level marks bridges of one other broker and is left out of that choice. "MQIsdp" is MQTT 3.1, whose level
+/// is 3. Another name is not MQTT at all: closed without an answer.
 fn decode_version(reader: &mut Reader<'_>) -> Result<Version, ProtocolError> {
     let at = reader.at();
     let unsupported = |connect| {
-        let what = "a protocol name or level that is not MQTT 3.1.1 or 5.0";
+        let what = "a protocol name or level that is not MQTT 3.1, 3.1.1 or 5.0";
         ProtocolError { connect, ..ProtocolError::new(ReasonCode::UnsupportedProtocolVersion, what, at) }
     };
     let name = reader.binary()?;
-    if name != b"MQTT" {
-        return Err(unsupported((name == b"MQIsdp").then_some(Version::V311)));
+    let is_v31 = name == Version::V31.protocol_name().as_bytes();
+    if !is_v31 && name != Version::V5.protocol_name().as_bytes() {
+        return Err(unsupported(None));
     }
     let level = reader.u8()?;
-    let answer = if level & 0x7F < Version::V5.level() { Version::V311 } else { Version::V5 };
-    Version::from_level(level).ok_or_else(|| unsupported(Some(answer)))
+    let answer = match level & 0x7F {
+        _ if is_v31 => Version::V31,
+        0..5 => Version::V311,
+        _ => Version::V5,
+    };
+    let named = Version::from_level(level).filter(|version| (*version == Version::V31) == is_v31);
+    named.ok_or_else(|| unsupported(Some(answer)))
 }
 
 /// Checks the connect flags (section 3.1.2.3 and after); returns the QoS of the will.
@@ -185,7 +193,7 @@ fn check_flags(flags: u8, version: Version, at: usize) -> Result<QoS, ProtocolEr
 
 impl Body for Connect<'_> {
     fn write(&self, _version: Version, sink: &mut impl Sink) {
-        sink.field("protocol name", b"MQTT");
+        sink.field("protocol name", self.version.protocol_name().as_bytes());
         sink.u8(self.version.level());
         sink.u8(self.flags());
         sink.u16(self.keep_alive_s);

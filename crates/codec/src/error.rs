@@ -14,7 +14,7 @@ pub struct ProtocolError {
     pub what: &'static str,
     /// Offset from the start of the packet, in bytes.
     pub at: usize,
-    /// Set when the packet was a CONNECT: the version in which a refusing CONNACK is to be encoded. `V311` has return
+    /// Set when the packet was a CONNECT: the version in which a refusing CONNACK is to be encoded. Before 5.0 there are return
     /// codes for few reasons ([`ReasonCode::return_code_v311`]); for the others the connection is closed without.
     pub connect: Option<Version>,
 }

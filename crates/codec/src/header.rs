@@ -93,7 +93,12 @@ fn check_reserved_flags(first: u8, version: Version) -> Result<(), ProtocolError
         kind::PUBREL | kind::SUBSCRIBE | kind::UNSUBSCRIBE => 0b0010,
         _ => 0,
     };
-    if first & 0x0F == expected { Ok(()) } else { Err(ProtocolError::malformed("reserved flags that are wrong", 0)) }
+    // 3.1 sets DUP on these three when they are sent again.
+    let free = if version == Version::V31 && expected != 0 { 0b1000 } else { 0 };
+    if first & 0x0F & !free == expected {
+        return Ok(());
+    }
+    Err(ProtocolError::malformed("reserved flags that are wrong", 0))
 }
 
 /// Length of the packet at the start of `bytes` as its fixed header announces it, in bytes; `None` when the header is not

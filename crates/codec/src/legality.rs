@@ -42,6 +42,18 @@ pub(crate) const fn is_legal(code: ReasonCode, owner: Owners) -> bool {
     owners(code) & owner != 0
 }
 
+impl ReasonCode {
+    /// Whether a CONNACK may carry it (5.0).
+    pub const fn is_legal_in_connack(self) -> bool {
+        is_legal(self, CONNACK)
+    }
+
+    /// Whether a DISCONNECT may carry it (5.0).
+    pub const fn is_legal_in_disconnect(self) -> bool {
+        is_legal(self, DISCONNECT)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

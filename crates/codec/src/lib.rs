@@ -1,4 +1,4 @@
-//! The `codec` room: bytes to packets and packets to bytes, for MQTT 3.1.1 and 5.0.
+//! The `codec` room: bytes to packets and packets to bytes, for MQTT 3.1, 3.1.1 and 5.0.
 //!
 //! Rules of this room:
 //! - No I/O, no clock, no thread, no Python. One file per packet.
@@ -20,6 +20,7 @@ mod connect;
 mod disconnect;
 mod encoded_publish;
 mod error;
+mod filter_section;
 mod header;
 mod legality;
 mod limits;

@@ -6,6 +6,7 @@ use common::bytes;
 use lapwing_codec::ReasonCode::*;
 use lapwing_codec::*;
 
+const V31: Option<Version> = Some(Version::V31);
 const V311: Option<Version> = Some(Version::V311);
 const V5: Option<Version> = Some(Version::V5);
 
@@ -21,7 +22,9 @@ fn an_unknown_version_is_named_in_the_nearest_known_one() {
     for (what, wire, answer) in [
         ("[MQTT-3.1.2-2] level 6", "10 0D 0004 'MQTT' 06 02 003C 0001 'c'", V5),
         ("level 3 under the new name", "10 0D 0004 'MQTT' 03 02 003C 0001 'c'", V311),
-        ("MQTT 3.1", "10 0F 0006 'MQIsdp' 03 02 003C 0001 'c'", V311),
+        ("the old name with a new level", "10 0F 0006 'MQIsdp' 04 02 003C 0001 'c'", V31),
+        ("a bridge of 3.1", "10 0F 0006 'MQIsdp' 83 02 003C 0001 'c'", V31),
+        ("half the old name", "10 0C 0003 'MQI' 03 02 003C 0001 'c'", None),
         ("a bridge of 3.1.1", "10 0D 0004 'MQTT' 84 02 003C 0001 'c'", V311),
         ("another protocol", "10 0D 0004 'mqtt' 04 02 003C 0001 'c'", None),
     ] {
@@ -41,6 +44,8 @@ fn what_is_malformed_is_answered_in_its_own_version() {
         ("[MQTT-3.1.2-22] password alone", "10 10 0004 'MQTT' 04 42 003C 0001 'c' 0001 'p'", MalformedPacket, V311),
         ("no user name behind its flag", "10 0D 0004 'MQTT' 04 82 003C 0001 'c'", MalformedPacket, V311),
         ("[MQTT-3.1.3-4] ill-formed client id", "10 0D 0004 'MQTT' 04 02 003C 0001 FF", MalformedPacket, V311),
+        ("no client id in 3.1", "10 0C 0006 'MQIsdp' 03 82 003C", MalformedPacket, V31),
+        ("half a user name in 3.1", "10 11 0006 'MQIsdp' 03 82 003C 0001 'c' 0002", MalformedPacket, V31),
         ("content after the payload", "10 0E 0004 'MQTT' 04 02 003C 0001 'c' 00", MalformedPacket, V311),
         ("will topic with wildcard", "10 12 0004 'MQTT' 04 06 003C 0001 'c' 0001 '#' 0000", TopicNameInvalid, V311),
         ("empty will topic", "10 13 0004 'MQTT' 05 06 003C 00 0001 'c' 00 0000 0000", TopicNameInvalid, V5),

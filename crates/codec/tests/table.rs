@@ -6,6 +6,7 @@ mod both_ways;
 use both_ways::check;
 use lapwing_codec::*;
 
+const V31: Version = Version::V31;
 const V311: Version = Version::V311;
 const V5: Version = Version::V5;
 
@@ -54,6 +55,14 @@ fn connect_311() {
         "10 1C 0004 'MQTT' 04 EC 003C 0001 'c' 0001 'w' 0003 'bye' 0001 'u' 0002 00FF",
         Packet::Connect(everything),
     );
+}
+
+/// 3.1 has a name of its own, and is otherwise written as 3.1.1.
+#[test]
+fn connect_31() {
+    check(V31, "10 0F 0006 'MQIsdp' 03 02 003C 0001 'c'", Packet::Connect(connect(V31)));
+    let named = Connect { username: Some("u"), password: Some(b"p"), ..connect(V31) };
+    check(V311, "10 15 0006 'MQIsdp' 03 C2 003C 0001 'c' 0001 'u' 0001 'p'", Packet::Connect(named));
 }
 
 #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Errand {
     pub(crate) retained_seq: u64,
     /// Of a retained message: the hash of the publisher's client id.
     pub(crate) publisher: u64,
+    /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
+    pub(crate) expires_at_ms: Option<u64>,
 }
 
 /// A message that a shared group picked one session for.

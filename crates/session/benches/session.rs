@@ -42,7 +42,7 @@ fn open(version: Version, out: &mut Vec<u8>, counters: &mut Counters) -> Session
         password: None,
         properties: ConnectProperties::default(),
     };
-    let admission = Admission { client_id: connect.client_id.into(), assigned: false };
+    let admission = Admission::new(connect.client_id, false);
     let settings = Arc::new(Settings::default());
     Session::open(&connect, &admission, SessionKey(1), &settings, None, 0, &mut Io::new(out, counters)).session
 }

@@ -51,6 +51,11 @@ impl AckLine {
         self.qos1
     }
 
+    /// QoS 2 messages whose PUBREC waits, of this connection or an earlier one.
+    pub(crate) fn qos2(&self) -> usize {
+        self.line.len() - self.qos1
+    }
+
     /// Writes an acknowledgement, or puts it behind those that wait.
     pub(crate) fn push(
         &mut self,

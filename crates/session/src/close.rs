@@ -1,7 +1,9 @@
 //! The end of a connection, with its reason.
 
-use lapwing_codec::{Disconnect, DisconnectProperties, Packet, ReasonCode, Version};
+use lapwing_codec::{Disconnect, DisconnectProperties, Packet, ReasonCode};
 use thiserror::Error;
+
+use crate::link::Link;
 
 /// Which end decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,15 +38,21 @@ impl Close {
 
     /// Writes the DISCONNECT of a 5.0 server; 3.1.1 knows none and just closes.
     ///
-    /// The Reason String stays away when it would exceed the client's Maximum Packet Size [MQTT-3.14.2-3], and the
-    /// packet stays away when even the code does not fit [MQTT-3.1.2-24].
-    pub(crate) fn announce(&self, version: Version, packet_bytes_max: u32, out: &mut Vec<u8>) {
+    /// The Reason String stays away when it would exceed the client's Maximum Packet Size [MQTT-3.14.2-3], then the Server
+    /// Reference, and the packet stays away when even the code does not fit [MQTT-3.1.2-24].
+    pub(crate) fn announce(&self, link: &Link, server_reference: Option<&str>, out: &mut Vec<u8>) {
+        let (version, packet_bytes_max) = (link.version, link.packet_bytes_max);
         if self.side == Side::Client || !version.has_properties() {
             return;
         }
+        let sends_away = matches!(self.reason, ReasonCode::UseAnotherServer | ReasonCode::ServerMoved);
+        let server_reference = server_reference.filter(|_| sends_away);
         let start = out.len();
-        for reason_string in [Some(self.what), None] {
-            let properties = DisconnectProperties { reason_string, ..DisconnectProperties::default() };
+        for (reason_string, server_reference) in
+            [(Some(self.what), server_reference), (None, server_reference), (None, None)]
+        {
+            let properties =
+                DisconnectProperties { reason_string, server_reference, ..DisconnectProperties::default() };
             let packet = Packet::Disconnect(Disconnect { reason: self.reason, properties });
             if packet.encode(version, out).is_ok() && out.len() - start <= packet_bytes_max as usize {
                 return;

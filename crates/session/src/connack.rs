@@ -16,6 +16,7 @@ pub(crate) fn grant(
     out: &mut Vec<u8>,
 ) {
     let mut properties = ConnAckProperties::default();
+    let response_information = response_information(connect, admission, settings);
     if connect.version.has_properties() {
         properties.session_expiry_s = (expiry_s != connect.properties.session_expiry_s).then_some(expiry_s);
         properties.receive_max = settings.receive_maximum.max(1);
@@ -25,9 +26,23 @@ pub(crate) fn grant(
         properties.assigned_client_id = admission.assigned.then_some(&*admission.client_id);
         properties.topic_alias_max = settings.topic_alias_max;
         properties.server_keep_alive_s = server_keep_alive_s(connect, settings);
+        properties.response_information = response_information.as_deref();
+        // [MQTT-4.12.0-5, MQTT-4.12.0-6]
+        properties.auth_method = connect.properties.auth_method;
+        properties.auth_data = admission.auth_data.as_deref().filter(|_| properties.auth_method.is_some());
     }
     let packet = Packet::ConnAck(ConnAck { session_present, reason: ReasonCode::Success, properties });
     packet.encode(connect.version, out).expect("a CONNACK of bounded fields always fits");
+}
+
+/// The part of the topic tree that is this client's own for answers, if it requests one [MQTT-3.1.2-28]. Not for an id that
+/// would make more of it than one level, or something that is no topic name.
+fn response_information(connect: &Connect<'_>, admission: &Admission, settings: &Settings) -> Option<String> {
+    let prefix = settings.response_information_prefix.as_ref()?;
+    let is_plain = !admission.client_id.contains(['+', '#', '/']);
+    let fits = prefix.len() + admission.client_id.len() <= usize::from(u16::MAX);
+    (connect.properties.request_response_information && is_plain && fits)
+        .then(|| [&**prefix, &*admission.client_id].concat())
 }
 
 /// Whether the CONNACK keeps to the client's Maximum Packet Size [MQTT-3.1.2-24]; if not, nothing of use would.

@@ -62,7 +62,7 @@ impl Session {
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let Some(link) = &self.link else { return drop_for(DropReason::Offline, io) };
+        let Some(link) = &mut self.link else { return drop_for(DropReason::Offline, io) };
         if io.out.len() >= self.settings.output_high_bytes {
             return drop_for(DropReason::OutputFull, io);
         }

@@ -34,7 +34,7 @@ impl Session {
             Packet::PingReq => self.pong(io)?,
             Packet::Disconnect(disconnect) => return Err(self.on_disconnect(disconnect)),
             Packet::Connect(_) => return Err(violation("a second CONNECT")),
-            Packet::Auth(_) => return Err(violation("AUTH without an authentication method in CONNECT")),
+            Packet::Auth(auth) => return self.on_auth(auth),
             Packet::ConnAck(_) | Packet::SubAck(_) | Packet::UnsubAck(_) | Packet::PingResp => {
                 return Err(violation("a packet that only a server may send"));
             }
@@ -51,7 +51,8 @@ impl Session {
     /// DISCONNECT: the client leaves, and may say with what will and for how long its session is to live.
     fn on_disconnect(&mut self, disconnect: &Disconnect<'_>) -> Close {
         if let Some(expiry_s) = disconnect.properties.session_expiry_s {
-            if self.expiry_s == 0 && expiry_s != 0 {
+            let may_begin = self.link.as_ref().is_some_and(|link| link.asked_expiry);
+            if !may_begin && expiry_s != 0 {
                 return violation("DISCONNECT gives a session expiry after CONNECT gave none");
             }
             self.expiry_s = expiry_s.min(self.settings.session_expiry_s_max);
@@ -80,7 +81,7 @@ impl Session {
 
     pub(crate) fn announce(&self, close: Close, io: &mut Io<'_>) -> Close {
         if let Some(link) = &self.link {
-            close.announce(link.version, link.packet_bytes_max, io.out);
+            close.announce(link, self.settings.server_reference.as_deref(), io.out);
         }
         close
     }

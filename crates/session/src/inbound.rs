@@ -112,7 +112,8 @@ impl Session {
     fn check_receive_maximum(&self) -> Result<(), Close> {
         let is_told = self.link.as_ref().is_some_and(|link| link.version.has_properties());
         let max = if is_told { usize::from(self.settings.receive_maximum.max(1)) } else { UNACKNOWLEDGED_V311_MAX };
-        if self.acks.qos1() + self.receipts.len() < max {
+        // A client that releases a message before its PUBREC breaks the protocol, and gets no room for it.
+        if self.acks.qos1() + self.receipts.len().max(self.acks.qos2()) < max {
             return Ok(());
         }
         Err(Close::server(ReasonCode::ReceiveMaximumExceeded, "more unacknowledged messages than Receive Maximum"))

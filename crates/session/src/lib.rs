@@ -15,6 +15,7 @@
 //!
 //! ```text
 //! decode CONNECT -> admit(connect) ------- refused -> refuse(version, reason, out); flush; close
+//!   (Authentication::begin(connect), if it names a method: see `authentication`; admission.with_auth_data at its end)
 //!   (move the connection to the shard of the client id)
 //!   the session of this client id, if any (taken out of the table):
 //!     connected elsewhere -> old.dismiss(SessionTakenOver, its io); flush and close that socket; old.disconnected(now)
@@ -27,6 +28,7 @@
 //!   Step::Subscribe(request)  let reply = session.subscribe(&request, |subscription| put it into the tree);
 //!                             when every shard has applied it: session.reply(reply, io); then retained messages
 //!   Step::Unsubscribe(..)     the same with session.unsubscribe
+//!   Step::Authenticate(..)    let it be judged, meanwhile go on; then session.authenticated(answer, io)
 //!   Err(close)                flush what is in out, close the socket, session.disconnected(now)
 //! decode error -> session.violated(&error, io), then as for Err(close)
 //! socket closed by the peer or broken -> session.disconnected(now)
@@ -50,6 +52,7 @@
 mod ack_line;
 mod admission;
 mod aliases;
+mod authentication;
 mod close;
 mod connack;
 mod counters;
@@ -67,6 +70,7 @@ mod open;
 mod outbound;
 mod queue;
 mod routed;
+mod sent_aliases;
 mod session;
 mod settings;
 mod step;
@@ -75,6 +79,7 @@ mod will;
 
 pub use ack_line::Accepted;
 pub use admission::{Admission, admit};
+pub use authentication::{AuthAnswer, AuthProgress, AuthQuestion, Authentication};
 pub use close::{Close, Side};
 pub use connack::{refuse, refuse_connect, refuse_malformed};
 pub use counters::{Counters, DropReason};

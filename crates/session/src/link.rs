@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use lapwing_codec::{Connect, Version};
 
-use crate::Settings;
 use crate::aliases::Aliases;
+use crate::sent_aliases::SentAliases;
+use crate::{Authentication, Settings};
 
 /// Tells connections apart, so that an answer prepared for one is never sent to the next. Unique in the process; only
 /// equality has a meaning.
@@ -27,11 +28,17 @@ pub(crate) struct Link {
     /// One and a half times the keep alive in force, in milliseconds; 0 = off [MQTT-3.1.2-22].
     silence_ms_max: u64,
     pub(crate) last_packet_ms: u64,
+    /// The CONNECT asked for a session that outlives it, whatever was granted.
+    pub(crate) asked_expiry: bool,
     /// Maximum Packet Size of the client, in bytes.
     pub(crate) packet_bytes_max: u32,
     /// QoS 1 and 2 messages that may be under way to the client: its Receive Maximum and our own limit.
     pub(crate) window_max: u16,
     pub(crate) aliases: Aliases,
+    /// `None`: the client or we want none. Behind a pointer, because most connections have none.
+    pub(crate) sent_aliases: Option<Box<SentAliases>>,
+    /// The exchange that its CONNECT began, if it named a method.
+    pub(crate) authentication: Option<Box<Authentication>>,
 }
 
 impl Link {
@@ -42,9 +49,16 @@ impl Link {
             version: connect.version,
             silence_ms_max: u64::from(keep_alive_s) * 1500,
             last_packet_ms: now_ms,
+            asked_expiry: connect.properties.session_expiry_s != 0,
             packet_bytes_max: connect.properties.packet_bytes_max.unwrap_or(u32::MAX),
             window_max: connect.properties.receive_max.min(settings.inflight_messages_max).max(1),
             aliases: Aliases::default(),
+            // [MQTT-3.1.2-26, MQTT-3.1.2-27]
+            sent_aliases: match connect.properties.topic_alias_max.min(settings.topic_alias_sent_max) {
+                0 => None,
+                max => Some(Box::new(SentAliases::new(max))),
+            },
+            authentication: Authentication::established(connect).map(Box::new),
         }
     }
 

@@ -81,11 +81,11 @@ impl Session {
     }
 }
 
-/// How long the session outlives its connection. 3.1.1 only knows "not at all" and "for as long as the server likes".
+/// How long the session outlives its connection. Before 5.0: "not at all" or "for as long as the server likes".
 pub(crate) fn granted_expiry_s(connect: &Connect<'_>, settings: &Settings) -> u32 {
     match connect.version {
-        Version::V311 if connect.clean_start => 0,
-        Version::V311 => settings.session_expiry_s_v311,
+        Version::V31 | Version::V311 if connect.clean_start => 0,
+        Version::V31 | Version::V311 => settings.session_expiry_s_v311,
         Version::V5 => connect.properties.session_expiry_s.min(settings.session_expiry_s_max),
     }
 }

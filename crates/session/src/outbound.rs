@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode};
+use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode, Version};
 
 use crate::flight::{Flight, Terms};
 use crate::link::Link;
 use crate::queue::Queued;
+use crate::sent_aliases::{Alias, SentAliases};
 use crate::{Close, DropReason, Io, Message, Session};
 
 /// One copy for one client, before it is encoded.
@@ -21,9 +22,20 @@ pub(crate) struct Outgoing<'a> {
 impl Outgoing<'_> {
     /// Encodes into `out`, or says why the client cannot have it; then nothing was written.
     #[inline]
-    pub(crate) fn write(&self, link: &Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
+    pub(crate) fn write(&self, link: &mut Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
+        let copy = self.copy(link.version, now_ms);
+        match &mut link.sent_aliases {
+            // One that is sent again has its whole topic: it tells no story about what came before on this connection.
+            Some(aliases) if !self.dup => write_aliased(copy, aliases, link.version, link.packet_bytes_max, out),
+            _ => write_within(&copy, link.version, link.packet_bytes_max, out),
+        }
+    }
+
+    /// The packet for this client, with its whole topic.
+    #[inline]
+    fn copy(&self, version: Version, now_ms: u64) -> Publish<'_> {
         let (terms, source) = (self.terms, self.publish);
-        let properties = if link.version.has_properties() {
+        let properties = if version.has_properties() {
             PublishProperties {
                 message_expiry_s: self.expires_at_ms.map(|at_ms| remaining_s(at_ms, now_ms)),
                 topic_alias: None,
@@ -33,7 +45,7 @@ impl Outgoing<'_> {
         } else {
             PublishProperties::default()
         };
-        let publish = Publish {
+        Publish {
             dup: self.dup,
             qos: terms.qos,
             retain: terms.retain,
@@ -41,13 +53,46 @@ impl Outgoing<'_> {
             packet_id: self.packet_id,
             properties,
             payload: source.payload,
-        };
-        let max = link.packet_bytes_max;
-        if max != u32::MAX && publish.encoded_len(link.version) > max as usize {
-            return Err(DropReason::PacketTooLarge);
         }
-        publish.encode(link.version, out).map_err(|_| DropReason::NotEncodable)
     }
+}
+
+/// Encodes `copy` if it keeps to the client's Maximum Packet Size [MQTT-3.1.2-24].
+#[inline]
+fn write_within(
+    copy: &Publish<'_>,
+    version: Version,
+    packet_bytes_max: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), DropReason> {
+    if packet_bytes_max != u32::MAX && copy.encoded_len(version) > packet_bytes_max as usize {
+        return Err(DropReason::PacketTooLarge);
+    }
+    copy.encode(version, out).map_err(|_| DropReason::NotEncodable)
+}
+
+/// The same, with a topic alias where it saves bytes.
+fn write_aliased(
+    copy: Publish<'_>,
+    aliases: &mut SentAliases,
+    version: Version,
+    packet_bytes_max: u32,
+    out: &mut Vec<u8>,
+) -> Result<(), DropReason> {
+    let with = |topic_alias, topic| {
+        let properties = PublishProperties { topic_alias: Some(topic_alias), ..copy.properties };
+        Publish { topic, properties, ..copy }
+    };
+    match aliases.choose(copy.topic) {
+        Alias::Known(alias) => return write_within(&with(alias, ""), version, packet_bytes_max, out),
+        Alias::New(alias) if write_within(&with(alias, copy.topic), version, packet_bytes_max, out).is_ok() => {
+            aliases.set(alias, copy.topic);
+            return Ok(());
+        }
+        // Or the three bytes of the new alias were too many.
+        Alias::New(_) | Alias::None => {}
+    }
+    write_within(&copy, version, packet_bytes_max, out)
 }
 
 /// The Message Expiry Interval that is left; a message under way may have none [MQTT-3.3.2-6].
@@ -81,7 +126,7 @@ impl Session {
 
     /// Repeats one message or PUBREL of an earlier connection with its packet id [MQTT-4.4.0-1].
     fn resend_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
-        let (Some(link), Some(flight)) = (&self.link, self.window.next_unsent()) else { return false };
+        let (Some(link), Some(flight)) = (&mut self.link, self.window.next_unsent()) else { return false };
         let written = match &flight.message {
             Some(message) => {
                 let (publish, expires_at_ms) = (&message.publish(), message.expires_at_ms());
@@ -125,7 +170,7 @@ impl Session {
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Result<(), DropReason> {
-        let (Some(link), Some(packet_id)) = (&self.link, self.window.reserve_id()) else {
+        let (Some(link), Some(packet_id)) = (&mut self.link, self.window.reserve_id()) else {
             return Err(DropReason::Offline);
         };
         let copy = Outgoing { publish, terms: &terms, packet_id: Some(packet_id), dup: false, expires_at_ms };

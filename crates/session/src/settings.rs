@@ -33,6 +33,8 @@ pub struct Settings {
     pub inflight_messages_max: u16,
     /// Topic aliases that a client may use; 0 = none.
     pub topic_alias_max: u16,
+    /// Topic aliases that we use towards a client that allows so many; 0 = none.
+    pub topic_alias_sent_max: u16,
     /// Largest packet we take, in bytes; told in CONNACK. The codec enforces it.
     pub packet_bytes_max: u32,
     /// Messages that may wait in one session.
@@ -48,6 +50,14 @@ pub struct Settings {
     pub qos_max: QoS,
     /// Whether retained messages are kept; told in CONNACK.
     pub retain_available: bool,
+    /// What the Response Information of a client that requests it begins with; its client id follows. `None`: none is given.
+    pub response_information_prefix: Option<Box<str>>,
+    /// Where clients may go instead, told with 0x9C and 0x9D.
+    pub server_reference: Option<Box<str>>,
+    /// Whether MQTT 3.1 is served; if not, its CONNECT is refused with return code 1.
+    pub mqtt31: bool,
+    /// Whether somebody outside judges enhanced authentication; if not, a CONNECT with a method is refused.
+    pub authentication: bool,
 }
 
 impl Default for Settings {
@@ -61,6 +71,7 @@ impl Default for Settings {
             receive_maximum: 1024,
             inflight_messages_max: 1024,
             topic_alias_max: 32,
+            topic_alias_sent_max: 16,
             packet_bytes_max: 1 << 20,
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
@@ -68,6 +79,10 @@ impl Default for Settings {
             output_high_bytes: 1 << 20,
             qos_max: QoS::ExactlyOnce,
             retain_available: true,
+            response_information_prefix: None,
+            server_reference: None,
+            mqtt31: false,
+            authentication: false,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a packet asks of the outside.
 
-use crate::{Inbound, SubscribeRequest, UnsubscribeRequest};
+use crate::{AuthQuestion, Inbound, SubscribeRequest, UnsubscribeRequest};
 
 /// What the node has to do after [`crate::Session::handle`]; everything else is done.
 #[derive(Debug)]
@@ -14,4 +14,6 @@ pub enum Step<'p> {
     Subscribe(SubscribeRequest<'p>),
     /// Call [`crate::Session::unsubscribe`], later [`crate::Session::reply`].
     Unsubscribe(UnsubscribeRequest<'p>),
+    /// The client authenticates anew: let it be judged, then call [`crate::Session::authenticated`].
+    Authenticate(AuthQuestion<'p>),
 }

@@ -158,6 +158,7 @@ impl Session {
 impl Reply {
     fn encode(mut self, version: Version, out: &mut Vec<u8>) {
         if !version.has_properties() {
+            // 3.1 knows no failure at all: a client that looks at the two bits of the QoS reads 0, most read 0x80 as 3.1.1.
             let errors = self.reasons.iter_mut().filter(|reason| reason.is_error());
             errors.for_each(|reason| *reason = ReasonCode::UnspecifiedError);
         }

@@ -46,7 +46,7 @@ fn open(settings: &Arc<Settings>, io: &mut Io<'_>) -> Session {
         password: None,
         properties: ConnectProperties::default(),
     };
-    let admission = Admission { client_id: connect.client_id.into(), assigned: false };
+    let admission = Admission::new(connect.client_id, false);
     Session::open(&connect, &admission, SessionKey(1), settings, None, 0, io).session
 }
 

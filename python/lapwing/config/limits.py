@@ -61,6 +61,10 @@ class Limits(BaseModel):
     """QoS 1 and 2 messages that the broker has unacknowledged towards one client."""
     topic_alias_max: int = Field(default=64, ge=0, le=_U16)
     """Topic aliases that a client may use."""
+    topic_alias_sent_max: int = Field(default=16, ge=0, le=_U16)
+    """Topic aliases that the broker uses towards a client that allows so many, where they save bytes. 0: none."""
+    mqtt31: bool = False
+    """MQTT 3.1 (`MQIsdp`) is served; if not, its CONNECT is refused with return code 1."""
     queue_messages_max: int = Field(default=10_000, ge=0, le=_U32)
     """Messages waiting for one session."""
     queue_bytes_max: Size = 16 << 20

@@ -35,6 +35,14 @@ ListenUrl = Annotated[str, AfterValidator(parse_listen_url)]
 HttpAddress = Annotated[str | None, AfterValidator(lambda value: value and parse_http_address(value))]
 
 
+def _off_is_none(value: object) -> object:
+    return None if value == "off" else value
+
+
+ClientText = Annotated[str, Field(min_length=1, max_length=1_024, pattern="^[^\\x00]*$")]
+TopicText = Annotated[str, Field(min_length=1, max_length=1_024, pattern="^[^\\x00+#]*$")]
+
+
 class BrokerSection(BaseModel):
     """Where the broker listens, keeps its data, and how many cores it uses."""
 
@@ -59,6 +67,12 @@ class BrokerSection(BaseModel):
 
     pin_first: int = Field(default=0, ge=0, le=4_095)
     """The first core to pin to; shard N takes core pin_first + N."""
+
+    server_reference: Annotated[ClientText | None, BeforeValidator(_off_is_none)] = None
+    """Where clients may go while this broker is away, told to 5.0 clients (0x9C) when it shuts down; "off": nowhere."""
+
+    response_information_prefix: Annotated[TopicText | None, BeforeValidator(_off_is_none)] = None
+    """What the Response Information of a client that requests it begins with; its client id follows. "off": none."""
 
     drain: Duration = Field(default=10_000, le=3_600_000, serialization_alias="drain_ms")
     """How long SIGTERM waits for what is in flight."""
@@ -130,6 +144,8 @@ def node_json(config: Config) -> str:
         "pin": config.broker.pin,
         "pin_first": config.broker.pin_first,
         "data_dir": str(config.broker.data),
+        "server_reference": config.broker.server_reference,
+        "response_information_prefix": config.broker.response_information_prefix,
         "limits": config.limits.model_dump(by_alias=True),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
     }

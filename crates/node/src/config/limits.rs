@@ -40,6 +40,10 @@ pub struct Limits {
     pub inflight_messages_max: u16,
     /// Topic aliases that a client may use.
     pub topic_alias_max: u16,
+    /// Topic aliases that the broker uses towards a client that allows so many.
+    pub topic_alias_sent_max: u16,
+    /// MQTT 3.1 (`MQIsdp`) is served; if not, its CONNECT is refused with return code 1.
+    pub mqtt31: bool,
     /// Messages waiting for one session.
     pub queue_messages_max: u32,
     /// Bytes waiting for one session.
@@ -87,6 +91,8 @@ impl Default for Limits {
             receive_maximum: 1024,
             inflight_messages_max: 1024,
             topic_alias_max: 64,
+            topic_alias_sent_max: 16,
+            mqtt31: false,
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
             output_high_bytes: 1 << 20,

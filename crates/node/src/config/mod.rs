@@ -32,6 +32,10 @@ pub struct Config {
     pub pin_first: u32,
     /// Folder of the log; must be set when there are streams.
     pub data_dir: Option<PathBuf>,
+    /// Where clients may go while this node is away, in the words of MQTT's Server Reference; told when it shuts down.
+    pub server_reference: Option<String>,
+    /// What the Response Information of a client that requests it begins with; its client id follows.
+    pub response_information_prefix: Option<String>,
     /// Bounds and times of everything.
     pub limits: Limits,
     /// Streams by name.
@@ -48,6 +52,8 @@ impl Default for Config {
             pin: true,
             pin_first: 0,
             data_dir: None,
+            server_reference: None,
+            response_information_prefix: None,
             limits: Limits::default(),
             streams: BTreeMap::new(),
             hooks: HooksConfig::default(),
@@ -78,6 +84,8 @@ impl Config {
         }
         self.limits.check()?;
         self.hooks.check()?;
+        check_text("server_reference", self.server_reference.as_deref(), "\0")?;
+        check_text("response_information_prefix", self.response_information_prefix.as_deref(), "\0+#")?;
         if !self.streams.is_empty() && self.data_dir.is_none() {
             let what = "is not set, but there are streams to keep".to_owned();
             return Err(NodeError::config("data_dir", what, "Name a folder for the log."));
@@ -96,6 +104,22 @@ impl Config {
         }
     }
 }
+
+/// A text that is sent to clients: not empty, not long, without what a string or topic of MQTT must not have.
+fn check_text(key: &str, text: Option<&str>, forbidden: &str) -> Result<(), NodeError> {
+    let Some(text) = text else { return Ok(()) };
+    if text.is_empty() || text.len() > TEXT_BYTES_MAX {
+        let what = format!("has {} bytes", text.len());
+        return Err(NodeError::config(key, what, "Give it 1 to 1024 bytes, or leave the key out."));
+    }
+    if let Some(wrong) = text.chars().find(|wrong| forbidden.contains(*wrong)) {
+        return Err(NodeError::config(key, format!("contains {wrong:?}"), "Leave that character out."));
+    }
+    Ok(())
+}
+
+/// Longest text of the configuration that is sent to clients, in bytes.
+const TEXT_BYTES_MAX: usize = 1024;
 
 /// A set of shards fits one machine word.
 pub const SHARDS_MAX: u32 = 64;
@@ -123,6 +147,8 @@ mod tests {
             (r#"{"shard": 2}"#, "shard"),
             (r#"{"shards": 65}"#, "shards"),
             (r#"{"limits": {"mailbox_batches": 0}}"#, "limits.mailbox_batches"),
+            (r#"{"server_reference": ""}"#, "server_reference"),
+            (r#"{"response_information_prefix": "a/#"}"#, "response_information_prefix"),
             (r#"{"limits": {"output_high_bytes": 99999999}}"#, "limits.output_high_bytes"),
             (r#"{"streams": {"a": {"filter": "x"}}}"#, "data_dir"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "a/#/b"}}}"#, "streams.a.filter"),

@@ -161,8 +161,16 @@ impl Shard {
             match stage {
                 Stage::Closing => continue,
                 Stage::Open { session, .. } if self.awaits_commit(session) => self.hold_back(index),
-                _ => self.dismiss(index, ReasonCode::ServerShuttingDown, "the server shuts down"),
+                _ => self.dismiss(index, self.leaving_reason(), "the server shuts down"),
             }
+        }
+    }
+
+    /// Why clients have to leave a node that drains; they are told where to go, if there is such a place.
+    pub(super) fn leaving_reason(&self) -> ReasonCode {
+        match self.settings.server_reference {
+            Some(_) => ReasonCode::UseAnotherServer,
+            None => ReasonCode::ServerShuttingDown,
         }
     }
 

@@ -1,6 +1,5 @@
 //! Mail from other shards.
 
-use lapwing_codec::Publish;
 use lapwing_router::{Insertion, Removal};
 use lapwing_session::{Grant, Routed, SessionKey};
 
@@ -132,14 +131,9 @@ impl Shard {
                 debug_assert!(false, "a frame of our own could not be read");
                 continue;
             };
-            let routed = self.routed(publish);
+            let routed = Routed::with_deadline(publish, ELSEWHERE, errand.expires_at_ms);
             self.route_mail(from, &routed, errand);
             self.flush_large();
         }
-    }
-
-    /// The time that a message spends between two shards is not taken off its expiry: it is far below a second.
-    fn routed<'a>(&self, publish: Publish<'a>) -> Routed<'a> {
-        Routed::new(publish, ELSEWHERE, self.now_ms)
     }
 }

@@ -36,7 +36,7 @@ use lapwing_session::{QueuePolicy, SessionKey, Settings};
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
 
-use crate::config::Limits;
+use crate::config::{Config, Limits};
 use crate::error::NodeError;
 use crate::hooks::HookFeed;
 use crate::log::LogFeed;
@@ -159,7 +159,7 @@ impl Shard {
             tree.insert(&stream.filter, Target::Stream(n as u32), lapwing_session::Grant::default());
         }
         Ok(Shard {
-            settings: Arc::new(settings(limits)),
+            settings: Arc::new(settings(&shared.config)),
             limits: Arc::new(codec_limits(limits)),
             events: Events::with_capacity(1024),
             clients: Clients::new(id, limits.output_high_bytes as usize / 2),
@@ -205,7 +205,8 @@ impl Shard {
 }
 
 /// Which slot of the session's settings each limit goes to.
-fn settings(limits: &Limits) -> Settings {
+fn settings(config: &Config) -> Settings {
+    let limits = &config.limits;
     Settings {
         client_id_bytes_max: limits.client_id_bytes_max,
         subscriptions_max: limits.subscriptions_per_session_max,
@@ -215,6 +216,7 @@ fn settings(limits: &Limits) -> Settings {
         receive_maximum: limits.receive_maximum,
         inflight_messages_max: limits.inflight_messages_max,
         topic_alias_max: limits.topic_alias_max,
+        topic_alias_sent_max: limits.topic_alias_sent_max,
         packet_bytes_max: limits.packet_bytes_max,
         queue_messages_max: limits.queue_messages_max,
         queue_bytes_max: limits.queue_bytes_max,
@@ -222,6 +224,10 @@ fn settings(limits: &Limits) -> Settings {
         output_high_bytes: limits.output_high_bytes as usize,
         qos_max: lapwing_codec::QoS::ExactlyOnce,
         retain_available: true,
+        response_information_prefix: config.response_information_prefix.as_deref().map(Into::into),
+        server_reference: config.server_reference.as_deref().map(Into::into),
+        mqtt31: limits.mqtt31,
+        authentication: false,
     }
 }
 

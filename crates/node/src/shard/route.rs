@@ -45,7 +45,7 @@ impl Shard {
             found.any = true;
             self.dispatch_groups(routed);
         }
-        let mut errand = Errand::default();
+        let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), ..Errand::default() };
         let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
         if let Some(owner) = retain_owner {
             errand.retained_seq = self.sequences.send(owner);

@@ -56,6 +56,7 @@ impl Run<'_, '_> {
                 let reply = self.broker.with(len, |session, _, _| session.unsubscribe(&request, |_| ()));
                 self.replies.extend(reply.map(|reply| (self.links, reply)));
             }
+            Ok(Step::Authenticate(_)) => panic!("no CONNECT with a method was granted"),
             Err(close) => self.close(close),
         }
         self.hear();

@@ -53,6 +53,9 @@ pub(super) struct Line {
     pub(super) answering: VecDeque<usize>,
     pub(super) pings: usize,
     pub(super) last_turn: u64,
+    /// Topics by alias, as the broker has told them on this connection; as many as the client allows.
+    pub(super) aliases: BTreeMap<u16, String>,
+    pub(super) alias_max: u16,
 }
 
 struct Will {
@@ -138,6 +141,8 @@ impl Books {
             answering: VecDeque::new(),
             pings: 0,
             last_turn: 0,
+            aliases: BTreeMap::new(),
+            alias_max: connect.properties.topic_alias_max,
         });
         self.discarded_will = !session_present && self.will.take().is_some_and(|will| will.due_at_ms.is_some());
         self.will = connect.will.map(|will| Will { delay_s: will.properties.delay_s, due_at_ms: None });

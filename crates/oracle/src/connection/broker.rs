@@ -58,6 +58,7 @@ impl Broker {
             receive_maximum: 3,
             inflight_messages_max: 1 + draw.below(4) as u16,
             topic_alias_max: 4,
+            topic_alias_sent_max: 3,
             packet_bytes_max: 512,
             queue_messages_max: 6,
             queue_bytes_max: 4096,
@@ -191,6 +192,7 @@ impl Broker {
             + usize::from(settings.inflight_messages_max)
             + settings.subscriptions_max as usize
             + usize::from(settings.topic_alias_max)
+            + usize::from(settings.topic_alias_sent_max)
             + books.owed_max();
         let may = SESSION_BASE_BYTES
             + 2 * settings.queue_bytes_max as usize

@@ -55,7 +55,9 @@ impl Books {
     }
 
     fn message(&mut self, publish: &Publish<'_>, _now_ms: u64) {
-        assert!(!publish.topic.is_empty() || publish.properties.topic_alias.is_some(), "a message without a topic");
+        let line = self.line.as_mut().expect("there is a connection");
+        let topic = line.topic_of(publish).to_owned();
+        let publish = &Publish { topic: &topic, ..*publish };
         let Some(packet_id) = publish.packet_id else {
             self.first_sent += 1;
             return;
@@ -135,6 +137,20 @@ impl Line {
         if self.version.has_properties() {
             assert_eq!(connack.properties.assigned_client_id.is_some(), self.assigned, "the assigned client id");
         }
+    }
+
+    /// The whole topic of a message [MQTT-3.3.2-10, MQTT-3.3.2-11].
+    fn topic_of<'a>(&'a mut self, publish: &Publish<'a>) -> &'a str {
+        let Some(alias) = publish.properties.topic_alias else {
+            assert!(!publish.topic.is_empty(), "a message without a topic");
+            return publish.topic;
+        };
+        assert!((1..=self.alias_max).contains(&alias), "alias {alias}, at most {}", self.alias_max);
+        assert!(!publish.dup, "a message that is sent again has its whole topic");
+        if !publish.topic.is_empty() {
+            self.aliases.insert(alias, publish.topic.to_owned());
+        }
+        self.aliases.get(&alias).expect("an alias that was set on this connection")
     }
 
     fn acknowledged(&mut self, qos: QoS, ack: &Ack<'_>) {

@@ -62,7 +62,7 @@ fn an_empty_client_id_is_replaced() {
     let settings = Arc::new(Settings::default());
     let nameless = Connect { client_id: "", ..connect(Version::V5) };
     let admission = admit(&nameless, &settings, || "auto-1".to_owned()).unwrap();
-    assert_eq!(admission, Admission { client_id: "auto-1".into(), assigned: true });
+    assert_eq!(admission, Admission::new("auto-1", true));
     let mut rig = Rig::new(Settings::default());
     let mut io = Io::new(&mut rig.out, &mut rig.counters);
     let opened = Session::open(&nameless, &admission, SessionKey(1), &settings, None, 0, &mut io);
@@ -70,7 +70,7 @@ fn an_empty_client_id_is_replaced() {
     assert_eq!(connack_of(&mut rig).4.as_deref(), Some("auto-1"));
 
     let named = admit(&connect(Version::V5), &settings, || unreachable!("it has an id"));
-    assert_eq!(named, Ok(Admission { client_id: "me".into(), assigned: false }));
+    assert_eq!(named, Ok(Admission::new("me", false)));
 }
 
 /// What is refused before there is a session, and with which code. Shows 5.0: MQTT-3.2.2-12, MQTT-3.2.2-13.
@@ -101,6 +101,43 @@ fn refusals_before_the_session() {
         let refusal = admit(&connect, &strict, || "auto".to_owned()).unwrap_err();
         assert_eq!(refusal.reason, reason, "{connect:?}");
     }
+}
+
+/// MQTT 3.1 where it is switched on: client ids of 1 to 23 characters, whatever Clean Session; else return code 1.
+#[test]
+fn version_31_is_taken_where_it_is_switched_on() {
+    let on = Settings { mqtt31: true, ..Settings::default() };
+    let umlauts = "ä".repeat(23);
+    let too_long = "a".repeat(24);
+    let v31 = connect(Version::V31);
+    for (client_id, is_taken) in [("", false), ("a", true), (&*umlauts, true), (&*too_long, false)] {
+        for clean_start in [false, true] {
+            let connect = Connect { client_id, clean_start, ..v31 };
+            let admitted = admit(&connect, &on, || unreachable!("3.1 knows no assigned id"));
+            let expected = if is_taken { None } else { Some(ReasonCode::ClientIdentifierNotValid) };
+            assert_eq!(admitted.err().map(|close| close.reason), expected, "{client_id}");
+        }
+    }
+    let refusal = admit(&v31, &Settings::default(), || unreachable!()).unwrap_err();
+    assert_eq!(refusal.reason, ReasonCode::UnsupportedProtocolVersion);
+    let mut out = Vec::new();
+    refuse_connect(&v31, refusal.reason, &mut out);
+    assert_eq!(out, [0x20, 2, 0, 1]);
+}
+
+/// A session of 3.1 lives on as one of 3.1.1 does; its CONNACK cannot say so.
+#[test]
+fn a_session_of_31_goes_on() {
+    let mut rig = Rig::new(Settings { mqtt31: true, ..Settings::default() });
+    rig.connect(&connect_persistent(Version::V31));
+    let _ = rig.deliver(publish("t", QoS::AtLeastOnce, 1), &[grant(QoS::AtLeastOnce)]);
+    assert_eq!(rig.sent(), ["connack(0x00,false)", "publish(1,1)"]);
+    assert!(!rig.disconnected().ended);
+    assert!(rig.connect(&connect_persistent(Version::V31)).0);
+    assert_eq!(rig.sent(), ["connack(0x00,false)", "publish(1,1,dup)"]);
+    let _ = rig.disconnected();
+    rig.connect(&connect(Version::V31));
+    assert!(rig.disconnected().ended, "Clean Session 1");
 }
 
 /// A refusal is a CONNACK with the code; 3.1.1 says what it has a return code for, else nothing.
@@ -212,6 +249,61 @@ fn a_disconnect_keeps_to_the_clients_packet_size() {
         assert!(rig.handle(&Packet::PingResp).is_err());
         assert!(rig.out.len() <= packet_bytes_max as usize);
         assert_eq!(rig.sent(), expected);
+    }
+}
+
+/// A client that is sent to another server is told to which, if there is room for it, and nobody else is.
+#[test]
+fn a_disconnect_names_another_server() {
+    let reference = "lapwing-2.example:1883";
+    let settings = Settings { server_reference: Some(reference.into()), ..Settings::default() };
+    for (reason, packet_bytes_max, expected) in [
+        (ReasonCode::UseAnotherServer, None, Some(reference)),
+        (ReasonCode::ServerMoved, None, Some(reference)),
+        (ReasonCode::UseAnotherServer, Some(4 + 3 + reference.len() as u32), Some(reference)),
+        (ReasonCode::UseAnotherServer, Some(3 + 3 + reference.len() as u32), None),
+        (ReasonCode::SessionTakenOver, None, None),
+    ] {
+        let properties = ConnectProperties { packet_bytes_max, ..ConnectProperties::default() };
+        let mut rig = Rig::connected(&Connect { properties, ..connect(Version::V5) }, settings.clone());
+        let (session, mut io) = rig.parts();
+        let _ = session.dismiss(reason, "the server shuts down", &mut io);
+        assert!(packet_bytes_max.is_none_or(|max| rig.out.len() <= max as usize));
+        let told = rig.sent_one(|packet| match packet {
+            Packet::Disconnect(disconnect) => {
+                assert_eq!(disconnect.reason, reason);
+                let properties = disconnect.properties;
+                assert_eq!(properties.reason_string.is_some(), packet_bytes_max.is_none());
+                properties.server_reference.map(str::to_owned)
+            }
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(told.as_deref(), expected, "{reason} {packet_bytes_max:?}");
+    }
+}
+
+/// Response Information: for those who request it, where it is set, and only for ids that are one level of a topic.
+///
+/// Shows 5.0: MQTT-3.1.2-28.
+#[test]
+fn response_information_is_given_on_request() {
+    let set = Settings { response_information_prefix: Some("answers/".into()), ..Settings::default() };
+    for (settings, client_id, request_response_information, expected) in [
+        (&set, "me", true, Some("answers/me")),
+        (&set, "me", false, None),
+        (&Settings::default(), "me", true, None),
+        (&set, "a/b", true, None),
+        (&set, "a+", true, None),
+        (&set, "#", true, None),
+    ] {
+        let properties = ConnectProperties { request_response_information, ..ConnectProperties::default() };
+        let mut rig = Rig::new(settings.clone());
+        rig.connect(&Connect { client_id, properties, ..connect(Version::V5) });
+        let told = rig.sent_one(|packet| match packet {
+            Packet::ConnAck(connack) => connack.properties.response_information.map(str::to_owned),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(told.as_deref(), expected, "{client_id}");
     }
 }
 

@@ -114,6 +114,19 @@ fn receive_maximum_is_enforced() {
     (1..=100).for_each(|n| old.published(publish("t", QoS::AtLeastOnce, n), Accepted::Later(u64::from(n))));
 }
 
+/// A PUBREL that comes before our PUBREC is answered and makes no room: what waits for a commit stays bounded.
+#[test]
+fn an_early_release_makes_no_room() {
+    let mut rig = Rig::connected(&connect(Version::V5), Settings { receive_maximum: 3, ..Settings::default() });
+    for n in 1..=3 {
+        rig.published(publish("t", QoS::ExactlyOnce, 1), Accepted::Later(n));
+        rig.done(Packet::PubRel(Ack::success(id(1))));
+    }
+    assert_eq!(rig.sent(), ["pubcomp(1)"; 3]);
+    let close = rig.handle(&Packet::Publish(publish("t", QoS::ExactlyOnce, 1))).unwrap_err();
+    assert_eq!(close.reason, ReasonCode::ReceiveMaximumExceeded);
+}
+
 /// Many QoS 2 messages at once: 3.1.1 may use every id.
 #[test]
 fn all_packet_ids_can_be_in_use() {

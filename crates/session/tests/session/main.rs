@@ -1,11 +1,13 @@
 //! The session against the specification: what each test shows stands beside it as [MQTT-x.y.z-n] of version 5.0.
 
+mod authentication;
 mod connecting;
 mod inbound;
 mod lossy_link;
 mod outbound;
 mod queueing;
 mod rig;
+mod sent_aliases;
 mod subscribing;
 mod time;
 mod transitions;

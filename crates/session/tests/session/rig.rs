@@ -99,7 +99,7 @@ impl Rig {
 
     /// Opens a connection; returns whether a session was present, and the session that was discarded.
     pub fn connect(&mut self, connect: &Connect<'_>) -> (bool, Option<Session>) {
-        let admission = Admission { client_id: connect.client_id.into(), assigned: connect.client_id.is_empty() };
+        let admission = Admission::new(connect.client_id, connect.client_id.is_empty());
         self.version = connect.version;
         self.out.clear();
         let mut io = Io::new(&mut self.out, &mut self.counters);

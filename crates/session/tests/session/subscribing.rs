@@ -17,7 +17,8 @@ fn retained(retain_handling: RetainHandling) -> SubscriptionOptions {
 /// [MQTT-3.8.4-1, MQTT-3.8.4-3, MQTT-3.8.4-5, MQTT-3.8.4-6, MQTT-3.8.4-7, MQTT-3.9.3-1] one code per filter, in order: granted, refused by the node, over the limit.
 #[test]
 fn every_filter_is_answered_in_order() {
-    for (version, refused, full) in [(Version::V5, 0x87, 0x97), (Version::V311, 0x80, 0x80)] {
+    for (version, refused, full) in [(Version::V5, 0x87, 0x97), (Version::V311, 0x80, 0x80), (Version::V31, 0x80, 0x80)]
+    {
         let settings = Settings { subscriptions_max: 3, ..Settings::default() };
         let mut rig = Rig::connected(&connect(version), settings);
         let filters = [

@@ -69,6 +69,15 @@ fn a_disconnect_may_change_the_expiry() {
         let deadline_ms = rig.now_ms + u64::from(to) * 1000;
         assert!(ends || rig.session().deadline_ms() == Some(deadline_ms));
     }
+    // What was asked for counts, not what was granted: this client breaks no rule. It is granted no more than before.
+    let strict = Settings { session_expiry_s_max: 0, ..Settings::default() };
+    let mut rig = Rig::connected(&expiring(600), strict);
+    assert_eq!(rig.handle(&leave(7)).unwrap_err().reason, ReasonCode::Success);
+    assert!(rig.disconnected().ended);
+    let mut rig = Rig::connected(&expiring(600), Settings { session_expiry_s_max: 5, ..Settings::default() });
+    assert!(rig.handle(&leave(7)).is_err() && !rig.disconnected().ended);
+    let deadline_ms = rig.now_ms + 5000;
+    assert_eq!(rig.session().deadline_ms(), Some(deadline_ms));
     let mut rig = Rig::connected(&expiring(0), Settings::default());
     assert_eq!(rig.handle(&leave(7)).unwrap_err().reason, ReasonCode::ProtocolError);
     assert_eq!((rig.sent(), rig.disconnected().ended), (vec!["disconnect(0x82)".to_owned()], true));

@@ -1,8 +1,8 @@
 //! Every packet type in every situation: what is answered, and whether the connection survives.
 
 use lapwing_codec::{
-    Ack, Auth, ConnAck, ConnAckProperties, Disconnect, Packet, QoS, ReasonCode, ReasonProperties, SubAck, UnsubAck,
-    Version,
+    Ack, Auth, ConnAck, ConnAckProperties, Disconnect, Packet, QoS, ReasonCode, ReasonProperties, SubAck,
+    SubscriptionOptions, UnsubAck, Version,
 };
 use lapwing_session::{Accepted, Delivered, Side};
 
@@ -78,6 +78,85 @@ fn acknowledgements_in_every_situation() {
                 let expected = if version == Version::V5 { expected.to_owned() } else { expected.replace(",0x92", "") };
                 assert_eq!(got, expected, "{name} when {situation:?} in {version:?}");
             }
+        }
+    }
+}
+
+/// Error codes in acknowledgements: PUBREC with one ends its message and no other, in the others the code says nothing.
+/// Columns as in `SITUATIONS`; then what is still under way.
+#[test]
+fn acknowledgements_with_error_codes_in_every_situation() {
+    type Row = (&'static str, fn(Ack<'static>) -> Packet<'static>, ReasonCode, [(&'static str, usize); 5]);
+    const BROKEN: (&str, usize) = (PROTOCOL_ERROR, 1);
+    let rows: [Row; 5] = [
+        ("puback", Packet::PubAck, ReasonCode::QuotaExceeded, [("", 0), ("", 0), BROKEN, BROKEN, ("", 0)]),
+        ("puback", Packet::PubAck, ReasonCode::NoMatchingSubscribers, [("", 0), ("", 0), BROKEN, BROKEN, ("", 0)]),
+        (
+            "pubrec",
+            Packet::PubRec,
+            ReasonCode::NotAuthorized,
+            [("pubrel(1,0x92)", 0), BROKEN, ("", 0), ("", 0), ("pubrel(1,0x92)", 0)],
+        ),
+        (
+            "pubrel",
+            Packet::PubRel,
+            ReasonCode::PacketIdentifierNotFound,
+            [
+                ("pubcomp(1,0x92)", 0),
+                ("pubcomp(1,0x92)", 1),
+                ("pubcomp(1,0x92)", 1),
+                ("pubcomp(1,0x92)", 1),
+                ("pubcomp(1)", 0),
+            ],
+        ),
+        ("pubcomp", Packet::PubComp, ReasonCode::PacketIdentifierNotFound, [("", 0), BROKEN, BROKEN, ("", 0), ("", 0)]),
+    ];
+    for (name, packet, reason, expected) in rows {
+        for (situation, (answer, under_way)) in SITUATIONS.into_iter().zip(expected) {
+            let mut rig = rig_in(situation, Version::V5);
+            let got = outcome(&mut rig, packet(Ack::new(id(1), reason)));
+            let left = rig.session().inflight_messages();
+            assert_eq!((&*got, left), (answer, under_way), "{name} with {reason} when {situation:?}");
+        }
+    }
+}
+
+/// The same acknowledgement twice: the second finds nothing, and harms nothing that came into its place.
+#[test]
+fn repeated_acknowledgements_find_nothing() {
+    for (qos, acks, again) in [
+        (
+            QoS::AtLeastOnce,
+            &[Packet::PubAck as fn(Ack<'static>) -> Packet<'static>][..],
+            Packet::PubAck(Ack::success(id(1))),
+        ),
+        (QoS::ExactlyOnce, &[Packet::PubRec, Packet::PubComp], Packet::PubComp(Ack::success(id(1)))),
+    ] {
+        let mut rig = Rig::v5();
+        rig.deliver_times(2, publish("t", qos, 1), &[grant(qos)]);
+        acks.iter().for_each(|ack| rig.done(ack(Ack::success(id(1)))));
+        rig.out.clear();
+        rig.done(again);
+        assert_eq!((rig.sent(), rig.session().inflight_messages()), (vec![], 1));
+    }
+    let mut rig = Rig::v5();
+    rig.published(publish("t", QoS::ExactlyOnce, 1), Accepted::Now);
+    rig.done(Packet::PubRel(Ack::success(id(1))));
+    rig.done(Packet::PubRel(Ack::success(id(1))));
+    assert_eq!(rig.sent(), ["pubrec(1)", "pubcomp(1)", "pubcomp(1,0x92)"]);
+}
+
+/// SUBSCRIBE and UNSUBSCRIBE are taken in every situation, even with a packet id that a message uses.
+#[test]
+fn requests_in_every_situation() {
+    for situation in SITUATIONS {
+        for version in [Version::V5, Version::V311, Version::V31] {
+            let mut rig = rig_in(situation, version);
+            let reply = rig.subscribe(&[("a", SubscriptionOptions::default())], |_| Ok(())).expect("a legal request");
+            rig.reply(reply).expect("it fits");
+            let (reply, removed) = rig.unsubscribe(&["a"]);
+            rig.reply(reply).expect("it fits");
+            assert_eq!((rig.sent().len(), removed.len()), (2, 1), "{situation:?} in {version:?}");
         }
     }
 }
