@@ -6,6 +6,7 @@ from typing import final
 from typing_extensions import Buffer
 
 __all__ = [
+    "Authority",
     "Client",
     "CoreError",
     "Fleet",
@@ -13,6 +14,7 @@ __all__ = [
     "Sink",
     "Swarm",
     "__version__",
+    "hash_password",
     "monotonic_ns",
     "swarm_report_json",
 ]
@@ -34,6 +36,32 @@ class CoreError(Exception):
     message: str
     remedy: str
     evidence: dict[str, int]
+
+@final
+class Authority:
+    """Users and rules, asked from any thread; see ``lapwing.config.access_json``."""
+
+    def __new__(cls, config_json: str) -> Authority:
+        """Reads users and rules: ``{"auth": {"users": [...]}, "rules": [...]}``."""
+    def reload(self, config_json: str) -> None:
+        """Takes other users and rules from now on; on an error nothing changes."""
+    def has_users(self) -> bool:
+        """True when there is a users file; without one no password and no token is anybody's."""
+    def check_password(self, user: str, password: bytes) -> str | None:
+        """The user's name, if this is its password or one of its tokens.
+
+        Takes tens of milliseconds, without the interpreter's lock; once verified, microseconds.
+        """
+    def check_token(self, token: str) -> str | None:
+        """The name of the user whose token this is."""
+    def may(self, identity: str | None, right: str, what: str) -> bool:
+        """Whether somebody may ``publish`` to a topic, ``subscribe`` to a filter, read a ``stream``, or ``admin``.
+
+        ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
+        """
+
+def hash_password(password: bytes) -> str:
+    """Hashes a password for a users file: argon2id, as a PHC string."""
 
 @final
 class Node:

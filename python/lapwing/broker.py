@@ -35,6 +35,8 @@ class Broker:
         shards: Data threads; 0 means one per core.
         pin: Keep each data thread on a core of its own; off by default, because this process has other work.
         limits: Limits by name, as in the ``[limits]`` table: ``{"packet_bytes_max": "16MiB"}``.
+        users: File of users, as ``lapwing user`` writes it. None: names and passwords mean nothing.
+        rules: Who may do what, as ``[[rules]]`` tables; with none, everybody may everything.
 
     Raises:
         ConfigError: a setting is wrong; every problem is listed.
@@ -50,6 +52,8 @@ class Broker:
         shards: int = 0,
         pin: bool = False,
         limits: Mapping[str, object] | None = None,
+        users: str | Path | None = None,
+        rules: Sequence[Mapping[str, object]] = (),
     ) -> None:
         self._temporary = None if data is not None else _temporary_folder()
         broker: dict[str, object] = {
@@ -60,7 +64,8 @@ class Broker:
             "pin": pin,
         }
         tables = {name: _stream_table(stream) for name, stream in (streams or {}).items()}
-        self._prepare(_checked({"broker": broker, "streams": tables, "limits": dict(limits or {})}))
+        access = {"auth": {"users": users}, "rules": list(rules)}
+        self._prepare(_checked({"broker": broker, "streams": tables, "limits": dict(limits or {}), **access}))
 
     @classmethod
     def from_config(cls, config: Config) -> Self:

@@ -44,8 +44,10 @@ def connect(
     properties: bytes = b"",
     will: tuple[str, bytes, int, bool] | None = None,
     will_properties: bytes = b"",
+    username: str | None = None,
+    password: str | bytes | None = None,
 ) -> bytes:
-    flags = 2 if clean else 0
+    flags = (2 if clean else 0) | (username is not None) << 7 | (password is not None) << 6
     payload = text(client_id)
     if will is not None:
         topic, message, qos, retain = will
@@ -53,6 +55,7 @@ def connect(
         payload += (
             (varint(len(will_properties)) + will_properties if version == 5 else b"") + text(topic) + text(message)
         )
+    payload += b"".join(text(field) for field in (username, password) if field is not None)
     head = text("MQTT") + bytes([version, flags]) + struct.pack("!H", keep_alive_s)
     return packet(0x10, head + (varint(len(properties)) + properties if version == 5 else b"") + payload)
 

@@ -8,7 +8,7 @@ use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConf
 use lapwing_transport::{ListenAddress, Listener};
 use mio::Poll;
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
@@ -60,12 +60,13 @@ pub(crate) fn open_log() -> OpenLog {
 /// The log comes first: a node whose log is damaged must not hold a port.
 pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Hooks>>) -> Result<Parts, NodeError> {
     let shards = config.shard_count() as usize;
+    let authority = config::authority(&config.auth, &config.rules)?;
     let opened = open_streams(&config, open)?;
     let listeners = bind(&config)?;
     let urls = listeners.iter().map(Listener::url).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
-    let shared = Arc::new(Shared::new(config.clone(), bells.clone()));
+    let shared = Arc::new(Shared::new(config.clone(), authority, bells.clone()));
     let (writer, reader) = opened.map_or((None, None), |(writer, reader)| (Some(writer), Some(reader)));
     let (feeds, log) = match writer {
         Some(writer) => lay_log(&config, writer, &bells),

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use lapwing_access::Authority;
+
 use crate::config::Config;
 use crate::descriptors;
 use crate::error::NodeError;
@@ -34,6 +36,8 @@ pub struct Failure {
 /// One per node. Each field says who writes it.
 pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
+    /// Users and rules; asked by every thread, changed by the handle.
+    pub(crate) authority: Authority,
     /// As configured, or fewer where the process may not open so many files.
     connections_max: u32,
     /// What the operator should hear; emptied by whoever tells it.
@@ -55,10 +59,11 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Arc<Config>, bells: Vec<Bell>) -> Self {
+    pub(crate) fn new(config: Arc<Config>, authority: Authority, bells: Vec<Bell>) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         Shared {
             config,
+            authority,
             connections_max,
             notices: Mutex::new(notice.into_iter().collect()),
             epoch: Instant::now(),

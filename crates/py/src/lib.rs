@@ -7,6 +7,7 @@
 //!   its tree. A panic never crosses: PyO3 turns it into `PanicException`.
 //! - `python/lapwing/_core.pyi` says the same in types; a test compares the two.
 
+mod access;
 mod client;
 mod core_error;
 mod fleet;
@@ -25,10 +26,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("CoreError", module.py().get_type::<core_error::CoreError>())?;
     module.add_class::<node::Node>()?;
+    module.add_class::<access::Authority>()?;
     module.add_class::<client::Client>()?;
     module.add_class::<swarm::Swarm>()?;
     module.add_class::<swarm::Sink>()?;
     module.add_class::<fleet::Fleet>()?;
+    module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::monotonic_ns, module)?)?;
     Ok(())

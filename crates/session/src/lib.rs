@@ -69,6 +69,7 @@ mod message;
 mod open;
 mod outbound;
 mod queue;
+mod revoke;
 mod routed;
 mod sent_aliases;
 mod session;

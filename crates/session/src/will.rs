@@ -45,6 +45,11 @@ impl StoredWill {
         }
     }
 
+    /// Where it will be published.
+    pub(crate) fn topic(&self) -> &str {
+        self.message.topic()
+    }
+
     /// The client has gone: returns when the will is due, its delay over.
     pub(crate) fn start_delay(&mut self, now_ms: u64) -> u64 {
         let due_at_ms = now_ms.saturating_add(u64::from(self.delay_s) * 1000);

@@ -7,9 +7,23 @@
 - ``limits`` mirrors the node's own limits, name for name; ``node_json`` is what the node is given.
 """
 
+from lapwing.config.auth import AuthSection, access_json
 from lapwing.config.limits import Limits
 from lapwing.config.load import Loaded, load
 from lapwing.config.model import BrokerSection, Config, HttpSection, node_json
+from lapwing.config.rules import RuleConfig
 from lapwing.config.streams import StreamConfig
 
-__all__ = ["BrokerSection", "Config", "HttpSection", "Limits", "Loaded", "StreamConfig", "load", "node_json"]
+__all__ = [
+    "AuthSection",
+    "BrokerSection",
+    "Config",
+    "HttpSection",
+    "Limits",
+    "Loaded",
+    "RuleConfig",
+    "StreamConfig",
+    "access_json",
+    "load",
+    "node_json",
+]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
 from lapwing.config.model import Config, layered
-from lapwing.config.problems import config_error, place_of
+from lapwing.config.problems import config_error, has, place_of
 
 
 @dataclass(frozen=True)
@@ -28,15 +28,7 @@ class Loaded:
 
 
 def _is_set(path: KeyPath, layers: tuple[Layer, ...]) -> bool:
-    return any(_reaches(layer.values, path) for layer in layers)
-
-
-def _reaches(values: object, path: KeyPath) -> bool:
-    for name in path:
-        if not isinstance(values, Mapping) or name not in values:
-            return False
-        values = values[name]
-    return True
+    return any(has(layer.values, path) for layer in layers)
 
 
 def load(

@@ -18,8 +18,10 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
+from lapwing.config.auth import AuthSection, access_tables
 from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
+from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
 from lapwing.config.units import Duration
 
@@ -105,6 +107,8 @@ class Config(BaseSettings):
     http: HttpSection = HttpSection()
     limits: Limits = Limits()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
+    auth: AuthSection = AuthSection()
+    rules: Rules = []
 
     @classmethod
     def settings_customise_sources(
@@ -137,7 +141,7 @@ class _LayerSource(PydanticBaseSettingsSource):
 
 
 def node_json(config: Config) -> str:
-    """What ``lapwing._core.Node`` is started with: the node's own names and units."""
+    """What ``lapwing._core.Node`` is started with: the node's own names and units; files it names are read now."""
     document = {
         "listen": config.broker.listen,
         "shards": config.broker.shards,
@@ -148,6 +152,7 @@ def node_json(config: Config) -> str:
         "response_information_prefix": config.broker.response_information_prefix,
         "limits": config.limits.model_dump(by_alias=True),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
+        **access_tables(config),
     }
     return json.dumps(document)
 

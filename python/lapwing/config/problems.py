@@ -50,12 +50,13 @@ def place_of(path: KeyPath, layers: Sequence[Layer]) -> str:
     """Where the strongest layer that has ``path``, or else the nearest table above it, says so."""
     for length in range(len(path), 0, -1):
         for layer in layers:
-            if _has(layer.values, path[:length]):
+            if has(layer.values, path[:length]):
                 return _nearest_place(path[:length], layer)
     return ""
 
 
-def _has(values: object, path: KeyPath) -> bool:
+def has(values: object, path: KeyPath) -> bool:
+    """Whether there is something at ``path`` in nested tables and lists."""
     for name in path:
         if isinstance(values, Mapping) and name in values:
             values = values[name]

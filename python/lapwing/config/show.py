@@ -15,6 +15,8 @@ from lapwing.config.load import Loaded
 from lapwing.config.problems import show_key
 from lapwing.config.units import Unit, show_duration, show_size
 
+_REPEATED = ("rules",)  # lists of tables, each written as [[name]]
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -23,6 +25,12 @@ class Entry:
     path: KeyPath
     value: object
     place: str
+
+    @property
+    def header(self) -> str:
+        """The line above its table: ``[limits]``, or ``[[rules]]`` for one of several."""
+        table = self.path[:-1]
+        return f"[[{table[0]}]]" if table[0] in _REPEATED else f"[{'.'.join(table)}]"
 
 
 def entries(loaded: Loaded) -> list[Entry]:
@@ -38,6 +46,9 @@ def _walk(table: BaseModel, above: KeyPath) -> Iterator[tuple[KeyPath, object]]:
         elif isinstance(value, dict):
             for key, below in value.items():
                 yield from _walk(below, (*above, name, key))
+        elif name in _REPEATED and not above:
+            for number, below in enumerate(value):
+                yield from _walk(below, (name, str(number)))
         else:
             yield (*above, name), written(value, field)
 
@@ -63,7 +74,7 @@ def as_toml(loaded: Loaded) -> str:
     for entry in entries(loaded):
         if entry.path[:-1] != table:
             table = entry.path[:-1]
-            lines += ["", f"[{'.'.join(table)}]"]
+            lines += ["", entry.header]
         assignment = f"{entry.path[-1]} = {json.dumps(entry.value, ensure_ascii=False)}"
         lines.append(f"{assignment:<48} # {entry.place}")
     return "\n".join(lines[1:])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 
 Path = tuple[str, ...]
 _STRING = re.compile(r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'', re.DOTALL)
@@ -16,8 +17,9 @@ _COMMENT = re.compile(r"#[^\n]*")
 
 
 def key_lines(text: str) -> dict[Path, int]:
-    """Line (from 1) of each key and table header, by its full path."""
+    """Line (from 1) of each key and table header, by its full path; ``[[rules]]`` is ("rules", "0"), then "1"."""
     lines: dict[Path, int] = {}
+    repeated: Counter[Path] = Counter()
     table: Path = ()
     position = 0
     while position < len(text):
@@ -27,6 +29,10 @@ def key_lines(text: str) -> dict[Path, int]:
         if statement.startswith("["):
             table = _header_path(statement)
             lines.setdefault(table, line)
+            if statement.startswith("[["):
+                repeated[table] += 1
+                table = (*table, str(repeated[table] - 1))
+                lines[table] = line
         elif statement and not statement.startswith("#"):
             lines[table + _key_path(statement)] = line
         position = end + 1

@@ -3,6 +3,7 @@
 //! Python owns files, environment and flags (and their messages to the user); here each value is checked once more,
 //! because a limit of zero would hang a shard.
 
+mod auth;
 mod hooks;
 mod limits;
 mod streams;
@@ -10,10 +11,12 @@ mod streams;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use lapwing_access::{AuthConfig, RuleConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::error::NodeError;
 
+pub(crate) use auth::authority;
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
 pub use streams::{StreamConfig, StreamKey};
@@ -42,6 +45,10 @@ pub struct Config {
     pub streams: BTreeMap<String, StreamConfig>,
     /// Bounds of the hooks.
     pub hooks: HooksConfig,
+    /// Who is known.
+    pub auth: AuthConfig,
+    /// Who may do what; with none, everybody may everything.
+    pub rules: Vec<RuleConfig>,
 }
 
 impl Default for Config {
@@ -57,6 +64,8 @@ impl Default for Config {
             limits: Limits::default(),
             streams: BTreeMap::new(),
             hooks: HooksConfig::default(),
+            auth: AuthConfig::default(),
+            rules: Vec::new(),
         }
     }
 }
@@ -93,6 +102,7 @@ impl Config {
         for (name, stream) in &self.streams {
             stream.check(name)?;
         }
+        authority(&self.auth, &self.rules)?;
         Ok(())
     }
 
@@ -152,6 +162,8 @@ mod tests {
             (r#"{"limits": {"output_high_bytes": 99999999}}"#, "limits.output_high_bytes"),
             (r#"{"streams": {"a": {"filter": "x"}}}"#, "data_dir"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "a/#/b"}}}"#, "streams.a.filter"),
+            (r#"{"auth": {"users": [{"name": "alice", "password": "x"}]}}"#, "auth.users.alice.password"),
+            (r#"{"rules": [{"identity": "a", "may": ["publish"], "topics": ["%"]}]}"#, "rules.0.topics.0"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "x", "partitions": 0}}}"#, "streams.a.partitions"),
         ] {
             let error = Config::from_json(json).unwrap_err().to_string();

@@ -20,10 +20,12 @@ pub(crate) enum DropReason {
     HookLate,
     /// Too many calls waited for hooks, and `on_failure` is "refuse".
     HookQueueFull,
+    /// Its publisher may not send it.
+    NotAuthorized,
 }
 
 impl DropReason {
-    pub(crate) const COUNT: usize = 8;
+    pub(crate) const COUNT: usize = 9;
     /// Every reason with its label, in the order of the variants.
     pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
         (DropReason::GroupEmpty, "group_empty"),
@@ -34,6 +36,7 @@ impl DropReason {
         (DropReason::HookFailed, "hook_failed"),
         (DropReason::HookLate, "hook_late"),
         (DropReason::HookQueueFull, "hook_queue_full"),
+        (DropReason::NotAuthorized, "not_authorized"),
     ];
 }
 

@@ -1,5 +1,6 @@
 //! Counters of a node: each shard and the log thread count for themselves, a reader adds them up.
 
+mod access;
 mod counter;
 mod drops;
 mod hooks;
@@ -7,6 +8,7 @@ mod log;
 mod prometheus;
 mod shard;
 
+pub(crate) use access::{AccessCounters, Refused};
 pub(crate) use counter::{Counter, Gauge};
 pub(crate) use drops::DropReason;
 pub(crate) use hooks::HookCounters;

@@ -3,7 +3,7 @@
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Counters as SessionCounters, DropReason as SessionDrop};
 
-use super::{Counter, DropReason, Gauge, HookCounters, Metric};
+use super::{AccessCounters, Counter, DropReason, Gauge, HookCounters, Metric};
 
 /// Counters of one shard.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub(crate) struct ShardCounters {
     pub(crate) closes_connect_timeout: Counter,
     /// Connections closed because their output buffer was full or stalled.
     pub(crate) closes_slow_reader: Counter,
+    /// What was refused for want of a right.
+    pub(crate) access: AccessCounters,
 }
 
 impl Default for ShardCounters {
@@ -81,6 +83,7 @@ impl Default for ShardCounters {
             closes_network: Counter::default(),
             closes_connect_timeout: Counter::default(),
             closes_slow_reader: Counter::default(),
+            access: AccessCounters::default(),
         }
     }
 }
@@ -183,6 +186,7 @@ impl ShardCounters {
             Metric::counter("lapwing_loop_turns_total", "Turns of the event loops.", sum(|s| s.turns.get())),
             Metric::counter("lapwing_loop_sleeps_total", "Times an event loop slept.", sum(|s| s.wakes.get())),
         ]);
+        metrics.extend(AccessCounters::collect(shards.iter().map(|shard| &shard.access)));
         metrics.extend(drops(shards));
         metrics.extend(closes(shards));
         metrics

@@ -194,6 +194,11 @@ impl Clients {
         Some(entry)
     }
 
+    /// The keys of all sessions.
+    pub(crate) fn session_keys(&self) -> Vec<SessionKey> {
+        self.sessions.iter().map(|(_, entry)| entry.session.key()).collect()
+    }
+
     pub(crate) fn session_count(&self) -> usize {
         self.sessions.len()
     }

@@ -2,12 +2,14 @@
 
 use std::time::Instant;
 
+use lapwing_access::Identity;
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode};
 use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malformed};
 
 use super::clients::Entry;
 use super::connection::Stage;
 use super::judge::Stop;
+use super::licence::Licence;
 use super::serve::Flow;
 use super::standing::Standing;
 use super::{Due, Shard};
@@ -36,10 +38,14 @@ impl Shard {
             self.move_connection(index, owner, bytes);
             return Flow::Gone;
         }
-        match self.judge_connect(index, connect, &admission) {
-            Ok(standing) => self.open_session(index, connect, &admission, standing),
+        let standing = match self.judge_connect(index, connect, &admission) {
+            Ok(standing) => standing,
             Err(Stop::Asked) => return Flow::Asked,
             Err(Stop::Refused { reason, .. }) => return self.refuse(index, connect, reason),
+        };
+        match self.permit_connect(connect, &standing.identity, &admission.client_id) {
+            Ok(licence) => self.open_session(index, connect, &admission, standing, licence),
+            Err(reason) => return self.refuse(index, connect, reason),
         }
         Flow::Continue
     }
@@ -63,8 +69,15 @@ impl Shard {
         }
     }
 
-    fn open_session(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission, standing: Standing) {
-        let existing = self.take_existing(&admission.client_id);
+    fn open_session(
+        &mut self,
+        index: usize,
+        connect: &Connect<'_>,
+        admission: &Admission,
+        standing: Standing,
+        licence: Option<Box<Licence>>,
+    ) {
+        let existing = self.take_existing(&admission.client_id, &standing.identity);
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
         let (existing, former) = existing.map_or((None, None), |entry| (Some(entry.session), entry.standing.who));
         let key = self.clients.next_key();
@@ -83,6 +96,7 @@ impl Shard {
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
             connection.gate = None;
+            connection.licence = licence;
         }
         self.clients.note_waiting(key);
         self.clients.touch(index);
@@ -101,7 +115,9 @@ impl Shard {
     }
 
     /// The session that the client has already, taken out of the table and off its former connection.
-    fn take_existing(&mut self, client_id: &str) -> Option<Entry> {
+    ///
+    /// One that nobody in particular began ends here when somebody with a name comes: it is not theirs to read.
+    fn take_existing(&mut self, client_id: &str, identity: &Identity) -> Option<Entry> {
         let key = self.clients.find(client_id)?;
         if let Some(former) = self.clients.entry(key)?.connection {
             self.take_over(former, key);
@@ -109,7 +125,12 @@ impl Shard {
             self.clients.entry(key)?;
         }
         self.left_offline();
-        self.clients.remove_session(key)
+        let entry = self.clients.remove_session(key)?;
+        if entry.standing.identity == *identity {
+            return Some(entry);
+        }
+        self.end_session(entry.session, entry.standing.who.as_ref());
+        None
     }
 
     /// Bytes that are no packet.

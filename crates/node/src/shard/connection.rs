@@ -8,6 +8,7 @@ use lapwing_session::SessionKey;
 use lapwing_transport::Socket;
 
 use super::gate::Gate;
+use super::licence::Licence;
 
 /// A connection on its shard. Idle, it holds no buffer.
 pub(crate) struct Connection {
@@ -34,6 +35,8 @@ pub(crate) struct Connection {
     pub(crate) hold: Option<Hold>,
     /// What it waits for at the gate, or was told there; none when it passes freely.
     pub(crate) gate: Option<Box<Gate>>,
+    /// What its client may do; none while it connects, and where there are no rules.
+    pub(crate) licence: Option<Box<Licence>>,
     /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
     pub(crate) stalled_since_ms: u64,
     /// A timer looks after its stall.
@@ -93,6 +96,7 @@ impl Connection {
             touched: false,
             hold: None,
             gate: None,
+            licence: None,
             stalled_since_ms: 0,
             watched: false,
         }

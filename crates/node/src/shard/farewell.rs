@@ -88,7 +88,7 @@ impl Shard {
         }
     }
 
-    fn remove_session(&mut self, key: SessionKey) {
+    pub(super) fn remove_session(&mut self, key: SessionKey) {
         if let Some(entry) = self.clients.remove_session(key) {
             self.end_session(entry.session, entry.standing.who.as_ref());
         }

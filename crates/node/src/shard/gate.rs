@@ -11,6 +11,7 @@ use lapwing_codec::{Packet, Publish, decode};
 use super::Shard;
 use super::connection::Hold;
 use super::judge::Candidate;
+use super::licence::permits;
 use super::serve::{Client, Flow};
 use crate::config::OnFailure;
 use crate::hooks::{HookCall, HookFeed, HookMessage, HookName, Missing, Verdict, Whom};
@@ -86,6 +87,7 @@ impl Shard {
     fn ask_publishes(&mut self, index: usize, client: &Client, bytes: &[u8]) -> Asking {
         let limits = self.limits.clone();
         let Some(who) = client.who.clone() else { return Asking::Needless };
+        let mut licence = self.lend_licence(client.session);
         let Some(entry) = self.clients.entry(client.session) else { return Asking::Needless };
         let (mut calls, mut aliases, mut at) = (Vec::new(), Vec::new(), 0);
         while calls.len() < RUN_PACKETS && at < RUN_BYTES {
@@ -95,13 +97,14 @@ impl Shard {
             // What the session refuses or only acknowledges again is none of the hook's business.
             let is_repeated = entry.session.is_repeated(&publish);
             let Some(topic) = resolve(&publish, &mut aliases, |alias| entry.session.topic_of(alias)) else { break };
-            if is_repeated {
+            if is_repeated || !permits(licence.as_mut(), topic) {
                 break;
             }
             let message = Box::new(HookMessage::of(&Publish { topic, ..publish }));
             calls.push(HookCall::Publish { client: who.clone(), message, is_will: false });
             at += len;
         }
+        self.return_licence(client.session, licence);
         self.ask(index, calls)
     }
 

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use lapwing_access::{Identity, Voucher};
 use lapwing_codec::{Connect, Publish, PublishProperties, ReasonCode, SubscriptionIds};
 use lapwing_session::Admission;
 
@@ -44,17 +45,17 @@ impl Shard {
         connect: &Connect<'_>,
         admission: &Admission,
     ) -> Result<Standing, Stop> {
-        let identity = None;
+        let identity = Identity::ANONYMOUS;
         if self.hooks.is_none() {
             return Ok(Standing { identity, who: None });
         }
         let who = HookClient {
             client_id: (*admission.client_id).into(),
-            identity,
+            identity: identity.shared_name().cloned(),
             address: String::new(),
             version: connect.version.level(),
         };
-        let decided = self.consult(index, connect, who);
+        let decided = self.consult(index, connect, who, identity);
         if let Err(Stop::Asked) = decided
             && admission.assigned
             && let Some(connection) = self.clients.connection(index)
@@ -65,9 +66,15 @@ impl Shard {
     }
 
     /// Hears `on_connect`, if there is one.
-    fn consult(&mut self, index: usize, connect: &Connect<'_>, who: HookClient) -> Result<Standing, Stop> {
+    fn consult(
+        &mut self,
+        index: usize,
+        connect: &Connect<'_>,
+        who: HookClient,
+        identity: Identity,
+    ) -> Result<Standing, Stop> {
         if !self.hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Connect)) {
-            return Ok(standing(who));
+            return Ok(standing(who, identity));
         }
         let verdict = match self.next_verdict(index) {
             Some(verdict) => verdict,
@@ -77,10 +84,7 @@ impl Shard {
             },
         };
         match verdict {
-            Verdict::Admit(identity) => {
-                let identity = identity.or_else(|| who.identity.clone());
-                Ok(standing(HookClient { identity, ..who }))
-            }
+            Verdict::Admit(Some(name)) => Ok(standing(who, Identity::named(name, Voucher::Hook))),
             Verdict::Refuse { reason, text } => {
                 self.counters.hooks.refused(HookName::Connect);
                 Err(Stop::Refused { reason, text })
@@ -88,7 +92,7 @@ impl Shard {
             Verdict::Missing(_) if !self.passes_unjudged() => {
                 Err(Stop::Refused { reason: ReasonCode::ServerUnavailable, text: None })
             }
-            _ => Ok(standing(who)),
+            _ => Ok(standing(who, identity)),
         }
     }
 
@@ -100,8 +104,9 @@ impl Shard {
     }
 }
 
-fn standing(who: HookClient) -> Standing {
-    Standing { identity: who.identity.clone(), who: Some(Arc::new(who)) }
+fn standing(who: HookClient, identity: Identity) -> Standing {
+    let who = HookClient { identity: identity.shared_name().cloned(), ..who };
+    Standing { identity, who: Some(Arc::new(who)) }
 }
 
 fn connect_call(connect: &Connect<'_>, who: &HookClient) -> HookCall {

@@ -38,6 +38,9 @@ impl Shard {
             None => return Flow::Gone,
         };
         let original = inbound.publish();
+        if !self.may_publish(index, client, original.topic) {
+            return self.forbid_publish(index, client, &inbound);
+        }
         match self.decide_publish(verdict) {
             Ok(None) => self.publish(index, client, &inbound, original),
             Ok(Some(changed)) => self.publish(index, client, &inbound, changed.publish(&original)),

@@ -17,6 +17,7 @@ mod groups;
 mod interest;
 mod judge;
 mod judged;
+mod licence;
 mod mailroom;
 mod pages;
 mod post;
@@ -141,6 +142,8 @@ pub(crate) struct Shard {
     now_ms: u64,
     /// Clients are being sent away.
     draining: bool,
+    /// The version of users and rules that all licences were made under.
+    licences_version: u64,
     /// The last ticket that acknowledgements were released for.
     acknowledged: u64,
     /// Mail came or went in this turn: worth looking again before sleeping.
@@ -180,6 +183,7 @@ impl Shard {
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
+            licences_version: shared.authority.version(),
             acknowledged: 0,
             mail_moved: false,
             spinning: turn::Spinning::default(),

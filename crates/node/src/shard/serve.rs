@@ -167,9 +167,10 @@ impl Shard {
 
     fn client_of(&mut self, index: usize) -> Option<Client> {
         let Stage::Open { session, version } = self.clients.connection(index)?.stage else { return None };
+        let has_licence = self.clients.connection(index)?.licence.is_some();
         let entry = self.clients.entry(session)?;
         let (id, who) = (entry.client_id.clone(), entry.standing.who.clone());
-        Some(Client { session, version, id, who })
+        Some(Client { session, version, id, who, has_licence })
     }
 
     pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
@@ -181,7 +182,14 @@ impl Shard {
                 self.replays.wake(client.session);
                 self.check_output(index)
             }
-            Some(Ok(Step::Publish(inbound))) => self.publish(index, client, &inbound, inbound.publish()),
+            Some(Ok(Step::Publish(inbound))) => {
+                let publish = inbound.publish();
+                if self.may_publish(index, client, publish.topic) {
+                    self.publish(index, client, &inbound, publish)
+                } else {
+                    self.forbid_publish(index, client, &inbound)
+                }
+            }
             Some(Ok(Step::Subscribe(request))) => {
                 self.subscribe(client.session, &request, &[]);
                 self.check_room(index)
@@ -321,4 +329,6 @@ pub(super) struct Client {
     pub(super) id: Arc<str>,
     /// The same for the hooks, if there are any.
     pub(super) who: Option<Arc<HookClient>>,
+    /// Whether there are rules for it.
+    pub(super) has_licence: bool,
 }

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use lapwing_access::Identity;
+
 use crate::hooks::HookClient;
 
 /// What a client was granted when it connected last; lives as long as its session.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Standing {
-    /// Who it is; `None`: anonymous.
-    pub(crate) identity: Option<Arc<str>>,
+    /// Who it is.
+    pub(crate) identity: Identity,
     /// The same for the hooks, if there are any.
     pub(crate) who: Option<Arc<HookClient>>,
 }

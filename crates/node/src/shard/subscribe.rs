@@ -11,6 +11,7 @@ use super::groups::MemberGrant;
 use super::route::Target;
 use crate::hooks::{HookCall, HookName};
 use crate::mail::{Control, Interest};
+use crate::metrics::Refused;
 use crate::slot::ShardId;
 
 /// Who waits for an announcement to be in force everywhere.
@@ -31,6 +32,7 @@ struct Waits {
     joins: Vec<(ShardId, Box<str>, Box<str>, Grant)>,
     replays: Vec<Box<str>>,
     added: u64,
+    refused: u64,
 }
 
 impl Shard {
@@ -43,6 +45,7 @@ impl Shard {
         refused: &[Option<ReasonCode>],
     ) {
         let mut waits = Waits::default();
+        let licence = self.lend_licence(key);
         let shards = self.post.shards();
         let mut verdicts = request.filters().zip(refused);
         let Shard { clients, tree, groups, announcer, post, id, .. } = self;
@@ -50,6 +53,10 @@ impl Shard {
         let reply = entry.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
+            if licence.as_ref().is_some_and(|licence| !licence.may_subscribe(subscription.filter)) {
+                waits.refused += 1;
+                return Err(ReasonCode::NotAuthorized);
+            }
             if let Some((_, Some(reason))) = verdict {
                 return Err(*reason);
             }
@@ -72,6 +79,8 @@ impl Shard {
             }
             Ok(())
         });
+        self.return_licence(key, licence);
+        self.counters.access.refused(Refused::Subscribe, waits.refused);
         self.counters.subscriptions.add(waits.added);
         self.observe_subscribed(key, request, &reply);
         self.wait_or_reply(key, reply, waits);
@@ -138,18 +147,24 @@ impl Shard {
         let Some(entry) = self.clients.entry(key) else { return };
         let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
         let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
-        for filter in removed {
+        for filter in &removed {
             if let Some(client) = who.clone() {
-                self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (*filter).into() });
+                self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (**filter).into() });
             }
-            self.replays.cancel(key, &filter);
-            let shared = SharedFilter::parse(&filter).ok().flatten();
-            let grant = Grant::default();
-            let subscription = Subscription { filter: &filter, shared, grant, is_new: false, wants_retained: false };
-            self.withdraw(key, &subscription);
         }
+        self.withdraw_filters(key, &removed);
         self.answers.add(Answer { to: key, reply, replays: Vec::new() }, 0);
         self.send_answers(key);
+    }
+
+    /// Takes subscriptions back that their session has no more.
+    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) {
+        for filter in filters {
+            self.replays.cancel(key, filter);
+            let shared = SharedFilter::parse(filter).ok().flatten();
+            let grant = Grant::default();
+            self.withdraw(key, &Subscription { filter, shared, grant, is_new: false, wants_retained: false });
+        }
     }
 
     /// Takes one subscription back, here and at the other shards.

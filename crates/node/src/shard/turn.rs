@@ -184,6 +184,7 @@ impl Shard {
         self.now_ms = self.shared.now_ms();
         self.counters.turns.add(1);
         self.mail_moved = false;
+        self.renew_licences();
         self.accept();
         self.take_mail();
         self.acknowledge();

@@ -1,0 +1,188 @@
+//! Users and rules together: who comes in, and what they may do there.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::{AccessError, AuthConfig, Claim, Identity, Judgement, Refusal, Right, Rights, RuleConfig, Rules, Verifier};
+
+/// Everything about access, shared by all threads of a node.
+pub struct Authority {
+    verifier: Verifier,
+    rules: RwLock<Arc<Rules>>,
+    /// Goes up with every reload, so that who keeps rights can see that they are old.
+    version: AtomicU64,
+}
+
+impl Authority {
+    /// Reads users and rules.
+    ///
+    /// # Errors
+    /// One of them is wrong: its key, what, and what to do.
+    pub fn new(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Self, AccessError> {
+        let rules = RwLock::new(Arc::new(Rules::new(rules)?));
+        Ok(Authority { verifier: Verifier::new(auth)?, rules, version: AtomicU64::new(1) })
+    }
+
+    /// Takes other users and rules from now on: both, or on an error neither.
+    ///
+    /// # Errors
+    /// As [`Authority::new`].
+    pub fn reload(&self, auth: &AuthConfig, rules: &[RuleConfig]) -> Result<(), AccessError> {
+        let rules = Rules::new(rules)?;
+        let users = self.verifier.read(auth)?;
+        self.verifier.install(users);
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
+        self.version.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// Goes up with every reload: rights made under another version are old.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The users.
+    pub const fn verifier(&self) -> &Verifier {
+        &self.verifier
+    }
+
+    /// Decides about a claim as far as that costs nothing: also on a data thread.
+    ///
+    /// A certificate counts before what the CONNECT says. Who gives a name or a password is checked, also where the
+    /// anonymous are let in; only without a users file, where there is nothing to check against, is everybody anonymous.
+    pub fn judge(&self, claim: &Claim<'_>) -> Judgement {
+        if let Some(name) = claim.certificate {
+            return self
+                .verifier
+                .certificate(name)
+                .map_or(Judgement::Refused(Refusal::NotAuthorized), Judgement::Granted);
+        }
+        let anonymous = Judgement::Granted(Identity::ANONYMOUS);
+        let (has_users, refused) = (self.verifier.has_users(), Judgement::Refused);
+        match (claim.username, claim.password) {
+            (None, None) if claim.anonymous => anonymous,
+            (None, None) => refused(Refusal::NotAuthorized),
+            _ if !has_users && claim.anonymous => anonymous,
+            _ if !has_users => refused(Refusal::BadCredentials),
+            (Some(username), Some(password)) => {
+                self.verifier.verify_cheaply(username, password).map_or(Judgement::Costly, Judgement::Granted)
+            }
+            (None, Some(token)) => {
+                self.verifier.verify_token(token).map_or(refused(Refusal::BadCredentials), Judgement::Granted)
+            }
+            (Some(_), None) => refused(Refusal::BadCredentials),
+        }
+    }
+
+    /// Decides about a claim, whatever it costs: tens of milliseconds for a password.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub fn check(&self, claim: &Claim<'_>) -> Result<Identity, Refusal> {
+        match self.judge(claim) {
+            Judgement::Granted(identity) => Ok(identity),
+            Judgement::Refused(refusal) => Err(refusal),
+            Judgement::Costly => match (claim.username, claim.password) {
+                (Some(username), Some(password)) => {
+                    self.verifier.verify(username, password).ok_or(Refusal::BadCredentials)
+                }
+                _ => Err(Refusal::BadCredentials),
+            },
+        }
+    }
+
+    /// What a client may publish and subscribe to; `None`: anything, because there are no rules.
+    pub fn rights(&self, identity: &Identity, client_id: &str) -> Option<Rights> {
+        self.rules().rights(identity, Some(client_id))
+    }
+
+    /// As [`Rules::may`].
+    pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
+        self.rules().may(identity, right, what)
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::password::tests::cheap_hash;
+    use crate::{PasswordHashText, UserConfig, Voucher};
+
+    fn users() -> AuthConfig {
+        let password = Some(PasswordHashText(cheap_hash("a")));
+        let alice = UserConfig { name: "alice".into(), password, tokens: Vec::new() };
+        AuthConfig { users: Some(vec![alice]), ..AuthConfig::default() }
+    }
+
+    fn claim<'a>(username: Option<&'a str>, password: Option<&'a str>, anonymous: bool) -> Claim<'a> {
+        Claim { username, password: password.map(str::as_bytes), certificate: None, anonymous }
+    }
+
+    #[test]
+    fn who_says_nothing_is_anonymous_where_that_is_let_in() {
+        for auth in [AuthConfig::default(), users()] {
+            let authority = Authority::new(&auth, &[]).unwrap();
+            assert_eq!(authority.check(&claim(None, None, true)), Ok(Identity::ANONYMOUS));
+            assert_eq!(authority.check(&claim(None, None, false)), Err(Refusal::NotAuthorized));
+        }
+    }
+
+    #[test]
+    fn who_says_something_is_checked_also_where_the_anonymous_come_in() {
+        let authority = Authority::new(&users(), &[]).unwrap();
+        for anonymous in [true, false] {
+            let check = |username, password| authority.check(&claim(username, password, anonymous));
+            assert_eq!(check(Some("alice"), Some("a")).unwrap().name(), Some("alice"));
+            for (username, password) in
+                [(Some("alice"), Some("b")), (Some("alice"), None), (Some("eve"), Some("a")), (None, Some("a"))]
+            {
+                assert_eq!(check(username, password), Err(Refusal::BadCredentials), "{username:?} {password:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_users_a_name_is_only_words() {
+        let authority = Authority::new(&AuthConfig::default(), &[]).unwrap();
+        assert_eq!(authority.check(&claim(Some("root"), Some("x"), true)), Ok(Identity::ANONYMOUS));
+        assert_eq!(authority.check(&claim(Some("root"), Some("x"), false)), Err(Refusal::BadCredentials));
+    }
+
+    #[test]
+    fn only_a_password_not_seen_lately_is_costly() {
+        let authority = Authority::new(&users(), &[]).unwrap();
+        let right = claim(Some("alice"), Some("a"), false);
+        assert_eq!(authority.judge(&right), Judgement::Costly);
+        assert!(authority.check(&right).is_ok());
+        assert!(matches!(authority.judge(&right), Judgement::Granted(_)));
+        assert_eq!(authority.judge(&claim(Some("alice"), Some("b"), false)), Judgement::Costly);
+    }
+
+    #[test]
+    fn a_certificate_counts_before_a_password() {
+        let authority = Authority::new(&users(), &[]).unwrap();
+        let with = |name| Claim { certificate: Some(name), ..claim(Some("alice"), Some("wrong"), true) };
+        assert_eq!(authority.check(&with("alice")).unwrap().voucher(), Voucher::Certificate);
+        assert_eq!(authority.check(&with("eve")), Err(Refusal::NotAuthorized));
+    }
+
+    #[test]
+    fn a_reload_changes_both_or_neither() {
+        let rule = |text| serde_json::from_str::<RuleConfig>(text).unwrap();
+        let good = rule(r#"{"identity": "alice", "may": ["publish"], "topics": ["a"]}"#);
+        let bad = rule(r#"{"identity": "alice", "may": []}"#);
+        let authority = Authority::new(&AuthConfig::default(), &[]).unwrap();
+        let version = authority.version();
+        assert!(authority.reload(&users(), &[bad]).is_err());
+        assert_eq!((authority.version(), authority.verifier().has_users()), (version, false));
+        authority.reload(&users(), &[good]).unwrap();
+        assert!(authority.version() > version && authority.verifier().has_users());
+        let alice = Identity::named("alice", Voucher::Users);
+        assert!(authority.rights(&alice, "c").unwrap().may_publish("a"));
+        assert!(!authority.rights(&alice, "c").unwrap().may_publish("b"));
+    }
+}

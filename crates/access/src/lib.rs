@@ -1,0 +1,44 @@
+//! Who somebody is, and what they may do.
+//!
+//! Rules of this room:
+//! - Pure: no I/O, no clock, no thread. It is handed users and rules as they are configured, and answers questions. The
+//!   one thing it takes from outside is random bytes for keys.
+//! - Two questions, two tables. [`Verifier`]: is this password or token that user's? [`Rules`]: may this identity do that?
+//!   [`Authority`] holds both, can be asked from any thread, and takes new tables while it is asked.
+//! - Checking a password costs tens of milliseconds and 19 MiB by design (argon2id). So [`Authority::judge`] answers what
+//!   needs no such work, and says when [`Authority::check`] is needed: on a thread where nobody waits for a message.
+//! - A right is compiled once per client ([`Rights`]), with `%c` and `%u` filled in, and then costs a comparison of levels.
+//! - What cannot be decided is refused. A client id or a user name never becomes a wildcard, a level more or a `$` topic:
+//!   a pattern that it would change permits nothing, and a pattern of a denial that it would change denies everything.
+//! - Secrets have no `Debug`. A password is never kept; the cache of verified ones holds digests under a key that only
+//!   this process knows.
+//! - With no rules every identity may do everything; with one rule, nothing but what a rule permits.
+
+mod authority;
+mod cache;
+mod claim;
+mod config;
+mod covers;
+mod error;
+mod identity;
+mod password;
+mod rights;
+mod rules;
+mod template;
+mod token;
+mod users;
+mod verifier;
+mod wildcard;
+
+pub use authority::Authority;
+pub use claim::{Claim, Judgement, Refusal};
+pub use config::{
+    AccessConfig, AuthConfig, Certificates, Effect, PasswordHashText, Right, RuleConfig, TokenDigest, UserConfig,
+};
+pub use covers::{covers, overlaps};
+pub use error::AccessError;
+pub use identity::{Identity, Voucher};
+pub use password::hash_password;
+pub use rights::{Rights, is_reserved};
+pub use rules::Rules;
+pub use verifier::Verifier;

@@ -1,0 +1,117 @@
+//! What one client may do: the rules with its names filled in.
+
+use std::sync::Arc;
+
+use lapwing_codec::topic::{SharedFilter, matches};
+
+use crate::{covers, overlaps};
+
+/// What one client may publish and subscribe to. Made by [`crate::Rules::rights`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rights {
+    pub(crate) publish: Permits,
+    pub(crate) subscribe: Permits,
+    /// Patterns that could not be filled in with this client's names.
+    pub(crate) void: u32,
+}
+
+/// Topic filters that are permitted, and those that are forbidden whatever is permitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Permits {
+    pub(crate) allow: Vec<Arc<str>>,
+    pub(crate) deny: Vec<Arc<str>>,
+    /// A denial could not be filled in: nobody knows what it was to protect.
+    pub(crate) deny_all: bool,
+}
+
+impl Rights {
+    /// Whether a message may be published to `topic`, a valid topic name with any alias resolved.
+    pub fn may_publish(&self, topic: &str) -> bool {
+        let Permits { allow, deny, deny_all } = &self.publish;
+        !deny_all
+            && allow.iter().any(|pattern| matches(pattern, topic))
+            && !deny.iter().any(|pattern| matches(pattern, topic))
+    }
+
+    /// Whether `filter` (valid; of `$share/GROUP/FILTER` FILTER counts) may be subscribed to: one permitted pattern covers
+    /// it, and no topic that it matches is forbidden.
+    pub fn may_subscribe(&self, filter: &str) -> bool {
+        let Ok(shared) = SharedFilter::parse(filter) else { return false };
+        let filter = shared.map_or(filter, |shared| shared.filter);
+        let Permits { allow, deny, deny_all } = &self.subscribe;
+        !deny_all
+            && allow.iter().any(|pattern| covers(pattern, filter))
+            && !deny.iter().any(|pattern| overlaps(pattern, filter))
+    }
+
+    /// Patterns of rules for this client that permit nothing (or deny everything), because its client id or user name
+    /// would change what they mean.
+    pub const fn void_patterns(&self) -> u32 {
+        self.void
+    }
+}
+
+/// Whether `topic` is the broker's own: no client may publish there, whatever rules say.
+pub fn is_reserved(topic: &str) -> bool {
+    topic.strip_prefix("$SYS").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn permits(allow: &[&str], deny: &[&str]) -> Permits {
+        let arcs = |texts: &[&str]| texts.iter().map(|text| Arc::from(*text)).collect();
+        Permits { allow: arcs(allow), deny: arcs(deny), deny_all: false }
+    }
+
+    fn rights(allow: &[&str], deny: &[&str]) -> Rights {
+        Rights { publish: permits(allow, deny), subscribe: permits(allow, deny), void: 0 }
+    }
+
+    #[test]
+    fn what_is_not_permitted_is_refused() {
+        let rights = rights(&["a/+", "b/#"], &[]);
+        assert!(rights.may_publish("a/x") && rights.may_publish("b") && rights.may_publish("b/x/y"));
+        assert!(!rights.may_publish("a") && !rights.may_publish("c"));
+        assert!(rights.may_subscribe("a/+") && rights.may_subscribe("b/x/#") && rights.may_subscribe("a/x"));
+        assert!(!rights.may_subscribe("a/#") && !rights.may_subscribe("#") && !rights.may_subscribe("+/x"));
+        assert!(!Rights::default().may_publish("a") && !Rights::default().may_subscribe("a"));
+    }
+
+    #[test]
+    fn a_denial_wins() {
+        let rights = rights(&["#"], &["secret/#", "+/private"]);
+        assert!(rights.may_publish("a/b") && rights.may_subscribe("a/b/+"));
+        assert!(!rights.may_publish("secret") && !rights.may_publish("a/private"));
+        assert!(!rights.may_subscribe("#"), "it would bring what is forbidden");
+        assert!(!rights.may_subscribe("a/+") && !rights.may_subscribe("secret/x"));
+    }
+
+    #[test]
+    fn a_shared_filter_counts_by_what_is_in_it() {
+        let rights = rights(&["a/#"], &[]);
+        assert!(rights.may_subscribe("$share/g/a/+"));
+        assert!(!rights.may_subscribe("$share/g/b") && !rights.may_subscribe("$share/a/#"));
+        assert!(!self::rights(&["#"], &[]).may_subscribe("$share/g"), "not even a filter");
+    }
+
+    #[test]
+    fn system_topics_need_a_rule_of_their_own_and_are_never_written() {
+        assert!(!rights(&["#"], &[]).may_subscribe("$SYS/#"));
+        assert!(rights(&["$SYS/#"], &[]).may_subscribe("$SYS/broker/uptime"));
+        for (topic, expected) in
+            [("$SYS", true), ("$SYS/a", true), ("$SYSTEM", false), ("a/$SYS/b", false), ("$x", false)]
+        {
+            assert_eq!(is_reserved(topic), expected, "{topic}");
+        }
+    }
+
+    #[test]
+    fn a_denial_that_cannot_be_filled_in_denies_everything() {
+        let mut rights = rights(&["#"], &[]);
+        rights.publish.deny_all = true;
+        rights.subscribe.deny_all = true;
+        assert!(!rights.may_publish("a") && !rights.may_subscribe("a"));
+    }
+}

@@ -1,0 +1,80 @@
+//! What was refused for want of a right; written by the shard's thread alone.
+
+use super::{Counter, Metric};
+
+/// What a client wanted to do and may not.
+#[repr(usize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// To publish a message.
+    Publish,
+    /// To subscribe to a filter.
+    Subscribe,
+    /// To leave a will.
+    Will,
+    /// To take the client id of another identity's session.
+    ClientId,
+}
+
+impl Refused {
+    const COUNT: usize = 4;
+    const ALL: [(Refused, &'static str); Self::COUNT] = [
+        (Refused::Publish, "publish"),
+        (Refused::Subscribe, "subscribe"),
+        (Refused::Will, "will"),
+        (Refused::ClientId, "client_id"),
+    ];
+}
+
+/// Counters of one shard.
+#[derive(Debug, Default)]
+pub(crate) struct AccessCounters {
+    refused: [Counter; Refused::COUNT],
+    /// Subscriptions and wills taken back because rules were changed.
+    pub(crate) revoked: Counter,
+    /// Patterns of rules that a client id or a user name would have changed.
+    pub(crate) void_patterns: Counter,
+}
+
+impl AccessCounters {
+    pub(crate) fn refused(&self, what: Refused, times: u64) {
+        self.refused[what as usize].add(times);
+    }
+
+    /// Adds up `shards` and names the sums.
+    pub(crate) fn collect<'a>(shards: impl Iterator<Item = &'a AccessCounters> + Clone) -> Vec<Metric> {
+        let sum = |of: &dyn Fn(&AccessCounters) -> u64| shards.clone().map(of).sum::<u64>();
+        let help = "What clients wanted to do and may not, by what it was.";
+        let mut metrics: Vec<Metric> = Refused::ALL
+            .iter()
+            .map(|(what, label)| {
+                let count = sum(&|shard| shard.refused[*what as usize].get());
+                Metric::counter("lapwing_not_authorized_total", help, count).with("what", *label)
+            })
+            .collect();
+        metrics.push(Metric::counter(
+            "lapwing_rights_revoked_total",
+            "Subscriptions and wills taken back because users or rules were changed.",
+            sum(&|shard| shard.revoked.get()),
+        ));
+        metrics.push(Metric::counter(
+            "lapwing_rule_patterns_void_total",
+            "Patterns of rules left out for a client whose id or user name has +, #, / or a leading $.",
+            sum(&|shard| shard.void_patterns.get()),
+        ));
+        metrics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does each refusal find its own counter and label?
+    #[test]
+    fn the_table_is_in_the_order_of_the_variants() {
+        for (n, (what, _)) in Refused::ALL.iter().enumerate() {
+            assert_eq!(*what as usize, n);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a client may do: made when its session opens, asked for each PUBLISH and each filter, made again after a reload.
+//!
+//! Without rules there is no licence, and nothing is asked but whether a topic is the broker's own.
+
+use lapwing_access::{Identity, Rights, is_reserved};
+use lapwing_codec::{Connect, QoS, ReasonCode};
+use lapwing_session::{Accepted, Inbound, SessionKey};
+
+use super::Shard;
+use super::serve::{Client, Flow};
+use crate::metrics::{DropReason, Refused};
+
+/// Topics longer than this are compared with the rules each time.
+const REMEMBERED_BYTES_MAX: usize = 256;
+
+/// What one open connection may do.
+#[derive(Debug)]
+pub(crate) struct Licence {
+    rights: Rights,
+    /// The topic that was permitted last: devices publish to the same one again and again.
+    permitted: String,
+}
+
+impl Licence {
+    fn new(rights: Rights) -> Self {
+        Licence { rights, permitted: String::new() }
+    }
+
+    fn may_publish(&mut self, topic: &str) -> bool {
+        if self.permitted == topic {
+            return true;
+        }
+        let may = self.rights.may_publish(topic);
+        if may && topic.len() <= REMEMBERED_BYTES_MAX {
+            self.permitted.clear();
+            self.permitted.push_str(topic);
+        }
+        may
+    }
+
+    /// Whether `filter`, as the client wrote it, may be subscribed to.
+    pub(super) fn may_subscribe(&self, filter: &str) -> bool {
+        self.rights.may_subscribe(filter)
+    }
+}
+
+/// Whether a client with this licence, if it needs one, may publish to `topic`.
+pub(super) fn permits(licence: Option<&mut Box<Licence>>, topic: &str) -> bool {
+    !is_reserved(topic) && licence.is_none_or(|licence| licence.may_publish(topic))
+}
+
+impl Shard {
+    /// Whether a CONNECT of `identity` may have the session of `client_id`, and leave its will; the licence if so.
+    ///
+    /// A session belongs to the identity that began it: who else comes with its client id could read what is queued for
+    /// it, or throw it out. Only what nobody in particular began may be taken by somebody with a name; it is then ended,
+    /// see [`Shard::take_existing`].
+    pub(super) fn permit_connect(
+        &mut self,
+        connect: &Connect<'_>,
+        identity: &Identity,
+        client_id: &str,
+    ) -> Result<Option<Box<Licence>>, ReasonCode> {
+        if !self.shared.authority.verifier().still_knows(identity) {
+            // Removed by a reload since it was let in.
+            return Err(ReasonCode::NotAuthorized);
+        }
+        let owner =
+            self.clients.find(client_id).and_then(|key| self.clients.entry(key)).map(|entry| &entry.standing.identity);
+        if owner.is_some_and(|owner| owner != identity && !owner.is_anonymous()) {
+            self.counters.access.refused(Refused::ClientId, 1);
+            return Err(ReasonCode::ClientIdentifierNotValid);
+        }
+        let rights = self.shared.authority.rights(identity, client_id);
+        if let Some(will) = &connect.will
+            && (is_reserved(will.topic) || rights.as_ref().is_some_and(|rights| !rights.may_publish(will.topic)))
+        {
+            self.counters.access.refused(Refused::Will, 1);
+            return Err(ReasonCode::NotAuthorized);
+        }
+        Ok(rights.map(|rights| {
+            self.counters.access.void_patterns.add(u64::from(rights.void_patterns()));
+            Box::new(Licence::new(rights))
+        }))
+    }
+
+    /// Whether the client of a connection may publish to `topic`, its alias resolved.
+    #[inline]
+    pub(super) fn may_publish(&mut self, index: usize, client: &Client, topic: &str) -> bool {
+        if !client.has_licence {
+            return !is_reserved(topic);
+        }
+        let licence = self.clients.connection(index).and_then(|connection| connection.licence.as_mut());
+        licence.is_some_and(|licence| permits(Some(licence), topic))
+    }
+
+    /// Drops a message that its publisher may not send; acknowledges it with the reason, which 3.1.1 does not have.
+    #[cold]
+    pub(super) fn forbid_publish(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>) -> Flow {
+        let qos = inbound.publish().qos;
+        self.counters.publishes_in[qos as usize].add(1);
+        self.counters.access.refused(Refused::Publish, 1);
+        self.counters.dropped(DropReason::NotAuthorized, 1);
+        if qos != QoS::AtMostOnce {
+            let refused = Accepted::Refused(ReasonCode::NotAuthorized);
+            self.clients.with(client.session, |session, io| session.accept(inbound.receipt, refused, io));
+        }
+        self.check_output(index)
+    }
+
+    /// Takes a session's licence for a while in which its connection cannot be asked.
+    pub(super) fn lend_licence(&mut self, key: SessionKey) -> Option<Box<Licence>> {
+        let index = self.clients.entry(key)?.connection?;
+        self.clients.connection(index)?.licence.take()
+    }
+
+    /// Gives it back.
+    pub(super) fn return_licence(&mut self, key: SessionKey, licence: Option<Box<Licence>>) {
+        let index = self.clients.entry(key).and_then(|entry| entry.connection);
+        if let Some(connection) = index.and_then(|index| self.clients.connection(index)) {
+            connection.licence = licence;
+        }
+    }
+
+    /// Makes every licence again if users or rules were changed; called in each turn.
+    pub(super) fn renew_licences(&mut self) {
+        let version = self.shared.authority.version();
+        if self.licences_version == version {
+            return;
+        }
+        self.licences_version = version;
+        for key in self.clients.session_keys() {
+            let Some(identity) = self.clients.entry(key).map(|entry| entry.standing.identity.clone()) else { continue };
+            let known = self.shared.authority.verifier().still_knows(&identity);
+            self.renew(key, &identity);
+            if !known {
+                self.expel(key);
+            }
+        }
+    }
+
+    /// One session under the new rules: what it may not have any more is taken back, also while it has no connection.
+    fn renew(&mut self, key: SessionKey, identity: &Identity) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        let rights = self.shared.authority.rights(identity, &entry.client_id);
+        let mut removed = Vec::new();
+        let mut revoked = 0;
+        if let Some(rights) = &rights {
+            let keep = |filter: &str| rights.may_subscribe(filter);
+            entry.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
+            revoked += u64::from(entry.session.revoke_will(|topic| rights.may_publish(topic)));
+        }
+        let connection = entry.connection;
+        if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
+            connection.licence = rights.map(|rights| Box::new(Licence::new(rights)));
+        }
+        self.counters.access.revoked.add(revoked + removed.len() as u64);
+        self.withdraw_filters(key, &removed);
+    }
+
+    /// Ends the session of somebody who is not known any more, and its connection.
+    fn expel(&mut self, key: SessionKey) {
+        let connection = self.clients.entry(key).and_then(|entry| entry.connection);
+        if let Some(index) = connection {
+            self.dismiss(index, ReasonCode::NotAuthorized, "the user was removed");
+        }
+        // It may have ended with its connection.
+        if self.clients.entry(key).is_some() {
+            self.left_offline();
+            self.remove_session(key);
+            self.count_sessions();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lapwing_access::{RuleConfig, Rules, Voucher};
+
+    fn licence(topics: &str) -> Licence {
+        let rule = format!(r#"{{"identity": "*", "may": ["publish", "subscribe"], "topics": [{topics}]}}"#);
+        let rules = Rules::new(&[serde_json::from_str::<RuleConfig>(&rule).unwrap()]).unwrap();
+        Licence::new(rules.rights(&Identity::named("a", Voucher::Users), Some("c")).unwrap())
+    }
+
+    /// What is remembered is one topic that was permitted, never one that was refused.
+    #[test]
+    fn only_a_permitted_topic_is_remembered() {
+        let mut licence = licence(r#""a/+", "b""#);
+        for _ in 0..2 {
+            assert!(licence.may_publish("a/x") && licence.may_publish("b") && licence.may_publish("a/y"));
+            assert!(!licence.may_publish("a") && !licence.may_publish("c") && !licence.may_publish(""));
+        }
+        assert_eq!(licence.permitted, "a/y");
+    }
+
+    #[test]
+    fn a_long_topic_is_permitted_and_not_kept() {
+        let mut licence = licence(r#""a/#""#);
+        let long = format!("a/{}", "x".repeat(REMEMBERED_BYTES_MAX));
+        assert!(licence.may_publish(&long) && licence.may_publish(&long));
+        assert!(licence.permitted.is_empty());
+    }
+}

@@ -1,0 +1,80 @@
+//! `Authority`: users and rules, for what Python serves itself (HTTP).
+
+use lapwing_access::{AccessConfig, AccessError, Identity, Right, Voucher};
+use pyo3::prelude::*;
+
+use crate::core_error::core_error;
+
+/// Users and rules, asked from any thread. Passwords verified lately are remembered as digests under a key of this
+/// process, so that a client which sends its password with each request costs no argon2id each time.
+#[pyclass(module = "lapwing._core", frozen)]
+pub(crate) struct Authority {
+    inner: lapwing_access::Authority,
+}
+
+#[pymethods]
+impl Authority {
+    /// Reads users and rules: `{"auth": {"users": [...]}, "rules": [...]}`, as the node's configuration has them.
+    #[new]
+    fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
+        let config = parse(py, config_json)?;
+        let inner = lapwing_access::Authority::new(&config.auth, &config.rules);
+        Ok(Authority { inner: inner.map_err(|error| access_error(py, &error))? })
+    }
+
+    /// Takes other users and rules from now on; on an error nothing changes.
+    fn reload(&self, py: Python<'_>, config_json: &str) -> PyResult<()> {
+        let config = parse(py, config_json)?;
+        self.inner.reload(&config.auth, &config.rules).map_err(|error| access_error(py, &error))
+    }
+
+    /// True when there is a users file; without one no password and no token is anybody's.
+    fn has_users(&self) -> bool {
+        self.inner.verifier().has_users()
+    }
+
+    /// The user's name, if this is its password or one of its tokens. Takes tens of milliseconds, without the
+    /// interpreter's lock; once verified, microseconds.
+    fn check_password(&self, py: Python<'_>, user: &str, password: &[u8]) -> Option<String> {
+        py.detach(|| name(self.inner.verifier().verify(user, password)))
+    }
+
+    /// The name of the user whose token this is.
+    fn check_token(&self, token: &str) -> Option<String> {
+        name(self.inner.verifier().verify_token(token.as_bytes()))
+    }
+
+    /// Whether somebody (None: anonymous) may "publish" to a topic, "subscribe" to a filter, read a "stream", or "admin".
+    ///
+    /// Rules with `%c` permit nothing here: there is no client id.
+    #[pyo3(signature = (identity, right, what))]
+    fn may(&self, py: Python<'_>, identity: Option<&str>, right: &str, what: &str) -> PyResult<bool> {
+        let Some(right) = Right::from_name(right) else {
+            let message = format!("{right:?} is no right");
+            return Err(core_error(py, "config", &message, "Ask for publish, subscribe, stream or admin.", &[]));
+        };
+        let identity = identity.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users));
+        Ok(self.inner.may(&identity, right, what))
+    }
+}
+
+/// Hashes a password for a users file: argon2id, as a PHC string.
+#[pyfunction]
+pub(crate) fn hash_password(py: Python<'_>, password: &[u8]) -> PyResult<String> {
+    py.detach(|| lapwing_access::hash_password(password)).map_err(|error| access_error(py, &error))
+}
+
+fn parse(py: Python<'_>, config_json: &str) -> PyResult<AccessConfig> {
+    serde_json::from_str(config_json).map_err(|error| {
+        let message = format!("users and rules: {error}");
+        core_error(py, "config", &message, "Correct the key or the value named.", &[])
+    })
+}
+
+fn name(identity: Option<Identity>) -> Option<String> {
+    identity.and_then(|identity| identity.name().map(str::to_owned))
+}
+
+fn access_error(py: Python<'_>, error: &AccessError) -> PyErr {
+    core_error(py, "config", &error.to_string(), error.remedy, &[])
+}
