@@ -9,17 +9,19 @@ from lapwing.config import Config, node_json
 NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config"
 
 
-def defaults_of(struct: str) -> dict[str, int]:
-    """The integers and flags in `impl Default for STRUCT`; Rust's arithmetic there is Python's too."""
+def defaults_of(struct: str) -> dict[str, int | str]:
+    """The defaults in `impl Default for STRUCT`; Rust's arithmetic there is Python's too."""
     body = re.search(
         rf"impl Default for {struct} \{{.*?{struct} \{{(.*?)\n        \}}",
         (NODE_CONFIG / "limits.rs").read_text(),
         re.DOTALL,
     )
     assert body, f"no defaults of {struct} in {NODE_CONFIG}"
-    fields = re.findall(r"(\w+): ([\d_ <*+]+|true|false),", body[1])
-    assert fields
-    return {name: eval(expression.title()) for name, expression in fields}
+    numbers = re.findall(r"(\w+): ([\d_ <*+]+|true|false),", body[1])
+    choices = re.findall(r"(\w+): \w+::(\w+),", body[1])
+    assert len(numbers) + len(choices) == body[1].count(":") - body[1].count("::") * 2
+    named = {name: re.sub(r"(?<!^)([A-Z])", r"-\1", variant).lower() for name, variant in choices}
+    return {name: eval(expression.title()) for name, expression in numbers} | named
 
 
 def test_limits_agree() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from lapwing.config import BrokerSection, HttpSection, Limits, StreamConfig
+from lapwing.config import BrokerSection, HttpSection, Limits, StreamConfig, SysSection
 from lapwing.config.show import written
 
 HEAD = """\
@@ -31,6 +31,7 @@ TABLES: list[tuple[str, type[BaseModel]]] = [
     ("streams.NAME", StreamConfig),
     ("http", HttpSection),
     ("limits", Limits),
+    ("sys", SysSection),
 ]
 
 

@@ -37,6 +37,7 @@ class Broker:
         limits: Limits by name, as in the ``[limits]`` table: ``{"packet_bytes_max": "16MiB"}``.
         users: File of users, as ``lapwing user`` writes it. None: names and passwords mean nothing.
         rules: Who may do what, as ``[[rules]]`` tables; with none, everybody may everything.
+        sys_interval: How often the ``$SYS`` tree is published; 0 for none.
 
     Raises:
         ConfigError: a setting is wrong; every problem is listed.
@@ -54,6 +55,7 @@ class Broker:
         limits: Mapping[str, object] | None = None,
         users: str | Path | None = None,
         rules: Sequence[Mapping[str, object]] = (),
+        sys_interval: str | int = "10s",
     ) -> None:
         self._temporary = None if data is not None else _temporary_folder()
         broker: dict[str, object] = {
@@ -64,8 +66,13 @@ class Broker:
             "pin": pin,
         }
         tables = {name: _stream_table(stream) for name, stream in (streams or {}).items()}
-        access = {"auth": {"users": users}, "rules": list(rules)}
-        self._prepare(_checked({"broker": broker, "streams": tables, "limits": dict(limits or {}), **access}))
+        sections = {
+            "limits": dict(limits or {}),
+            "sys": {"interval": sys_interval},
+            "auth": {"users": users},
+            "rules": list(rules),
+        }
+        self._prepare(_checked({"broker": broker, "streams": tables, **sections}))
 
     @classmethod
     def from_config(cls, config: Config) -> Self:

@@ -13,7 +13,8 @@ use crate::error::NodeError;
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
-use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, WAKER, codec_limits};
+use crate::metrics::ShardCounters;
+use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::streams::Streams;
@@ -74,6 +75,8 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
     };
     let (hook_feeds, hooks) = lay(&config, hooks, &bells);
     let mail = lay_mail(&config, &bells);
+    let counters: Vec<Arc<ShardCounters>> = (0..shards).map(|_| Arc::default()).collect();
+    let mut sys = Sys::new(counters.clone(), config.sys.interval_ms);
     let mut built = Vec::with_capacity(shards);
     for (index, ((((poll, bell), feed), hook_feed), (post, inlets))) in
         polls.into_iter().zip(bells).zip(feeds).zip(hook_feeds).zip(mail).enumerate()
@@ -91,6 +94,8 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
             post,
             log: feed,
             hooks: hook_feed,
+            counters: counters[index].clone(),
+            sys: sys.take(),
         })?);
     }
     Ok(Parts { shared, shards: built, log, hooks, listeners: urls, streams: Streams::new(reader, config) })
@@ -194,11 +199,13 @@ fn lay_mail(config: &Config, bells: &[Bell]) -> Vec<(Post, Vec<LanesIn>)> {
     let mut inlets: Vec<Vec<LanesIn>> = (0..count).map(|_| Vec::new()).collect();
     for from in 0..count {
         for to in (0..count).filter(|to| *to != from) {
+            let (express_out, express) = lane(batches, bells[from].clone(), bells[to].clone());
             let (control_out, control) = lane(batches, bells[from].clone(), bells[to].clone());
             let (publish_out, publish) = lane(batches, bells[from].clone(), bells[to].clone());
             let (direct_out, direct) = lane(batches, bells[from].clone(), bells[to].clone());
-            out[from][to] = Some(LanesOut { control: control_out, publish: publish_out, direct: direct_out });
-            inlets[to].push(LanesIn { from: ShardId(from as u8), control, publish, direct });
+            out[from][to] =
+                Some(LanesOut { express: express_out, control: control_out, publish: publish_out, direct: direct_out });
+            inlets[to].push(LanesIn { from: ShardId(from as u8), express, control, publish, direct });
         }
     }
     let limits = ParcelLimits {

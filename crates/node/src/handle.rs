@@ -14,7 +14,7 @@ use crate::error::NodeError;
 use crate::hooks::{HookControl, HookThread, Hooks};
 use crate::log::{LogShared, LogThread};
 use crate::mailbox::Bell;
-use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters};
+use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters};
 use crate::shard::Shard;
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
@@ -128,6 +128,7 @@ impl Handle {
         if let Some(hooks) = &self.hooks {
             metrics.extend(HookCounters::collect(&shards, hooks));
         }
+        metrics.extend(self.shared.memory.metrics());
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log.is_full()));
         }
@@ -198,6 +199,15 @@ impl Handle {
             log.stop();
             bell.ring();
             let _ = thread.join();
+            self.count_unlogged(log);
+        }
+    }
+
+    /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.
+    fn count_unlogged(&self, log: &LogShared) {
+        for (shard, counters) in self.counters.iter().enumerate() {
+            let lost = counters.stream_records.get().saturating_sub(log.committed(shard));
+            counters.dropped(DropReason::StreamStopped, lost);
         }
     }
 

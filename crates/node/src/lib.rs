@@ -22,15 +22,17 @@ mod hooks;
 mod log;
 mod mail;
 mod mailbox;
+mod memory;
 mod metrics;
 mod shard;
 mod shared;
 mod slot;
 mod streams;
+mod sys;
 mod timers;
 
 pub use assemble::OpenLog;
-pub use config::{Config, HooksConfig, Limits, OnFailure, StreamConfig, StreamKey};
+pub use config::{Config, HooksConfig, Limits, OnFailure, QueuePolicy, StreamConfig, StreamKey, SysConfig};
 pub use error::NodeError;
 pub use handle::Handle;
 pub use hooks::{

@@ -123,7 +123,13 @@ pub(crate) struct MovedConnection {
     pub(crate) accepted_at: Instant,
 }
 
-/// Messages on the control lane.
+/// Messages on the control lanes.
+///
+/// There are two of them. Clients wait for their connections and groups, and one client's flood of subscriptions must not
+/// hold up the others': what [`Control::is_express`] names has a lane of its own. In it Join, Away and Leave of a member
+/// keep their order; in the other one announcements, their confirmations and pages keep theirs. Nothing needs an order
+/// between the two: a connection that moves brings all that its session will ever say here, and who joins a group is told
+/// so only when every shard has confirmed the group's announcement.
 #[derive(Debug)]
 pub(crate) enum Control {
     /// A connection whose CONNECT names a client of the target.
@@ -135,8 +141,8 @@ pub(crate) enum Control {
     Announced { seq: u64, retained_sent: Box<[u64]> },
     /// A session of the sender joins a group that the target owns; answered by `Joined`.
     Join { request: u64, group: Box<str>, filter: Box<str>, member: SessionKey, grant: Grant },
-    /// The member has lost (`away`) or got back its connection.
-    Away { group: Box<str>, filter: Box<str>, member: SessionKey, grant: Grant, away: bool },
+    /// The member has lost (`away`) or got back its connection, or is over: this holds for all its groups there.
+    Away { member: SessionKey, away: bool },
     /// The group is announced everywhere.
     Joined { request: u64 },
     /// The session is no member any more.
@@ -145,6 +151,20 @@ pub(crate) enum Control {
     AskPage(Box<PageRequest>),
     /// The answer.
     Page(Box<Page>),
+}
+
+impl Control {
+    /// Whether it goes past announcements and pages.
+    pub(crate) fn is_express(&self) -> bool {
+        match self {
+            Control::Connection(_)
+            | Control::Join { .. }
+            | Control::Joined { .. }
+            | Control::Away { .. }
+            | Control::Leave { .. } => true,
+            Control::Announce { .. } | Control::Announced { .. } | Control::AskPage(_) | Control::Page(_) => false,
+        }
+    }
 }
 
 /// Asks the owner of retained topics for a page of those that a subscription wants.

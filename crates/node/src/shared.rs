@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::descriptors;
 use crate::error::NodeError;
 use crate::mailbox::Bell;
+use crate::memory::Memory;
 
 /// Where a node is in its life. Only moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +34,9 @@ pub struct Failure {
     pub remedy: String,
 }
 
+/// Notices kept until somebody asks for them.
+const NOTICES_MAX: usize = 256;
+
 /// One per node. Each field says who writes it.
 pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
@@ -40,6 +44,8 @@ pub(crate) struct Shared {
     pub(crate) authority: Authority,
     /// As configured, or fewer where the process may not open so many files.
     connections_max: u32,
+    /// What clients may take up, and do.
+    pub(crate) memory: Memory,
     /// What the operator should hear; emptied by whoever tells it.
     notices: Mutex<Vec<String>>,
     /// The start of the node's monotonic clock.
@@ -48,6 +54,8 @@ pub(crate) struct Shared {
     phase: AtomicU8,
     /// Open connections; written by every shard when one comes or goes.
     connections: AtomicU32,
+    /// The most there were at a time.
+    connections_peak: AtomicU32,
     /// Sessions without a connection; written by every shard.
     offline: AtomicU32,
     /// Per shard: everything is flushed and settled, nothing is left to drain. Written by that shard.
@@ -62,6 +70,7 @@ impl Shared {
     pub(crate) fn new(config: Arc<Config>, authority: Authority, bells: Vec<Bell>) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         Shared {
+            memory: Memory::new(&config.limits, bells.len()),
             config,
             authority,
             connections_max,
@@ -69,6 +78,7 @@ impl Shared {
             epoch: Instant::now(),
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
+            connections_peak: AtomicU32::new(0),
             offline: AtomicU32::new(0),
             drained: bells.iter().map(|_| AtomicBool::new(false)).collect(),
             failure: Mutex::new(None),
@@ -106,6 +116,14 @@ impl Shared {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Lets the operator hear `notice`; when nobody asks, the first ones are kept.
+    pub(crate) fn notify(&self, notice: String) {
+        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
+        if notices.len() < NOTICES_MAX {
+            notices.push(notice);
+        }
+    }
+
     /// Takes what the operator should hear.
     pub(crate) fn take_notices(&self) -> Vec<String> {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
@@ -118,7 +136,14 @@ impl Shared {
             self.connections.fetch_sub(1, Ordering::Relaxed);
             return false;
         }
+        if before >= self.connections_peak.load(Ordering::Relaxed) {
+            self.connections_peak.fetch_max(before + 1, Ordering::Relaxed);
+        }
         true
+    }
+
+    pub(crate) fn connections_peak(&self) -> u32 {
+        self.connections_peak.load(Ordering::Relaxed)
     }
 
     pub(crate) fn connection_closed(&self) {

@@ -1,11 +1,19 @@
 //! A message that somebody must keep: shared by all its keepers on a shard.
 
+use std::cell::Cell;
+
 use lapwing_codec::{Publish, PublishProperties, QoS, SubscriptionIds, UserProperties, UserPropertiesBuf};
 
 use crate::SessionKey;
 
 /// No expiry.
 const NEVER_MS: u64 = u64::MAX;
+
+thread_local! {
+    /// Number and bytes of the messages made on this thread, less those freed on it. Not a field of anything that is passed around:
+    /// the last of several keepers frees a message, wherever it is, and only this is always at hand.
+    static BALANCE: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
+}
 
 /// An owned message; used as `Arc<Message>` in queues, windows and as a retained message.
 ///
@@ -37,7 +45,7 @@ impl Message {
         let properties = &publish.properties;
         let texts = [Some(publish.topic), properties.response_topic, properties.content_type];
         let datas = [Some(publish.payload), properties.correlation_data];
-        Message {
+        let message = Message {
             text: join_texts(texts),
             data: join_bytes(datas),
             user: own_user_properties(properties.user),
@@ -51,7 +59,22 @@ impl Message {
             retain: publish.retain,
             publisher,
             expires_at_ms: expires_at_ms.unwrap_or(NEVER_MS),
-        }
+        };
+        let (count, bytes) = BALANCE.get();
+        BALANCE.set((count + 1, bytes + message.footprint() as i64));
+        message
+    }
+
+    /// Bytes of all messages made on this thread, less those freed on it, as [`Message::footprint`] counts them. A message
+    /// counts once, however many keep it; one that is freed elsewhere makes this too high and that too low, so that
+    /// only the sum over all threads means something.
+    pub fn balance_bytes() -> i64 {
+        BALANCE.get().1
+    }
+
+    /// The number of these messages, in the same way.
+    pub fn balance() -> i64 {
+        BALANCE.get().0
     }
 
     /// The message as a PUBLISH with its own QoS and RETAIN, without packet id and Message Expiry Interval.
@@ -125,6 +148,13 @@ impl Message {
             user.as_ref().as_ref().iter().map(|(name, value)| name.len() + value.len() + 5).sum::<usize>()
         });
         size_of::<Message>() + 16 + self.text.len() + self.data.len() + user
+    }
+}
+
+impl Drop for Message {
+    fn drop(&mut self) {
+        let (count, bytes) = BALANCE.get();
+        BALANCE.set((count - 1, bytes - self.footprint() as i64));
     }
 }
 

@@ -13,6 +13,7 @@ from lapwing.config.load import Loaded, load
 from lapwing.config.model import BrokerSection, Config, HttpSection, node_json
 from lapwing.config.rules import RuleConfig
 from lapwing.config.streams import StreamConfig
+from lapwing.config.sys_tree import SysSection
 
 __all__ = [
     "AuthSection",
@@ -23,6 +24,7 @@ __all__ = [
     "Loaded",
     "RuleConfig",
     "StreamConfig",
+    "SysSection",
     "access_json",
     "load",
     "node_json",

@@ -6,7 +6,7 @@ number whose name ends in ``_ms`` or ``_s``. A test compares every name and defa
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -69,6 +69,21 @@ class Limits(BaseModel):
     """Messages waiting for one session."""
     queue_bytes_max: Size = 16 << 20
     """Bytes waiting for one session."""
+    queue_policy: Literal["drop-oldest", "drop-newest", "disconnect"] = "drop-oldest"
+    """What happens to a message that finds a session's queue full; "disconnect": 0x97, and dropped while it is away."""
+
+    messages_per_s_max: int = Field(default=0, ge=0, le=_U32)
+    """PUBLISH packets that one client may send in a second; beyond, it is not read for a while; 0: any."""
+    bytes_per_s_max: Size = 0
+    """Bytes that one client may send in a second; beyond, it is not read for a while; 0: any."""
+    rate_burst: Duration = Field(default=1_000, ge=1, le=3_600_000, serialization_alias="rate_burst_ms")
+    """How long a silent client saves up for a burst: so much of its two rates it may send at once."""
+
+    memory_high_bytes: Size = 0
+    """Memory of clients and messages from which new connections (0x97) and QoS 0 messages are refused; 0: three
+    quarters of what the process may have."""
+    memory_max_bytes: Size = 0
+    """Memory from which nothing more is kept for clients that do not take it; 0: a sixth above memory_high_bytes."""
 
     output_high_bytes: Bytes32 = 1 << 20
     """Output buffer of one connection from which QoS 0 messages are dropped for it."""
@@ -76,6 +91,8 @@ class Limits(BaseModel):
     """Output buffer at which a connection is closed."""
     output_stall: Duration = Field(default=30_000, ge=1, serialization_alias="output_stall_ms")
     """Time for which a connection may stay above output_high_bytes without taking a byte."""
+    close_linger: Duration = Field(default=1_000, le=60_000, serialization_alias="close_linger_ms")
+    """Time for which a connection that the broker has ended is still read, so that its last words arrive. 0: none."""
 
     retained_messages_max: int = Field(default=1_000_000, ge=0)
     """Retained messages of the whole broker."""
@@ -96,10 +113,15 @@ class Limits(BaseModel):
     """Microseconds an idle shard looks for work before it sleeps, while there is traffic between shards."""
 
     @model_validator(mode="after")
-    def _high_mark_below_the_limit(self) -> Limits:
+    def _high_marks_below_their_limits(self) -> Limits:
         if self.output_high_bytes > self.output_bytes_max:
             raise ValueError(
                 f"output_high_bytes {self.output_high_bytes} is above output_bytes_max"
                 f" {self.output_bytes_max}; lower the first or raise the second"
+            )
+        if 0 < self.memory_max_bytes < self.memory_high_bytes:
+            raise ValueError(
+                f"memory_high_bytes {self.memory_high_bytes} is above memory_max_bytes"
+                f" {self.memory_max_bytes}; lower the first or raise the second"
             )
         return self

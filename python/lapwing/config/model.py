@@ -23,6 +23,7 @@ from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
 from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
+from lapwing.config.sys_tree import SysSection
 from lapwing.config.units import Duration
 
 _STREAMS_MAX = 256
@@ -106,6 +107,7 @@ class Config(BaseSettings):
     broker: BrokerSection = BrokerSection()
     http: HttpSection = HttpSection()
     limits: Limits = Limits()
+    sys: SysSection = SysSection()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
     auth: AuthSection = AuthSection()
     rules: Rules = []
@@ -151,6 +153,7 @@ def node_json(config: Config) -> str:
         "server_reference": config.broker.server_reference,
         "response_information_prefix": config.broker.response_information_prefix,
         "limits": config.limits.model_dump(by_alias=True),
+        "sys": config.sys.model_dump(by_alias=True),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
         **access_tables(config),
     }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::queue_policy::QueuePolicy;
 use crate::error::NodeError;
 
 /// Bounds of queues, buffers and tables, and the times to wait. Sizes in bytes, times in milliseconds or seconds.
@@ -48,12 +49,28 @@ pub struct Limits {
     pub queue_messages_max: u32,
     /// Bytes waiting for one session.
     pub queue_bytes_max: u64,
+    /// What happens to a message that finds a session's queue full.
+    pub queue_policy: QueuePolicy,
+    /// PUBLISH packets that one client may send in a second; beyond, its connection is not read for a while. 0: any.
+    pub messages_per_s_max: u32,
+    /// Bytes that one client may send in a second; beyond, its connection is not read for a while. 0: any.
+    pub bytes_per_s_max: u64,
+    /// How long a silent client saves up for a burst: so much of its rates it may send at once.
+    pub rate_burst_ms: u64,
+    /// Memory of clients and messages from which new connections and QoS 0 messages are refused. 0: three quarters of
+    /// what the process may have.
+    pub memory_high_bytes: u64,
+    /// Memory of clients and messages from which nothing more is kept for those that do not take it. 0: a sixth more
+    /// than `memory_high_bytes`.
+    pub memory_max_bytes: u64,
     /// Output buffer of one connection from which QoS 0 messages are dropped for it.
     pub output_high_bytes: u32,
     /// Output buffer at which a connection is closed.
     pub output_bytes_max: u32,
     /// Time for which a connection may stay above `output_high_bytes` without taking a byte.
     pub output_stall_ms: u64,
+    /// Time for which a connection that the broker has ended is still read, so that its last words arrive. 0: not at all.
+    pub close_linger_ms: u64,
     /// Retained messages of the whole node.
     pub retained_messages_max: u64,
     /// Bytes of retained messages of the whole node.
@@ -95,9 +112,16 @@ impl Default for Limits {
             mqtt31: false,
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
+            queue_policy: QueuePolicy::DropOldest,
+            messages_per_s_max: 0,
+            bytes_per_s_max: 0,
+            rate_burst_ms: 1000,
+            memory_high_bytes: 0,
+            memory_max_bytes: 0,
             output_high_bytes: 1 << 20,
             output_bytes_max: 8 << 20,
             output_stall_ms: 30_000,
+            close_linger_ms: 1000,
             retained_messages_max: 1_000_000,
             retained_bytes_max: 1 << 30,
             mailbox_batches: 64,
@@ -112,7 +136,7 @@ impl Default for Limits {
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 17] = [
+        let positive: [(&str, u64); 18] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
@@ -125,6 +149,7 @@ impl Limits {
             ("output_high_bytes", u64::from(self.output_high_bytes)),
             ("output_bytes_max", u64::from(self.output_bytes_max)),
             ("output_stall_ms", self.output_stall_ms),
+            ("rate_burst_ms", self.rate_burst_ms),
             ("mailbox_batches", u64::from(self.mailbox_batches)),
             ("mailbox_batch_messages", u64::from(self.mailbox_batch_messages)),
             ("mailbox_batch_bytes", u64::from(self.mailbox_batch_bytes)),
@@ -141,6 +166,11 @@ impl Limits {
             let what =
                 format!("{} is more than limits.output_bytes_max = {}", self.output_high_bytes, self.output_bytes_max);
             return Err(NodeError::config("limits.output_high_bytes", what, "Set it below output_bytes_max."));
+        }
+        if self.memory_max_bytes > 0 && self.memory_high_bytes > self.memory_max_bytes {
+            let what =
+                format!("{} is more than limits.memory_max_bytes = {}", self.memory_high_bytes, self.memory_max_bytes);
+            return Err(NodeError::config("limits.memory_high_bytes", what, "Set it below memory_max_bytes."));
         }
         Ok(())
     }

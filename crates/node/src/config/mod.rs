@@ -6,7 +6,9 @@
 mod auth;
 mod hooks;
 mod limits;
+mod queue_policy;
 mod streams;
+mod sys;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +21,9 @@ use crate::error::NodeError;
 pub(crate) use auth::authority;
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
+pub use queue_policy::QueuePolicy;
 pub use streams::{StreamConfig, StreamKey};
+pub use sys::SysConfig;
 
 /// Everything a node is started with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +45,8 @@ pub struct Config {
     pub response_information_prefix: Option<String>,
     /// Bounds and times of everything.
     pub limits: Limits,
+    /// The `$SYS` tree.
+    pub sys: SysConfig,
     /// Streams by name.
     pub streams: BTreeMap<String, StreamConfig>,
     /// Bounds of the hooks.
@@ -62,6 +68,7 @@ impl Default for Config {
             server_reference: None,
             response_information_prefix: None,
             limits: Limits::default(),
+            sys: SysConfig::default(),
             streams: BTreeMap::new(),
             hooks: HooksConfig::default(),
             auth: AuthConfig::default(),
@@ -160,6 +167,8 @@ mod tests {
             (r#"{"server_reference": ""}"#, "server_reference"),
             (r#"{"response_information_prefix": "a/#"}"#, "response_information_prefix"),
             (r#"{"limits": {"output_high_bytes": 99999999}}"#, "limits.output_high_bytes"),
+            (r#"{"limits": {"memory_high_bytes": 2, "memory_max_bytes": 1}}"#, "limits.memory_high_bytes"),
+            (r#"{"limits": {"queue_policy": "drop"}}"#, "drop-newest"),
             (r#"{"streams": {"a": {"filter": "x"}}}"#, "data_dir"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "a/#/b"}}}"#, "streams.a.filter"),
             (r#"{"auth": {"users": [{"name": "alice", "password": "x"}]}}"#, "auth.users.alice.password"),

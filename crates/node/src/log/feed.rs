@@ -105,19 +105,29 @@ impl LogFeed {
         committed
     }
 
+    /// True when nothing waits here for room in the lane.
+    pub(crate) fn is_handed_over(&self) -> bool {
+        self.lane.pending() == 0 && self.open.records.is_empty()
+    }
+
     /// True when everything handed over is durable.
     pub(crate) fn is_settled(&mut self) -> bool {
         self.committed() == self.last_ticket
     }
 
+    /// Bytes on their way to the disk.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.under_way_bytes + self.open.bodies.len() as u64
+    }
+
     /// True when connections that publish into streams may be read.
     pub(crate) fn has_credit(&self) -> bool {
-        self.under_way_bytes + (self.open.bodies.len() as u64) < self.bytes_max
+        self.waiting_bytes() < self.bytes_max
     }
 
     /// True when even those that wait already are too many: four times the mark.
     pub(crate) fn is_overfull(&self) -> bool {
-        self.under_way_bytes + (self.open.bodies.len() as u64) > self.bytes_max.saturating_mul(4)
+        self.waiting_bytes() > self.bytes_max.saturating_mul(4)
     }
 
     /// True while the disk is full.

@@ -22,10 +22,16 @@ pub(crate) enum DropReason {
     HookQueueFull,
     /// Its publisher may not send it.
     NotAuthorized,
+    /// QoS 0 from a client while memory was above `memory_high_bytes`.
+    MemoryHigh,
+    /// To be kept for a client that does not take it, or as retained, while memory was above `memory_max_bytes`.
+    MemoryFull,
+    /// For a stream, never acknowledged, and not durable when the node stopped.
+    StreamStopped,
 }
 
 impl DropReason {
-    pub(crate) const COUNT: usize = 9;
+    pub(crate) const COUNT: usize = 12;
     /// Every reason with its label, in the order of the variants.
     pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
         (DropReason::GroupEmpty, "group_empty"),
@@ -37,6 +43,9 @@ impl DropReason {
         (DropReason::HookLate, "hook_late"),
         (DropReason::HookQueueFull, "hook_queue_full"),
         (DropReason::NotAuthorized, "not_authorized"),
+        (DropReason::MemoryHigh, "memory_high"),
+        (DropReason::MemoryFull, "memory_full"),
+        (DropReason::StreamStopped, "stream_stopped"),
     ];
 }
 

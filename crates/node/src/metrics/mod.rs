@@ -4,17 +4,21 @@ mod access;
 mod counter;
 mod drops;
 mod hooks;
+mod limits;
 mod log;
 mod prometheus;
 mod shard;
+mod traffic;
 
 pub(crate) use access::{AccessCounters, Refused};
 pub(crate) use counter::{Counter, Gauge};
 pub(crate) use drops::DropReason;
 pub(crate) use hooks::HookCounters;
+pub(crate) use limits::LimitCounters;
 pub(crate) use log::LogCounters;
 pub use prometheus::to_text;
 pub(crate) use shard::ShardCounters;
+pub(crate) use traffic::TrafficCounters;
 
 /// One number with its name, labels and meaning.
 #[derive(Clone, Debug, PartialEq)]

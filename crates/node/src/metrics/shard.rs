@@ -3,7 +3,7 @@
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Counters as SessionCounters, DropReason as SessionDrop};
 
-use super::{AccessCounters, Counter, DropReason, Gauge, HookCounters, Metric};
+use super::{AccessCounters, Counter, DropReason, Gauge, HookCounters, LimitCounters, Metric, TrafficCounters};
 
 /// Counters of one shard.
 #[derive(Debug)]
@@ -47,6 +47,10 @@ pub(crate) struct ShardCounters {
     pub(crate) closes_slow_reader: Counter,
     /// What was refused for want of a right.
     pub(crate) access: AccessCounters,
+    /// Where limits act.
+    pub(crate) limits: LimitCounters,
+    /// What went out.
+    pub(crate) traffic: TrafficCounters,
 }
 
 impl Default for ShardCounters {
@@ -84,6 +88,8 @@ impl Default for ShardCounters {
             closes_connect_timeout: Counter::default(),
             closes_slow_reader: Counter::default(),
             access: AccessCounters::default(),
+            limits: LimitCounters::default(),
+            traffic: TrafficCounters::default(),
         }
     }
 }
@@ -91,6 +97,12 @@ impl Default for ShardCounters {
 impl ShardCounters {
     pub(crate) fn dropped(&self, reason: DropReason, messages: u64) {
         self.drops[reason as usize].add(messages);
+    }
+
+    /// Messages dropped for any reason.
+    pub(crate) fn dropped_in_all(&self) -> u64 {
+        let own: u64 = self.drops.iter().map(Counter::get).sum();
+        own + self.session_drops.iter().map(Gauge::get).sum::<u64>()
     }
 
     /// Takes over what the sessions of this shard have counted.
@@ -187,6 +199,8 @@ impl ShardCounters {
             Metric::counter("lapwing_loop_sleeps_total", "Times an event loop slept.", sum(|s| s.wakes.get())),
         ]);
         metrics.extend(AccessCounters::collect(shards.iter().map(|shard| &shard.access)));
+        metrics.extend(TrafficCounters::collect(shards));
+        metrics.extend(LimitCounters::collect(shards));
         metrics.extend(drops(shards));
         metrics.extend(closes(shards));
         metrics

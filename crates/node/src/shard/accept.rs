@@ -5,6 +5,7 @@ use std::time::Instant;
 use lapwing_transport::{AcceptError, Accepted, Socket};
 
 use super::connection::{Connection, Stage};
+use super::rate::Rate;
 use super::{Due, Shard, token_of};
 use crate::error::NodeError;
 use crate::mail::{Control, MovedConnection};
@@ -71,6 +72,7 @@ impl Shard {
         let mut connection = Connection::new(socket, accepted_at);
         connection.input = input;
         connection.unhandled = !is_new;
+        connection.rate = Rate::new(&self.shared.config.limits, self.now_ms);
         let index = self.clients.insert_connection(connection);
         let born = self.clients.connection(index).map_or(0, |c| c.born);
         let registered = match self.clients.connection(index) {
@@ -106,9 +108,13 @@ impl Shard {
 
     /// Forgets a connection and closes its socket.
     pub(super) fn drop_connection(&mut self, index: usize) {
-        if self.clients.remove_connection(index).is_some() {
+        let Some(connection) = self.clients.remove_connection(index) else { return };
+        self.shared.connection_closed();
+        if connection.linger_bytes.is_some() {
+            self.lingering -= 1;
+            self.counters.limits.lingering.sub(1);
+        } else {
             self.counters.connections.sub(1);
-            self.shared.connection_closed();
         }
     }
 }

@@ -9,6 +9,8 @@ use slab::Slab;
 
 use super::buffers::Buffers;
 use super::connection::Connection;
+use super::holdings::Holdings;
+use super::sent::Sent;
 use super::standing::Standing;
 use crate::slot::ShardId;
 
@@ -24,6 +26,8 @@ pub(crate) struct Entry {
     awaiting: bool,
     /// The earliest timer set for it.
     pub(crate) timer_ms: Option<u64>,
+    /// Its messages in the shard's account.
+    counted: u32,
 }
 
 /// Everything of a shard that has to do with clients. No other shard touches it.
@@ -47,6 +51,14 @@ pub(crate) struct Clients {
     overflowing: Vec<(SessionKey, Close)>,
     /// Output buffers that no connection holds now.
     pub(crate) buffers: Buffers,
+    /// What all of them were sent.
+    pub(crate) sent: Sent,
+    /// What all of them hold.
+    pub(crate) holdings: Holdings,
+    /// There is no memory for more messages that wait for their client.
+    pub(crate) keeps_no_more: bool,
+    /// Messages dropped for that since somebody asked.
+    pub(crate) not_kept: u64,
     births: u64,
     generation: u32,
 }
@@ -66,6 +78,10 @@ impl Clients {
             output_mark_bytes,
             overflowing: Vec::new(),
             buffers: Buffers::default(),
+            sent: Sent::default(),
+            holdings: Holdings::default(),
+            keeps_no_more: false,
+            not_kept: 0,
             births: 0,
             generation: 0,
         }
@@ -78,7 +94,9 @@ impl Clients {
     }
 
     pub(crate) fn remove_connection(&mut self, index: usize) -> Option<Connection> {
-        self.connections.try_remove(index)
+        let connection = self.connections.try_remove(index)?;
+        self.holdings.without_connection(&connection);
+        Some(connection)
     }
 
     pub(crate) fn connection(&mut self, index: usize) -> Option<&mut Connection> {
@@ -173,7 +191,8 @@ impl Clients {
         let key = session.key();
         let client_id: Arc<str> = session.client_id().into();
         self.by_id.insert(client_id.clone(), key);
-        let index = self.sessions.insert(Entry { session, client_id, standing, connection, awaiting: false, timer_ms });
+        let entry = Entry { session, client_id, standing, connection, awaiting: false, timer_ms, counted: 0 };
+        let index = self.sessions.insert(entry);
         debug_assert_eq!(index, place_of(key));
     }
 
@@ -191,6 +210,7 @@ impl Clients {
         self.entry(key)?;
         let entry = self.sessions.remove(place_of(key));
         self.by_id.remove(&entry.client_id);
+        self.holdings.without_session(entry.counted);
         Some(entry)
     }
 
@@ -217,6 +237,7 @@ impl Clients {
                 }
                 let answer = work(&mut entry.session, &mut Io::new(&mut connection.output, &mut self.counters));
                 if connection.output.len() > before {
+                    self.sent.count(&connection.output[before..]);
                     touch(connection, index, &mut self.touched);
                     if connection.output.len() >= self.output_mark_bytes && connection.stalled_since_ms == 0 {
                         self.large.push(index);
@@ -224,10 +245,12 @@ impl Clients {
                 } else if before == 0 {
                     self.buffers.give_back(&mut connection.output);
                 }
+                self.holdings.connection(connection);
                 answer
             }
             None => work(&mut entry.session, &mut Io::new(&mut Vec::new(), &mut self.counters)),
         };
+        self.holdings.session(&entry.session, &mut entry.counted);
         if entry.session.awaits_commit() && !entry.awaiting {
             entry.awaiting = true;
             self.awaiting.push(key);
@@ -238,7 +261,10 @@ impl Clients {
     /// Runs `work` with the output of a connection whose session is not in the table yet.
     pub(crate) fn open<T>(&mut self, index: usize, work: impl FnOnce(&mut Io<'_>) -> T) -> Option<T> {
         let connection = self.connections.get_mut(index)?;
-        Some(work(&mut Io::new(&mut connection.output, &mut self.counters)))
+        let before = connection.output.len();
+        let answer = work(&mut Io::new(&mut connection.output, &mut self.counters));
+        self.sent.count(&connection.output[before..]);
+        Some(answer)
     }
 
     /// Looks whether a session that was put back waits for a commit.
@@ -250,6 +276,15 @@ impl Clients {
     pub(crate) fn release_buffer(&mut self, index: usize) {
         if let Some(connection) = self.connections.get_mut(index) {
             self.buffers.give_back(&mut connection.output);
+            self.holdings.connection(connection);
+        }
+    }
+
+    /// Keeps what of a connection's bytes could not be handled yet.
+    pub(crate) fn keep_input(&mut self, index: usize, input: Vec<u8>) {
+        if let Some(connection) = self.connections.get_mut(index) {
+            connection.input = input;
+            self.holdings.connection(connection);
         }
     }
 
@@ -261,6 +296,10 @@ impl Clients {
         grants: impl Iterator<Item = &'g Grant>,
         now_ms: u64,
     ) -> bool {
+        if self.keeps_no_more && self.would_wait(key, routed) {
+            self.not_kept += 1;
+            return true;
+        }
         let Some(delivered) = self.with(key, |session, io| session.deliver(routed, grants, now_ms, io)) else {
             return false;
         };
@@ -268,6 +307,12 @@ impl Clients {
             self.overflowing.push((key, close));
         }
         true
+    }
+
+    /// Whether the message would lie with a client that does not take it now.
+    fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
+        let would_wait = |entry: &mut Entry| entry.connection.is_none() || entry.session.queued_messages() > 0;
+        routed.publish().qos.is_acknowledged() && self.entry(key).is_some_and(would_wait)
     }
 
     /// Sessions whose queue overflowed and whose policy is to be disconnected for it.

@@ -33,6 +33,9 @@ impl Shard {
         if self.draining {
             return self.refuse(index, connect, ReasonCode::ServerUnavailable);
         }
+        if self.refuses_connections() {
+            return self.refuse(index, connect, ReasonCode::QuotaExceeded);
+        }
         let owner = Slot::of(admission.client_id.as_bytes()).shard(self.post.shards());
         if owner != self.id {
             self.move_connection(index, owner, bytes);
@@ -98,6 +101,7 @@ impl Shard {
             connection.gate = None;
             connection.licence = licence;
         }
+        self.counters.traffic.sessions_opened.add(1);
         self.clients.note_waiting(key);
         self.clients.touch(index);
         self.set_timer(key);

@@ -9,6 +9,7 @@ use lapwing_transport::Socket;
 
 use super::gate::Gate;
 use super::licence::Licence;
+use super::rate::Rate;
 
 /// A connection on its shard. Idle, it holds no buffer.
 pub(crate) struct Connection {
@@ -41,6 +42,14 @@ pub(crate) struct Connection {
     pub(crate) stalled_since_ms: u64,
     /// A timer looks after its stall.
     pub(crate) watched: bool,
+    /// How much it may send, where that is limited.
+    pub(crate) rate: Option<Box<Rate>>,
+    /// Bytes of its buffers in the shard's account.
+    pub(crate) counted_bytes: usize,
+    /// It has said goodbye itself: nothing we say is waited for.
+    pub(crate) has_left: bool,
+    /// Ended, and read on until the peer ends too: so many bytes at most.
+    pub(crate) linger_bytes: Option<usize>,
 }
 
 /// How far the connection has come.
@@ -65,6 +74,10 @@ pub(crate) enum Hold {
     Output,
     /// Nowhere: a verdict is waited for.
     Gate,
+    /// In the node's memory, for the rest of a large packet.
+    Memory,
+    /// In its own share of messages or bytes per second.
+    Rate,
     /// Nowhere any more: it is sent away once it has its acknowledgements.
     Drain,
 }
@@ -99,6 +112,10 @@ impl Connection {
             licence: None,
             stalled_since_ms: 0,
             watched: false,
+            rate: None,
+            counted_bytes: 0,
+            has_left: false,
+            linger_bytes: None,
         }
     }
 

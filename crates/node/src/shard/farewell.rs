@@ -1,10 +1,11 @@
 //! The end of connections and sessions: wills, expiry, subscriptions taken back.
 
 use lapwing_codec::ReasonCode;
-use lapwing_session::{Close, Departure, Session, SessionKey};
+use lapwing_session::{Close, Departure, Session, SessionKey, Side};
 use std::sync::Arc;
 
 use super::connection::{Hold, Stage};
+use super::groups::owners_of_groups;
 use super::{Due, Shard};
 use crate::hooks::{HookCall, HookClient, HookName};
 
@@ -15,6 +16,9 @@ impl Shard {
     /// Ends a connection whose session has already said why (the words are in the output buffer).
     pub(super) fn close(&mut self, index: usize, close: &Close) {
         self.counters.closed(close.reason);
+        if let Some(connection) = self.clients.connection(index) {
+            connection.has_left = close.side == Side::Client;
+        }
         self.part_session(index, Some(close.reason), false);
         self.finish_connection(index);
     }
@@ -102,6 +106,10 @@ impl Shard {
         for subscription in ended.subscriptions() {
             self.withdraw(key, &subscription);
         }
+        // Behind the last Leave: nobody keeps a word about a member that is none any more.
+        let owners =
+            owners_of_groups(ended.subscriptions().map(|subscription| subscription.filter), self.post.shards());
+        self.tell_away(key, owners, false);
         if let Some(will) = &ended.will {
             self.publish_will(will, ended.client_id(), who);
         }
@@ -132,6 +140,7 @@ impl Shard {
         match (tick.close, connection) {
             (Some(close), Some(index)) => self.close(index, &close),
             _ if tick.ended => {
+                self.counters.traffic.sessions_expired.add(1);
                 self.left_offline();
                 self.remove_session(key);
                 self.count_sessions();

@@ -58,18 +58,6 @@ impl Shard {
         }
     }
 
-    /// Closes the socket. What the peer sent meanwhile is read first: closing over unread bytes would make the kernel
-    /// reset the connection, and the peer might never see our last words.
-    fn hang_up(&mut self, index: usize) {
-        if let Some(connection) = self.clients.connection(index) {
-            connection.socket.shutdown();
-            let mut bytes = std::mem::take(&mut self.read_buffer);
-            let _ = connection.socket.read(&mut bytes);
-            self.read_buffer = bytes;
-        }
-        self.drop_connection(index);
-    }
-
     /// A connection that the kernel takes no bytes for: watched above the high mark, closed beyond the limit.
     fn check_reader(&mut self, index: usize) {
         let limits = &self.shared.config.limits;

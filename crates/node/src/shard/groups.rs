@@ -13,14 +13,6 @@ use crate::slot::{ShardId, Slot};
 /// A member of a group: a session, on whichever shard it lives.
 pub(crate) type Member = SessionKey;
 
-/// What a group knows of a member.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MemberGrant {
-    pub(crate) grant: Grant,
-    /// It has no connection; it gets messages only when all others have none either.
-    pub(crate) away: bool,
-}
-
 impl Shard {
     /// The shard on which a group lives.
     pub(super) fn owner_of_group(&self, shared: &SharedFilter<'_>) -> ShardId {
@@ -31,13 +23,17 @@ impl Shard {
     pub(super) fn dispatch_groups(&mut self, routed: &Routed<'_>) {
         let topic = routed.publish().topic;
         let mut all_away: Vec<GroupId> = Vec::new();
-        let Shard { groups, .. } = self;
+        let Shard { groups, away, .. } = self;
         let mut picks: Vec<(Member, Grant)> = Vec::new();
-        groups.dispatch(topic, |_, member| pick(member, false, &mut picks), |group| all_away.push(group));
+        let reachable = |_, member: &Entry<Member, Grant>| {
+            let is_reachable = away.is_empty() || !away.contains(&member.subscriber);
+            is_reachable && pick(member, &mut picks)
+        };
+        groups.dispatch(topic, reachable, |group| all_away.push(group));
         if !all_away.is_empty() {
-            let offer = |group, member: &Entry<Member, MemberGrant>| {
+            let offer = |group, member: &Entry<Member, Grant>| {
                 // Groups that were served in the first round must not lose their turn: they are not asked.
-                all_away.contains(&group) && pick(member, true, &mut picks)
+                all_away.contains(&group) && pick(member, &mut picks)
             };
             let mut refused = 0;
             groups.dispatch(topic, offer, |group| refused += u64::from(all_away.contains(&group)));
@@ -60,33 +56,50 @@ impl Shard {
         self.post.direct(shard, direct, routed.publish());
     }
 
-    /// Tells the groups of a session that it lost (`away`) or got back its connection.
+    /// Tells the owners of a session's groups that it lost (`away`) or got back its connection.
     pub(super) fn mark_away(&mut self, key: SessionKey, away: bool) {
         let Some(entry) = self.clients.entry(key) else { return };
-        let shared: Vec<(String, Grant)> = entry
-            .session
-            .subscriptions()
-            .filter(|(filter, _)| filter.starts_with("$share/"))
-            .map(|(filter, grant)| (filter.to_owned(), grant))
-            .collect();
-        for (filter, grant) in shared {
-            let Ok(Some(shared)) = SharedFilter::parse(&filter) else { continue };
-            let owner = self.owner_of_group(&shared);
-            let (group, filter) = (shared.group.into(), shared.filter.into());
+        let shards = self.post.shards();
+        let owners = owners_of_groups(entry.session.subscriptions().map(|(filter, _)| filter), shards);
+        self.tell_away(key, owners, away);
+    }
+
+    /// Sends one word to each owner in the set.
+    pub(super) fn tell_away(&mut self, member: SessionKey, mut owners: u64, away: bool) {
+        while owners != 0 {
+            let owner = ShardId(owners.trailing_zeros() as u8);
+            owners &= owners - 1;
             if owner == self.id {
-                self.groups.insert(shared.group, shared.filter, key, MemberGrant { grant, away });
+                self.note_away(member, away);
             } else {
-                self.post.control(owner, Control::Away { group, filter, member: key, grant, away });
+                self.post.control(owner, Control::Away { member, away });
             }
+        }
+    }
+
+    /// A member of groups that live here has lost or got back its connection.
+    pub(super) fn note_away(&mut self, member: SessionKey, away: bool) {
+        if away {
+            self.away.insert(member);
+        } else {
+            self.away.remove(&member);
         }
     }
 }
 
-/// Takes a member if it is reachable, or whoever it is in the second round.
-fn pick(member: &Entry<Member, MemberGrant>, anyone: bool, picks: &mut Vec<(Member, Grant)>) -> bool {
-    let taken = anyone || !member.options.away;
-    if taken {
-        picks.push((member.subscriber, member.options.grant));
-    }
-    taken
+/// Bit per shard: it owns a group that one of `filters` joins.
+pub(super) fn owners_of_groups<'a>(filters: impl Iterator<Item = &'a str>, shards: u32) -> u64 {
+    let owner = |filter: &'a str| {
+        let shared = SharedFilter::parse(filter).ok().flatten()?;
+        Some(Slot::of_group(shared.group, shared.filter).shard(shards))
+    };
+    filters
+        .filter(|filter| filter.starts_with("$share/"))
+        .filter_map(owner)
+        .fold(0, |set, owner| set | 1 << owner.index())
+}
+
+fn pick(member: &Entry<Member, Grant>, picks: &mut Vec<(Member, Grant)>) -> bool {
+    picks.push((member.subscriber, member.options));
+    true
 }

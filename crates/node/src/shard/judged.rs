@@ -129,7 +129,7 @@ impl Shard {
         match self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io)) {
             Some(Ok(Step::Subscribe(request))) => {
                 self.subscribe(client.session, &request, &refused);
-                self.check_room(index)
+                self.check_share(index)
             }
             Some(Ok(_)) => Flow::Continue,
             Some(Err(close)) => {

@@ -4,15 +4,14 @@ use lapwing_router::{Insertion, Removal};
 use lapwing_session::{Grant, Routed, SessionKey};
 
 use super::Shard;
-use super::groups::MemberGrant;
 use super::route::Target;
 use super::subscribe::Waiter;
 use crate::mail::{Control, Direct, Errand, Interest, Parcel, decode_frame};
 use crate::metrics::DropReason;
 use crate::slot::ShardId;
 
-/// Control messages taken from one shard in one turn.
-const CONTROL_PER_TURN: usize = 4096;
+/// Batches of control messages taken from one lane in one turn.
+const CONTROL_PER_TURN: usize = 4;
 /// Parcels taken from one lane in one turn.
 const PARCELS_PER_TURN: usize = 16;
 /// The publisher of a message from another shard. It is nobody's key here, and need not be: for live messages No Local
@@ -24,10 +23,16 @@ impl Shard {
     pub(super) fn take_mail(&mut self) {
         let mut inlets = std::mem::take(&mut self.inlets);
         for inlet in &mut inlets {
+            for _ in 0..CONTROL_PER_TURN {
+                let Some(batch) = inlet.express.take() else { break };
+                self.take_batch(inlet.from, batch);
+            }
+        }
+        for inlet in &mut inlets {
             let mut applied = None;
             for _ in 0..CONTROL_PER_TURN {
-                let Some(control) = inlet.control.take() else { break };
-                applied = self.take_control(inlet.from, control).or(applied);
+                let Some(batch) = inlet.control.take() else { break };
+                applied = self.take_batch(inlet.from, batch).or(applied);
             }
             if let Some(seq) = applied {
                 self.mail_moved = true;
@@ -54,6 +59,11 @@ impl Shard {
         self.inlets = inlets;
     }
 
+    /// Handles control messages; returns the number of the last announcement among them.
+    fn take_batch(&mut self, from: ShardId, batch: Vec<Control>) -> Option<u64> {
+        batch.into_iter().filter_map(|control| self.take_control(from, control)).last()
+    }
+
     /// Handles one control message; returns the number of an announcement that is now in force here.
     fn take_control(&mut self, from: ShardId, control: Control) -> Option<u64> {
         match control {
@@ -73,9 +83,7 @@ impl Shard {
             }
             Control::Joined { request } => self.confirmed(request as usize),
             Control::Leave { group, filter, member } => self.leave_group(&group, &filter, member),
-            Control::Away { group, filter, member, grant, away } => {
-                self.groups.insert(&group, &filter, member, MemberGrant { grant, away });
-            }
+            Control::Away { member, away } => self.note_away(member, away),
             Control::AskPage(request) => self.answer_page(from, request),
             Control::Page(page) => self.take_page_in_turn(from, page),
         }
@@ -96,7 +104,6 @@ impl Shard {
 
     /// A session of shard `from` joins a group that lives here.
     fn join(&mut self, from: ShardId, request: u64, group: &str, filter: &str, member: SessionKey, grant: Grant) {
-        let grant = MemberGrant { grant, away: false };
         let is_new = self.groups.insert(group, filter, member, grant) != Insertion::Replaced;
         match self.announcer.want(Interest::Groups, filter, is_new, &mut self.post) {
             Some(seq) => self.announcer.wait(seq, Waiter::Join(from, request)),

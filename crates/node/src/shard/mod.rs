@@ -14,28 +14,37 @@ mod farewell;
 mod flush;
 mod gate;
 mod groups;
+mod hold;
+mod holdings;
 mod interest;
 mod judge;
 mod judged;
 mod licence;
+mod linger;
 mod mailroom;
 mod pages;
 mod post;
+mod pressure;
+mod rate;
 mod replay;
 mod retained;
 mod route;
+mod sent;
 mod sequence;
 mod serve;
 mod standing;
 mod subscribe;
+mod sys;
 mod turn;
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use lapwing_router::SharedGroups;
-use lapwing_session::{QueuePolicy, SessionKey, Settings};
+use lapwing_session::{Grant, SessionKey, Settings};
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
+use rustc_hash::FxBuildHasher;
 
 use crate::config::{Config, Limits};
 use crate::error::NodeError;
@@ -43,20 +52,23 @@ use crate::hooks::HookFeed;
 use crate::log::LogFeed;
 use crate::mail::PageRequest;
 use crate::mailbox::Bell;
+use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
 use answers::Answers;
 use clients::Clients;
-use groups::{Member, MemberGrant};
+use groups::Member;
 use interest::Announcer;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use replay::Replays;
 use retained::RetainedTable;
 use route::{Target, Tree};
+pub(crate) use sent::Sent;
 use sequence::Sequences;
 use subscribe::Waiter;
+pub(crate) use sys::Sys;
 
 /// The event of a shard's waker.
 pub(crate) const WAKER: Token = Token(usize::MAX);
@@ -89,10 +101,16 @@ enum Due {
     Connect { index: usize, born: u64 },
     /// The connection must have taken bytes.
     Stall { index: usize, born: u64 },
+    /// The connection may be read on: its bucket has filled.
+    Rate { index: usize, born: u64 },
+    /// The connection must have been ended by its peer too.
+    Linger { index: usize, born: u64 },
     /// Keep alive, will delay or expiry of a session.
     Session(SessionKey),
     /// A paused listener is looked at again.
     Door,
+    /// The `$SYS` tree is published.
+    Sys,
 }
 
 /// What a shard is made of.
@@ -106,6 +124,9 @@ pub(crate) struct ShardParts {
     pub(crate) post: Post,
     pub(crate) log: Option<LogFeed>,
     pub(crate) hooks: Option<HookFeed>,
+    pub(crate) counters: Arc<ShardCounters>,
+    /// For one shard of the node.
+    pub(crate) sys: Option<Sys>,
 }
 
 /// One event loop. Only its own thread touches it once it runs.
@@ -124,7 +145,9 @@ pub(crate) struct Shard {
     hooks: Option<HookFeed>,
     clients: Clients,
     tree: Tree,
-    groups: SharedGroups<Member, MemberGrant>,
+    groups: SharedGroups<Member, Grant>,
+    /// Members of these groups that have no connection; they get messages only when all others have none either.
+    away: HashSet<Member, FxBuildHasher>,
     announcer: Announcer<Waiter>,
     answers: Answers,
     retained: RetainedTable,
@@ -132,6 +155,8 @@ pub(crate) struct Shard {
     /// Questions for retained messages that wait for mail.
     questions: Vec<(ShardId, Box<PageRequest>)>,
     sequences: Sequences,
+    /// Where this shard publishes the `$SYS` tree.
+    sys: Option<Sys>,
     timers: Timers<Due>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
@@ -144,6 +169,12 @@ pub(crate) struct Shard {
     draining: bool,
     /// The version of users and rules that all licences were made under.
     licences_version: u64,
+    /// Filters that the connection in hand has subscribed to or cancelled in this turn.
+    filters_taken: u64,
+    /// The node's memory, as it was at the beginning of the turn.
+    pressure: Pressure,
+    /// Connections that are over for us and wait for their peer's end.
+    lingering: usize,
     /// The last ticket that acknowledgements were released for.
     acknowledged: u64,
     /// Mail came or went in this turn: worth looking again before sleeping.
@@ -153,13 +184,13 @@ pub(crate) struct Shard {
 
 impl Shard {
     pub(crate) fn new(parts: ShardParts) -> Result<Self, NodeError> {
-        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log, hooks } = parts;
+        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log, hooks, counters, sys } = parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
         let doors = listeners.into_iter().map(|listener| Door { listener, ready: true, paused_until_ms: 0 }).collect();
         let mut tree = Tree::new();
         for (n, stream) in shared.config.streams.values().enumerate() {
-            tree.insert(&stream.filter, Target::Stream(n as u32), lapwing_session::Grant::default());
+            tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
         }
         Ok(Shard {
             settings: Arc::new(settings(&shared.config)),
@@ -168,6 +199,7 @@ impl Shard {
             clients: Clients::new(id, limits.output_high_bytes as usize / 2),
             tree,
             groups: SharedGroups::new(),
+            away: HashSet::default(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),
             retained: RetainedTable::new(
@@ -178,12 +210,16 @@ impl Shard {
             questions: Vec::new(),
             sequences: Sequences::new(id, post.shards()),
             timers: Timers::new(),
-            counters: Arc::new(ShardCounters::default()),
+            counters,
+            sys,
             held: Vec::new(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
             licences_version: shared.authority.version(),
+            filters_taken: 0,
+            pressure: Pressure::Normal,
+            lingering: 0,
             acknowledged: 0,
             mail_moved: false,
             spinning: turn::Spinning::default(),
@@ -224,7 +260,7 @@ fn settings(config: &Config) -> Settings {
         packet_bytes_max: limits.packet_bytes_max,
         queue_messages_max: limits.queue_messages_max,
         queue_bytes_max: limits.queue_bytes_max,
-        queue_policy: QueuePolicy::DropOldest,
+        queue_policy: limits.queue_policy.into(),
         output_high_bytes: limits.output_high_bytes as usize,
         qos_max: lapwing_codec::QoS::ExactlyOnce,
         retain_available: true,

@@ -6,24 +6,26 @@ use crate::mail::{Control, Direct, Errand, Parcel};
 use crate::mailbox::{Inlet, Lane};
 use crate::slot::ShardId;
 
-/// The three lanes from this shard to one other.
+/// The lanes from this shard to one other.
 pub(crate) struct LanesOut {
-    pub(crate) control: Lane<Control>,
+    pub(crate) express: Lane<Vec<Control>>,
+    pub(crate) control: Lane<Vec<Control>>,
     pub(crate) publish: Lane<Parcel<Errand>>,
     pub(crate) direct: Lane<Parcel<Direct>>,
 }
 
-/// The three lanes from one other shard to this one.
+/// The lanes from one other shard to this one.
 pub(crate) struct LanesIn {
     pub(crate) from: ShardId,
-    pub(crate) control: Inlet<Control>,
+    pub(crate) express: Inlet<Vec<Control>>,
+    pub(crate) control: Inlet<Vec<Control>>,
     pub(crate) publish: Inlet<Parcel<Errand>>,
     pub(crate) direct: Inlet<Parcel<Direct>>,
 }
 
 impl LanesIn {
     pub(crate) fn is_empty(&self) -> bool {
-        self.control.is_empty() && self.publish.is_empty() && self.direct.is_empty()
+        self.express.is_empty() && self.control.is_empty() && self.publish.is_empty() && self.direct.is_empty()
     }
 }
 
@@ -53,7 +55,8 @@ impl Post {
     /// Sends a control message; to this shard itself nothing can be sent.
     pub(crate) fn control(&mut self, to: ShardId, message: Control) {
         match &mut self.lanes[to.index()] {
-            Some(lanes) => lanes.control.send(message),
+            Some(lanes) if message.is_express() => append(&mut lanes.express, message),
+            Some(lanes) => append(&mut lanes.control, message),
             None => debug_assert!(false, "a shard sends itself nothing"),
         }
     }
@@ -75,7 +78,8 @@ impl Post {
     /// True when every lane can take more; else a connection that publishes is not read on.
     pub(crate) fn has_credit(&self) -> bool {
         self.lanes.iter().flatten().all(|lanes| {
-            lanes.publish.has_credit() && lanes.direct.has_credit() && lanes.control.pending() <= CONTROL_MARK
+            let control = lanes.control.pending().max(lanes.express.pending());
+            lanes.publish.has_credit() && lanes.direct.has_credit() && control <= CONTROL_MARK
         })
     }
 
@@ -91,12 +95,16 @@ impl Post {
 
     /// True when nothing waits here for room.
     pub(crate) fn is_empty(&self) -> bool {
-        self.lanes.iter().flatten().all(|l| l.control.pending() + l.publish.pending() + l.direct.pending() == 0)
+        let pending = |lanes: &LanesOut| {
+            lanes.express.pending() + lanes.control.pending() + lanes.publish.pending() + lanes.direct.pending()
+        };
+        self.lanes.iter().flatten().all(|lanes| pending(lanes) == 0)
     }
 
     /// Hands over what gathered; once per turn of the loop.
     pub(crate) fn flush(&mut self) {
         for lanes in self.lanes.iter_mut().flatten() {
+            lanes.express.flush();
             lanes.control.flush();
             lanes.publish.flush();
             lanes.direct.flush();
@@ -106,8 +114,18 @@ impl Post {
 
 /// Parcels that may wait at the sender, beside those in the lane, before nothing is read at all.
 const PARCELS_MARK: usize = 16;
-/// Control messages that may wait at the sender before connections are not read on.
-const CONTROL_MARK: usize = 4096;
+/// Control messages in one batch.
+pub(super) const CONTROL_BATCH: usize = 256;
+/// Batches of control messages that may wait at the sender before connections that cause more are not read on.
+const CONTROL_MARK: usize = 2;
+
+/// Adds to the batch that still takes messages, or begins a new one.
+fn append(lane: &mut Lane<Vec<Control>>, message: Control) {
+    match lane.open_batch() {
+        Some(batch) if batch.len() < CONTROL_BATCH => batch.push(message),
+        _ => lane.send(vec![message]),
+    }
+}
 
 /// The parcel that still takes messages, or a new one.
 fn open<T>(lane: &mut Lane<Parcel<T>>, limits: ParcelLimits) -> &mut Parcel<T> {

@@ -1,5 +1,7 @@
 //! Retained messages whose topics hash to this shard.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -7,6 +9,8 @@ use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use crate::mail::PageRequest;
+use crate::slot::stable_hash;
+use crate::sys::{OURSELVES, is_sys};
 
 /// The newest message of one topic.
 struct Kept {
@@ -18,21 +22,35 @@ struct Kept {
 /// The table, with its bounds.
 pub(crate) struct RetainedTable {
     topics: TopicTree<Kept>,
+    /// Topics of the `$SYS` tree; they and their bytes are beside the bounds, or the broker's own numbers would be the
+    /// first to be missing when it is full.
+    sys: u64,
     bytes: u64,
     messages_max: u64,
     bytes_max: u64,
-    swept_at_ms: u64,
+    /// When messages expire, the first one on top. A topic that got another value leaves its entry behind; it is told by
+    /// its time.
+    expiries: BinaryHeap<Reverse<(u64, Box<str>)>>,
 }
 
 /// Messages, each with the place behind it, and where to go on.
 type Found = (Vec<(Arc<Message>, Cursor)>, Option<Cursor>);
 
-/// How often a full table is searched for expired messages, at most.
-const SWEEP_EVERY_MS: u64 = 1000;
+/// Expired messages that are given up with each one that comes, so that none lies for long where there is traffic.
+const EXPIRED_PER_SET: usize = 4;
+/// Entries of `expiries` that may be stale, beside as many as there are messages.
+const EXPIRIES_SPARE: usize = 1024;
 
 impl RetainedTable {
     pub(crate) fn new(messages_max: u64, bytes_max: u64) -> Self {
-        RetainedTable { topics: TopicTree::new(), bytes: 0, messages_max, bytes_max, swept_at_ms: 0 }
+        RetainedTable {
+            topics: TopicTree::new(),
+            sys: 0,
+            bytes: 0,
+            messages_max,
+            bytes_max,
+            expiries: BinaryHeap::new(),
+        }
     }
 
     /// Keeps the message, or forgets its topic when the payload is empty; false when there is no room for it.
@@ -40,11 +58,20 @@ impl RetainedTable {
     /// Without room the message before it is forgotten too: an older value must not pose as the newest.
     pub(crate) fn set(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> bool {
         let publish = routed.publish();
+        (0..EXPIRED_PER_SET).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
         if publish.payload.is_empty() {
             self.remove(publish.topic);
             return true;
         }
         let message = routed.keep();
+        if is_sys(publish.topic) {
+            if publisher != stable_hash(OURSELVES.as_bytes()) {
+                return false;
+            }
+            let before = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher });
+            self.sys += u64::from(before.is_none());
+            return true;
+        }
         let bytes = message.footprint() as u64;
         if !self.has_room(publish.topic, bytes, now_ms) {
             self.remove(publish.topic);
@@ -55,7 +82,13 @@ impl RetainedTable {
         if let Some(before) = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher }) {
             self.bytes -= before.message.footprint() as u64;
         }
+        self.note_expiry(&message);
         true
+    }
+
+    /// Forgets a topic because its newest value cannot be kept: an older one must not pose as the newest.
+    pub(crate) fn forget(&mut self, topic: &str) {
+        self.remove(topic);
     }
 
     fn remove(&mut self, topic: &str) {
@@ -65,15 +98,37 @@ impl RetainedTable {
     }
 
     fn has_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
-        if self.fits(topic, bytes) {
-            return true;
+        while !self.fits(topic, bytes) {
+            if !self.give_up_expired(now_ms) {
+                return false;
+            }
         }
-        if now_ms < self.swept_at_ms + SWEEP_EVERY_MS {
+        true
+    }
+
+    /// Takes the entry that is due first off the heap, and its message out if it has expired; false when none is due.
+    fn give_up_expired(&mut self, now_ms: u64) -> bool {
+        let Some(Reverse((at_ms, _))) = self.expiries.peek() else { return false };
+        if *at_ms > now_ms {
             return false;
         }
-        self.swept_at_ms = now_ms;
-        self.sweep(now_ms);
-        self.fits(topic, bytes)
+        if let Some(Reverse((_, topic))) = self.expiries.pop()
+            && self.topics.get(&topic).is_some_and(|kept| kept.message.is_expired(now_ms))
+        {
+            self.remove(&topic);
+        }
+        true
+    }
+
+    fn note_expiry(&mut self, message: &Message) {
+        let Some(at_ms) = message.expires_at_ms() else { return };
+        self.expiries.push(Reverse((at_ms, message.topic().into())));
+        if self.expiries.len() > 2 * self.topics.len() + EXPIRIES_SPARE {
+            let topics = &self.topics;
+            self.expiries.retain(|Reverse((at_ms, topic))| {
+                topics.get(topic).is_some_and(|kept| kept.message.expires_at_ms() == Some(*at_ms))
+            });
+        }
     }
 
     /// Whether a message of so many bytes fits in the place of the one that `topic` has, if any.
@@ -81,18 +136,6 @@ impl RetainedTable {
         let before = self.topics.get(topic).map(|kept| kept.message.footprint() as u64);
         self.messages() - u64::from(before.is_some()) < self.messages_max
             && self.bytes - before.unwrap_or(0) + bytes <= self.bytes_max
-    }
-
-    fn sweep(&mut self, now_ms: u64) {
-        let mut expired = Vec::new();
-        self.topics.matching("#", |kept| {
-            if kept.message.is_expired(now_ms) {
-                expired.push(kept.message.clone());
-            }
-        });
-        for message in expired {
-            self.remove(message.topic());
-        }
     }
 
     /// The next page for a replay, each message with the place behind it, and where the page after it begins; `None`: that
@@ -116,7 +159,7 @@ impl RetainedTable {
     }
 
     pub(crate) fn messages(&self) -> u64 {
-        self.topics.len() as u64
+        self.topics.len() as u64 - self.sys
     }
 
     pub(crate) fn bytes(&self) -> u64 {

@@ -7,6 +7,7 @@ use lapwing_session::{Accepted, Grant, Routed};
 use super::Shard;
 use crate::log::now_us;
 use crate::mail::{Errand, Reasons};
+use crate::memory::Pressure;
 use crate::metrics::DropReason;
 use crate::slot::{ShardId, Slot, stable_hash};
 
@@ -145,7 +146,10 @@ impl Shard {
 
     /// Keeps a retained message whose topic is owned here.
     fn retain(&mut self, routed: &Routed<'_>, publisher: u64) {
-        if !self.retained.set(routed, publisher, self.now_ms) {
+        if self.pressure == Pressure::Full && !routed.publish().payload.is_empty() {
+            self.retained.forget(routed.publish().topic);
+            self.counters.dropped(DropReason::MemoryFull, 1);
+        } else if !self.retained.set(routed, publisher, self.now_ms) {
             self.counters.dropped(DropReason::RetainedFull, 1);
         }
         self.counters.retained_messages.set(self.retained.messages());

@@ -10,7 +10,6 @@ use lapwing_session::{Accepted, AuthAnswer, Inbound, Routed, SessionKey, Step};
 use super::Shard;
 use super::connection::{Hold, Stage};
 use crate::hooks::HookClient;
-use crate::log::LogFeed;
 
 /// What happens to the connection after a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +20,8 @@ pub(super) enum Flow {
     Held,
     /// The same until there is a verdict: the packet is not handled yet, and its bytes are kept.
     Asked,
+    /// It has had its share of this turn; others come first.
+    Later,
     /// It is over, or no longer here.
     Gone,
 }
@@ -52,18 +53,20 @@ impl Shard {
         if let Stage::Closing = connection.stage {
             return self.discard_input(index, buffer);
         }
+        let is_large = connection.input.len() > buffer.len() / 2;
+        if self.must_wait_for_rate(index) || (is_large && self.must_wait_for_memory(index)) {
+            return;
+        }
+        let Some(connection) = self.clients.connection(index) else { return };
         let left = std::mem::take(&mut connection.input);
         // A packet larger than half the shared buffer is gathered in a buffer of its own.
-        if left.len() > buffer.len() / 2 {
+        if is_large {
             return self.serve_large(index, left, buffer.len());
         }
         buffer[..left.len()].copy_from_slice(&left);
         let input = self.read(index, buffer, left.len());
-        if let Some(rest) = self.handle_input(index, buffer, &input)
-            && let Some(connection) = self.clients.connection(index)
-        {
-            connection.input = buffer[rest].to_vec();
-        }
+        let rest = self.handle_input(index, buffer, &input);
+        self.clients.keep_input(index, rest.map_or_else(Vec::new, |rest| buffer[rest].to_vec()));
     }
 
     /// Like `serve`, with what is left of earlier reads already long.
@@ -71,13 +74,13 @@ impl Shard {
         let begun = left.len();
         left.resize(begun + chunk, 0);
         let input = self.read(index, &mut left, begun);
-        let Some(rest) = self.handle_input(index, &left, &input) else { return };
+        let Some(rest) = self.handle_input(index, &left, &input) else {
+            return self.clients.keep_input(index, Vec::new());
+        };
         // Nothing is copied while a large packet grows: that would cost the square of its length.
         left.truncate(rest.end);
         left.drain(..rest.start);
-        if let Some(connection) = self.clients.connection(index) {
-            connection.input = left;
-        }
+        self.clients.keep_input(index, left);
     }
 
     /// Reads into `buffer` behind the `filled` bytes that lie there.
@@ -88,12 +91,14 @@ impl Shard {
             connection.unhandled = false;
             return Input::Filled(filled);
         }
-        match connection.socket.read(&mut buffer[filled..]) {
+        let room = connection.read_allowance(buffer.len() - filled);
+        match connection.socket.read(&mut buffer[filled..filled + room]) {
             Ok(0) => Input::Over(filled),
             Ok(n) => {
+                connection.charge_bytes(n);
                 // A short read has emptied the socket: its next bytes make a new event. Not so an end that was reported
                 // already.
-                connection.readable = connection.ended || filled + n == buffer.len();
+                connection.readable = connection.ended || n == room;
                 self.counters.bytes_in.add(n as u64);
                 Input::Filled(filled + n)
             }
@@ -117,9 +122,8 @@ impl Shard {
             return None;
         }
         let connection = self.clients.connection(index)?;
-        if flow == Flow::Held {
-            connection.unhandled = true;
-        } else if connection.readable {
+        connection.unhandled = flow != Flow::Continue;
+        if flow == Flow::Later || (flow == Flow::Continue && connection.readable) {
             self.clients.queue_read(index);
         }
         (handled < filled).then_some(handled..filled)
@@ -129,6 +133,7 @@ impl Shard {
     fn handle_packets(&mut self, index: usize, bytes: &[u8]) -> (usize, Flow) {
         let limits = self.limits.clone();
         let mut client = self.client_of(index);
+        self.filters_taken = 0;
         let mut at = 0;
         while at < bytes.len() {
             // The first packet is a CONNECT, which brings its own version.
@@ -150,6 +155,9 @@ impl Shard {
                 return (at, Flow::Held);
             }
             self.counters.packets_in.add(1);
+            if let Packet::Publish(_) = packet {
+                self.counters.traffic.publish_bytes_in.add(len as u64);
+            }
             at += len;
             self.flush_large();
             if self.clients.connection(index).is_none() {
@@ -192,11 +200,11 @@ impl Shard {
             }
             Some(Ok(Step::Subscribe(request))) => {
                 self.subscribe(client.session, &request, &[]);
-                self.check_room(index)
+                self.check_share(index)
             }
             Some(Ok(Step::Unsubscribe(request))) => {
                 self.unsubscribe(client.session, &request);
-                self.check_room(index)
+                self.check_share(index)
             }
             Some(Ok(Step::Authenticate(_))) => self.judge_again(index, client.session),
             Some(Err(close)) => {
@@ -228,6 +236,10 @@ impl Shard {
         publish: Publish<'_>,
     ) -> Flow {
         self.counters.publishes_in[publish.qos as usize].add(1);
+        let charged = self.charge_message(index);
+        if self.refuses_unacknowledged(publish.qos) {
+            return charged;
+        }
         let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), &client.id);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
@@ -248,77 +260,7 @@ impl Shard {
         if !self.post.has_credit() {
             return self.hold(index, Hold::Mail);
         }
-        Flow::Continue
-    }
-
-    /// Announcements go by mail and answers into the output buffer: both must have room.
-    pub(super) fn check_room(&mut self, index: usize) -> Flow {
-        if self.post.has_credit() { self.check_output(index) } else { self.hold(index, Hold::Mail) }
-    }
-
-    /// Acknowledgements are always written, so a client that does not read must not go on asking for them.
-    pub(super) fn check_output(&mut self, index: usize) -> Flow {
-        let output_bytes_max = self.output_hold_bytes();
-        match self.clients.connection(index) {
-            Some(connection) if connection.output_bytes() > output_bytes_max => self.hold(index, Hold::Output),
-            _ => Flow::Continue,
-        }
-    }
-
-    /// Midway between the mark from which nothing but acknowledgements is written and the end.
-    fn output_hold_bytes(&self) -> usize {
-        let limits = &self.shared.config.limits;
-        (limits.output_high_bytes as usize).midpoint(limits.output_bytes_max as usize)
-    }
-
-    fn hold(&mut self, index: usize, reason: Hold) -> Flow {
-        if let Some(connection) = self.clients.connection(index) {
-            connection.hold = Some(reason);
-            self.held.push(index);
-            self.counters.reads_held.add(1);
-        }
-        Flow::Held
-    }
-
-    /// Lets those go on for which there is room again.
-    pub(super) fn release_held(&mut self) {
-        for index in std::mem::take(&mut self.held) {
-            if !self.has_room_for(index) {
-                self.held.push(index);
-            } else if let Some(connection) = self.clients.connection(index) {
-                connection.hold = None;
-                self.clients.queue_read(index);
-            }
-        }
-    }
-
-    /// True when some connection could go on now.
-    pub(super) fn can_release(&mut self) -> bool {
-        (0..self.held.len()).any(|n| self.has_room_for(self.held[n]))
-    }
-
-    /// Whether what the connection was held for is over (so it is when the connection itself is).
-    fn has_room_for(&mut self, index: usize) -> bool {
-        let output_bytes_max = self.output_hold_bytes();
-        let Some(connection) = self.clients.connection(index) else { return true };
-        match connection.hold {
-            Some(Hold::Mail) => self.post.has_credit(),
-            Some(Hold::Log) => self.log.as_ref().is_none_or(LogFeed::has_credit),
-            Some(Hold::Output) => connection.output_bytes() <= output_bytes_max,
-            Some(Hold::Gate | Hold::Drain) => false,
-            None => true,
-        }
-    }
-
-    /// Throws away what a connection sends that is about to be closed.
-    fn discard_input(&mut self, index: usize, buffer: &mut [u8]) {
-        if let Some(connection) = self.clients.connection(index) {
-            match connection.socket.read(buffer) {
-                Ok(n) if n > 0 => self.clients.touch(index),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => connection.readable = false,
-                Ok(_) | Err(_) => self.drop_connection(index),
-            }
-        }
+        charged
     }
 }
 

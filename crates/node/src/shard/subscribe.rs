@@ -7,7 +7,6 @@ use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, 
 
 use super::Shard;
 use super::answers::Answer;
-use super::groups::MemberGrant;
 use super::route::Target;
 use crate::hooks::{HookCall, HookName};
 use crate::mail::{Control, Interest};
@@ -33,6 +32,8 @@ struct Waits {
     replays: Vec<Box<str>>,
     added: u64,
     refused: u64,
+    /// Of these, in groups.
+    added_shared: u64,
 }
 
 impl Shard {
@@ -49,6 +50,10 @@ impl Shard {
         let shards = self.post.shards();
         let mut verdicts = request.filters().zip(refused);
         let Shard { clients, tree, groups, announcer, post, id, .. } = self;
+        if clients.entry(key).is_none() {
+            return;
+        }
+        let mut holdings = std::mem::take(&mut clients.holdings);
         let Some(entry) = clients.entry(key) else { return };
         let reply = entry.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
@@ -60,15 +65,18 @@ impl Shard {
             if let Some((_, Some(reason))) = verdict {
                 return Err(*reason);
             }
-            waits.added += u64::from(subscription.is_new);
+            if subscription.is_new {
+                waits.added += 1;
+                holdings.subscribed(subscription.filter);
+            }
             if let Some(shared) = &subscription.shared {
+                waits.added_shared += u64::from(subscription.is_new);
                 let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
                 if owner != *id {
                     waits.joins.push((owner, shared.group.into(), shared.filter.into(), subscription.grant));
                     return Ok(());
                 }
-                let grant = MemberGrant { grant: subscription.grant, away: false };
-                let is_new = groups.insert(shared.group, shared.filter, key, grant) != Insertion::Replaced;
+                let is_new = groups.insert(shared.group, shared.filter, key, subscription.grant) != Insertion::Replaced;
                 waits.note(announcer.want(Interest::Groups, shared.filter, is_new, post));
                 return Ok(());
             }
@@ -79,9 +87,14 @@ impl Shard {
             }
             Ok(())
         });
+        self.clients.holdings = holdings;
         self.return_licence(key, licence);
         self.counters.access.refused(Refused::Subscribe, waits.refused);
+        self.filters_taken += reply.reasons().len() as u64;
+        let refused = reply.reasons().iter().filter(|reason| **reason == ReasonCode::QuotaExceeded).count();
+        self.counters.limits.refused_subscriptions.add(refused as u64);
         self.counters.subscriptions.add(waits.added);
+        self.counters.traffic.shared_subscriptions.add(waits.added_shared);
         self.observe_subscribed(key, request, &reply);
         self.wait_or_reply(key, reply, waits);
     }
@@ -146,6 +159,7 @@ impl Shard {
         let mut removed: Vec<String> = Vec::new();
         let Some(entry) = self.clients.entry(key) else { return };
         let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
+        self.filters_taken += reply.reasons().len() as u64;
         let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
         for filter in &removed {
             if let Some(client) = who.clone() {
@@ -170,8 +184,10 @@ impl Shard {
     /// Takes one subscription back, here and at the other shards.
     pub(super) fn withdraw(&mut self, key: SessionKey, subscription: &Subscription<'_>) {
         self.counters.subscriptions.sub(1);
+        self.clients.holdings.unsubscribed(subscription.filter);
         match &subscription.shared {
             Some(shared) => {
+                self.counters.traffic.shared_subscriptions.sub(1);
                 let owner = self.owner_of_group(shared);
                 let (group, filter) = (shared.group, shared.filter);
                 if owner == self.id {

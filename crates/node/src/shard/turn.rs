@@ -37,6 +37,10 @@ impl Spinning {
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
+/// How long a shard that ends waits for room in the lane to the log, and how often it looks.
+const LOG_WAIT_MAX: Duration = Duration::from_secs(5);
+const LOG_LOOK: Duration = Duration::from_millis(10);
+
 /// Stale timers kept before they are looked for.
 const TIMERS_SPARE: usize = 4096;
 
@@ -49,6 +53,7 @@ impl Shard {
         self.pin();
         self.now_ms = self.shared.now_ms();
         self.open_listeners()?;
+        self.publish_sys();
         loop {
             match self.shared.phase() {
                 Phase::Running => {}
@@ -181,7 +186,10 @@ impl Shard {
     }
 
     fn turn(&mut self) {
-        self.now_ms = self.shared.now_ms();
+        let before_ms = std::mem::replace(&mut self.now_ms, self.shared.now_ms());
+        if self.now_ms > before_ms {
+            self.look_at_memory();
+        }
         self.counters.turns.add(1);
         self.mail_moved = false;
         self.renew_licences();
@@ -197,8 +205,9 @@ impl Shard {
         self.hand_over();
         self.flush_touched();
         self.counters.take_over(&self.clients.counters);
+        self.counters.traffic.take_over(&self.clients.sent);
         if self.draining {
-            let drained = self.clients.connection_count() == 0 && self.is_quiet();
+            let drained = self.clients.connection_count() == self.lingering && self.is_quiet();
             self.shared.set_drained(self.id.index(), drained);
         }
     }
@@ -231,7 +240,10 @@ impl Shard {
             match due {
                 Due::Connect { index, born } => self.connect_timeout(index, born),
                 Due::Stall { index, born } => self.stalled(index, born),
+                Due::Rate { index, born } => self.rate_due(index, born),
+                Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
+                Due::Sys => self.publish_sys(),
                 Due::Door => {}
             }
         }
@@ -244,11 +256,14 @@ impl Shard {
     fn forget_stale_timers(&mut self) {
         let Shard { timers, clients, .. } = self;
         timers.retain(|at_ms, due| match due {
-            Due::Connect { index, born } | Due::Stall { index, born } => {
+            Due::Connect { index, born }
+            | Due::Stall { index, born }
+            | Due::Rate { index, born }
+            | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }
             Due::Session(key) => clients.entry(*key).is_some_and(|entry| entry.timer_ms == Some(at_ms)),
-            Due::Door => true,
+            Due::Door | Due::Sys => true,
         });
     }
 
@@ -265,6 +280,26 @@ impl Shard {
         self.close_listeners();
         self.hand_over();
         self.flush_touched();
+        self.give_log_the_rest()
+    }
+
+    /// The lane to the log holds so many batches, and there may be more. The log thread still runs and makes room, unless
+    /// its disk is full; what it does not take in time is counted when it has ended.
+    fn give_log_the_rest(&mut self) -> Result<(), NodeError> {
+        let begun = Instant::now();
+        while let Some(log) = &mut self.log
+            && !log.is_handed_over()
+            && !log.is_disk_full()
+            && self.shared.failure().is_none()
+            && begun.elapsed() < LOG_WAIT_MAX
+        {
+            self.bell.prepare();
+            log.flush();
+            if !log.is_handed_over() {
+                self.poll_events(Some(LOG_LOOK))?;
+            }
+            self.bell.awake();
+        }
         Ok(())
     }
 }

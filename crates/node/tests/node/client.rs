@@ -100,6 +100,17 @@ impl Client {
         (client, present.1)
     }
 
+    /// What the CONNACK says; the connection is not kept.
+    pub fn try_connect(node: &Handle, packet: &Connect<'_>) -> ReasonCode {
+        let mut client = Client::open(node);
+        client.version = packet.version;
+        client.send(&Packet::Connect(*packet));
+        client.expect("CONNACK", |packet| match packet {
+            Packet::ConnAck(ack) => Some(ack.reason),
+            _ => None,
+        })
+    }
+
     pub fn send(&mut self, packet: &Packet<'_>) {
         let mut bytes = Vec::new();
         packet.encode(self.version, &mut bytes).expect("the test's packet can be encoded");
@@ -238,6 +249,15 @@ impl Client {
         self.expect("PUBLISH or SUBACK", |packet| match packet {
             Packet::Publish(publish) => Some(Some(Received::new(publish))),
             Packet::SubAck(_) => Some(None),
+            _ => None,
+        })
+    }
+
+    /// The next packet: a message, or a PINGRESP (`None`).
+    pub fn receive_or_pong(&mut self) -> Option<Received> {
+        self.expect("PUBLISH or PINGRESP", |packet| match packet {
+            Packet::Publish(publish) => Some(Some(Received::new(publish))),
+            Packet::PingResp => Some(None),
             _ => None,
         })
     }

@@ -11,6 +11,8 @@ mod hooks_connect;
 mod hooks_failing;
 mod hostile;
 mod kill;
+mod limits;
+mod linger;
 mod retained;
 mod sessions;
 mod shards;

@@ -1,0 +1,54 @@
+//! What one shard counts where a limit acts; written by its thread alone.
+
+use super::{Counter, Gauge, Metric, ShardCounters};
+
+/// Counters of limits and their policies.
+#[derive(Debug, Default)]
+pub(crate) struct LimitCounters {
+    /// New connections refused while memory was above `memory_high_bytes`.
+    pub(crate) refused_memory: Counter,
+    /// Filters refused because their session has `subscriptions_per_session_max`.
+    pub(crate) refused_subscriptions: Counter,
+    /// Times a client had used up `messages_per_s_max`.
+    pub(crate) limited_messages: Counter,
+    /// Times a client had used up `bytes_per_s_max`.
+    pub(crate) limited_bytes: Counter,
+    /// Connections that are over and wait for their peer's end.
+    pub(crate) lingering: Gauge,
+    /// Of these, those whose peer did not end in time.
+    pub(crate) linger_cut: Counter,
+}
+
+impl LimitCounters {
+    /// Adds up `shards` and names the sums.
+    pub(crate) fn collect(shards: &[&ShardCounters]) -> Vec<Metric> {
+        let sum = |field: fn(&LimitCounters) -> u64| shards.iter().map(|shard| field(&shard.limits)).sum::<u64>();
+        let limited = "Times a client was not read for a while because it had used up its rate, by rate.";
+        vec![
+            Metric::counter(
+                "lapwing_connections_refused_memory_total",
+                "Connections refused (0x97) because memory was above memory_high_bytes.",
+                sum(|l| l.refused_memory.get()),
+            ),
+            Metric::counter(
+                "lapwing_subscriptions_refused_total",
+                "Filters refused (0x97) because their session has subscriptions_per_session_max.",
+                sum(|l| l.refused_subscriptions.get()),
+            ),
+            Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_messages.get()))
+                .with("rate", "messages"),
+            Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_bytes.get()))
+                .with("rate", "bytes"),
+            Metric::gauge(
+                "lapwing_connections_lingering",
+                "Connections that are over and whose peers have not ended their side yet.",
+                sum(|l| l.lingering.get()),
+            ),
+            Metric::counter(
+                "lapwing_connections_linger_cut_total",
+                "Connections closed for good because their peer did not end its side within close_linger.",
+                sum(|l| l.linger_cut.get()),
+            ),
+        ]
+    }
+}

@@ -1,0 +1,93 @@
+//! What the clients of one shard hold: counted where it changes, so that the sum is always at hand.
+//!
+//! Each connection and session remembers what of it was counted last; counting again brings the sum up to date. So a place
+//! that changes something may count too often, and one that is forgotten is caught up with at the next.
+
+use lapwing_session::Session;
+
+use super::connection::Connection;
+
+/// A place in a queue or window: the message's reference, its terms, and the room that a growing list has to spare.
+const WAITING_BYTES: u64 = 64;
+/// A session with its places in the tables and its timer, and a client id of usual length.
+const SESSION_BYTES: u64 = 1024;
+/// A connection without its buffers, and what the kernel's registration costs here.
+const CONNECTION_BYTES: u64 = 512;
+/// A subscription in the session, the filter tree and the announcements, beside its filter.
+const SUBSCRIPTION_BYTES: u64 = 512;
+/// So many tables hold (parts of) the filter's text.
+const FILTER_COPIES: u64 = 4;
+
+/// Sums of one shard.
+#[derive(Debug, Default)]
+pub(crate) struct Holdings {
+    buffers: u64,
+    waiting: u64,
+    subscriptions: u64,
+}
+
+impl Holdings {
+    /// Counts the buffers of a connection as they are now.
+    #[inline]
+    pub(crate) fn connection(&mut self, connection: &mut Connection) {
+        let bytes = connection.input.capacity() + connection.output.capacity();
+        if bytes != connection.counted_bytes {
+            self.buffers = self.buffers + bytes as u64 - connection.counted_bytes as u64;
+            connection.counted_bytes = bytes;
+        }
+    }
+
+    /// The connection is gone.
+    pub(crate) fn without_connection(&mut self, connection: &Connection) {
+        self.buffers -= connection.counted_bytes as u64;
+    }
+
+    /// Counts the places that a session's messages take; `counted` is what was counted last.
+    #[inline]
+    pub(crate) fn session(&mut self, session: &Session, counted: &mut u32) {
+        let waiting = (session.queued_messages() + session.inflight_messages()) as u32;
+        if waiting != *counted {
+            self.waiting = self.waiting + u64::from(waiting) - u64::from(*counted);
+            *counted = waiting;
+        }
+    }
+
+    /// The session is out of the table.
+    pub(crate) fn without_session(&mut self, counted: u32) {
+        self.waiting -= u64::from(counted);
+    }
+
+    /// One subscription more.
+    pub(crate) fn subscribed(&mut self, filter: &str) {
+        self.subscriptions += subscription_bytes(filter);
+    }
+
+    /// One subscription less.
+    pub(crate) fn unsubscribed(&mut self, filter: &str) {
+        self.subscriptions = self.subscriptions.saturating_sub(subscription_bytes(filter));
+    }
+
+    /// Bytes of input and output buffers.
+    pub(crate) fn buffer_bytes(&self) -> u64 {
+        self.buffers
+    }
+
+    /// Bytes of places in queues and windows; the messages themselves are counted apart.
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        self.waiting * WAITING_BYTES
+    }
+
+    /// Bytes of subscriptions.
+    pub(crate) fn subscription_bytes(&self) -> u64 {
+        self.subscriptions
+    }
+}
+
+/// Bytes of so many sessions and connections themselves.
+pub(crate) fn client_bytes(sessions: usize, connections: usize) -> u64 {
+    sessions as u64 * SESSION_BYTES + connections as u64 * CONNECTION_BYTES
+}
+
+fn subscription_bytes(filter: &str) -> u64 {
+    SUBSCRIPTION_BYTES + FILTER_COPIES * filter.len() as u64
+}

@@ -1,0 +1,225 @@
+"""Clients that mean harm: each is contained, each is counted, and the others go on as before.
+
+What the others feel in numbers is a benchmark: ``python -m benches hostile``.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+
+from wire import CONNACK, PUBACK, PUBLISH, SUBACK, Packet, Wire, connect, packet, publish, subscribe, until
+
+import lapwing
+
+MALFORMED, TOO_LARGE, QUOTA_EXCEEDED = 0x81, 0x95, 0x97
+LONGEST = b"\xff\xff\xff\x7f"
+"""The largest length that four bytes can announce: 256 MiB less one. A gigabyte needs a fifth, which does not exist."""
+DEEP_TOPIC = "/".join(["a"] * 32_000) + "a" * 1_536
+"""65,535 bytes in 32,000 levels."""
+AS_LARGE_AS_CAN_BE = {"topic_bytes_max": 65_535, "topic_levels_max": 65_535}
+
+
+def closed(broker: lapwing.Broker, reason: str) -> float:
+    return metric(broker, "lapwing_connections_closed_total", reason)
+
+
+def metric(broker: lapwing.Broker, name: str, label: str = "") -> float:
+    """The sum of a metric over its labels, or of those with this one."""
+    found = broker.metrics().items()
+    return sum(value for key, value in found if key.split("{")[0] == name and label in key)
+
+
+def goes_on(broker: lapwing.Broker, client_id: str = "honest") -> None:
+    """Somebody else connects, subscribes, publishes and receives, at once."""
+    with Wire.client(broker.url, client_id) as wire:
+        wire.subscribe(f"own/{client_id}")
+        wire.send(publish(f"own/{client_id}", b"x"))
+        assert wire.expect(PUBLISH, 2).payload == b"x"
+
+
+def test_readers_that_do_not_read() -> None:
+    """Output buffers are bounded however many of them there are, and the reader beside them loses nothing."""
+    limits = {"output_high_bytes": 100_000, "output_bytes_max": 200_000, "output_stall": "60s"}
+    with lapwing.Broker(shards=2, limits=limits) as broker, Wire.client(broker.url, "writer") as writer:
+        deaf = [Wire(broker.url, receive_buffer_bytes=4096) for _ in range(20)]
+        for n, wire in enumerate(deaf):
+            wire.send(connect(f"deaf{n}"))
+            wire.expect(CONNACK)
+            wire.subscribe("news")
+        with Wire.client(broker.url, "reader") as reader:
+            reader.subscribe("news")
+            sent = 0
+            while metric(broker, "lapwing_messages_dropped_total", "output_full") < 2_000:
+                writer.send(publish("news", b"x" * 10_000))
+                sent += 1
+                assert reader.expect(PUBLISH).payload == b"x" * 10_000
+            until(lambda: 0 < metric(broker, "lapwing_memory_bytes", "buffers") < 20 * 2 * 200_000)
+        for wire in deaf:
+            wire.close()
+
+
+def test_a_flood_of_half_open_connects() -> None:
+    """Each costs its place for the time to a complete CONNECT, and no more."""
+    half = connect("x" * 100)[:40]
+    with lapwing.Broker(shards=2, limits={"connect_timeout": "700ms", "connections_max": 400}) as broker:
+        flood = [Wire(broker.url) for _ in range(300)]
+        for wire in flood:
+            wire.send(half)
+        goes_on(broker)
+        assert closed(broker, "connect_timeout") < 300, "the honest one had to wait for the flood"
+        until(lambda: closed(broker, "connect_timeout") == 300)
+        assert metric(broker, "lapwing_connections") == 0
+        for wire in flood:
+            wire.expect_end()
+            wire.close()
+
+
+def test_connections_beyond_the_limit() -> None:
+    """They are closed at once and counted; who is in stays in."""
+    with (
+        lapwing.Broker(shards=2, limits={"connections_max": 50}) as broker,
+        Wire.client(broker.url, "honest") as honest,
+    ):
+        flood = [Wire(broker.url) for _ in range(200)]
+        until(lambda: metric(broker, "lapwing_connections_refused_total") == 151)
+        honest.round_trip()
+        for wire in flood:
+            wire.close()
+
+
+def test_a_huge_length_is_refused_from_its_header() -> None:
+    with lapwing.Broker(shards=1) as broker, Wire.client(broker.url, "hostile") as wire:
+        wire.send(b"\x30" + LONGEST)
+        assert (last := wire.receive()) is not None
+        assert last.reason == TOO_LARGE
+        wire.expect_end()
+        assert closed(broker, "packet_too_large") == 1
+        goes_on(broker)
+
+
+def test_a_length_of_five_bytes_is_malformed() -> None:
+    """1 GiB would be 0x80 0x80 0x80 0x80 0x04."""
+    with lapwing.Broker(shards=1) as broker, Wire.client(broker.url, "hostile") as wire:
+        wire.send(b"\x30\x80\x80\x80\x80\x04")
+        assert (last := wire.receive()) is not None
+        assert last.reason == MALFORMED
+        wire.expect_end()
+        goes_on(broker)
+
+
+def test_what_is_announced_is_not_allocated() -> None:
+    """Where packets of 256 MiB are allowed, a hundred clients that only announce one hold what they sent."""
+    with lapwing.Broker(shards=1, limits={"packet_bytes_max": 268_435_460}) as broker:
+        flood = [Wire.client(broker.url, f"hostile{n}") for n in range(100)]
+        for wire in flood:
+            wire.send(b"\x30" + LONGEST + b"x" * 1000)
+        until(lambda: metric(broker, "lapwing_memory_bytes", "buffers") >= 100 * 1000)
+        assert metric(broker, "lapwing_memory_bytes", "buffers") < 100 * 4096
+        goes_on(broker)
+        for wire in flood:
+            wire.close()
+
+
+def refused_of(answer: Packet) -> int:
+    """Filters of a SUBACK that were refused for the quota; its properties are empty."""
+    return answer.body[3:].count(QUOTA_EXCEEDED)
+
+
+def test_a_hundred_thousand_subscriptions_of_one_client() -> None:
+    """Beyond the limit each is refused in the SUBACK; the others get theirs long before the flood is through."""
+    batches = [subscribe(*(f"flood/{batch}/{n}" for n in range(1000)), packet_id=batch + 1) for batch in range(100)]
+    with lapwing.Broker(shards=2) as broker, Wire.client(broker.url, "hostile") as wire:
+        threading.Thread(target=lambda: wire.send(*batches), daemon=True).start()
+        refused = sum(refused_of(wire.expect(SUBACK, 30)) for _ in range(100))
+        assert refused == 90_000
+        assert metric(broker, "lapwing_subscriptions") == 10_000
+        assert metric(broker, "lapwing_subscriptions_refused_total") == 90_000
+        assert metric(broker, "lapwing_memory_bytes", "subscriptions") < 20e6
+        goes_on(broker)
+
+
+def test_as_many_where_they_are_allowed() -> None:
+    """They are kept, they go with their session, and connections do not wait for either."""
+    batches = [subscribe(*(f"flood/{batch}/{n}" for n in range(1000)), packet_id=batch + 1) for batch in range(100)]
+    answered = threading.Event()
+    with lapwing.Broker(shards=2, limits={"subscriptions_per_session_max": 100_000}) as broker:
+        with Wire.client(broker.url, "hostile") as wire:
+
+            def flood() -> None:
+                sender = threading.Thread(target=lambda: wire.send(*batches), daemon=True)
+                sender.start()
+                for _ in range(100):
+                    wire.expect(SUBACK, 60)
+                answered.set()
+
+            flooding = threading.Thread(target=flood, daemon=True)
+            flooding.start()
+            until(lambda: metric(broker, "lapwing_subscriptions") > 2_000)
+            for n in range(10):
+                goes_on(broker, f"honest{n}")
+            assert not answered.is_set(), "ten clients came and went; the flood was faster than all of them"
+            flooding.join(60)
+            assert metric(broker, "lapwing_subscriptions") == 100_000
+        until(lambda: metric(broker, "lapwing_subscriptions") == 0)
+        goes_on(broker)
+
+
+def test_a_topic_of_32_000_levels_is_refused() -> None:
+    assert len(DEEP_TOPIC) == 65_535
+    with lapwing.Broker(shards=1) as broker:
+        for hostile in (publish(DEEP_TOPIC), subscribe(DEEP_TOPIC)):
+            with Wire.client(broker.url, "hostile") as wire:
+                wire.send(hostile)
+                assert (last := wire.receive()) is not None
+                assert last.reason >= 0x80
+                wire.expect_end()
+        reasons = [name for name in broker.metrics() if "connections_closed" in name and "reason=" in name]
+        assert sum(broker.metrics()[name] for name in reasons) >= 2
+        goes_on(broker)
+
+
+def test_such_a_topic_where_it_is_allowed() -> None:
+    """As message, filter and retained message: no recursion ends the stack, no square of its length the patience."""
+    wildcards = "/".join(["+"] * 32_000)
+    with lapwing.Broker(shards=2, limits=AS_LARGE_AS_CAN_BE) as broker, Wire.client(broker.url, "hostile") as wire:
+        wire.subscribe(DEEP_TOPIC, wildcards)
+        wire.send(publish(DEEP_TOPIC, b"1", qos=1, retain=True))
+        kinds = sorted([(wire.receive() or Packet(0, b"", 5)).kind for _ in range(2)])
+        assert kinds == [PUBLISH, PUBACK]
+        with Wire.client(broker.url, "late") as late:
+            late.subscribe(wildcards)
+            assert late.expect(PUBLISH).retain
+        wire.send(publish(DEEP_TOPIC, b"", qos=1, retain=True))
+        goes_on(broker)
+
+
+def test_many_deep_topics_cost_what_they_say() -> None:
+    """A hundred retained topics of 32,000 levels each stay within the bytes that retained messages may have."""
+    limits = AS_LARGE_AS_CAN_BE | {"retained_bytes_max": "2MiB"}
+    with lapwing.Broker(shards=1, limits=limits) as broker, Wire.client(broker.url, "hostile") as wire:
+        for n in range(100):
+            topic = f"{n:03}/" + DEEP_TOPIC[4:]
+            wire.send(publish(topic, b"x", qos=1, packet_id=n + 1, retain=True))
+            wire.expect(PUBACK)
+        assert metric(broker, "lapwing_retained_bytes") <= 2 << 20
+        assert metric(broker, "lapwing_messages_dropped_total", "retained_full") > 0
+        goes_on(broker)
+
+
+def test_packets_that_lie_about_what_is_in_them() -> None:
+    """Lengths inside a packet that point beyond it close the one connection."""
+    lies = [
+        packet(0x30, struct.pack("!H", 65_535) + b"a"),
+        packet(0x82, b"\0\1\0" + struct.pack("!H", 65_535) + b"a\0"),
+        packet(0x10, b"\0\4MQTT\5\2\0\0\0" + struct.pack("!H", 65_535)),
+        packet(0x30, b"\0\1a" + LONGEST),
+    ]
+    with lapwing.Broker(shards=1) as broker:
+        for lie in lies:
+            with Wire.client(broker.url, "hostile") as wire:
+                wire.send(lie)
+                assert (last := wire.receive()) is not None
+                assert last.reason in (MALFORMED, 0x82)
+                wire.expect_end()
+        goes_on(broker)
