@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from lapwing.config import BrokerSection, HttpSection, Limits, StreamConfig, SysSection
+from lapwing.config import BrokerSection, HooksSection, HttpSection, Limits, StreamConfig, SysSection
 from lapwing.config.show import written
 
 HEAD = """\
@@ -30,6 +30,7 @@ TABLES: list[tuple[str, type[BaseModel]]] = [
     ("broker", BrokerSection),
     ("streams.NAME", StreamConfig),
     ("http", HttpSection),
+    ("hooks", HooksSection),
     ("limits", Limits),
     ("sys", SysSection),
 ]

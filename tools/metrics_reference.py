@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from urllib.request import urlopen
 
 import lapwing
+from lapwing.hooks import Hooks, Message
 
 HEAD = """\
 # Metrics
@@ -22,6 +23,7 @@ appears once there is something to count. Which of them tell of trouble, and wha
 This page is made from a running broker: `python tools/metrics_reference.py`."""
 PARTS = [
     ("HTTP", ("lapwing_http_",), "Counted by the HTTP side."),
+    ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
     ("Streams and their log", ("lapwing_log_", "lapwing_stream_next"), "One log per broker; nothing without a stream."),
     ("Connections, sessions, messages", ("lapwing_",), "Sums over all shards."),
 ]
@@ -55,9 +57,17 @@ def reference() -> str:
     return "\n\n".join([HEAD, *(sections[title] for title, _, _ in reversed(PARTS))]) + "\n"
 
 
+class Passing(Hooks):
+    """Hooks for the page; any will do."""
+
+    def on_publish(self, message: Message) -> None:
+        """Passes it."""
+
+
 def scraped() -> str:
-    """The text of a broker that has a stream, has had a client and has answered a request: every label is there."""
-    with lapwing.Broker(streams={"readings": "spectrum/+/readings"}, http="127.0.0.1:0", shards=1) as broker:
+    """The text of a broker with a stream, hooks, a client that was there and a request: every label is there."""
+    streams = {"readings": "spectrum/+/readings"}
+    with lapwing.Broker(streams=streams, http="127.0.0.1:0", shards=1, hooks=Passing()) as broker:
         with lapwing.Client(broker.url) as client:
             client.publish("spectrum/d1/readings", b"{}", qos=1)
             client.flush()

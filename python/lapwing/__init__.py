@@ -23,11 +23,12 @@ from lapwing.errors import LapwingError
 if TYPE_CHECKING:
     from lapwing.broker import Broker
     from lapwing.client import Client
+    from lapwing.hooks import Hooks
 
 __version__ = "0.1.0"
-__all__ = ["Broker", "Client", "LapwingError", "__version__"]
+__all__ = ["Broker", "Client", "Hooks", "LapwingError", "__version__"]
 
-_LAZY = {"Broker": "lapwing.broker", "Client": "lapwing.client"}
+_LAZY = {"Broker": "lapwing.broker", "Client": "lapwing.client", "Hooks": "lapwing.hooks"}
 
 
 def __getattr__(name: str) -> Any:

@@ -67,8 +67,8 @@ def hash_password(password: bytes) -> str:
 class Node:
     """A broker in this process: made from a configuration, started once, stopped once."""
 
-    def __new__(cls, config_json: str) -> Node:
-        """Reads and checks the configuration; opens nothing."""
+    def __new__(cls, config_json: str, hooks: object | None = None) -> Node:
+        """Reads and checks the configuration; opens nothing. ``hooks``: a ``lapwing.hooks.dispatch.Dispatcher``."""
     def start(self) -> None:
         """Opens the log and the listeners and starts the threads; ready on return."""
     def listeners(self) -> list[str]:
@@ -102,7 +102,8 @@ class Node:
     def drain(self, timeout_s: float) -> None:
         """Stops accepting, lets clients go in order, commits what waits."""
     def stop(self) -> None:
-        """Ends all threads and closes the log; does nothing when the node does not run."""
+        """Ends all threads and closes the log; does nothing when the node does not run. Warns of a hook that
+        does not return: its thread is left behind."""
 
 @final
 class Client:

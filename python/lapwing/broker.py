@@ -15,9 +15,11 @@ from pydantic import ValidationError
 from lapwing._core import CoreError, Node
 from lapwing.config import Config, HttpSection, StreamConfig, node_json
 from lapwing.config.problems import config_error
-from lapwing.errors import BrokerError, LapwingError, from_core
+from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
 if TYPE_CHECKING:
+    from lapwing.hooks import Hooks
+    from lapwing.hooks.dispatch import Dispatcher
     from lapwing.http import HttpServer
 
 StreamLike = StreamConfig | Mapping[str, object] | str
@@ -38,6 +40,8 @@ class Broker:
         users: File of users, as ``lapwing user`` writes it. None: names and passwords mean nothing.
         rules: Who may do what, as ``[[rules]]`` tables; with none, everybody may everything.
         sys_interval: How often the ``$SYS`` tree is published; 0 for none.
+        hooks: Code of yours that judges or watches what clients do; see ``lapwing.hooks``.
+        hook_settings: As in the ``[hooks]`` table: ``{"timeout": "2s", "on_failure": "pass"}``.
 
     Raises:
         ConfigError: a setting is wrong; every problem is listed.
@@ -56,6 +60,8 @@ class Broker:
         users: str | Path | None = None,
         rules: Sequence[Mapping[str, object]] = (),
         sys_interval: str | int = "10s",
+        hooks: Hooks | None = None,
+        hook_settings: Mapping[str, object] | None = None,
     ) -> None:
         self._temporary = None if data is not None else _temporary_folder()
         broker: dict[str, object] = {
@@ -69,10 +75,11 @@ class Broker:
         sections = {
             "limits": dict(limits or {}),
             "sys": {"interval": sys_interval},
+            "hooks": dict(hook_settings or {}),
             "auth": {"users": users},
             "rules": list(rules),
         }
-        self._prepare(_checked({"broker": broker, "streams": tables, **sections}))
+        self._prepare(_checked({"broker": broker, "streams": tables, **sections}), hooks)
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
@@ -82,8 +89,11 @@ class Broker:
         broker._prepare(config)
         return broker
 
-    def _prepare(self, config: Config) -> None:
+    def _prepare(self, config: Config, hooks: Hooks | None = None) -> None:
+        if hooks is not None and config.hooks.use is not None:
+            raise ConfigError("hooks are given twice", where="hooks, hooks.use", remedy="give one of them")
         self.config = config
+        self._hooks = hooks
         self._node: Node | None = None
         self._http: HttpServer | None = None
 
@@ -91,14 +101,16 @@ class Broker:
         """Opens the log and the listeners; clients can connect on return.
 
         Raises:
+            ConfigError: the hooks cannot be loaded or used.
             AddressInUseError: another process listens at one of the addresses.
             DataFolderError: the data folder cannot be used, or its log is damaged.
             BrokerError: anything else that stops it, or it was started before.
         """
         if self._node is not None:
             raise BrokerError("the broker was started before", remedy="make a new Broker")
+        dispatcher = self._dispatcher()
         with _core_errors():
-            self._node = Node(node_json(self.config))
+            self._node = Node(node_json(self.config), dispatcher)
             self._node.start()
         if self.config.broker.http is not None:
             try:
@@ -107,6 +119,15 @@ class Broker:
                 self.stop()
                 raise
         return self
+
+    def _dispatcher(self) -> Dispatcher | None:
+        if self._hooks is None and self.config.hooks.use is None:
+            return None
+        # Imported only where there are hooks.
+        from lapwing.hooks.dispatch import Dispatcher
+        from lapwing.hooks.loading import load_hooks
+
+        return Dispatcher(load_hooks(self.config.hooks.use or "") if self._hooks is None else self._hooks)
 
     def stop(self, drain_s: float = 0.0) -> None:
         """Stops; with ``drain_s`` clients are let go in order first, for at most that long.

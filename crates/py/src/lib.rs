@@ -11,6 +11,7 @@ mod access;
 mod client;
 mod core_error;
 mod fleet;
+mod hooks;
 mod node;
 mod swarm;
 

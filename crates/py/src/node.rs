@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{Config, NodeError, StreamReadError};
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::core_error::core_error;
+use crate::hooks::PyHooks;
 
 /// A named reader, as a tuple: name, time of its last read, position per partition.
 type ReaderRow = (String, i64, Vec<(u32, u64)>);
@@ -21,26 +23,31 @@ pub(crate) struct Node {
 }
 
 enum State {
-    Configured(Box<Config>),
+    Configured(Box<Config>, Option<Box<PyHooks>>),
     Running(Arc<lapwing_node::Handle>),
     Stopped,
 }
 
 #[pymethods]
 impl Node {
-    /// Reads and checks the configuration; nothing is opened yet.
+    /// Reads and checks the configuration; nothing is opened yet. `hooks`: a `Dispatcher`.
     #[new]
-    fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
+    #[pyo3(signature = (config_json, hooks=None))]
+    fn new(py: Python<'_>, config_json: &str, hooks: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
         let config = Config::from_json(config_json).map_err(|error| node_error(py, &error))?;
-        Ok(Node { state: Mutex::new(State::Configured(Box::new(config))) })
+        let hooks = hooks.map(PyHooks::new).transpose()?.map(Box::new);
+        Ok(Node { state: Mutex::new(State::Configured(Box::new(config), hooks)) })
     }
 
     /// Opens the log and the listeners and starts the threads; ready on return.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
         let started = py.detach(|| {
             let mut state = self.lock();
-            let State::Configured(config) = &*state else { return None };
-            let started = lapwing_node::Handle::start((**config).clone());
+            let State::Configured(config, hooks) = &mut *state else { return None };
+            let started = match hooks.take() {
+                None => lapwing_node::Handle::start((**config).clone()),
+                Some(hooks) => lapwing_node::Handle::start_with_hooks((**config).clone(), hooks),
+            };
             Some(started.map(|handle| *state = State::Running(Arc::new(handle))))
         });
         match started {
@@ -129,11 +136,18 @@ impl Node {
         let stopped = py.detach(|| {
             let state = std::mem::replace(&mut *self.lock(), State::Stopped);
             match state {
-                State::Running(handle) => handle.stop(),
-                State::Configured(_) | State::Stopped => Ok(()),
+                State::Running(handle) => (handle.stop(), handle.has_abandoned_hooks()),
+                State::Configured(..) | State::Stopped => (Ok(()), false),
             }
         });
-        stopped.map_err(|error| node_error(py, &error))
+        let (stopped, has_abandoned_hooks) = stopped;
+        stopped.map_err(|error| node_error(py, &error))?;
+        if has_abandoned_hooks {
+            let category = py.get_type::<PyRuntimeWarning>();
+            let what = c"a hook did not return when the broker stopped; its thread was left behind";
+            PyErr::warn(py, &category, what, 2)?;
+        }
+        Ok(())
     }
 }
 
@@ -147,7 +161,7 @@ impl Node {
         let answer = py.detach(|| {
             let handle = match &*self.lock() {
                 State::Running(handle) => Some(handle.clone()),
-                State::Configured(_) | State::Stopped => None,
+                State::Configured(..) | State::Stopped => None,
             };
             handle.map(|handle| ask(&handle))
         });

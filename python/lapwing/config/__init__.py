@@ -8,6 +8,7 @@
 """
 
 from lapwing.config.auth import AuthSection, access_json
+from lapwing.config.hooks import HooksSection
 from lapwing.config.limits import Limits
 from lapwing.config.load import Loaded, load
 from lapwing.config.model import BrokerSection, Config, HttpSection, node_json
@@ -19,6 +20,7 @@ __all__ = [
     "AuthSection",
     "BrokerSection",
     "Config",
+    "HooksSection",
     "HttpSection",
     "Limits",
     "Loaded",

@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
 from lapwing.config.auth import AuthSection, access_tables
+from lapwing.config.hooks import HooksSection
 from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
 from lapwing.config.rules import Rules
@@ -106,6 +107,7 @@ class Config(BaseSettings):
 
     broker: BrokerSection = BrokerSection()
     http: HttpSection = HttpSection()
+    hooks: HooksSection = HooksSection()
     limits: Limits = Limits()
     sys: SysSection = SysSection()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
@@ -154,6 +156,7 @@ def node_json(config: Config) -> str:
         "response_information_prefix": config.broker.response_information_prefix,
         "limits": config.limits.model_dump(by_alias=True),
         "sys": config.sys.model_dump(by_alias=True),
+        "hooks": config.hooks.model_dump(by_alias=True, exclude={"use"}),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
         **access_tables(config),
     }
