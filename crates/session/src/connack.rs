@@ -58,20 +58,29 @@ pub(crate) fn fits(connect: &Connect<'_>, admission: &Admission, settings: &Sett
 
 /// Writes the CONNACK that refuses a connection; 3.1.1 has no return code for many reasons and is then just closed.
 pub fn refuse(version: Version, reason: ReasonCode, out: &mut Vec<u8>) {
+    write_refusal(version, reason, None, out);
+}
+
+fn write_refusal(version: Version, reason: ReasonCode, reason_string: Option<&str>, out: &mut Vec<u8>) {
     if !version.has_properties() && reason.return_code_v311().is_none() {
         return;
     }
-    let properties = ConnAckProperties::default();
+    let properties = ConnAckProperties { reason_string, ..ConnAckProperties::default() };
     let packet = Packet::ConnAck(ConnAck { session_present: false, reason, properties });
     // A reason that does not exist in CONNACK is not sent; closing without a word is always allowed.
     let _ = packet.encode(version, out);
 }
 
-/// Writes the CONNACK that refuses `connect`, unless even that exceeds the client's Maximum Packet Size [MQTT-3.1.2-24].
-pub fn refuse_connect(connect: &Connect<'_>, reason: ReasonCode, out: &mut Vec<u8>) {
+/// Writes the CONNACK that refuses `connect`, with `words` for people as its Reason String if the client's Maximum Packet
+/// Size has room for them [MQTT-3.2.2-19]; without a word when even the code does not fit [MQTT-3.1.2-24].
+pub fn refuse_connect(connect: &Connect<'_>, reason: ReasonCode, words: Option<&str>, out: &mut Vec<u8>) {
     let start = out.len();
-    refuse(connect.version, reason, out);
-    if connect.properties.packet_bytes_max.is_some_and(|max| out.len() - start > max as usize) {
+    let max = connect.properties.packet_bytes_max.map_or(usize::MAX, |max| max as usize);
+    for reason_string in words.map(Some).into_iter().chain([None]) {
+        write_refusal(connect.version, reason, reason_string, out);
+        if out.len() > start && out.len() - start <= max {
+            return;
+        }
         out.truncate(start);
     }
 }

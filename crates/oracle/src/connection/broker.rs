@@ -102,7 +102,7 @@ impl Broker {
     }
 
     pub(super) fn refuse(&mut self, connect: &Connect<'_>, reason: ReasonCode) {
-        refuse_connect(connect, reason, &mut self.out);
+        refuse_connect(connect, reason, Some("refused"), &mut self.out);
     }
 
     pub(super) fn open(&mut self, connect: &Connect<'_>, admission: &Admission, len: usize) -> Granted {

@@ -121,7 +121,7 @@ fn version_31_is_taken_where_it_is_switched_on() {
     let refusal = admit(&v31, &Settings::default(), || unreachable!()).unwrap_err();
     assert_eq!(refusal.reason, ReasonCode::UnsupportedProtocolVersion);
     let mut out = Vec::new();
-    refuse_connect(&v31, refusal.reason, &mut out);
+    refuse_connect(&v31, refusal.reason, Some(refusal.what), &mut out);
     assert_eq!(out, [0x20, 2, 0, 1]);
 }
 
@@ -156,14 +156,29 @@ fn refusals_are_written_in_the_clients_version() {
 /// A refusal keeps to the client's Maximum Packet Size: five bytes, or none [MQTT-3.1.2-24].
 #[test]
 fn a_refusal_keeps_to_the_clients_packet_size() {
-    for (packet_bytes_max, len) in [(None, 5), (Some(5), 5), (Some(4), 0), (Some(1), 0)] {
+    for (words, packet_bytes_max, len) in [
+        (None, None, 5),
+        (None, Some(5), 5),
+        (None, Some(4), 0),
+        (None, Some(1), 0),
+        // [MQTT-3.2.2-19]: the Reason String yields first.
+        (Some("no"), None, 10),
+        (Some("no"), Some(10), 10),
+        (Some("no"), Some(9), 5),
+        (Some("no"), Some(4), 0),
+    ] {
         let properties = ConnectProperties { packet_bytes_max, ..ConnectProperties::default() };
         let mut out = b"before".to_vec();
-        refuse_connect(&Connect { properties, ..connect(Version::V5) }, ReasonCode::NotAuthorized, &mut out);
-        assert_eq!(out.len(), 6 + len, "{packet_bytes_max:?}");
+        refuse_connect(&Connect { properties, ..connect(Version::V5) }, ReasonCode::NotAuthorized, words, &mut out);
+        assert_eq!(out.len(), 6 + len, "{words:?} {packet_bytes_max:?}");
+        assert_eq!(out.ends_with(b"no"), len == 10);
     }
+    let too_long = "x".repeat(65_536);
     let mut out = Vec::new();
-    refuse_connect(&connect(Version::V311), ReasonCode::NotAuthorized, &mut out);
+    refuse_connect(&connect(Version::V5), ReasonCode::NotAuthorized, Some(&too_long), &mut out);
+    assert_eq!(out.len(), 5, "words that no string can hold stay away");
+    let mut out = Vec::new();
+    refuse_connect(&connect(Version::V311), ReasonCode::NotAuthorized, Some("no"), &mut out);
     assert_eq!(out, [0x20, 2, 0, 5]);
 }
 
@@ -287,6 +302,7 @@ fn a_disconnect_names_another_server() {
 /// Shows 5.0: MQTT-3.1.2-28.
 #[test]
 fn response_information_is_given_on_request() {
+    let long = |len| Settings { response_information_prefix: Some("p".repeat(len).into()), ..Settings::default() };
     let set = Settings { response_information_prefix: Some("answers/".into()), ..Settings::default() };
     for (settings, client_id, request_response_information, expected) in [
         (&set, "me", true, Some("answers/me")),
@@ -295,6 +311,8 @@ fn response_information_is_given_on_request() {
         (&set, "a/b", true, None),
         (&set, "a+", true, None),
         (&set, "#", true, None),
+        (&long(65_533), "me", true, Some(&*[&*"p".repeat(65_533), "me"].concat())),
+        (&long(65_534), "me", true, None),
     ] {
         let properties = ConnectProperties { request_response_information, ..ConnectProperties::default() };
         let mut rig = Rig::new(settings.clone());
