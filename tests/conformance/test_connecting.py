@@ -84,9 +84,9 @@ def test_an_empty_client_id_cannot_keep_a_session(raw, version):
 def test_a_client_id_that_is_too_long_is_refused(raw, version, name):
     peer = raw()
     peer.send(connect_bytes(version, "x" * 65))
-    assert [(found.kind, found.body) for found in peer.until_end()] == [
-        (CONNACK, b"\x00\x02" if version == 4 else b"\x00\x85\x00")
-    ]
+    (connack,) = peer.until_end()
+    assert (connack.kind, connack.body[:2]) == (CONNACK, b"\x00\x02" if version == 4 else b"\x00\x85")
+    assert len(connack.body) == 2 or version == 5
 
 
 @pytest.mark.statement(4, "MQTT-3.1.4-5")

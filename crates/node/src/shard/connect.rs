@@ -28,13 +28,13 @@ impl Shard {
         let settings = self.settings.clone();
         let admission = match admit(connect, &settings, || self.id_for(index)) {
             Ok(admission) => admission,
-            Err(close) => return self.refuse(index, connect, close.reason),
+            Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
         };
         if self.draining {
-            return self.refuse(index, connect, ReasonCode::ServerUnavailable);
+            return self.refuse(index, connect, ReasonCode::ServerUnavailable, Some("the server shuts down"));
         }
         if self.refuses_connections() {
-            return self.refuse(index, connect, ReasonCode::QuotaExceeded);
+            return self.refuse(index, connect, ReasonCode::QuotaExceeded, Some("the broker has no memory to spare"));
         }
         let owner = Slot::of(admission.client_id.as_bytes()).shard(self.post.shards());
         if owner != self.id {
@@ -44,19 +44,20 @@ impl Shard {
         let standing = match self.judge_connect(index, connect, &admission) {
             Ok(standing) => standing,
             Err(Stop::Asked) => return Flow::Asked,
-            Err(Stop::Refused { reason, .. }) => return self.refuse(index, connect, reason),
+            Err(Stop::Refused { reason, text }) => return self.refuse(index, connect, reason, text.as_deref()),
         };
         match self.permit_connect(connect, &standing.identity, &admission.client_id) {
             Ok(licence) => self.open_session(index, connect, &admission, standing, licence),
-            Err(reason) => return self.refuse(index, connect, reason),
+            Err(reason) => return self.refuse(index, connect, reason, None),
         }
         Flow::Continue
     }
 
-    fn refuse(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode) -> Flow {
+    /// `words`: for people, to 5.0 clients.
+    fn refuse(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode, words: Option<&str>) -> Flow {
         self.counters.closed(reason);
         if let Some(connection) = self.clients.connection(index) {
-            refuse_connect(connect, reason, &mut connection.output);
+            refuse_connect(connect, reason, words, &mut connection.output);
         }
         self.finish_connection(index);
         Flow::Gone

@@ -189,9 +189,7 @@ impl Shard {
 
     fn hold_back(&mut self, index: usize) {
         let Some(connection) = self.clients.connection(index) else { return };
-        if connection.hold.replace(Hold::Drain).is_none() {
-            self.held.push(index);
-        }
+        connection.hold = Some(Hold::Drain);
     }
 
     fn went_offline(&mut self, stays: bool) -> bool {

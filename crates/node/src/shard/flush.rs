@@ -1,6 +1,6 @@
 //! Writing out: each touched connection once per turn, and what becomes of one that does not take its bytes.
 
-use super::connection::{Flushed, Stage};
+use super::connection::{Flushed, Hold, Stage};
 use super::{Due, Shard};
 
 impl Shard {
@@ -36,6 +36,9 @@ impl Shard {
             self.replays.wake(session);
         }
         self.counters.bytes_out.add(bytes);
+        if connection.hold == Some(Hold::Output) {
+            self.release_reader(index);
+        }
         match flushed {
             Flushed::All => self.flushed(index),
             Flushed::Rest => self.check_reader(index),

@@ -40,7 +40,7 @@ impl Shard {
     pub(super) fn hold(&mut self, index: usize, reason: Hold) -> Flow {
         if let Some(connection) = self.clients.connection(index) {
             connection.hold = Some(reason);
-            self.held.push(index);
+            self.held.add(index, reason);
             self.counters.reads_held.add(1);
         }
         Flow::Held
@@ -48,33 +48,96 @@ impl Shard {
 
     /// Lets those go on for which there is room again.
     pub(super) fn release_held(&mut self) {
-        for index in std::mem::take(&mut self.held) {
-            if !self.has_room_for(index) {
-                self.held.push(index);
-            } else if let Some(connection) = self.clients.connection(index) {
-                connection.hold = None;
-                self.clients.queue_read(index);
+        for reason in Held::SHARD_WIDE {
+            if !self.held.is_empty(reason) && self.has_room_again(reason) {
+                self.held.take(reason).into_iter().for_each(|index| self.release(index, reason));
             }
         }
     }
 
-    /// True when some connection could go on now.
-    pub(super) fn can_release(&mut self) -> bool {
-        (0..self.held.len()).any(|n| self.has_room_for(self.held[n]))
+    /// True when some connection could go on now. Asked several times in a turn, so it must not look at each of them.
+    pub(super) fn can_release(&self) -> bool {
+        Held::SHARD_WIDE.into_iter().any(|reason| !self.held.is_empty(reason) && self.has_room_again(reason))
     }
 
-    /// Whether what the connection was held for is over (so it is when the connection itself is).
-    fn has_room_for(&mut self, index: usize) -> bool {
+    /// The kernel has taken bytes of a connection: one that was held because they were too many goes on.
+    pub(super) fn release_reader(&mut self, index: usize) {
         let output_bytes_max = self.output_hold_bytes();
-        let Some(connection) = self.clients.connection(index) else { return true };
-        match connection.hold {
-            Some(Hold::Mail) => self.post.has_credit(),
-            Some(Hold::Log) => self.log.as_ref().is_none_or(LogFeed::has_credit),
-            Some(Hold::Output) => connection.output_bytes() <= output_bytes_max,
-            Some(Hold::Memory) => self.pressure < Pressure::Full,
-            // A bucket has its own timer, a verdict its own message, and a draining connection nothing to wait for.
-            Some(Hold::Rate | Hold::Gate | Hold::Drain) => false,
-            None => true,
+        if self.clients.connection(index).is_some_and(|connection| connection.output_bytes() <= output_bytes_max) {
+            self.release(index, Hold::Output);
         }
+    }
+
+    /// Lets a connection go on if it is (still) held for this reason.
+    fn release(&mut self, index: usize, reason: Hold) {
+        if let Some(connection) = self.clients.connection(index)
+            && connection.hold == Some(reason)
+        {
+            connection.hold = None;
+            self.clients.queue_read(index);
+        }
+    }
+
+    /// Whether there is room in what all connections of the shard share.
+    fn has_room_again(&self, reason: Hold) -> bool {
+        match reason {
+            Hold::Mail => self.post.has_credit(),
+            Hold::Log => self.log.as_ref().is_none_or(LogFeed::has_credit),
+            Hold::Memory => self.pressure < Pressure::Full,
+            // Its own flush, timer or verdict lets such a connection go on; a draining one has nothing to wait for.
+            Hold::Output | Hold::Rate | Hold::Gate | Hold::Drain => false,
+        }
+    }
+}
+
+/// Connections that are held for want of something that all of the shard share, by what it is. Some may be held for
+/// something else by now, or be gone.
+#[derive(Debug, Default)]
+pub(super) struct Held {
+    lists: [Vec<usize>; Held::SHARD_WIDE.len()],
+}
+
+impl Held {
+    /// What one look answers for all of them.
+    const SHARD_WIDE: [Hold; 3] = [Hold::Mail, Hold::Log, Hold::Memory];
+
+    /// Notes a connection, unless its reason is its own.
+    fn add(&mut self, index: usize, reason: Hold) {
+        if let Some(list) = Self::list_of(reason).map(|at| &mut self.lists[at]) {
+            list.push(index);
+        }
+    }
+
+    fn is_empty(&self, reason: Hold) -> bool {
+        Self::list_of(reason).is_none_or(|at| self.lists[at].is_empty())
+    }
+
+    fn take(&mut self, reason: Hold) -> Vec<usize> {
+        Self::list_of(reason).map_or_else(Vec::new, |at| std::mem::take(&mut self.lists[at]))
+    }
+
+    fn list_of(reason: Hold) -> Option<usize> {
+        Self::SHARD_WIDE.iter().position(|shared| *shared == reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each list has its own connections; those with a reason of their own are in none.
+    #[test]
+    fn connections_are_listed_by_what_they_wait_for() {
+        let mut held = Held::default();
+        for (index, reason) in [(1, Hold::Mail), (2, Hold::Log), (3, Hold::Mail), (4, Hold::Output), (5, Hold::Memory)]
+        {
+            held.add(index, reason);
+        }
+        assert_eq!((held.take(Hold::Mail), held.take(Hold::Mail)), (vec![1, 3], vec![]));
+        assert!(held.is_empty(Hold::Mail) && held.is_empty(Hold::Output) && !held.is_empty(Hold::Log));
+        assert_eq!(
+            (held.take(Hold::Log), held.take(Hold::Output), held.take(Hold::Memory)),
+            (vec![2], vec![], vec![5])
+        );
     }
 }

@@ -60,6 +60,7 @@ use crate::timers::Timers;
 use answers::Answers;
 use clients::Clients;
 use groups::Member;
+use hold::Held;
 use interest::Announcer;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use replay::Replays;
@@ -160,7 +161,7 @@ pub(crate) struct Shard {
     timers: Timers<Due>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
-    held: Vec<usize>,
+    held: Held,
     /// Shared by all connections; what is left of a read moves to the connection.
     read_buffer: Vec<u8>,
     /// The node's clock at the beginning of the turn.
@@ -212,7 +213,7 @@ impl Shard {
             timers: Timers::new(),
             counters,
             sys,
-            held: Vec::new(),
+            held: Held::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
