@@ -70,14 +70,15 @@ impl Shard {
         if let Some(client) = who.clone() {
             self.observe(HookName::Disconnected, || HookCall::Disconnected { client, reason });
         }
-        if let Some(will) = will {
-            self.publish_will(&will, &client_id, who.as_ref());
-        }
         if ended || !self.went_offline(stays) {
             self.remove_session(key);
         } else {
             self.mark_away(key, true);
             self.set_timer(key);
+        }
+        // Last: a group must not pick the member that has just gone to have its own will.
+        if let Some(will) = will {
+            self.publish_will(&will, &client_id, who.as_ref());
         }
         self.count_sessions();
     }
@@ -134,9 +135,6 @@ impl Shard {
         }
         let now_ms = self.now_ms;
         let Some(tick) = self.clients.with(key, |session, io| session.tick(now_ms, io)) else { return };
-        if let Some(will) = tick.will {
-            self.publish_will(&will, &client_id, who.as_ref());
-        }
         match (tick.close, connection) {
             (Some(close), Some(index)) => self.close(index, &close),
             _ if tick.ended => {
@@ -146,6 +144,9 @@ impl Shard {
                 self.count_sessions();
             }
             _ => self.set_timer(key),
+        }
+        if let Some(will) = tick.will {
+            self.publish_will(&will, &client_id, who.as_ref());
         }
     }
 
