@@ -1,0 +1,315 @@
+//! The broker as its specification has it: sessions, subscriptions, retained messages, and who is still owed what.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lapwing_codec::{PacketId, QoS, RetainHandling, SubscriptionOptions};
+
+use crate::action::{TOPICS, WillSpec};
+use crate::peer::Message;
+use crate::shared::{OneOf, Shared};
+
+/// A message as it was published.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    pub from: usize,
+    pub topic: &'static str,
+    pub payload: Vec<u8>,
+    pub qos: QoS,
+    pub retain: bool,
+    pub tagged: bool,
+}
+
+/// A copy that a client is owed.
+#[derive(Clone, Debug)]
+pub struct Owed {
+    pub message: Published,
+    pub qos: QoS,
+    pub retain: bool,
+    pub ids: Vec<u32>,
+    /// Because of a new subscription: in no order with others.
+    pub replay: bool,
+    /// It may come or not.
+    pub optional: bool,
+}
+
+/// A copy that the client has and not finished.
+#[derive(Clone, Debug)]
+pub struct Flight {
+    pub id: PacketId,
+    pub owed: Owed,
+    /// PUBREC was sent.
+    pub released: bool,
+    /// It came (again) on the current connection.
+    pub here: bool,
+}
+
+/// A will as it waits.
+#[derive(Clone, Debug)]
+pub struct Will {
+    pub spec: WillSpec,
+    pub payload: Vec<u8>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    pub subscriptions: BTreeMap<&'static str, (SubscriptionOptions, Option<u32>)>,
+    pub owed: VecDeque<Owed>,
+    pub flights: Vec<Flight>,
+    pub waiting_will: Option<Will>,
+}
+
+impl Session {
+    /// Whether a copy that is owed before the one at `at` must come before it: per publisher, topic and QoS there is one
+    /// order.
+    fn is_early(&self, at: usize) -> bool {
+        let way = |owed: &Owed| (owed.message.from, owed.message.topic, owed.qos);
+        let Some(this) = self.owed.get(at).filter(|owed| !owed.replay) else { return false };
+        self.owed.iter().take(at).any(|other| !other.replay && !other.optional && way(other) == way(this))
+    }
+}
+
+#[derive(Default)]
+pub struct Model {
+    pub sessions: BTreeMap<usize, Session>,
+    /// Clients with a connection: their windows, and whether it is of 5.0.
+    pub online: BTreeMap<usize, (usize, bool)>,
+    pub retained: BTreeMap<&'static str, Published>,
+    pub shared: Shared,
+    /// A client that has just gone, and the groups it was in: their owners may not have heard of it yet.
+    pub just_gone: Option<(usize, Vec<&'static str>)>,
+}
+
+impl Model {
+    /// Publishes; returns whether anybody was subscribed.
+    pub fn publish(&mut self, message: &Published) -> bool {
+        let mut any = false;
+        for (client, session) in &mut self.sessions {
+            let online = self.online.contains_key(client);
+            any |= session.subscriptions.keys().any(|filter| matches(inner(filter), message.topic));
+            if let Some(owed) = plain(*client, session, message)
+                && (online || owed.qos != QoS::AtMostOnce)
+            {
+                session.owed.push_back(owed);
+            }
+        }
+        self.publish_shared(message);
+        if message.retain {
+            match message.payload.is_empty() {
+                true => drop(self.retained.remove(message.topic)),
+                false => drop(self.retained.insert(message.topic, message.clone())),
+            }
+        }
+        any
+    }
+
+    fn publish_shared(&mut self, message: &Published) {
+        let mut groups: BTreeMap<&'static str, Vec<(usize, Owed)>> = BTreeMap::new();
+        let gone = self.just_gone.take();
+        for (client, session) in &self.sessions {
+            for (filter, owed) in for_groups(session, message) {
+                groups.entry(filter).or_default().push((*client, owed));
+            }
+        }
+        for (filter, members) in groups {
+            let (mut here, away): (Vec<_>, Vec<_>) =
+                members.into_iter().partition(|(client, _)| self.online.contains_key(client));
+            let mut may_be_lost = here.is_empty() && away.iter().any(|(_, owed)| owed.qos == QoS::AtMostOnce);
+            if let Some((client, _)) = gone.as_ref().filter(|(_, groups)| groups.contains(&filter)) {
+                let stays = away.iter().find(|(member, owed)| member == client && owed.qos != QoS::AtMostOnce);
+                may_be_lost |= stays.is_none();
+                here.extend(stays.filter(|_| !here.is_empty()).cloned());
+            }
+            let members = if here.is_empty() { away } else { here };
+            self.shared.owe(OneOf { members, may_be_lost });
+        }
+    }
+
+    /// Subscribes to one filter; what is retained is owed.
+    pub fn subscribe(&mut self, client: usize, filter: &'static str, options: SubscriptionOptions, id: Option<u32>) {
+        let Some(session) = self.sessions.get_mut(&client) else { return };
+        let is_new = session.subscriptions.insert(filter, (options, id)).is_none();
+        let wanted = match options.retain_handling {
+            RetainHandling::Send => true,
+            RetainHandling::SendIfNew => is_new,
+            RetainHandling::DoNotSend => false,
+        };
+        if !wanted || filter.starts_with("$share/") {
+            return;
+        }
+        for message in self.retained.values().filter(|message| matches(filter, message.topic)) {
+            if options.no_local && message.from == client {
+                continue;
+            }
+            session.owed.push_back(Owed {
+                message: message.clone(),
+                qos: options.qos.min(message.qos),
+                retain: true,
+                ids: id.iter().copied().collect(),
+                replay: true,
+                optional: false,
+            });
+        }
+    }
+
+    /// The connection is gone, the session stays.
+    pub fn leaves(&mut self, client: usize) {
+        self.online.remove(&client);
+        if let Some(session) = self.sessions.get_mut(&client) {
+            session.owed.retain(|owed| owed.qos != QoS::AtMostOnce);
+        }
+    }
+
+    /// The session is gone; returns a will that had been waiting.
+    pub fn ends(&mut self, client: usize) -> Option<Will> {
+        self.online.remove(&client);
+        self.shared.ends(client);
+        self.sessions.remove(&client)?.waiting_will
+    }
+
+    /// A connection goes on with its session, or begins one.
+    pub fn connects(&mut self, client: usize, window: usize, is_v5: bool) {
+        self.online.insert(client, (window, is_v5));
+        let session = self.sessions.entry(client).or_default();
+        session.waiting_will = None;
+        session.flights.iter_mut().for_each(|flight| flight.here = false);
+    }
+
+    /// A message came to `client`.
+    pub fn came(&mut self, client: usize, message: &Message) -> Result<(), String> {
+        let is_v5 = self.online.get(&client).is_some_and(|(_, is_v5)| *is_v5);
+        let Some(session) = self.sessions.get_mut(&client) else { return Err("there is no session".into()) };
+        if message.dup {
+            let next = session.flights.iter_mut().find(|flight| !flight.here);
+            let same = |flight: &&mut Flight| Some(flight.id) == message.id && same(&flight.owed, message, is_v5);
+            let flight = next.filter(same).ok_or("sent again, and not the next that had to be")?;
+            if flight.released {
+                return Err("sent again after PUBREC".into());
+            }
+            flight.here = true;
+            return Ok(());
+        }
+        if message.id.is_some_and(|id| session.flights.iter().any(|flight| flight.id == id)) {
+            return Err("its packet id is in use".into());
+        }
+        let owed = self.take(client, message, is_v5)?;
+        let session = self.sessions.get_mut(&client).expect("it was there");
+        if let Some(id) = message.id {
+            session.flights.push(Flight { id, owed, released: false, here: true });
+        }
+        Ok(())
+    }
+
+    /// Finds what was owed and crosses it out.
+    fn take(&mut self, client: usize, message: &Message, is_v5: bool) -> Result<Owed, String> {
+        let session = self.sessions.get_mut(&client).expect("the caller has looked");
+        let at = session.owed.iter().position(|owed| same(owed, message, is_v5));
+        if let Some(at) = at.filter(|at| !session.is_early(*at)) {
+            return Ok(session.owed.remove(at).expect("it was found there"));
+        }
+        // A copy for a group that looks alike comes on its own way, so it may overtake.
+        let shared = self.shared.came(client, is_v5, message, |owed| same(owed, message, is_v5));
+        shared.ok_or_else(|| match at {
+            Some(_) => "one that was published before it has not come yet".to_owned(),
+            None => "nobody owes it".to_owned(),
+        })
+    }
+
+    /// What must still come, now; `None`: nothing.
+    pub fn missing(&self) -> Option<String> {
+        let free = |client: &usize| {
+            let (Some((window, _)), Some(session)) = (self.online.get(client), self.sessions.get(client)) else {
+                return false;
+            };
+            session.flights.iter().filter(|flight| flight.here).count() < *window
+        };
+        for client in self.online.keys() {
+            let Some(session) = self.sessions.get(client) else { continue };
+            let again = session.flights.iter().find(|flight| !flight.here);
+            if let Some(flight) = again.filter(|_| free(client)) {
+                return Some(format!("client {client} is not sent again {flight:?}"));
+            }
+            let due = |owed: &&Owed| !owed.optional && (owed.qos == QoS::AtMostOnce || again.is_none() && free(client));
+            if let Some(owed) = session.owed.iter().find(due) {
+                return Some(format!("client {client} is not sent {owed:?}"));
+            }
+        }
+        self.shared.missing(|client| free(&client))
+    }
+
+    /// The will as it would be published.
+    pub fn will(client: usize, will: &Will) -> Published {
+        let WillSpec { topic, qos, retain, .. } = will.spec;
+        Published { from: client, topic: TOPICS[topic], payload: will.payload.clone(), qos, retain, tagged: false }
+    }
+}
+
+/// What a session's plain subscriptions, taken together, make of a message.
+fn plain(client: usize, session: &Session, message: &Published) -> Option<Owed> {
+    let mut found: Option<Owed> = None;
+    for (filter, (options, id)) in &session.subscriptions {
+        let is_own = options.no_local && message.from == client;
+        if filter.starts_with("$share/") || is_own || !matches(filter, message.topic) {
+            continue;
+        }
+        let owed = found.get_or_insert_with(|| Owed {
+            message: message.clone(),
+            qos: QoS::AtMostOnce,
+            retain: false,
+            ids: Vec::new(),
+            replay: false,
+            optional: false,
+        });
+        owed.qos = owed.qos.max(options.qos.min(message.qos));
+        owed.retain |= options.retain_as_published && message.retain;
+        owed.ids.extend(id);
+        owed.ids.sort_unstable();
+    }
+    found
+}
+
+/// The groups that want a message by this session, and what it would get.
+fn for_groups(session: &Session, message: &Published) -> Vec<(&'static str, Owed)> {
+    let wanted = |filter: &str| filter.starts_with("$share/") && matches(inner(filter), message.topic);
+    let owed = |options: &SubscriptionOptions, id: &Option<u32>| Owed {
+        message: message.clone(),
+        qos: options.qos.min(message.qos),
+        retain: message.retain && options.retain_as_published,
+        ids: id.iter().copied().collect(),
+        replay: false,
+        optional: false,
+    };
+    let subscriptions = session.subscriptions.iter().filter(|(filter, _)| wanted(filter));
+    subscriptions.map(|(filter, (options, id))| (*filter, owed(options, id))).collect()
+}
+
+fn same(owed: &Owed, message: &Message, is_v5: bool) -> bool {
+    let ids: &[u32] = if is_v5 { &owed.ids } else { &[] };
+    owed.message.topic == message.topic
+        && owed.message.payload == message.payload
+        && owed.qos == message.qos
+        && owed.retain == message.retain
+        && ids == message.ids
+        && (owed.message.tagged && is_v5) == message.tagged
+}
+
+/// The filter that topics are compared with.
+fn inner(filter: &str) -> &str {
+    filter.strip_prefix("$share/").and_then(|rest| rest.split_once('/')).map_or(filter, |(_, inner)| inner)
+}
+
+/// Section 4.7, word by word.
+fn matches(filter: &str, topic: &str) -> bool {
+    if topic.starts_with('$') && filter.starts_with(['+', '#']) {
+        return false;
+    }
+    let (filter, topic): (Vec<&str>, Vec<&str>) = (filter.split('/').collect(), topic.split('/').collect());
+    for (at, level) in filter.iter().enumerate() {
+        match (*level, topic.get(at)) {
+            ("#", _) => return true,
+            ("+", Some(_)) => {}
+            (level, Some(other)) if level == *other => {}
+            _ => return false,
+        }
+    }
+    filter.len() == topic.len()
+}
