@@ -148,7 +148,8 @@ impl Shard {
     fn has_work(&mut self) -> bool {
         let has_direct_credit = self.post.has_all_direct_credit();
         let mail = self.inlets.iter().any(|inlet| {
-            !inlet.control.is_empty() || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
+            let urgent = !inlet.express.is_empty() || !inlet.control.is_empty();
+            urgent || !inlet.direct.is_empty() || (has_direct_credit && !inlet.publish.is_empty())
         });
         mail || self.clients.has_touched()
             || self.can_release()
