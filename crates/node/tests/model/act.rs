@@ -6,7 +6,7 @@ use lapwing_codec::{
     Unsubscribe, UnsubscribeFiltersBuf, UserProperties, UserPropertiesBuf, WillProperties,
 };
 
-use crate::action::{Action, CLIENTS, ConnectSpec, FILTERS, PublishSpec, TOPICS};
+use crate::action::{Action, ConnectSpec, FILTERS, PublishSpec, TOPICS};
 use crate::illegal;
 use crate::model::{Model, Published, Will};
 use crate::peer::{Heard, Peer};

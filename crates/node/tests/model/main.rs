@@ -81,6 +81,8 @@ fn check_for_a_while(shards: u32, limits: &str) {
         seed += 1;
     }
     println!("{shards} shards, {{{limits}}}: seeds {first}..{seed}, {ACTIONS} actions each");
+    // A wake-up that is lost delays by a second what waits for it, and nothing else would show it.
+    assert!(seconds < 5 || seed >= first + 4, "only {} runs in {seconds} s", seed - first);
 }
 
 #[test]
@@ -107,7 +109,5 @@ fn three_shards_with_the_smallest_mailboxes() {
 /// that it was lost.
 #[test]
 fn regressions() {
-    for seed in [1] {
-        check(1, "", seed);
-    }
+    check(1, "", 1);
 }
