@@ -14,7 +14,16 @@ from collections.abc import Iterator
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
-from lapwing.config import BrokerSection, HooksSection, HttpSection, Limits, StreamConfig, SysSection
+from lapwing.config import (
+    AuthSection,
+    BrokerSection,
+    HooksSection,
+    HttpSection,
+    Limits,
+    RuleConfig,
+    StreamConfig,
+    SysSection,
+)
 from lapwing.config.show import written
 
 HEAD = """\
@@ -33,6 +42,8 @@ TABLES: list[tuple[str, type[BaseModel]]] = [
     ("hooks", HooksSection),
     ("limits", Limits),
     ("sys", SysSection),
+    ("auth", AuthSection),
+    ("[rules]", RuleConfig),
 ]
 
 

@@ -71,6 +71,8 @@ class Node:
         """Reads and checks the configuration; opens nothing. ``hooks``: a ``lapwing.hooks.dispatch.Dispatcher``."""
     def start(self) -> None:
         """Opens the log and the listeners and starts the threads; ready on return."""
+    def reload_access(self, access_json: str) -> None:
+        """Takes other users and rules (``lapwing.config.access_json``); on an error nothing changes."""
     def listeners(self) -> list[str]:
         """The addresses that clients connect to, with their real ports."""
     def ready(self) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from lapwing._core import CoreError, Node
-from lapwing.config import Config, HttpSection, StreamConfig, node_json
+from lapwing.config import Config, HttpSection, StreamConfig, access_json, node_json
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
@@ -180,6 +180,20 @@ class Broker:
     def ready(self) -> bool:
         """True while the broker accepts connections and has not failed."""
         return self._node is not None and self._node.ready()
+
+    def reload(self, config: Config | None = None) -> None:
+        """Takes over what may change while the broker runs: users and rules, both or on an error neither.
+
+        Args:
+            config: Where they stand now; None: where they stood before, and the users file is read again.
+
+        Raises:
+            ConfigError: a user or a rule is wrong, or the users file cannot be read; what was in force stays.
+        """
+        config = config or self.config
+        with _core_errors():
+            self._running().reload_access(access_json(config))
+        self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
 
     def check(self) -> None:
         """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""

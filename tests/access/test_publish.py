@@ -68,7 +68,13 @@ def test_nobody_gets_what_was_refused(join: Join) -> None:
 def test_an_alias_is_what_it_stands_for(join: Join) -> None:
     """Is the topic behind an alias compared, also when the alias was set by a refused message?"""
     peer = join("alice", "p")
-    for topic, alias, reason in [("open/x", 1, 0x10), ("", 1, 0x10), ("closed", 1, 0x87), ("", 1, 0x87), ("open/y", 1, 0x10)]:
+    for topic, alias, reason in [
+        ("open/x", 1, 0x10),
+        ("", 1, 0x10),
+        ("closed", 1, 0x87),
+        ("", 1, 0x87),
+        ("open/y", 1, 0x10),
+    ]:
         peer.send(wire.publish(topic, b"", qos=1, properties=properties(topic_alias=alias)))
         assert peer.expect(PUBACK).reason == reason, topic
 

@@ -35,7 +35,9 @@ def test_what_could_bring_more_than_is_permitted_is_refused(join: Join, failure:
 
 def test_a_shared_filter_counts_by_what_is_in_it(join: Join, failure: int) -> None:
     peer = join("alice", "a")
-    assert peer.subscribe_to("$share/g/open/a/#", "$share/g/closed", "$share/open/secret") == bytes([0, failure, failure])
+    assert peer.subscribe_to("$share/g/open/a/#", "$share/g/closed", "$share/open/secret") == bytes(
+        [0, failure, failure]
+    )
 
 
 def test_system_topics_need_a_rule(join: Join, failure: int) -> None:

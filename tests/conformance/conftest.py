@@ -51,13 +51,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def broker(request: pytest.FixtureRequest) -> Iterator[lapwing.Broker]:
-    """One broker for all tests of a module, with the module's SHARDS and LIMITS.
+    """One broker for all tests of a module, with the module's SHARDS, LIMITS and RULES.
 
     On one shard, what is published later cannot overtake: such a module may conclude from a message that came that
     an earlier one did not.
     """
     shards, limits = getattr(request.module, "SHARDS", 2), getattr(request.module, "LIMITS", {})
-    with lapwing.Broker(shards=shards, limits=limits) as broker:
+    with lapwing.Broker(shards=shards, limits=limits, rules=getattr(request.module, "RULES", ())) as broker:
         yield broker
 
 

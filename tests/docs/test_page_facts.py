@@ -13,12 +13,12 @@ from pages import DOCS, PAGES, ROOT, WRITTEN
 from readme import all_blocks
 
 from lapwing import errors
-from lapwing.config import BrokerSection, HttpSection, Limits
+from lapwing.config import AuthSection, BrokerSection, HttpSection, Limits
 from lapwing.pipeline.source.options import SourceOptions
 
 DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 SHELL = ("|", "||", "&&", "&", ">", "<")
-TABLES = {"limits": Limits, "broker": BrokerSection, "http": HttpSection}
+TABLES = {"limits": Limits, "broker": BrokerSection, "http": HttpSection, "auth": AuthSection}
 
 
 def ids(page: Path) -> str:
@@ -53,7 +53,7 @@ def test_metrics_are_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", WRITTEN, ids=ids)
 def test_keys_are_there(page: Path) -> None:
-    for table, key in re.findall(r"`(limits|broker|http)\.([a-z0-9_]+)`", page.read_text()):
+    for table, key in re.findall(r"`(limits|broker|http|auth)\.([a-z0-9_]+)`", page.read_text()):
         assert key in TABLES[table].model_fields, f"{table}.{key}"
 
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use lapwing_store::LogReader;
 
 use crate::assemble::{self, HookParts, LogParts, Parts};
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::hooks::{HookControl, HookThread, Hooks};
 use crate::log::{LogShared, LogThread};
@@ -108,6 +108,16 @@ impl Handle {
     /// The addresses that clients connect to, with their real ports.
     pub fn listeners(&self) -> Vec<String> {
         self.listeners.clone()
+    }
+
+    /// Takes other users and rules while the node runs: both, or on an error neither.
+    ///
+    /// `access_json`: `{"auth": {...}, "rules": [...]}`, as [`Config`] has them. Sessions that are open get their new
+    /// rights in the next turn of their shard; those whose user is gone end.
+    /// # Errors
+    /// `Config`: names the key and the remedy, and no secret.
+    pub fn reload_access(&self, access_json: &str) -> Result<(), NodeError> {
+        self.shared.reload_access(&config::access_from_json(access_json)?)
     }
 
     /// True while the node accepts connections and has not failed.

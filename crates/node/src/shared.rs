@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use lapwing_access::Authority;
+use lapwing_access::{AccessConfig, Authority};
 
 use crate::config::Config;
 use crate::descriptors;
@@ -103,6 +103,13 @@ impl Shared {
     pub(crate) fn enter(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
         self.bells.iter().for_each(Bell::ring);
+    }
+
+    /// Takes other users and rules and tells every shard; on an error nothing changes.
+    pub(crate) fn reload_access(&self, access: &AccessConfig) -> Result<(), NodeError> {
+        self.authority.reload(&access.auth, &access.rules)?;
+        self.bells.iter().for_each(Bell::ring);
+        Ok(())
     }
 
     /// Notes why the node fails (the first reason counts) and stops it.

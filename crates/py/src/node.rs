@@ -61,6 +61,11 @@ impl Node {
         self.running(py, |handle| handle.listeners())
     }
 
+    /// Takes other users and rules; on an error nothing changes.
+    fn reload_access(&self, py: Python<'_>, access_json: &str) -> PyResult<()> {
+        self.running(py, |handle| handle.reload_access(access_json))?.map_err(|error| node_error(py, &error))
+    }
+
     /// True while the node accepts connections and has not failed.
     fn ready(&self, py: Python<'_>) -> bool {
         self.running(py, |handle| handle.ready()).unwrap_or(false)

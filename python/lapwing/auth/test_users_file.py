@@ -23,7 +23,10 @@ def test_there_and_back(tmp_path: Path) -> None:
         for name in NAMES:
             users[name] = User(name, HASH, {"t.1": "0" * 64})
         users["sensor"] = User("sensor")
-    assert read_users(file) == {**{name: User(name, HASH, {"t.1": "0" * 64}) for name in NAMES}, "sensor": User("sensor")}
+    assert read_users(file) == {
+        **{name: User(name, HASH, {"t.1": "0" * 64}) for name in NAMES},
+        "sensor": User("sensor"),
+    }
     assert list(read_users(file)) == [*NAMES, "sensor"]
 
 
@@ -48,9 +51,14 @@ def test_a_failed_change_leaves_it_alone(tmp_path: Path) -> None:
     file = tmp_path / "users.toml"
     with update_users(file) as users:
         users["a"] = User("a")
-    with pytest.raises(KeyError), update_users(file) as users:
-        users["b"] = User("b")
-        raise KeyError
+
+    def fail() -> None:
+        with update_users(file) as users:
+            users["b"] = User("b")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert list(read_users(file)) == ["a"]
 
 

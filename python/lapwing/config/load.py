@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
 from lapwing.config.model import Config, layered
-from lapwing.config.problems import config_error, has, place_of
+from lapwing.config.problems import config_error, has_value, place_of
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Loaded:
 
 
 def _is_set(path: KeyPath, layers: tuple[Layer, ...]) -> bool:
-    return any(has(layer.values, path) for layer in layers)
+    return any(has_value(layer.values, path) for layer in layers)
 
 
 def load(

@@ -41,22 +41,21 @@ def key_path(location: Sequence[int | str]) -> KeyPath:
 
 
 def show_key(path: KeyPath) -> str:
-    """``broker.listen[1]``, as ``--set`` would name it."""
-    text = ".".join(path)
-    return text if not path or not path[-1].isdigit() else f"{'.'.join(path[:-1])}[{path[-1]}]"
+    """``broker.listen[1]``, ``listeners[0].url``."""
+    return "".join(f"[{name}]" if name.isdigit() else f".{name}" for name in path).removeprefix(".")
 
 
 def place_of(path: KeyPath, layers: Sequence[Layer]) -> str:
     """Where the strongest layer that has ``path``, or else the nearest table above it, says so."""
     for length in range(len(path), 0, -1):
         for layer in layers:
-            if has(layer.values, path[:length]):
+            if has_value(layer.values, path[:length]):
                 return _nearest_place(path[:length], layer)
     return ""
 
 
-def has(values: object, path: KeyPath) -> bool:
-    """Whether there is something at ``path`` in nested tables and lists."""
+def has_value(values: object, path: KeyPath) -> bool:
+    """Whether there is something at ``path``; numbers stand for items of lists."""
     for name in path:
         if isinstance(values, Mapping) and name in values:
             values = values[name]

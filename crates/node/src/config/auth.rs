@@ -1,6 +1,6 @@
 //! Users and rules: their shapes and checks are those of the room `access`.
 
-use lapwing_access::{AccessError, AuthConfig, Authority, RuleConfig};
+use lapwing_access::{AccessConfig, AccessError, AuthConfig, Authority, RuleConfig};
 
 use crate::error::NodeError;
 
@@ -10,6 +10,15 @@ use crate::error::NodeError;
 /// `Config`: names the key (`rules.0.topics.1`, `auth.users.alice`) and the remedy, and no secret.
 pub(crate) fn authority(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Authority, NodeError> {
     Ok(Authority::new(auth, rules)?)
+}
+
+/// Users and rules alone, for a reload.
+///
+/// # Errors
+/// `Config`: the JSON is not of their shape.
+pub(crate) fn access_from_json(text: &str) -> Result<AccessConfig, NodeError> {
+    serde_json::from_str(text)
+        .map_err(|error| NodeError::config("auth", error.to_string(), "Correct the key or the value named."))
 }
 
 impl From<AccessError> for NodeError {

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::NodeError;
 
-pub(crate) use auth::authority;
+pub(crate) use auth::{access_from_json, authority};
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
 pub use queue_policy::QueuePolicy;
