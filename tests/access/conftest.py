@@ -17,18 +17,7 @@ TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS / "broker"), str(TESTS / "conformance")]
 
 from peer import Peer  # noqa: E402
-
-PASSWORD = "correct horse"
-NAMED = ("alice", "bob", "device-7", "a+b", "evil/#")
-
-RULES: list[dict[str, object]] = [
-    {"identity": "alice", "may": ["publish", "subscribe"], "topics": ["open/#", "u/%u/#", "$SYS/#"]},
-    {"identity": "device-*", "may": ["publish"], "topics": ["spectrum/%c/readings"]},
-    {"identity": "device-*", "may": ["subscribe"], "topics": ["commands/%c/+"]},
-    {"identity": "*", "may": ["publish", "subscribe"], "topics": ["shared/%u/#", "by-id/%c/#", "%c/first"]},
-    {"identity": "*", "may": ["publish", "subscribe"], "topics": ["open/secret/#"], "effect": "deny"},
-    {"identity": "anonymous", "may": ["publish", "subscribe"], "topics": ["hello"]},
-]
+from scenario import NAMED, PASSWORD, RULES  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -78,8 +67,3 @@ def join(broker: lapwing.Broker, version: int) -> Iterator[Callable[..., Peer]]:
     yield make
     for peer in peers:
         peer.close()
-
-
-def refused(broker: lapwing.Broker, what: str) -> float:
-    """How often somebody was refused that, so far."""
-    return broker.metrics()[f'lapwing_not_authorized_total{{what="{what}"}}']

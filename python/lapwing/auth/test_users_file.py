@@ -128,7 +128,7 @@ def test_a_missing_file_says_how_to_make_one(tmp_path: Path) -> None:
 
 def test_names() -> None:
     for name in ["", "anonymous", "a*", "a\n", "a\0", "x" * 257]:
-        with pytest.raises(ValueError, match="user"):
+        with pytest.raises(ValueError, match="name"):
             parse_user_name(name)
 
 

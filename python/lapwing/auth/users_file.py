@@ -19,10 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lapwing.auth.names import parse_token_name, parse_user_name
 from lapwing.auth.user import User
-from lapwing.config.layers import KeyPath
-from lapwing.config.toml_lines import key_lines
 from lapwing.errors import ConfigError, LapwingError
 
+_Key = tuple[str, ...]
 Users = dict[str, User]
 """Users by name, in the order of the file."""
 
@@ -77,9 +76,9 @@ def _read(path: Path) -> str:
         raise ConfigError("the users file is not UTF-8", where=str(path), remedy=_REMEDY) from None
 
 
-def _bad_names(users: Users) -> Iterator[tuple[KeyPath, str]]:
+def _bad_names(users: Users) -> Iterator[tuple[_Key, str]]:
     for user in users.values():
-        checks: list[tuple[Callable[[str], str], str, KeyPath]] = [(parse_user_name, user.name, ())]
+        checks: list[tuple[Callable[[str], str], str, _Key]] = [(parse_user_name, user.name, ())]
         checks += [(parse_token_name, name, ("tokens",)) for name in user.tokens]
         for parse, name, below in checks:
             try:
@@ -88,8 +87,10 @@ def _bad_names(users: Users) -> Iterator[tuple[KeyPath, str]]:
                 yield ("users", user.name, *below), str(error)
 
 
-def _wrong(path: Path, text: str, problems: list[tuple[KeyPath, str]]) -> ConfigError:
+def _wrong(path: Path, text: str, problems: list[tuple[_Key, str]]) -> ConfigError:
     """One line per problem; lines are looked for only now, because that reads the whole file again."""
+    from lapwing.config.toml_lines import key_lines  # that package reads users: it is not there yet when this one loads
+
     lines = key_lines(text.replace("\r\n", "\n"))
     return ConfigError(
         "the users file is wrong",
@@ -100,9 +101,9 @@ def _wrong(path: Path, text: str, problems: list[tuple[KeyPath, str]]) -> Config
     )
 
 
-def _show(key: KeyPath) -> str:
+def _show(key: _Key) -> str:
     return ".".join(part if part.isprintable() else ascii(part) for part in key)
 
 
-def _line(key: KeyPath, lines: dict[KeyPath, int]) -> int:
+def _line(key: _Key, lines: dict[_Key, int]) -> int:
     return next((lines[key[:length]] for length in range(len(key), 0, -1) if key[:length] in lines), 1)

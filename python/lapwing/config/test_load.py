@@ -132,7 +132,7 @@ PROBLEMS = [
         "",
         {},
         ["nothing.at.all=1"],
-        "unknown key nothing (flag --set nothing.at.all=1): remove it; known here: broker",
+        "unknown key nothing (flag --set nothing.at.all=1): remove it; known here: auth, broker",
     ),
     ("", {}, ["broker=1"], 'broker = "1" (flag --set broker=1): '),
 ]

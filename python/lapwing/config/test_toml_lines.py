@@ -41,7 +41,10 @@ def test_lines() -> None:
         ("streams", "my stream"): 17,
         ("streams", "my stream", "filter"): 18,
         ("array",): 19,
-        ("array", "x"): 22,
+        ("array", "0"): 19,
+        ("array", "0", "x"): 20,
+        ("array", "1"): 21,
+        ("array", "1", "x"): 22,
     }
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import wire
-from conftest import PASSWORD, RULES
 from peer import Peer
+from scenario import PASSWORD, RULES
 from wire import CONNACK, DISCONNECT, PUBACK
 
 import lapwing

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 import wire
-from conftest import refused
 from peer import Peer
+from scenario import refused
 
 import lapwing
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import wire
-from conftest import PASSWORD, refused
 from peer import Peer
+from scenario import PASSWORD, refused
 from wire import CONNACK, DISCONNECT
 
 import lapwing
@@ -46,7 +46,6 @@ def test_another_users_token_does_not(broker: lapwing.Broker, version: int, toke
     assert knock(broker, version, username="bob", password=token) == BAD_CREDENTIALS[version]
 
 
-@pytest.mark.parametrize("version", [5], ids=["v5"], indirect=True)
 def test_a_token_alone_names_its_user(broker: lapwing.Broker, token: str) -> None:
     """5.0 allows a password without a user name."""
     with Peer(broker.url, 5) as peer:
@@ -80,18 +79,18 @@ def test_a_will_needs_the_right_to_publish_it(broker: lapwing.Broker, join: Join
 
 def test_a_session_belongs_to_who_began_it(broker: lapwing.Broker, join: Join, version: int) -> None:
     """Neither taken over, nor resumed, nor ended by another identity; its own gets it back."""
-    alice = join("alice", "same", keep=True)
+    alice = join("alice", f"same-{version}", keep=True)
     alice.subscribe_to(("u/alice/x", 1))
     before = refused(broker, "client_id")
     for clean in (True, False):
         for options in ({"username": "bob", "password": PASSWORD}, {}):
-            assert knock(broker, version, "same", clean=clean, **options) == CLIENT_ID_REFUSED[version]
+            assert knock(broker, version, f"same-{version}", clean=clean, **options) == CLIENT_ID_REFUSED[version]
     assert alice.round_trip() == [], "it was not disturbed"
     alice.close()
-    assert knock(broker, version, "same", clean=True, username="bob", password=PASSWORD) == CLIENT_ID_REFUSED[version]
+    assert knock(broker, version, f"same-{version}", clean=True, username="bob", password=PASSWORD) == CLIENT_ID_REFUSED[version]
     assert refused(broker, "client_id") == before + 5
     join("alice", "other").publish("u/alice/x", b"queued", qos=1)
-    again = join("alice", "same", keep=True)
+    again = join("alice", f"same-{version}", keep=True)
     assert again.session_present
     assert again.message().payload == b"queued"
 
@@ -104,11 +103,11 @@ def test_the_same_identity_takes_over(join: Join, version: int) -> None:
     assert [packet.reason for packet in found if packet.kind == DISCONNECT] == ([0x8E] if version == 5 else [])
 
 
-def test_a_name_takes_a_client_id_from_the_anonymous_but_not_what_is_queued(join: Join) -> None:
+def test_a_name_takes_a_client_id_from_the_anonymous_but_not_what_is_queued(join: Join, version: int) -> None:
     """What nobody in particular began is no protection against a user; nor is it the user's to read."""
-    nobody = join(None, "contested", keep=True)
+    nobody = join(None, f"contested-{version}", keep=True)
     nobody.subscribe_to(("hello", 1))
-    alice = join("alice", "contested", keep=True)
+    alice = join("alice", f"contested-{version}", keep=True)
     assert not alice.session_present
     nobody.until_end()
     alice.round_trip()
