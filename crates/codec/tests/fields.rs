@@ -1,11 +1,12 @@
 //! Has each field of each packet of both versions at least one value that is accepted and one that is refused, with the
 //! right reason? The list of fields is apart from the cases, so that a field without cases fails.
 
-mod common;
+#[path = "common/cases.rs"]
+mod cases;
 
 use std::collections::BTreeSet;
 
-use common::bytes;
+use cases::{Case, assemble, cases};
 use lapwing_codec::{Limits, ReasonCode, Version, decode};
 
 /// Packet, versions, fields. `-` before a name: any value is legal, so that no case can be refused.
@@ -45,48 +46,6 @@ const MORE_FIELDS: [(&str, &str, &str); 3] = [
     ("PINGRESP", "45", "flags length end"),
     ("AUTH", "5", "flags length reason properties end"),
 ];
-
-/// Packet, versions, field, `ok` or the reason's value, bytes. `..` is the Remaining Length, `{ }` a section with its length.
-const CASES: &[&str] = &[
-    include_str!("fields/connect.txt"),
-    include_str!("fields/publish.txt"),
-    include_str!("fields/acknowledgements.txt"),
-    include_str!("fields/subscriptions.txt"),
-    include_str!("fields/others.txt"),
-];
-
-/// One line of a table.
-struct Case<'a> {
-    packet: &'a str,
-    versions: &'a str,
-    field: &'a str,
-    verdict: &'a str,
-    wire: &'a str,
-}
-
-fn cases() -> Vec<Case<'static>> {
-    let lines = CASES.iter().flat_map(|table| table.lines()).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let case = |line: &'static str| {
-        let mut words = line.splitn(5, ' ');
-        let mut next = || words.next().unwrap_or_else(|| panic!("five words in: {line}"));
-        Case { packet: next(), versions: next(), field: next(), verdict: next(), wire: next() }
-    };
-    lines.map(case).collect()
-}
-
-/// Fills in lengths: sections first, from the innermost, then the packet's.
-fn assemble(wire: &str) -> Vec<u8> {
-    let mut wire = wire.to_owned();
-    while let Some(open) = wire.rfind('{') {
-        let close = open + wire[open..].find('}').expect("a section has an end");
-        let section = format!("{:02X} {}", bytes(&wire[open + 1..close]).len(), &wire[open + 1..close]);
-        wire.replace_range(open..=close, &section);
-    }
-    if let Some((head, body)) = wire.split_once("..") {
-        wire = format!("{head} {:02X} {body}", bytes(body).len());
-    }
-    bytes(&wire)
-}
 
 fn versions(digits: &str) -> impl Iterator<Item = Version> {
     digits.bytes().map(|digit| Version::from_level(digit - b'0').expect("4 or 5"))

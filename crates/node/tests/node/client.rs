@@ -159,6 +159,20 @@ impl Client {
         }
     }
 
+    /// The reason in the CONNACK, in whichever version it is; `None` when the connection ends without one.
+    pub fn connack(&mut self) -> Option<ReasonCode> {
+        while self.bytes.len() < 4 && self.fill() {}
+        let is_v5 = self.bytes.get(1).is_some_and(|len| *len > 2);
+        self.version = if is_v5 { Version::V5 } else { Version::V311 };
+        if self.bytes.is_empty() {
+            return None;
+        }
+        Some(self.expect("CONNACK", |packet| match packet {
+            Packet::ConnAck(ack) => Some(ack.reason),
+            _ => None,
+        }))
+    }
+
     /// The connection must end, with a DISCONNECT that says `reason`, or without one.
     pub fn expect_end(&mut self, reason: Option<ReasonCode>) {
         if let Some(reason) = reason {

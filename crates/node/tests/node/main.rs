@@ -4,6 +4,7 @@ mod basics;
 mod client;
 mod drain;
 mod faulty_disk;
+mod fields;
 mod groups;
 mod hook_double;
 mod hooks;
