@@ -151,6 +151,21 @@ pub(crate) enum Control {
     AskPage(Box<PageRequest>),
     /// The answer.
     Page(Box<Page>),
+    /// May a message be retained that a client of the sender has published? Answered by `Room`.
+    AskRoom(Box<RoomQuestion>),
+    /// Whether it fits, for the connection that stands there.
+    Room { index: usize, born: u64, fits: bool },
+}
+
+/// Asks the owner of a retained topic for room.
+#[derive(Debug)]
+pub(crate) struct RoomQuestion {
+    /// The connection that waits, by its place and its number on the asking shard.
+    pub(crate) index: usize,
+    pub(crate) born: u64,
+    pub(crate) topic: Box<str>,
+    /// What the message takes up.
+    pub(crate) bytes: u64,
 }
 
 impl Control {
@@ -161,7 +176,9 @@ impl Control {
             | Control::Join { .. }
             | Control::Joined { .. }
             | Control::Away { .. }
-            | Control::Leave { .. } => true,
+            | Control::Leave { .. }
+            | Control::AskRoom(_)
+            | Control::Room { .. } => true,
             Control::Announce { .. } | Control::Announced { .. } | Control::AskPage(_) | Control::Page(_) => false,
         }
     }

@@ -1,6 +1,6 @@
 //! What all threads of a node share: the phase it is in, its clock, and why it failed.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -58,6 +58,8 @@ pub(crate) struct Shared {
     connections_peak: AtomicU32,
     /// Sessions without a connection; written by every shard.
     offline: AtomicU32,
+    /// Bit per shard: its retained messages are so many that one more may not fit. Written by that shard.
+    retained_tight: AtomicU64,
     /// Per shard: everything is flushed and settled, nothing is left to drain. Written by that shard.
     drained: Vec<AtomicBool>,
     /// Written by the first thread that fails.
@@ -80,6 +82,7 @@ impl Shared {
             connections: AtomicU32::new(0),
             connections_peak: AtomicU32::new(0),
             offline: AtomicU32::new(0),
+            retained_tight: AtomicU64::new(0),
             drained: bells.iter().map(|_| AtomicBool::new(false)).collect(),
             failure: Mutex::new(None),
             bells,
@@ -173,6 +176,21 @@ impl Shared {
 
     pub(crate) fn session_left_offline(&self) {
         self.offline.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Notes whether one shard's retained messages have little room left.
+    pub(crate) fn set_retained_tight(&self, shard: usize, is_tight: bool) {
+        let (bit, before) = (1 << shard, self.retained_tight.load(Ordering::Relaxed));
+        if is_tight && before & bit == 0 {
+            self.retained_tight.fetch_or(bit, Ordering::Relaxed);
+        } else if !is_tight && before & bit != 0 {
+            self.retained_tight.fetch_and(!bit, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether retained messages of any shard have little room left.
+    pub(crate) fn is_retained_tight(&self) -> bool {
+        self.retained_tight.load(Ordering::Relaxed) != 0
     }
 
     pub(crate) fn set_drained(&self, shard: usize, drained: bool) {

@@ -10,6 +10,7 @@ use lapwing_transport::Socket;
 use super::gate::Gate;
 use super::licence::Licence;
 use super::rate::Rate;
+use super::room::Room;
 
 /// A connection on its shard. Idle, it holds no buffer.
 pub(crate) struct Connection {
@@ -44,6 +45,8 @@ pub(crate) struct Connection {
     pub(crate) watched: bool,
     /// How much it may send, where that is limited.
     pub(crate) rate: Option<Box<Rate>>,
+    /// Whether its next message can be retained.
+    pub(crate) room: Room,
     /// Bytes of its buffers in the shard's account.
     pub(crate) counted_bytes: usize,
     /// It has said goodbye itself: nothing we say is waited for.
@@ -113,6 +116,7 @@ impl Connection {
             stalled_since_ms: 0,
             watched: false,
             rate: None,
+            room: Room::Unknown,
             counted_bytes: 0,
             has_left: false,
             linger_bytes: None,

@@ -68,11 +68,12 @@ impl Shard {
         let qos = inbound.publish().qos;
         self.counters.publishes_in[qos as usize].add(1);
         self.counters.dropped(refused.why, 1);
+        let charged = self.charge_message(index);
         if qos != QoS::AtMostOnce {
             let accepted = Accepted::Refused(refused.reason);
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
         }
-        self.check_output(index)
+        if charged == Flow::Held { charged } else { self.check_output(index) }
     }
 
     /// A SUBSCRIBE, of which each filter needs a verdict.

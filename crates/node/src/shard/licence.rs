@@ -101,11 +101,12 @@ impl Shard {
         self.counters.publishes_in[qos as usize].add(1);
         self.counters.access.refused(Refused::Publish, 1);
         self.counters.dropped(DropReason::NotAuthorized, 1);
+        let charged = self.charge_message(index);
         if qos != QoS::AtMostOnce {
             let refused = Accepted::Refused(ReasonCode::NotAuthorized);
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, refused, io));
         }
-        self.check_output(index)
+        if charged == Flow::Held { charged } else { self.check_output(index) }
     }
 
     /// Takes a session's licence for a while in which its connection cannot be asked.

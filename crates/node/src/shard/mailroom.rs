@@ -86,6 +86,8 @@ impl Shard {
             Control::Away { member, away } => self.note_away(member, away),
             Control::AskPage(request) => self.answer_page(from, request),
             Control::Page(page) => self.take_page_in_turn(from, page),
+            Control::AskRoom(question) => self.answer_room(from, &question),
+            Control::Room { index, born, fits } => self.take_room(index, born, fits),
         }
         None
     }

@@ -28,6 +28,7 @@ mod pressure;
 mod rate;
 mod replay;
 mod retained;
+mod room;
 mod route;
 mod sent;
 mod sequence;

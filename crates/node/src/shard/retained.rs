@@ -97,7 +97,13 @@ impl RetainedTable {
         }
     }
 
-    fn has_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
+    /// Whether so many bytes more, or one topic more, might not fit.
+    pub(crate) fn is_tight(&self, bytes: u64) -> bool {
+        self.messages() >= self.messages_max || self.bytes + bytes > self.bytes_max
+    }
+
+    /// Whether a message of so many bytes may be kept for `topic`; what has expired gives way.
+    pub(crate) fn has_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
         while !self.fits(topic, bytes) {
             if !self.give_up_expired(now_ms) {
                 return false;

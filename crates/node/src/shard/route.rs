@@ -152,6 +152,7 @@ impl Shard {
         } else if !self.retained.set(routed, publisher, self.now_ms) {
             self.counters.dropped(DropReason::RetainedFull, 1);
         }
+        self.note_room();
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
     }

@@ -9,6 +9,7 @@ use lapwing_session::{Accepted, AuthAnswer, Inbound, Routed, SessionKey, Step};
 
 use super::Shard;
 use super::connection::{Hold, Stage};
+use super::room::Room;
 use crate::hooks::HookClient;
 
 /// What happens to the connection after a packet.
@@ -147,6 +148,7 @@ impl Shard {
                 }
             };
             let flow = match &client {
+                Some(client) if self.must_ask_for_room(index, client, &packet) => Flow::Asked,
                 Some(client) if self.is_hooked(&packet) => self.hooked_packet(index, client, &packet, &bytes[at..]),
                 Some(client) => self.handle_packet(index, client, &packet),
                 None => self.first_packet(index, &packet, &bytes[at..]),
@@ -160,9 +162,9 @@ impl Shard {
             }
             at += len;
             self.flush_large();
-            if self.clients.connection(index).is_none() {
-                return (at, Flow::Gone);
-            }
+            let Some(connection) = self.clients.connection(index) else { return (at, Flow::Gone) };
+            // An answer is for the packet that it was asked for, also when the session did not want that one.
+            connection.room = Room::Unknown;
             if flow != Flow::Continue {
                 return (at, flow);
             }
@@ -237,6 +239,11 @@ impl Shard {
     ) -> Flow {
         self.counters.publishes_in[publish.qos as usize].add(1);
         let charged = self.charge_message(index);
+        if publish.retain
+            && let Some(flow) = self.refuse_unretained(index, client, inbound)
+        {
+            return if charged == Flow::Held { charged } else { flow };
+        }
         if self.refuses_unacknowledged(publish.qos) {
             return charged;
         }

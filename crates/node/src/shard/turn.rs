@@ -53,6 +53,7 @@ impl Shard {
         self.pin();
         self.now_ms = self.shared.now_ms();
         self.open_listeners()?;
+        self.note_room();
         self.publish_sys();
         loop {
             match self.shared.phase() {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use lapwing_codec::{Packet, QoS, ReasonCode, SubscriptionOptions, Version};
+use lapwing_codec::{Packet, Publish, QoS, ReasonCode, SubscriptionOptions, Version};
 use lapwing_node::Handle;
 
 use crate::client::{Client, ConnectExt, connect as plain, lasting, publish};
@@ -171,4 +171,53 @@ fn memory_comes_back() {
     let parts = ["waiting", "buffers", "subscriptions"].map(|part| metric(&node, "lapwing_memory_bytes", part));
     assert_eq!(parts[0], 0);
     assert_eq!(parts[2], 0);
+}
+
+/// A topic of each shard of two, beginning with `prefix`.
+fn topics_of_both_shards(prefix: &str) -> [String; 2] {
+    [0, 1].map(|shard| {
+        let mut names = (0..).map(|n| format!("{prefix}{n}"));
+        names.find(|name| lapwing_node::Slot::of(name.as_bytes()).shard(2).index() == shard).expect("endless")
+    })
+}
+
+fn publish_retained(client: &mut Client, topic: &str, payload: &[u8]) -> ReasonCode {
+    let packet = publish(topic, payload, QoS::AtLeastOnce, Some(5));
+    client.send(&Packet::Publish(Publish { retain: true, ..packet }));
+    client.expect("PUBACK", |packet| match packet {
+        Packet::PubAck(ack) => Some(ack.reason),
+        _ => None,
+    })
+}
+
+/// Is a publisher of 5.0 told that there is no room for a retained message, wherever its topic lives; is the message then
+/// delivered to nobody; and does a topic that has a value get its next one?
+#[test]
+fn no_room_for_a_retained_message() {
+    let node = node(r#"{"shards": 2, "sys": {"interval_ms": 0}, "limits": {"retained_messages_max": 2}}"#);
+    let [first, second] = [topics_of_both_shards("first"), topics_of_both_shards("second")];
+    let mut sender = connect(&node, "sender");
+    let mut reader = connect(&node, "reader");
+    reader.subscribe("#", at_least_once());
+    for (topic, other) in first.iter().zip(&second) {
+        assert_eq!(publish_retained(&mut sender, topic, b"1"), ReasonCode::Success);
+        assert_eq!(reader.receive().payload, b"1");
+        assert_eq!(publish_retained(&mut sender, other, b"refused"), ReasonCode::QuotaExceeded, "{other}");
+        assert_eq!(publish_retained(&mut sender, topic, b"2"), ReasonCode::Success);
+        assert_eq!(reader.receive().payload, b"2");
+        assert_eq!(publish_retained(&mut sender, other, b""), ReasonCode::Success, "a deletion needs no room");
+        assert_eq!(reader.receive().payload, b"");
+    }
+    assert_eq!(metric(&node, DROPPED, "retained_full"), 2);
+    let mut old = Client::connect_with(&node, &plain("old").in_version(Version::V311)).0;
+    for other in &second {
+        assert_eq!(publish_retained(&mut old, other, b"live"), ReasonCode::Success);
+        assert_eq!(reader.receive().payload, b"live");
+    }
+    eventually("these are counted too", || metric(&node, DROPPED, "retained_full") == 4);
+    assert_eq!(metric(&node, "lapwing_retained_messages", ""), 2);
+    // What is deleted makes room again.
+    assert_eq!(publish_retained(&mut sender, &first[1], b""), ReasonCode::Success);
+    assert_eq!(reader.receive().payload, b"");
+    assert_eq!(publish_retained(&mut sender, &second[1], b"3"), ReasonCode::Success);
 }
