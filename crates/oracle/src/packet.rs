@@ -32,11 +32,15 @@ pub fn check_stream(input: &[u8]) -> Outcome {
     }
 }
 
-/// Reads `input` as one packet of type `kind`: a byte of choices (bit 0: 5.0 or 3.1.1; bit 1: the rest is a body, or the
-/// choices of which one is made; bits 4..: the flags), then the rest.
+/// Reads `input` as one packet of type `kind`: a byte of choices (bit 0: 5.0; else bit 2: 3.1 and not 3.1.1; bit 1: the rest
+/// is a body, or the choices of which one is made; bits 4..: the flags), then the rest.
 pub fn check_kind(kind: Kind, input: &[u8]) -> Outcome {
     let Some((&choices, rest)) = input.split_first() else { return Outcome::default() };
-    let version = if choices & 1 == 0 { Version::V311 } else { Version::V5 };
+    let version = match choices & 0b101 {
+        0b000 => Version::V311,
+        0b100 => Version::V31,
+        _ => Version::V5,
+    };
     let bytes = if choices & 2 == 0 {
         wire::framed(kind, choices >> 4, rest)
     } else {

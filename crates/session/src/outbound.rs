@@ -193,6 +193,10 @@ impl Session {
     /// PUBREC: the client has a QoS 2 message; answers PUBREL, or is done when the client refused it.
     pub(crate) fn on_pubrec(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(at) = self.window.find(ack.packet_id) else {
+            if ack.reason.is_error() {
+                // The client wants no more of it than that [MQTT-4.3.3-4].
+                return Ok(());
+            }
             return self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::PacketIdentifierNotFound, io);
         };
         if self.window.get(at).terms.qos != QoS::ExactlyOnce {

@@ -127,7 +127,8 @@ impl Books {
             version: connect.version,
             packet_bytes_max: connect.properties.packet_bytes_max.unwrap_or(u32::MAX) as usize,
             window_max: usize::from(connect.properties.receive_max.min(settings.inflight_messages_max)),
-            session_present,
+            // The CONNACK of 3.1 does not say.
+            session_present: session_present && connect.version != Version::V31,
             assigned: admission.assigned,
             silence_ms_max: u64::from(connect.keep_alive_s) * 1500,
             last_packet_ms: now_ms,
@@ -175,8 +176,9 @@ impl Books {
                 self.owed_max = self.owed_max.max(line.unacked.len() + self.held.len());
             }
             Packet::PubAck(ack) => drop(self.flights.remove(&ack.packet_id)),
+            // The client has refused it: nothing follows [MQTT-4.3.3-4].
+            Packet::PubRec(ack) if ack.reason.is_error() => drop(self.flights.remove(&ack.packet_id)),
             Packet::PubRec(ack) => match self.flights.get_mut(&ack.packet_id) {
-                Some(_) if ack.reason.is_error() => drop(self.flights.remove(&ack.packet_id)),
                 Some(flight) => {
                     flight.released = true;
                     line.receipts.push_back((ack.packet_id, true));

@@ -59,6 +59,7 @@ impl Broker {
             inflight_messages_max: 1 + draw.below(4) as u16,
             topic_alias_max: 4,
             topic_alias_sent_max: 3,
+            mqtt31: !draw.one_in(8),
             packet_bytes_max: 512,
             queue_messages_max: 6,
             queue_bytes_max: 4096,

@@ -108,7 +108,7 @@ impl Run<'_, '_> {
         }
         self.link = Some(Link { input: Vec::new(), version: None });
         self.links += 1;
-        let version = if self.draw.one_in(2) { Version::V311 } else { Version::V5 };
+        let version = [Version::V5, Version::V311, Version::V5, Version::V31][self.draw.below(4)];
         let bytes = wire::packet(self.draw.0, Kind::Connect, version);
         self.arrive(&bytes);
     }

@@ -1,14 +1,17 @@
 //! What follows the fixed header, by packet type.
 
+use lapwing_codec::Version;
+
 use super::draw::{Draw, FILTERS, NAMES};
 use super::properties::section;
 use super::{Kind, field};
 
-/// The body of a packet with these flags; `is_v5`: with properties and reason codes.
-pub(super) fn of(draw: &mut Draw<'_, '_>, kind: Kind, flags: u8, is_v5: bool) -> Vec<u8> {
+/// The body of a packet with these flags.
+pub(super) fn of(draw: &mut Draw<'_, '_>, kind: Kind, flags: u8, version: Version) -> Vec<u8> {
     let mut out = Vec::new();
+    let is_v5 = version.has_properties();
     match kind {
-        Kind::Connect => connect(draw, is_v5, &mut out),
+        Kind::Connect => connect(draw, version, &mut out),
         Kind::ConnAck => connack(draw, is_v5, &mut out),
         Kind::Publish => publish(draw, flags, is_v5, &mut out),
         Kind::PubAck | Kind::PubRec | Kind::PubRel | Kind::PubComp => acknowledgement(draw, kind, is_v5, &mut out),
@@ -24,10 +27,11 @@ pub(super) fn of(draw: &mut Draw<'_, '_>, kind: Kind, flags: u8, is_v5: bool) ->
     out
 }
 
-fn connect(draw: &mut Draw<'_, '_>, is_v5: bool, out: &mut Vec<u8>) {
-    field(if draw.one_in(32) { b"MQIsdp" } else { b"MQTT" }, out);
-    let level = if is_v5 { 5 } else { 4 };
-    out.push(if draw.one_in(32) { draw.byte() } else { level });
+fn connect(draw: &mut Draw<'_, '_>, version: Version, out: &mut Vec<u8>) {
+    let is_v5 = version.has_properties();
+    let named = if draw.one_in(32) { Version::V31 } else { version };
+    field(named.protocol_name().as_bytes(), out);
+    out.push(if draw.one_in(32) { draw.byte() } else { version.level() });
     let mut flags = draw.byte() & !1;
     if flags & 0b100 == 0 {
         flags &= !0b0011_1000;

@@ -83,7 +83,7 @@ pub fn packet(input: &mut Unstructured<'_>, kind: Kind, version: Version) -> Vec
     if draw.one_in(64) {
         flags = draw.byte();
     }
-    let body = body::of(&mut draw, kind, flags, version.has_properties());
+    let body = body::of(&mut draw, kind, flags, version);
     let mut packet = framed(kind, flags, &body);
     if draw.one_in(32) {
         let at = draw.below(packet.len());

@@ -95,7 +95,8 @@ fn acknowledgements_with_error_codes_in_every_situation() {
             "pubrec",
             Packet::PubRec,
             ReasonCode::NotAuthorized,
-            [("pubrel(1,0x92)", 0), BROKEN, ("", 0), ("", 0), ("pubrel(1,0x92)", 0)],
+            // [MQTT-4.3.3-4] PUBREL follows a PUBREC below 0x80 only, whether the id is known or not.
+            [("", 0), BROKEN, ("", 0), ("", 0), ("", 0)],
         ),
         (
             "pubrel",
