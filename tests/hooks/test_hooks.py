@@ -9,6 +9,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
 
 import lapwing
 from lapwing.client import Will
@@ -154,6 +155,20 @@ def test_a_client_is_admitted_or_refused(version: int, eventually: Eventually) -
     assert will is not None
     assert (will.topic, will.payload, will.qos, will.client.client_id) == ("w", b"gone", 1, "b")
     assert "word" not in repr(door.asked[0]), "a password has no place in a log"
+
+
+def test_a_refused_client_is_told_why() -> None:
+    with lapwing.Broker(hooks=Door()) as broker:
+        answers: list[tuple[ReasonCode, str]] = []
+        client = paho.Client(paho.CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5)
+        client.username_pw_set("ann", "x")
+        client.on_connect = lambda _client, _data, _flags, reason, properties: answers.append(
+            (reason, getattr(properties, "ReasonString", ""))
+        )
+        client.connect("127.0.0.1", int(broker.url.rpartition(":")[2]))
+        while not answers:
+            client.loop(10)
+    assert [(reason.value, text) for reason, text in answers] == [(0x86, "wrong word")]
 
 
 class Librarian(Hooks):

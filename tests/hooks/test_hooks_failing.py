@@ -131,6 +131,7 @@ class Echo(Hooks):
 
     def __init__(self) -> None:
         self.url = ""
+        self.let = threading.Event()
         self.errors: list[LapwingError] = []
 
     def on_connect(self, connect: Connect) -> None:
@@ -143,6 +144,7 @@ class Echo(Hooks):
                 inner.flush()
         except LapwingError as error:
             self.errors.append(error)
+        self.let.wait()
 
 
 def test_a_hook_that_calls_its_own_broker_is_late_and_nothing_else(failures: Failures, eventually: Eventually) -> None:
@@ -154,6 +156,7 @@ def test_a_hook_that_calls_its_own_broker_is_late_and_nothing_else(failures: Fai
             with pytest.raises(LapwingError, match=HOOK_FAILED):
                 client.flush()
             client.subscribe("still/here")
+            hooks.let.set()
             eventually(lambda: hooks.errors)
         assert failures(broker, "on_publish", "late") >= 1
     assert isinstance(hooks.errors[0], ConnectError), "its client could not be judged while it was waited for"

@@ -14,6 +14,7 @@ use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
+use crate::passwords::{PasswordControl, PasswordThread, lay_passwords};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
@@ -29,6 +30,7 @@ pub(crate) struct Parts {
     pub(crate) shards: Vec<Shard>,
     pub(crate) log: Option<LogParts>,
     pub(crate) hooks: Option<HookParts>,
+    pub(crate) passwords: (PasswordThread, Arc<PasswordControl>),
     pub(crate) listeners: Vec<String>,
     pub(crate) streams: Streams,
 }
@@ -74,6 +76,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
         None => ((0..shards).map(|_| None).collect(), None),
     };
     let (hook_feeds, hooks) = lay(&config, hooks, &bells);
+    let (mut password_feeds, password_thread, password_control) = lay_passwords(&shared, &bells);
     let mail = lay_mail(&config, &bells);
     let counters: Vec<Arc<ShardCounters>> = (0..shards).map(|_| Arc::default()).collect();
     let mut sys = Sys::new(counters.clone(), config.sys.interval_ms);
@@ -94,11 +97,13 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
             post,
             log: feed,
             hooks: hook_feed,
+            passwords: password_feeds.remove(0),
             counters: counters[index].clone(),
             sys: sys.take(),
         })?);
     }
-    Ok(Parts { shared, shards: built, log, hooks, listeners: urls, streams: Streams::new(reader, config) })
+    let passwords = (password_thread, password_control);
+    Ok(Parts { shared, shards: built, log, hooks, passwords, listeners: urls, streams: Streams::new(reader, config) })
 }
 
 /// For each shard its way to the hooks, if there are any that want anything.

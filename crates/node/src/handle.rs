@@ -15,6 +15,7 @@ use crate::hooks::{HookControl, HookThread, Hooks};
 use crate::log::{LogShared, LogThread};
 use crate::mailbox::Bell;
 use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters};
+use crate::passwords::{PasswordControl, PasswordThread};
 use crate::shard::Shard;
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
@@ -27,6 +28,7 @@ pub struct Handle {
     streams: Streams,
     log: Option<(Arc<LogShared>, Bell)>,
     hooks: Option<Arc<HookControl>>,
+    passwords: Arc<PasswordControl>,
     /// A hook did not return when the node stopped.
     abandoned: AtomicBool,
     threads: Mutex<Threads>,
@@ -37,6 +39,7 @@ struct Threads {
     shards: Vec<JoinHandle<()>>,
     log: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
+    passwords: Option<JoinHandle<()>>,
 }
 
 /// How often a drain looks whether it is done.
@@ -72,7 +75,8 @@ impl Handle {
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
-        let Parts { shared, shards, log, hooks, listeners, streams } = parts;
+        let Parts { shared, shards, log, hooks, passwords, listeners, streams } = parts;
+        let (password_thread, passwords) = passwords;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
             None => (None, None),
@@ -88,6 +92,7 @@ impl Handle {
             streams,
             log,
             hooks,
+            passwords,
             abandoned: AtomicBool::new(false),
             threads: Mutex::new(Threads::default()),
         };
@@ -98,6 +103,7 @@ impl Handle {
         if let Some(hook_thread) = hook_thread {
             handle.threads().hooks = Some(spawn_hooks(&handle.shared, hook_thread)?);
         }
+        handle.threads().passwords = Some(spawn_passwords(&handle.shared, password_thread)?);
         for shard in shards {
             let thread = spawn_shard(&handle.shared, shard)?;
             handle.threads().shards.push(thread);
@@ -135,6 +141,7 @@ impl Handle {
         let shards: Vec<&ShardCounters> = self.counters.iter().map(|counters| &**counters).collect();
         let mut metrics = vec![Metric::gauge("lapwing_shards", "Event loops of this node.", shards.len() as u64)];
         metrics.extend(ShardCounters::collect(&shards));
+        metrics.extend(self.passwords.collect());
         if let Some(hooks) = &self.hooks {
             metrics.extend(HookCounters::collect(&shards, hooks));
         }
@@ -201,6 +208,11 @@ impl Handle {
             // A panic was caught and noted inside the thread.
             let _ = shard.join();
         }
+        if let Some(thread) = threads.passwords {
+            self.passwords.stop();
+            // At most one check is waited for.
+            let _ = thread.join();
+        }
         if let (Some(thread), Some(control)) = (threads.hooks, &self.hooks) {
             control.stop();
             self.leave_hooks(thread);
@@ -260,6 +272,16 @@ fn spawn_shard(shared: &Arc<Shared>, shard: Shard) -> Result<JoinHandle<()>, Nod
 fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
     let shared = shared.clone();
     spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
+}
+
+fn spawn_passwords(shared: &Arc<Shared>, passwords: PasswordThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-passwords".into(), move || {
+        guarded(&shared, || {
+            passwords.run();
+            Ok(())
+        });
+    })
 }
 
 fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {

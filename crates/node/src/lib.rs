@@ -24,6 +24,7 @@ mod mail;
 mod mailbox;
 mod memory;
 mod metrics;
+mod passwords;
 mod shard;
 mod shared;
 mod slot;

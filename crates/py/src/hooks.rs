@@ -94,7 +94,7 @@ impl PyHooks {
                 client(&call.client)?,
                 &call.method,
                 call.data.as_ref().map(|data| PyBytes::new(py, data)),
-                call.step,
+                call.is_first,
                 call.again,
             )
                 .into_pyobject(py)?,

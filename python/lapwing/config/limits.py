@@ -31,6 +31,9 @@ class Limits(BaseModel):
     connect_timeout: Duration = Field(default=10_000, ge=1, serialization_alias="connect_timeout_ms")
     """Time from the accepted connection to its complete CONNECT."""
 
+    password_checks_max: Count32 = 256
+    """Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check."""
+
     packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
     """Largest packet a client may send."""
     topic_bytes_max: Size = Field(default=1024, ge=1, le=_U16)

@@ -40,6 +40,7 @@ class Success(msgspec.Struct, frozen=True):
     """``on_auth``: the client is who it says."""
 
     identity: str | None = None
-    """Who it is, for rules and other hooks; None: anonymous. Must be the same when it authenticates itself anew."""
+    """Who it is, for rules and other hooks; None: anonymous, or when it authenticates itself anew, the same as before.
+    It cannot become another then."""
     data: bytes | None = None
     """Authentication Data that go with the acceptance."""

@@ -92,13 +92,13 @@ class AuthStep(_Call, frozen=True):
     """Authentication Method: the same in every step."""
     data: bytes | None
     """Authentication Data."""
-    number: int
-    """0 for the first step of an exchange, then 1, 2, ..."""
+    first: bool
+    """The first step of an exchange."""
     again: bool
     """The client is connected and authenticates itself anew."""
 
     def __repr__(self) -> str:
-        return f"AuthStep(client={self.client!r}, method={self.method!r}, number={self.number}, ...)"
+        return f"AuthStep(client={self.client!r}, method={self.method!r}, first={self.first}, ...)"
 
 
 class Subscription(_Call, frozen=True):

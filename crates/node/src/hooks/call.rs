@@ -48,8 +48,8 @@ pub struct AuthCall {
     pub method: String,
     /// Authentication Data.
     pub data: Option<Vec<u8>>,
-    /// 0 for the first step (CONNECT, or AUTH with 0x19), then 1, 2, ...
-    pub step: u32,
+    /// The first step: a CONNECT, or an AUTH with 0x19.
+    pub is_first: bool,
     /// The client is connected and authenticates itself again.
     pub again: bool,
 }

@@ -1,11 +1,14 @@
 //! What the hook thread and the node share: when to end, and what was counted.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Backlog, HookName};
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
+
+/// Calls in a batch before it is known how long one takes.
+const BATCH_CALLS_FIRST: usize = 64;
 
 /// Counters of the hook thread, and the switch that ends it.
 pub(crate) struct HookControl {
@@ -17,6 +20,8 @@ pub(crate) struct HookControl {
     calls: [AtomicU64; HookName::COUNT],
     /// By hook: calls that raised, panicked, or answered what cannot be.
     failed: [AtomicU64; HookName::COUNT],
+    /// Calls that the hooks have done with well before the time limit, as far as is known.
+    batch_calls: AtomicUsize,
     batches: AtomicU64,
     busy_us: AtomicU64,
     /// The first failure of a whole batch that nobody was told of.
@@ -32,6 +37,7 @@ impl HookControl {
             telling,
             calls: Default::default(),
             failed: Default::default(),
+            batch_calls: AtomicUsize::new(BATCH_CALLS_FIRST),
             batches: AtomicU64::new(0),
             busy_us: AtomicU64::new(0),
             failure: Mutex::new(None),
@@ -56,6 +62,16 @@ impl HookControl {
     /// An observation was told or given up.
     pub(crate) fn told(&self, bytes: u64) {
         self.telling.release(1, bytes);
+    }
+
+    /// Calls in a batch: as many as the hooks have done with well before the time limit.
+    pub(crate) fn batch_calls(&self) -> usize {
+        self.batch_calls.load(Ordering::Relaxed)
+    }
+
+    /// Called by the hook thread alone.
+    pub(crate) fn set_batch_calls(&self, calls: usize) {
+        self.batch_calls.store(calls, Ordering::Relaxed);
     }
 
     pub(crate) fn count_batch(&self, took_us: u64) {

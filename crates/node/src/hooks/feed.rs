@@ -8,7 +8,7 @@ use lapwing_session::Message;
 
 use super::lanes::{Observation, Question, Reply};
 use super::verdict::Verdict;
-use super::{Backlog, HookCall, HookClient, HookName, Interests};
+use super::{Backlog, HookCall, HookClient, HookControl, HookName, Interests};
 use crate::config::{HooksConfig, OnFailure};
 use crate::mailbox::{Inlet, Lane};
 
@@ -17,6 +17,8 @@ use crate::mailbox::{Inlet, Lane};
 pub(crate) enum Whom {
     /// The connection at this place of the table.
     Connection(usize),
+    /// The connection there, if it is still the one that was born then; meanwhile it goes on.
+    Again { index: usize, born: u64 },
     /// Nobody; a will is to be published.
     Will { message: Arc<Message>, client: Arc<HookClient> },
 }
@@ -49,6 +51,7 @@ pub(crate) struct HookFeed {
     first_ticket: u64,
     asking: Arc<Backlog>,
     telling: Arc<Backlog>,
+    control: Arc<HookControl>,
 }
 
 /// The lanes of one shard, and what bounds them.
@@ -58,11 +61,12 @@ pub(crate) struct FeedParts {
     pub(crate) replies: Inlet<Vec<Reply>>,
     pub(crate) asking: Arc<Backlog>,
     pub(crate) telling: Arc<Backlog>,
+    pub(crate) control: Arc<HookControl>,
 }
 
 impl HookFeed {
     pub(crate) fn new(interests: Interests, config: &HooksConfig, parts: FeedParts) -> Self {
-        let FeedParts { ask, tell, replies, asking, telling } = parts;
+        let FeedParts { ask, tell, replies, asking, telling, control } = parts;
         HookFeed {
             interests,
             on_failure: config.on_failure,
@@ -77,6 +81,7 @@ impl HookFeed {
             first_ticket: 1,
             asking,
             telling,
+            control,
         }
     }
 
@@ -89,6 +94,11 @@ impl HookFeed {
     /// What happens to work without an answer.
     pub(crate) const fn on_failure(&self) -> OnFailure {
         self.on_failure
+    }
+
+    /// Packets of one connection to be judged together, so that a slow hook is not late for the last of them.
+    pub(crate) fn run_packets(&self) -> usize {
+        self.control.batch_calls()
     }
 
     /// Asks; returns the ticket of the answer, or `None` when too much waits already.

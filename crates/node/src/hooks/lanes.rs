@@ -56,8 +56,9 @@ pub(crate) fn lay_hooks(
         let (ask, question_inlet) = lane(LANE_BATCHES, shard.clone(), bell.clone());
         let (tell, observation_inlet) = lane(LANE_BATCHES, shard.clone(), bell.clone());
         let (reply, reply_inlet) = lane(LANE_BATCHES, bell.clone(), shard.clone());
-        let (asking, telling) = (asking.clone(), telling.clone());
-        feeds.push(HookFeed::new(interests, config, FeedParts { ask, tell, replies: reply_inlet, asking, telling }));
+        let (asking, telling, control) = (asking.clone(), telling.clone(), control.clone());
+        let parts = FeedParts { ask, tell, replies: reply_inlet, asking, telling, control };
+        feeds.push(HookFeed::new(interests, config, parts));
         questions.push(question_inlet);
         observations.push(observation_inlet);
         replies.push(reply);

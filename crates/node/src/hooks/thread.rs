@@ -29,8 +29,6 @@ pub(crate) struct HookThread {
     observations: Vec<VecDeque<Observation>>,
     /// The shard to look at next.
     turn: usize,
-    /// Calls in a batch: as many as are done with well before the time limit.
-    batch_calls: usize,
 }
 
 /// The thread's ends of the lanes, by shard.
@@ -54,7 +52,6 @@ impl HookThread {
             observations: (0..shards).map(|_| VecDeque::new()).collect(),
             parts,
             turn: 0,
-            batch_calls: 64,
         }
     }
 
@@ -83,8 +80,9 @@ impl HookThread {
     fn gather(&mut self) -> Vec<(usize, Question)> {
         let shards = self.questions.len();
         let (mut gathered, mut calls, mut empty) = (Vec::new(), 0, 0);
+        let batch_calls = self.parts.control.batch_calls();
         let now = Instant::now();
-        while empty < shards && calls < self.batch_calls {
+        while empty < shards && calls < batch_calls {
             let shard = self.turn;
             self.turn = (shard + 1) % shards;
             if self.questions[shard].is_empty()
@@ -107,8 +105,9 @@ impl HookThread {
 
     fn gather_observations(&mut self) -> Vec<HookCall> {
         let mut gathered = Vec::new();
+        let batch_calls = self.parts.control.batch_calls();
         for (waiting, inlet) in self.observations.iter_mut().zip(&mut self.parts.observations) {
-            while gathered.len() < self.batch_calls {
+            while gathered.len() < batch_calls {
                 if waiting.is_empty()
                     && let Some(batch) = inlet.take()
                 {
@@ -198,12 +197,16 @@ impl HookThread {
 
     /// Keeps a batch below an eighth of the time limit: the answers of a batch leave together, so the first call waits
     /// for the last.
-    fn adapt(&mut self, calls: usize, took: Duration) {
-        if took > self.timeout / 8 {
-            self.batch_calls = (self.batch_calls.min(calls) / 2).max(1);
-        } else if calls >= self.batch_calls && took < self.timeout / 32 {
-            self.batch_calls = (self.batch_calls * 2).min(BATCH_CALLS_MAX);
-        }
+    fn adapt(&self, calls: usize, took: Duration) {
+        let before = self.parts.control.batch_calls();
+        let after = if took > self.timeout / 8 {
+            (before.min(calls) / 2).max(1)
+        } else if calls >= before && took < self.timeout / 32 {
+            (before * 2).min(BATCH_CALLS_MAX)
+        } else {
+            before
+        };
+        self.parts.control.set_batch_calls(after);
     }
 
     fn sleep(&mut self) {

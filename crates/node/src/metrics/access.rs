@@ -6,6 +6,8 @@ use super::{Counter, Metric};
 #[repr(usize)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
+    /// To connect: wrong credentials, or none where they are wanted.
+    Connect,
     /// To publish a message.
     Publish,
     /// To subscribe to a filter.
@@ -17,8 +19,9 @@ pub(crate) enum Refused {
 }
 
 impl Refused {
-    const COUNT: usize = 4;
+    const COUNT: usize = 5;
     const ALL: [(Refused, &'static str); Self::COUNT] = [
+        (Refused::Connect, "connect"),
         (Refused::Publish, "publish"),
         (Refused::Subscribe, "subscribe"),
         (Refused::Will, "will"),

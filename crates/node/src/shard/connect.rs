@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lapwing_access::Identity;
-use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode};
+use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode, Version, announced_len, decode};
 use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malformed};
 
 use super::clients::Entry;
@@ -19,12 +19,38 @@ use crate::slot::Slot;
 impl Shard {
     /// The first packet; `bytes` begin with it and hold all that was read.
     pub(super) fn first_packet(&mut self, index: usize, packet: &Packet<'_>, bytes: &[u8]) -> Flow {
-        let Packet::Connect(connect) = packet else {
-            // [MQTT-3.1.0-1]; before a CONNECT there is no version to answer in.
-            self.counters.closed(ReasonCode::ProtocolError);
+        match packet {
+            _ if self.exchange(index).is_some_and(|exchange| !exchange.connect.is_empty()) => {
+                self.next_step(index, packet)
+            }
+            Packet::Connect(connect) => self.connect_packet(index, connect, packet, bytes),
+            _ => {
+                // [MQTT-3.1.0-1]; before a CONNECT there is no version to answer in.
+                self.counters.closed(ReasonCode::ProtocolError);
+                self.finish_connection(index);
+                Flow::Gone
+            }
+        }
+    }
+
+    /// The next packet of a client whose CONNECT waits for the end of its authentication.
+    fn next_step(&mut self, index: usize, packet: &Packet<'_>) -> Flow {
+        let kept = self.exchange(index).map(|exchange| std::mem::take(&mut exchange.connect)).unwrap_or_default();
+        let limits = self.limits.clone();
+        // It was decoded before; the same limits take it again.
+        let Ok(Some((Packet::Connect(connect), _))) = decode(&kept, Version::V5, &limits) else {
             self.finish_connection(index);
             return Flow::Gone;
         };
+        let flow = self.connect_packet(index, &connect, packet, &kept);
+        if let Some(exchange) = self.exchange(index) {
+            exchange.connect = kept;
+        }
+        flow
+    }
+
+    /// A CONNECT, or its client's next step in `packet`; `bytes` begin with the CONNECT.
+    fn connect_packet(&mut self, index: usize, connect: &Connect<'_>, packet: &Packet<'_>, bytes: &[u8]) -> Flow {
         let settings = self.settings.clone();
         let admission = match admit(connect, &settings, || self.id_for(index)) {
             Ok(admission) => admission,
@@ -41,16 +67,40 @@ impl Shard {
             self.move_connection(index, owner, bytes);
             return Flow::Gone;
         }
-        let standing = match self.judge_connect(index, connect, &admission) {
+        let standing = match self.judge_connect(index, connect, &admission, packet) {
             Ok(standing) => standing,
-            Err(Stop::Asked) => return Flow::Asked,
-            Err(Stop::Refused { reason, text }) => return self.refuse(index, connect, reason, text.as_deref()),
+            Err(stop) => return self.stop_connect(index, connect, stop, bytes),
+        };
+        let proof = self.exchange(index).and_then(|exchange| exchange.passed.take()).and_then(|passed| passed.data);
+        let admission = match admission.with_auth_data(proof.as_deref(), connect, &settings) {
+            Ok(admission) => admission,
+            Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
         };
         match self.permit_connect(connect, &standing.identity, &admission.client_id) {
             Ok(licence) => self.open_session(index, connect, &admission, standing, licence),
             Err(reason) => return self.refuse(index, connect, reason, None),
         }
         Flow::Continue
+    }
+
+    /// A CONNECT that does not lead to a session now, or at all.
+    fn stop_connect(&mut self, index: usize, connect: &Connect<'_>, stop: Stop, bytes: &[u8]) -> Flow {
+        match stop {
+            Stop::Asked => Flow::Asked,
+            Stop::Challenged => {
+                let len = announced_len(bytes).unwrap_or(bytes.len()).min(bytes.len());
+                if let Some(exchange) = self.exchange(index) {
+                    exchange.connect = bytes[..len].to_vec();
+                }
+                Flow::Continue
+            }
+            Stop::Left => {
+                self.counters.closes_network.add(1);
+                self.finish_connection(index);
+                Flow::Gone
+            }
+            Stop::Refused { reason, text } => self.refuse(index, connect, reason, text.as_deref()),
+        }
     }
 
     /// `words`: for people, to 5.0 clients.

@@ -17,10 +17,9 @@ use crate::config::OnFailure;
 use crate::hooks::{HookCall, HookFeed, HookMessage, HookName, Missing, Verdict, Whom};
 use crate::metrics::DropReason;
 
-/// PUBLISH packets of one connection that are judged together, so that a slow hook is not late for the last of them.
-const RUN_PACKETS: usize = 64;
-/// Their bytes, so that the copies stay small beside what was read.
-const RUN_BYTES: usize = 64 << 10;
+/// Bytes of PUBLISH packets of one connection that are judged together, so that the copies stay small beside what was
+/// read.
+const RUN_BYTES: usize = 128 << 10;
 
 /// What a connection waits for, and what it was told.
 #[derive(Debug, Default)]
@@ -38,6 +37,8 @@ pub(crate) struct Gate {
 pub(super) enum Ticket {
     /// Of the hooks.
     Hook(u64),
+    /// Of the thread that checks passwords.
+    Password(u64),
 }
 
 /// What became of the wish to ask.
@@ -87,10 +88,11 @@ impl Shard {
     fn ask_publishes(&mut self, index: usize, client: &Client, bytes: &[u8]) -> Asking {
         let limits = self.limits.clone();
         let Some(who) = client.who.clone() else { return Asking::Needless };
+        let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
         let mut licence = self.lend_licence(client.session);
         let Some(entry) = self.clients.entry(client.session) else { return Asking::Needless };
         let (mut calls, mut aliases, mut at) = (Vec::new(), Vec::new(), 0);
-        while calls.len() < RUN_PACKETS && at < RUN_BYTES {
+        while calls.len() < run_packets && at < RUN_BYTES {
             let Ok(Some((Packet::Publish(publish), len))) = decode(&bytes[at..], client.version, &limits) else {
                 break;
             };
@@ -144,6 +146,12 @@ impl Shard {
         while let Some((asked, verdicts)) = self.hooks.as_mut().and_then(HookFeed::answered) {
             self.deliver_verdicts(asked.ticket, asked.whom, verdicts);
         }
+        while let Some(checked) = self.passwords.answered() {
+            if let Some(gate) = self.answered_gate(checked.index, Ticket::Password(checked.ticket)) {
+                gate.candidate.checked = Some(checked.result);
+                self.leave_gate(checked.index);
+            }
+        }
         let now_ms = self.now_ms;
         while let Some(late) = self.hooks.as_mut().and_then(|hooks| hooks.late(now_ms)) {
             self.counters.hooks.missing(late.hook, Missing::Late, late.calls);
@@ -159,6 +167,10 @@ impl Shard {
                     gate.verdicts.extend(verdicts);
                     self.leave_gate(index);
                 }
+            }
+            Whom::Again { index, born } => {
+                let verdict = verdicts.into_iter().next().unwrap_or(Verdict::Missing(Missing::Failed));
+                self.answered_again(index, born, verdict);
             }
             Whom::Will { message, client } => {
                 let verdict = verdicts.into_iter().next().unwrap_or(Verdict::Missing(Missing::Failed));

@@ -1,62 +1,82 @@
 //! Who a client is, and whether it may come in: asked at its CONNECT, before a session is touched.
 //!
 //! The CONNECT waits at the gate while somebody outside is asked, and is decoded again with the answer; what is known by
-//! then lies in the [`Candidate`]. Nothing is taken over before the last answer: whoever has no right to a client id cannot
-//! disturb the one who has.
+//! then lies in the [`Candidate`]. First the broker finds out who it is (certificate, password, enhanced
+//! authentication), then `on_connect` has its word. Nothing is taken over before the last answer: whoever has no right to
+//! a client id cannot disturb the one who has.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use lapwing_access::{Identity, Voucher};
-use lapwing_codec::{Connect, Publish, PublishProperties, ReasonCode, SubscriptionIds};
+use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher};
+use lapwing_codec::{Connect, Packet, Publish, PublishProperties, ReasonCode, SubscriptionIds};
 use lapwing_session::Admission;
 
 use super::Shard;
-use super::gate::Asking;
+use super::connection::Stage;
+use super::exchange::Exchange;
+use super::gate::{Asking, Ticket};
 use super::standing::Standing;
 use crate::hooks::{ConnectCall, HookCall, HookClient, HookMessage, HookName, Missing, Verdict};
+use crate::metrics::Refused;
 
 /// What is known of a client whose CONNECT waits.
 #[derive(Debug, Default)]
 pub(crate) struct Candidate {
     /// The id it was given, so that it has the same when its CONNECT is decoded again.
     pub(super) assigned_id: Option<Box<str>>,
+    /// What became of its password.
+    pub(super) checked: Option<Result<Identity, Refusal>>,
+    /// Its enhanced authentication.
+    pub(super) exchange: Option<Box<Exchange>>,
 }
 
 /// Why a CONNECT does not lead to a session now.
 pub(super) enum Stop {
-    /// Somebody was asked; the CONNECT waits.
+    /// Somebody was asked; the packet waits.
     Asked,
+    /// The client has to take another step of its authentication.
+    Challenged,
+    /// The client has gone by itself.
+    Left,
     /// No.
     Refused { reason: ReasonCode, text: Option<Box<str>> },
+}
+
+/// What the broker itself has found out.
+enum Finding {
+    /// Who it is.
+    Known(Identity),
+    /// Nothing that could be checked was said, and the listener wants to know; only `on_connect` can let it in.
+    Unknown(Refusal),
+}
+
+impl Stop {
+    pub(super) const fn refused(reason: ReasonCode) -> Self {
+        Stop::Refused { reason, text: None }
+    }
 }
 
 impl Candidate {
     /// Nothing has to be remembered any more.
     pub(super) const fn is_done(&self) -> bool {
-        self.assigned_id.is_none()
+        self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none()
     }
 }
 
 impl Shard {
-    /// Decides about a CONNECT, as far as that is possible now.
+    /// Decides about a CONNECT, as far as that is possible now. `packet`: it, or the AUTH that is the client's next step.
     pub(super) fn judge_connect(
         &mut self,
         index: usize,
         connect: &Connect<'_>,
         admission: &Admission,
+        packet: &Packet<'_>,
     ) -> Result<Standing, Stop> {
-        let identity = Identity::ANONYMOUS;
-        if self.hooks.is_none() {
-            return Ok(Standing { identity, who: None });
-        }
-        let who = HookClient {
-            client_id: (*admission.client_id).into(),
-            identity: identity.shared_name().cloned(),
-            address: String::new(),
-            version: connect.version.level(),
-        };
-        let decided = self.consult(index, connect, who, identity);
-        if let Err(Stop::Asked) = decided
+        let decided = self
+            .identify(index, connect, admission, packet)
+            .and_then(|finding| self.consult(index, connect, admission, finding));
+        if let Err(Stop::Asked | Stop::Challenged) = decided
             && admission.assigned
             && let Some(connection) = self.clients.connection(index)
         {
@@ -65,34 +85,106 @@ impl Shard {
         decided
     }
 
+    fn identify(
+        &mut self,
+        index: usize,
+        connect: &Connect<'_>,
+        admission: &Admission,
+        packet: &Packet<'_>,
+    ) -> Result<Finding, Stop> {
+        if connect.properties.auth_method.is_some() {
+            let who = self.who(index, connect, admission, &Identity::ANONYMOUS);
+            return self.authenticate(index, connect, packet, &who).map(Finding::Known);
+        }
+        let gate = self.clients.connection(index).and_then(|connection| connection.gate.as_ref());
+        if let Some(checked) = gate.and_then(|gate| gate.candidate.checked.clone()) {
+            return checked.map(Finding::Known).map_err(|refusal| self.forbid(refusal));
+        }
+        let claim = self.claim(connect);
+        let can_be_checked = self.shared.authority.verifier().has_users() && says_something(connect);
+        match self.shared.authority.judge(&claim) {
+            Judgement::Granted(identity) => Ok(Finding::Known(identity)),
+            Judgement::Refused(refusal) if can_be_checked => Err(self.forbid(refusal)),
+            Judgement::Refused(refusal) => Ok(Finding::Unknown(refusal)),
+            Judgement::Costly => Err(self.check_password(index, connect)),
+        }
+    }
+
+    /// What a CONNECT and its listener say.
+    fn claim<'a>(&self, connect: &Connect<'a>) -> Claim<'a> {
+        Claim { username: connect.username, password: connect.password, certificate: None, anonymous: true }
+    }
+
+    /// Has the password checked where that holds up nobody.
+    fn check_password(&mut self, index: usize, connect: &Connect<'_>) -> Stop {
+        let (Some(username), Some(password)) = (connect.username, connect.password) else {
+            return self.forbid(Refusal::BadCredentials);
+        };
+        let Some(connection) = self.clients.connection(index) else { return Stop::Left };
+        let Stage::Connecting { accepted_at } = connection.stage else { return Stop::Left };
+        let deadline = accepted_at + Duration::from_millis(self.shared.config.limits.connect_timeout_ms);
+        match self.passwords.ask(index, username, password, deadline) {
+            Some(ticket) => {
+                self.wait_at_gate(index, Ticket::Password(ticket));
+                Stop::Asked
+            }
+            None => Stop::refused(ReasonCode::QuotaExceeded),
+        }
+    }
+
+    fn forbid(&mut self, refusal: Refusal) -> Stop {
+        self.counters.access.refused(Refused::Connect, 1);
+        Stop::refused(refusal.reason())
+    }
+
     /// Hears `on_connect`, if there is one.
     fn consult(
         &mut self,
         index: usize,
         connect: &Connect<'_>,
-        who: HookClient,
-        identity: Identity,
+        admission: &Admission,
+        finding: Finding,
     ) -> Result<Standing, Stop> {
-        if !self.hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Connect)) {
-            return Ok(standing(who, identity));
-        }
+        let Some(hooks) = &self.hooks else {
+            return match finding {
+                Finding::Known(identity) => Ok(Standing { identity, who: None }),
+                Finding::Unknown(refusal) => Err(self.forbid(refusal)),
+            };
+        };
+        let is_hooked = hooks.wants(HookName::Connect);
+        let (identity, refusal) = match finding {
+            Finding::Known(identity) => (identity, None),
+            Finding::Unknown(refusal) => (Identity::ANONYMOUS, Some(refusal)),
+        };
+        let who = self.who(index, connect, admission, &identity);
         let verdict = match self.next_verdict(index) {
+            _ if !is_hooked => Verdict::Pass,
             Some(verdict) => verdict,
             None => match self.ask(index, vec![connect_call(connect, &who)]) {
                 Asking::Asked => return Err(Stop::Asked),
                 Asking::Full | Asking::Needless => Verdict::Missing(Missing::QueueFull),
             },
         };
-        match verdict {
-            Verdict::Admit(Some(name)) => Ok(standing(who, Identity::named(name, Voucher::Hook))),
-            Verdict::Refuse { reason, text } => {
+        match (verdict, refusal) {
+            (Verdict::Admit(Some(name)), _) => Ok(standing(who, Identity::named(name, Voucher::Hook))),
+            (Verdict::Admit(None), _) => Ok(standing(who, identity)),
+            (Verdict::Refuse { reason, text }, _) => {
                 self.counters.hooks.refused(HookName::Connect);
                 Err(Stop::Refused { reason, text })
             }
-            Verdict::Missing(_) if !self.passes_unjudged() => {
-                Err(Stop::Refused { reason: ReasonCode::ServerUnavailable, text: None })
-            }
-            _ => Ok(standing(who, identity)),
+            (Verdict::Missing(_), _) if !self.passes_unjudged() => Err(Stop::refused(ReasonCode::ServerUnavailable)),
+            (_, Some(refusal)) => Err(self.forbid(refusal)),
+            (_, None) => Ok(standing(who, identity)),
+        }
+    }
+
+    /// A client as hooks see it.
+    fn who(&mut self, _index: usize, connect: &Connect<'_>, admission: &Admission, identity: &Identity) -> HookClient {
+        HookClient {
+            client_id: (*admission.client_id).into(),
+            identity: identity.shared_name().cloned(),
+            address: String::new(),
+            version: connect.version.level(),
         }
     }
 
@@ -102,6 +194,11 @@ impl Shard {
         let given = gate.and_then(|gate| gate.candidate.assigned_id.take());
         given.map_or_else(|| self.assign_id(), String::from)
     }
+}
+
+/// Whether a CONNECT names a user or brings a password.
+const fn says_something(connect: &Connect<'_>) -> bool {
+    connect.username.is_some() || connect.password.is_some()
 }
 
 fn standing(who: HookClient, identity: Identity) -> Standing {

@@ -10,6 +10,7 @@ mod buffers;
 mod clients;
 mod connect;
 mod connection;
+mod exchange;
 mod farewell;
 mod flush;
 mod gate;
@@ -49,12 +50,13 @@ use rustc_hash::FxBuildHasher;
 
 use crate::config::{Config, Limits};
 use crate::error::NodeError;
-use crate::hooks::HookFeed;
+use crate::hooks::{HookFeed, HookName};
 use crate::log::LogFeed;
 use crate::mail::PageRequest;
 use crate::mailbox::Bell;
 use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
+use crate::passwords::PasswordFeed;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
@@ -126,6 +128,7 @@ pub(crate) struct ShardParts {
     pub(crate) post: Post,
     pub(crate) log: Option<LogFeed>,
     pub(crate) hooks: Option<HookFeed>,
+    pub(crate) passwords: PasswordFeed,
     pub(crate) counters: Arc<ShardCounters>,
     /// For one shard of the node.
     pub(crate) sys: Option<Sys>,
@@ -145,6 +148,7 @@ pub(crate) struct Shard {
     post: Post,
     log: Option<LogFeed>,
     hooks: Option<HookFeed>,
+    passwords: PasswordFeed,
     clients: Clients,
     tree: Tree,
     groups: SharedGroups<Member, Grant>,
@@ -186,7 +190,8 @@ pub(crate) struct Shard {
 
 impl Shard {
     pub(crate) fn new(parts: ShardParts) -> Result<Self, NodeError> {
-        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log, hooks, counters, sys } = parts;
+        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log, hooks, passwords, counters, sys } =
+            parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
         let doors = listeners.into_iter().map(|listener| Door { listener, ready: true, paused_until_ms: 0 }).collect();
@@ -194,8 +199,9 @@ impl Shard {
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
         }
+        let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
         Ok(Shard {
-            settings: Arc::new(settings(&shared.config)),
+            settings: Arc::new(Settings { authentication, ..settings(&shared.config) }),
             limits: Arc::new(codec_limits(limits)),
             events: Events::with_capacity(1024),
             clients: Clients::new(id, limits.output_high_bytes as usize / 2),
@@ -234,6 +240,7 @@ impl Shard {
             post,
             log,
             hooks,
+            passwords,
         })
     }
 

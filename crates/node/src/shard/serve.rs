@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use lapwing_codec::{Packet, Publish, QoS, ReasonCode, Version, decode};
-use lapwing_session::{Accepted, AuthAnswer, Inbound, Routed, SessionKey, Step};
+use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
 
 use super::Shard;
 use super::connection::{Hold, Stage};
@@ -208,24 +208,12 @@ impl Shard {
                 self.unsubscribe(client.session, &request);
                 self.check_share(index)
             }
-            Some(Ok(Step::Authenticate(_))) => self.judge_again(index, client.session),
+            Some(Ok(Step::Authenticate(question))) => self.authenticate_again(index, client, &question),
             Some(Err(close)) => {
                 self.close(index, &close);
                 Flow::Gone
             }
             None => Flow::Gone,
-        }
-    }
-
-    /// Nobody judges methods here: no CONNECT with one was accepted, so there is nothing to be proved anew.
-    fn judge_again(&mut self, index: usize, session: SessionKey) -> Flow {
-        let answer = AuthAnswer::Failure(ReasonCode::NotAuthorized);
-        match self.clients.with(session, |session, io| session.authenticated(&answer, io)) {
-            Some(Err(close)) => {
-                self.close(index, &close);
-                Flow::Gone
-            }
-            _ => Flow::Continue,
         }
     }
 

@@ -159,6 +159,7 @@ impl Shard {
             || self.replays.can_move()
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
+            || self.passwords.has_answers()
     }
 
     /// Marks what the kernel reported.
@@ -223,6 +224,7 @@ impl Shard {
         if let Some(hooks) = &mut self.hooks {
             hooks.flush();
         }
+        self.passwords.flush();
     }
 
     /// Releases acknowledgements of what the log has made durable.

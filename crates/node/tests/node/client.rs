@@ -186,6 +186,11 @@ impl Client {
         assert!(self.bytes.is_empty(), "something came after the last packet: {:?}", self.bytes);
     }
 
+    /// The connection must end, whatever is said before.
+    pub fn expect_end_anyhow(&mut self) {
+        while self.fill() {}
+    }
+
     pub fn subscribe(&mut self, filter: &str, options: SubscriptionOptions) {
         self.send_subscribe(filter, options);
         let granted = self.expect("SUBACK", |packet| match packet {

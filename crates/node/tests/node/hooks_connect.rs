@@ -141,3 +141,159 @@ fn the_connect_timeout_covers_the_wait() {
     barrier.open();
     assert_eq!(knock(&node, &client::connect("y")).1, ReasonCode::Success, "its late answer concerns nobody else");
 }
+
+mod authentication {
+    use lapwing_codec::{Auth, AuthProperties, ConnectProperties, Disconnect, Limits, Version, decode};
+    use lapwing_node::{AuthCall, Handle};
+
+    use super::*;
+
+    /// A method of two steps: the client says its name, hears a number, and answers with both.
+    fn answer(call: &AuthCall) -> HookAnswer {
+        let refuse = |reason| HookAnswer::Refuse { reason, text: None };
+        match (call.method.as_str(), call.is_first, call.data.as_deref()) {
+            ("two-steps", true, Some(name)) => HookAnswer::Continue(Some([name, b"?"].concat().into())),
+            ("two-steps", false, Some(b"bob!")) => {
+                HookAnswer::Success { data: Some(b"welcome".as_slice().into()), identity: Some("bob".into()) }
+            }
+            ("two-steps", false, Some(b"eve!")) => HookAnswer::Success { data: None, identity: Some("eve".into()) },
+            ("fails", ..) => HookAnswer::Failed,
+            ("two-steps", ..) => refuse(ReasonCode::NotAuthorized),
+            _ => refuse(ReasonCode::BadAuthenticationMethod),
+        }
+    }
+
+    fn hooked(json: &str) -> (Handle, Arc<Mutex<Vec<Option<String>>>>) {
+        let names = Arc::new(Mutex::new(Vec::new()));
+        let seen = names.clone();
+        let hooks = Double::new(&[HookName::Auth, HookName::Connect], move |call| match call {
+            HookCall::Auth(call) => answer(call),
+            HookCall::Connect(call) => {
+                seen.lock().unwrap().push(call.client.identity.as_deref().map(str::to_owned));
+                HookAnswer::Pass
+            }
+            other => panic!("{other:?}"),
+        });
+        (node(json, hooks), names)
+    }
+
+    fn connect<'a>(id: &'a str, method: &'a str, data: &'a [u8]) -> Packet<'a> {
+        let properties =
+            ConnectProperties { auth_method: Some(method), auth_data: Some(data), ..ConnectProperties::default() };
+        Packet::Connect(Connect { properties, ..client::connect(id) })
+    }
+
+    fn auth<'a>(reason: ReasonCode, method: &'a str, data: &'a [u8]) -> Packet<'a> {
+        let properties =
+            AuthProperties { auth_method: Some(method), auth_data: Some(data), ..AuthProperties::default() };
+        Packet::Auth(Auth { reason, properties })
+    }
+
+    /// The data of the next packet, which must be an AUTH with this reason.
+    fn expect_auth(client: &mut Client, reason: ReasonCode) -> Vec<u8> {
+        client.expect("AUTH", |packet| match packet {
+            Packet::Auth(auth) if auth.reason == reason && auth.properties.auth_method == Some("two-steps") => {
+                Some(auth.properties.auth_data.unwrap_or_default().to_vec())
+            }
+            _ => None,
+        })
+    }
+
+    fn expect_connack(client: &mut Client) -> (ReasonCode, Option<Vec<u8>>) {
+        client.expect("CONNACK", |packet| match packet {
+            Packet::ConnAck(ack) => Some((ack.reason, ack.properties.auth_data.map(<[u8]>::to_vec))),
+            _ => None,
+        })
+    }
+
+    /// Does a client that answers rightly come in under the name it has proved, wherever it was accepted?
+    #[test]
+    fn a_client_proves_who_it_is() {
+        let (node, names) = hooked(r#"{"shards": 2}"#);
+        for id in ids_on_both_shards() {
+            let mut client = Client::open(&node);
+            client.send(&connect(&id, "two-steps", b"bob"));
+            assert_eq!(expect_auth(&mut client, ReasonCode::ContinueAuthentication), b"bob?");
+            client.send(&auth(ReasonCode::ContinueAuthentication, "two-steps", b"bob!"));
+            assert_eq!(expect_connack(&mut client), (ReasonCode::Success, Some(b"welcome".to_vec())));
+            client.publish_acked("t", b"");
+        }
+        assert_eq!(*names.lock().unwrap(), [Some("bob".into()), Some("bob".into())]);
+    }
+
+    /// Is everything else refused with its reason: a wrong answer, another method, another packet, a hook that fails?
+    #[test]
+    fn what_proves_nothing_is_refused() {
+        let (node, names) = hooked(r#"{"shards": 1, "hooks": {"on_failure": "pass"}}"#);
+        let two = |second: Packet<'_>| {
+            let mut client = Client::open(&node);
+            client.send(&connect("x", "two-steps", b"bob"));
+            expect_auth(&mut client, ReasonCode::ContinueAuthentication);
+            client.send(&second);
+            let reason = expect_connack(&mut client).0;
+            client.expect_end(None);
+            reason
+        };
+        let go_on = ReasonCode::ContinueAuthentication;
+        assert_eq!(two(auth(go_on, "two-steps", b"wrong")), ReasonCode::NotAuthorized);
+        assert_eq!(two(auth(go_on, "other", b"bob!")), ReasonCode::ProtocolError);
+        assert_eq!(two(auth(ReasonCode::ReAuthenticate, "two-steps", b"bob!")), ReasonCode::ProtocolError);
+        assert_eq!(two(Packet::PingReq), ReasonCode::ProtocolError);
+        assert_eq!(two(connect("x", "two-steps", b"bob")), ReasonCode::ProtocolError);
+        for (method, reason) in
+            [("fails", ReasonCode::ServerUnavailable), ("unknown", ReasonCode::BadAuthenticationMethod)]
+        {
+            let mut client = Client::open(&node);
+            client.send(&connect("x", method, b""));
+            assert_eq!(expect_connack(&mut client).0, reason, "{method}: silence proves nothing");
+        }
+        let mut leaver = Client::open(&node);
+        leaver.send(&connect("x", "two-steps", b"bob"));
+        expect_auth(&mut leaver, go_on);
+        leaver.send(&Packet::Disconnect(Disconnect::new(ReasonCode::Success)));
+        leaver.expect_end(None);
+        assert!(names.lock().unwrap().is_empty(), "on_connect is asked about those only who have proved something");
+        assert_eq!(metric(&node, "lapwing_sessions", ""), 0);
+    }
+
+    /// Can an open client prove itself anew while its other packets go on, and not become another, or fail and stay?
+    #[test]
+    fn a_client_proves_itself_anew() {
+        let (node, _) = hooked(r#"{"shards": 1}"#);
+        let open = || {
+            let mut client = Client::open(&node);
+            client.send(&connect("x", "two-steps", b"bob"));
+            expect_auth(&mut client, ReasonCode::ContinueAuthentication);
+            client.send(&auth(ReasonCode::ContinueAuthentication, "two-steps", b"bob!"));
+            assert_eq!(expect_connack(&mut client).0, ReasonCode::Success);
+            client.send(&auth(ReasonCode::ReAuthenticate, "two-steps", b"bob"));
+            expect_auth(&mut client, ReasonCode::ContinueAuthentication);
+            client.publish_acked("t", b"meanwhile");
+            client
+        };
+        let mut client = open();
+        client.send(&auth(ReasonCode::ContinueAuthentication, "two-steps", b"bob!"));
+        assert_eq!(expect_auth(&mut client, ReasonCode::Success), b"welcome");
+        client.expect_silence();
+        for wrong in [b"eve!".as_slice(), b"what"] {
+            let mut client = open();
+            client.send(&auth(ReasonCode::ContinueAuthentication, "two-steps", wrong));
+            client.expect_end(Some(ReasonCode::NotAuthorized));
+        }
+    }
+
+    /// Is a method refused where nobody has written on_auth, and is AUTH an error for who has named none?
+    #[test]
+    fn without_on_auth_there_is_no_method() {
+        let node = crate::node(r#"{"shards": 1}"#);
+        let mut client = Client::open(&node);
+        client.send(&connect("x", "two-steps", b"bob"));
+        assert_eq!(expect_connack(&mut client).0, ReasonCode::BadAuthenticationMethod);
+        let mut bytes = Vec::new();
+        auth(ReasonCode::ReAuthenticate, "two-steps", b"").encode(Version::V5, &mut bytes).unwrap();
+        assert!(matches!(decode(&bytes, Version::V5, &Limits::PROTOCOL), Ok(Some(_))));
+        let mut client = crate::connect(&node, "y");
+        client.send_bytes(&bytes);
+        client.expect_end(Some(ReasonCode::ProtocolError));
+    }
+}
