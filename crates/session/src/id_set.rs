@@ -78,7 +78,9 @@ mod tests {
     fn list_and_bitmap_agree() {
         let ids: Vec<_> = (0..200_u16).map(|n| PacketId::new(n * 327 + 1).unwrap()).collect();
         let mut set = IdSet::default();
-        assert!(ids.iter().all(|id| set.insert(*id)) && ids.iter().all(|id| !set.insert(*id)));
+        assert!(ids[..LIST_MAX].iter().all(|id| set.insert(*id)) && set.bitmap.is_none());
+        assert!(ids[LIST_MAX..].iter().all(|id| set.insert(*id)) && set.bitmap.is_some());
+        assert!(ids.iter().all(|id| !set.insert(*id)));
         assert_eq!((set.len(), set.contains(PacketId::MAX)), (200, false));
         assert!(ids.iter().all(|id| set.remove(*id)) && !set.remove(ids[0]));
         assert!(set.len() == 0 && set.bitmap.is_none());

@@ -73,6 +73,21 @@ fn an_empty_client_id_is_replaced() {
     assert_eq!(named, Ok(Admission::new("me", false)));
 }
 
+/// An id is assigned unless nobody could come back to the session: 3.1.1 with Clean Session 0.
+#[test]
+fn who_may_come_without_an_id() {
+    for (version, clean_start, may) in [
+        (Version::V5, false, true),
+        (Version::V5, true, true),
+        (Version::V311, true, true),
+        (Version::V311, false, false),
+    ] {
+        let nameless = Connect { client_id: "", clean_start, ..connect(version) };
+        let admitted = admit(&nameless, &Settings::default(), || "auto-1".to_owned());
+        assert_eq!(admitted.is_ok(), may, "{version:?} {clean_start}");
+    }
+}
+
 /// What is refused before there is a session, and with which code. Shows 5.0: MQTT-3.2.2-12, MQTT-3.2.2-13.
 #[test]
 fn refusals_before_the_session() {

@@ -93,6 +93,59 @@ fn a_repeated_message_is_not_acknowledged_before_its_commit() {
     }
 }
 
+/// The same where nothing else waits: what is acknowledged again waits for its own commit, and for no less.
+#[test]
+fn a_repeated_message_waits_for_its_own_commit() {
+    let again = connect_persistent(Version::V5);
+    let mut rig = Rig::connected(&again, Settings::default());
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Later(8));
+    assert!(!rig.disconnected().ended);
+    rig.connect(&again);
+    rig.out.clear();
+    rig.done(Packet::Publish(Publish { dup: true, ..publish("t", QoS::ExactlyOnce, 5) }));
+    rig.committed(7);
+    assert_eq!(rig.sent(), [""; 0]);
+    rig.committed(8);
+    assert_eq!(rig.sent(), ["pubrec(5)"]);
+}
+
+/// A QoS 1 message that waits for its commit when the connection breaks is forgotten: it comes again as a new one, and
+/// takes no room of the next connection's Receive Maximum.
+#[test]
+fn a_qos1_message_is_forgotten_with_its_connection() {
+    let again = connect_persistent(Version::V5);
+    let mut rig = Rig::connected(&again, Settings { receive_maximum: 1, ..Settings::default() });
+    rig.published(publish("t", QoS::AtLeastOnce, 5), Accepted::Later(8));
+    assert!(!rig.disconnected().ended && !rig.session().awaits_commit());
+    rig.connect(&again);
+    rig.out.clear();
+    rig.published(publish("t", QoS::AtLeastOnce, 5), Accepted::Later(9));
+    rig.committed(8);
+    assert_eq!(rig.sent(), [""; 0]);
+    rig.committed(9);
+    assert_eq!(rig.sent(), ["puback(5)"]);
+}
+
+/// Only a QoS 2 message whose id was published and not released is a repetition; DUP says nothing.
+#[test]
+fn what_counts_as_a_repetition() {
+    let mut rig = Rig::v5();
+    rig.published(publish("t", QoS::ExactlyOnce, 5), Accepted::Now);
+    for (qos, packet_id, expected) in [
+        (QoS::ExactlyOnce, 5, true),
+        (QoS::ExactlyOnce, 6, false),
+        (QoS::AtLeastOnce, 5, false),
+        (QoS::AtMostOnce, 0, false),
+    ] {
+        for dup in [false, true] {
+            let message = Publish { dup, ..publish("t", qos, packet_id) };
+            assert_eq!(rig.session().is_repeated(&message), expected, "{qos:?} {packet_id} {dup}");
+        }
+    }
+    rig.done(Packet::PubRel(Ack::success(id(5))));
+    assert!(!rig.session().is_repeated(&publish("t", QoS::ExactlyOnce, 5)));
+}
+
 /// [MQTT-3.3.4-7] more unacknowledged messages than our Receive Maximum: 0x93. QoS 0 does not count, and what is
 /// acknowledged makes room.
 #[test]

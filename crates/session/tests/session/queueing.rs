@@ -1,9 +1,11 @@
 //! What waits, for how much, and who is told when it is too much.
 
-use lapwing_codec::{Ack, Packet, Publish, QoS, ReasonCode, Version};
-use lapwing_session::{Delivered, DropReason, QueuePolicy, Settings};
+use std::sync::Arc;
 
-use crate::rig::{Rig, connect_persistent, grant, id, packets, publish};
+use lapwing_codec::{Ack, Packet, Publish, QoS, ReasonCode, Version};
+use lapwing_session::{Delivered, DropReason, Message, QueuePolicy, Settings};
+
+use crate::rig::{OTHER, Rig, connect_persistent, grant, id, packets, publish};
 
 fn numbered(payload: &[u8]) -> Publish<'_> {
     Publish { payload, ..publish("t", QoS::AtLeastOnce, 1) }
@@ -80,6 +82,35 @@ fn the_queue_is_bounded_in_bytes() {
     assert_eq!(rig.session().queued_messages(), 2);
     rig.connect(&connect_persistent(Version::V5));
     assert_eq!((rig.session().queued_messages(), rig.session().queued_bytes()), (0, 0));
+}
+
+/// A queue takes messages up to exactly its bound; one byte less of it, and there is no room.
+#[test]
+fn the_bound_in_bytes_is_inclusive() {
+    let bytes = Message::new(&numbered(b"x"), OTHER, None).footprint() as u64;
+    for (queue_bytes_max, waiting) in [(2 * bytes, 2), (2 * bytes - 1, 1)] {
+        let settings = Settings { queue_bytes_max, queue_policy: QueuePolicy::DropNewest, ..Settings::default() };
+        let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+        assert!(!rig.disconnected().ended);
+        rig.deliver_times(3, numbered(b"x"), &[grant(QoS::AtLeastOnce)]);
+        assert_eq!((rig.session().queued_messages(), rig.session().queued_bytes()), (waiting, waiting as u64 * bytes));
+    }
+}
+
+/// Messages are counted while anybody keeps them, each once, with everything that they hold.
+#[test]
+fn messages_are_counted_while_they_live() {
+    let (count, bytes) = (Message::balance(), Message::balance_bytes());
+    let small = Arc::new(Message::new(&numbered(b"x"), OTHER, None));
+    let shared = Arc::clone(&small);
+    let large = Message::new(&numbered(&[b'x'; 1000]), OTHER, None);
+    assert!(small.footprint() > size_of::<Message>() && large.footprint() == small.footprint() + 999);
+    let both = (small.footprint() + large.footprint()) as i64;
+    assert_eq!((Message::balance() - count, Message::balance_bytes() - bytes), (2, both));
+    drop(small);
+    assert_eq!(Message::balance() - count, 2, "somebody still has it");
+    drop((shared, large));
+    assert_eq!((Message::balance(), Message::balance_bytes()), (count, bytes));
 }
 
 /// What is sent and not acknowledged is bounded in bytes as well; PUBACK and PUBREC free them.

@@ -98,6 +98,11 @@ fn an_answer_that_does_not_fit() {
     let reply = rig.subscribe(&[("a", qos(QoS::AtMostOnce)), ("b", qos(QoS::AtMostOnce))], |_| Ok(())).unwrap();
     assert_eq!(rig.reply(reply).unwrap_err().reason, ReasonCode::PacketTooLarge);
     assert!(rig.out.len() <= 6);
+    // Seven bytes: a header of two, the packet id, no properties, two codes.
+    let properties = ConnectProperties { packet_bytes_max: Some(7), ..ConnectProperties::default() };
+    let mut rig = Rig::connected(&Connect { properties, ..connect(Version::V5) }, Settings::default());
+    let reply = rig.subscribe(&[("a", qos(QoS::AtMostOnce)), ("b", qos(QoS::AtMostOnce))], |_| Ok(())).unwrap();
+    assert_eq!((rig.reply(reply), rig.out.len()), (Ok(()), 7));
 }
 
 /// A session that ends hands over what has to leave the filter tree, shared filters split.
