@@ -1,5 +1,6 @@
 """The Rust side, in types. Written by hand, compared with the module by a test."""
 
+import os
 from collections.abc import Sequence
 from typing import final
 
@@ -111,8 +112,8 @@ class Node:
 class Client:
     """One connection to a broker; connects when it is made.
 
-    Codes of its ``CoreError``: ``unreachable``, ``refused``, ``disconnected``, ``rejected``, ``protocol``
-    (these with evidence ``reason``, the reason code, where the broker gave one), ``lost``, ``timed_out``,
+    Codes of its ``CoreError``: ``unreachable``, ``tls``, ``websocket``, ``refused``, ``disconnected``, ``rejected``,
+    ``protocol`` (these with evidence ``reason``, the reason code, where the broker gave one), ``lost``, ``timed_out``,
     ``invalid``, ``not_connected``.
     """
 
@@ -129,10 +130,13 @@ class Client:
         username: str | None = None,
         password: bytes | None = None,
         will: tuple[str, bytes, int, bool, int] | None = None,
+        ca: str | os.PathLike[str] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
         timeout_s: float = 10.0,
     ) -> Client:
         """Connects and waits for the broker's answer; a will is topic, payload, qos, retain, delay in
-        seconds."""
+        seconds; ``ca``, ``certificate`` and ``key`` are files in PEM."""
     def session_present(self) -> bool:
         """True when the broker still had this client's session."""
     def assigned_client_id(self) -> str | None:
@@ -151,6 +155,7 @@ class Client:
         response_topic: str | None = None,
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
+        packet_id: int | None = None,
         hold: bool = False,
         timeout_s: float = 10.0,
     ) -> None:
@@ -165,6 +170,8 @@ class Client:
         *,
         no_local: bool = False,
         retain_as_published: bool = False,
+        retain_handling: int = 0,
+        subscription_id: int | None = None,
         timeout_s: float = 10.0,
     ) -> list[int]:
         """Subscribes; gives the granted QoS of each filter."""
@@ -184,13 +191,16 @@ class Client:
             str | None,
             bytes | None,
             int | None,
+            list[int],
         ]
         | None
     ):
         """Takes (and acknowledges) the next message: topic, payload, qos, retain, dup, user properties,
-        content type, response topic, correlation data, message expiry in seconds; ``None`` when none came in
-        time."""
-    def disconnect(self, *, with_will: bool = False, timeout_s: float = 10.0) -> None:
+        content type, response topic, correlation data, message expiry in seconds, subscription
+        identifiers; ``None`` when none came in time."""
+    def disconnect(
+        self, *, with_will: bool = False, session_expiry_s: int | None = None, timeout_s: float = 10.0
+    ) -> None:
         """Says goodbye and closes; does nothing when it is closed."""
     def abort(self) -> None:
         """Closes without a word: the broker sends the will."""

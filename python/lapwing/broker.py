@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from lapwing._core import CoreError, Node
-from lapwing.config import Config, HttpSection, StreamConfig, access_json, node_json
+from lapwing.config import Config, StreamConfig, access_json, node_json
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
@@ -114,7 +114,7 @@ class Broker:
             self._node.start()
         if self.config.broker.http is not None:
             try:
-                self._http = _start_http(self._node, self.config.broker.http, self.config.http)
+                self._http = _start_http(self._node, self.config)
             except LapwingError:
                 self.stop()
                 raise
@@ -224,14 +224,11 @@ class Broker:
         return self._node
 
 
-def _start_http(node: Node, address: str, settings: HttpSection) -> HttpServer:
+def _start_http(node: Node, config: Config) -> HttpServer:
     # Imported only when somebody asks for HTTP: it doubles the time a broker takes to start.
-    from lapwing.http import HttpCounters, HttpServer, make_app
+    from lapwing.http import serve_http
 
-    counters = HttpCounters()
-    server = HttpServer(make_app(node, settings, counters), address, settings, counters)
-    server.start()
-    return server
+    return serve_http(node, None, config)
 
 
 def _end(node: Node, drain_s: float) -> None:

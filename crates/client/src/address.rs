@@ -1,4 +1,4 @@
-//! Where a broker is: `tcp://HOST:PORT`, `mqtt://HOST:PORT`, or just `HOST:PORT`; the port may be left out (1883).
+//! Where a broker is: `tcp://HOST:PORT`, `tls://`, `ws://HOST:PORT/PATH`, `wss://`, or just `HOST:PORT`.
 
 use crate::error::ClientError;
 use std::fmt;
@@ -7,39 +7,119 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// The port that IANA gave to MQTT over plain TCP.
 pub const PORT: u16 = 1883;
 
+/// The path of a WebSocket whose address names none.
+const PATH: &str = "/mqtt";
+
+/// What is spoken below MQTT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// Nothing: TCP.
+    Tcp,
+    /// TLS.
+    Tls,
+    /// WebSocket over TCP.
+    Ws,
+    /// WebSocket over TLS.
+    Wss,
+}
+
+impl Scheme {
+    fn parse(name: &str) -> Option<Self> {
+        match name {
+            "tcp" | "mqtt" => Some(Self::Tcp),
+            "tls" | "mqtts" | "ssl" => Some(Self::Tls),
+            "ws" => Some(Self::Ws),
+            "wss" => Some(Self::Wss),
+            _ => None,
+        }
+    }
+
+    /// Whether it is encrypted.
+    pub fn is_secure(self) -> bool {
+        matches!(self, Self::Tls | Self::Wss)
+    }
+
+    /// Whether MQTT lies in messages of a WebSocket.
+    pub fn is_websocket(self) -> bool {
+        matches!(self, Self::Ws | Self::Wss)
+    }
+
+    fn port(self) -> u16 {
+        match self {
+            Self::Tcp => PORT,
+            Self::Tls => 8883,
+            Self::Ws => 80,
+            Self::Wss => 443,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Tls => "tls",
+            Self::Ws => "ws",
+            Self::Wss => "wss",
+        }
+    }
+}
+
 /// A broker's address, parsed but not looked up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
+    /// What is spoken below MQTT.
+    pub scheme: Scheme,
     /// Name or IP address, without the brackets of an IPv6 address.
     pub host: String,
     /// TCP port, never 0.
     pub port: u16,
+    /// Path of a WebSocket, `/mqtt` by default; empty for the others.
+    pub path: String,
 }
 
 impl Address {
+    /// `tcp://host:port`.
+    pub fn tcp(host: &str, port: u16) -> Self {
+        Self { scheme: Scheme::Tcp, host: host.to_owned(), port, path: String::new() }
+    }
+
     /// Parses `url`.
     ///
     /// # Errors
     /// `Invalid`: another scheme, no host, a port that is no port, or something behind it.
     pub fn parse(url: &str) -> Result<Self, ClientError> {
-        let wrong = |what: &str| ClientError::Invalid(format!("url {url:?}: {what}; write tcp://HOST:PORT"));
-        let authority = match url.split_once("://") {
-            Some(("tcp" | "mqtt", authority)) => authority,
-            Some((scheme, _)) => return Err(wrong(&format!("this client does not speak {scheme:?}"))),
-            None => url,
-        };
-        let authority = authority.strip_suffix('/').unwrap_or(authority);
-        let (host, port) = split_port(authority).ok_or_else(|| wrong("no closing bracket"))?;
-        let port = match port {
-            None => PORT,
-            Some(text) => {
-                text.parse().ok().filter(|port| *port != 0).ok_or_else(|| wrong("the port is not 1..65535"))?
+        let (scheme, rest) = match url.split_once("://") {
+            None => (Scheme::Tcp, url),
+            Some((name, rest)) => {
+                let known = Scheme::parse(name);
+                (known.ok_or_else(|| wrong(url, &format!("this client does not speak {name:?}")))?, rest)
             }
         };
-        if host.is_empty() || host.contains(['/', '@', '?', '#', ' ']) {
-            return Err(wrong("the host is missing or has something else with it"));
+        let (authority, path) = match rest.find('/') {
+            Some(slash) => rest.split_at(slash),
+            None => (rest, ""),
+        };
+        let (host, port) = split_port(authority).ok_or_else(|| wrong(url, "no closing bracket"))?;
+        let port = match port {
+            None => scheme.port(),
+            Some(text) => {
+                text.parse().ok().filter(|port| *port != 0).ok_or_else(|| wrong(url, "the port is not 1..65535"))?
+            }
+        };
+        if host.is_empty() || host.contains(['@', '?', '#', ' ']) {
+            return Err(wrong(url, "the host is missing or has something else with it"));
         }
-        Ok(Self { host: host.to_owned(), port })
+        Ok(Self { scheme, host: host.to_owned(), port, path: parse_path(url, scheme, path)? })
+    }
+
+    /// This address, if it is one of plain TCP.
+    ///
+    /// # Errors
+    /// `Invalid`: it is another.
+    pub fn plain_tcp(self) -> Result<Self, ClientError> {
+        match self.scheme {
+            Scheme::Tcp => Ok(self),
+            _ => Err(ClientError::Invalid(format!("url {self}: only tcp:// is spoken here"))),
+        }
     }
 
     /// Looks the name up; at least one address.
@@ -61,6 +141,20 @@ impl Address {
     }
 }
 
+fn wrong(url: &str, what: &str) -> ClientError {
+    ClientError::Invalid(format!("url {url:?}: {what}; write tcp://HOST:PORT, or tls://, ws:// or wss://"))
+}
+
+fn parse_path(url: &str, scheme: Scheme, path: &str) -> Result<String, ClientError> {
+    match (scheme.is_websocket(), path) {
+        (false, "" | "/") => Ok(String::new()),
+        (false, _) => Err(wrong(url, "only a WebSocket has a path")),
+        (true, "" | "/") => Ok(PATH.to_owned()),
+        (true, path) if path.contains(['#', ' ']) => Err(wrong(url, "a space or # in the path")),
+        (true, path) => Ok(path.to_owned()),
+    }
+}
+
 /// `HOST:PORT`, `[IPV6]:PORT`, a bare IPv6 address, or a bare host; `None` when a bracket is not closed.
 fn split_port(authority: &str) -> Option<(&str, Option<&str>)> {
     if let Some(rest) = authority.strip_prefix('[') {
@@ -75,10 +169,13 @@ fn split_port(authority: &str) -> Option<(&str, Option<&str>)> {
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            return write!(f, "tcp://[{}]:{}", self.host, self.port);
+        let Self { scheme, host, port, path } = self;
+        let scheme = scheme.name();
+        if host.contains(':') {
+            write!(f, "{scheme}://[{host}]:{port}{path}")
+        } else {
+            write!(f, "{scheme}://{host}:{port}{path}")
         }
-        write!(f, "tcp://{}:{}", self.host, self.port)
     }
 }
 
@@ -97,6 +194,12 @@ mod tests {
             ("tcp://[::1]:1884", "tcp://[::1]:1884"),
             ("[::1]", "tcp://[::1]:1883"),
             ("::1", "tcp://[::1]:1883"),
+            ("tls://broker", "tls://broker:8883"),
+            ("mqtts://broker:1", "tls://broker:1"),
+            ("ws://broker", "ws://broker:80/mqtt"),
+            ("ws://broker:8083/", "ws://broker:8083/mqtt"),
+            ("wss://[::1]:9/a/b?c=d", "wss://[::1]:9/a/b?c=d"),
+            ("wss://broker/x", "wss://broker:443/x"),
         ] {
             assert_eq!(Address::parse(url)?.to_string(), shown);
         }
@@ -106,11 +209,27 @@ mod tests {
     /// Is what cannot be an address refused with the address in the message?
     #[test]
     fn refused() {
-        for url in ["", "tcp://", "tcp://:1883", "http://x", "x:0", "x:70000", "x:y", "[::1", "tcp://a/b", "u@h:1"] {
+        for url in [
+            "",
+            "tcp://",
+            "tcp://:1883",
+            "http://x",
+            "x:0",
+            "x:70000",
+            "x:y",
+            "[::1",
+            "tcp://a/b",
+            "u@h:1",
+            "tls://a/b",
+            "ws://:1/mqtt",
+            "ws://a/b c",
+        ] {
             match Address::parse(url) {
                 Err(ClientError::Invalid(message)) => assert!(message.contains(&format!("{url:?}")), "{message}"),
                 other => panic!("{url}: {other:?}"),
             }
         }
+        assert!(Address::parse("wss://a").and_then(Address::plain_tcp).is_err());
+        assert!(Address::parse("mqtt://a").and_then(Address::plain_tcp).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! A small blocking client over TCP: for commands, tests and scripts, one connection, one thread.
+//! A small blocking client: for commands, tests and scripts, one connection, one thread.
 //!
 //! Rules: every call that waits takes a timeout. A message counts as received when the caller takes it: QoS 1
 //! and 2 are acknowledged then, not before. Pings go out during calls only, so a caller that is silent for
@@ -13,7 +13,7 @@ use crate::protocol::{Protocol, SendError, State};
 use crate::wire::Wire;
 use lapwing_codec::topic::{validate_filter, validate_topic_name};
 use lapwing_codec::{
-    Limits, Publish, QoS, ReasonCode, SubscribeFiltersBuf, SubscriptionOptions, UnsubscribeFiltersBuf,
+    Limits, Publish, QoS, ReasonCode, SubscribeFiltersBuf, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf,
 };
 use std::time::{Duration, Instant};
 
@@ -30,19 +30,22 @@ pub struct BlockingClient {
     inbox: Inbox,
     next_token: u64,
     started: Instant,
+    /// What CONNECT asked for.
+    session_expiry_s: u32,
 }
 
 impl BlockingClient {
     /// Connects to `url` and waits for the broker's answer.
     ///
     /// # Errors
-    /// `Unreachable`, `Refused`, `TimedOut`; `Invalid` for a bad URL.
+    /// `Unreachable`, `Tls`, `WebSocket`, `Refused`, `TimedOut`; `Invalid` for a bad URL or a file that TLS cannot use.
     pub fn connect(url: &str, options: &Options, timeout: Duration) -> Result<Self, ClientError> {
         let deadline = Deadline::after(timeout);
-        let wire = Wire::connect(&Address::parse(url)?, deadline.at)?;
+        let wire = Wire::connect(&Address::parse(url)?, &options.tls, deadline.at)?;
         let protocol = Protocol::new(options.version, WINDOW, false);
         let (inbox, started) = (Inbox::default(), Instant::now());
-        let mut client = Self { wire, protocol, inbox, next_token: 0, started };
+        let session_expiry_s = options.session_expiry_s;
+        let mut client = Self { wire, protocol, inbox, next_token: 0, started, session_expiry_s };
         client.protocol.connect(options, 0, &mut client.wire.output)?;
         client.wait(deadline, "CONNACK", |client| client.protocol.state() == State::Connected)?;
         Ok(client)
@@ -66,13 +69,13 @@ impl BlockingClient {
     /// Sends a message; waits only while the window is full, or while 64 KiB wait for the socket. `flush` waits for the
     /// answers.
     ///
-    /// What the socket does not take at once goes out with the next call. `packet_id` and `dup` of `publish` do not
-    /// matter.
+    /// What the socket does not take at once goes out with the next call. `dup` of `publish` does not matter; at QoS 1
+    /// and 2 `packet_id` is used if it is given, and chosen here if not.
     /// # Errors
-    /// `Invalid`: a topic that cannot be published to, or what the broker said it does not take.
+    /// `Invalid`: a topic that cannot be published to, a packet id in use, or what the broker said it does not take.
     pub fn publish(&mut self, publish: &Publish<'_>, timeout: Duration) -> Result<u64, ClientError> {
         let token = self.hold(publish, timeout)?;
-        if !self.wire.output.is_empty() && self.wire.write_some()? {
+        if self.wire.is_unsent() && self.wire.write_some()? {
             let now_ms = self.now_ms();
             self.protocol.wrote(now_ms);
         }
@@ -115,13 +118,15 @@ impl BlockingClient {
         }
     }
 
-    /// Subscribes to `filters` and waits for the broker's answer; gives the granted QoS of each.
+    /// Subscribes to `filters` and waits for the broker's answer; gives the granted QoS of each. With `id` (5.0) messages
+    /// name it.
     ///
     /// # Errors
     /// `Rejected`: the broker refused at least one; `Invalid`: a filter that is none; `TimedOut`.
     pub fn subscribe(
         &mut self,
         filters: &[(&str, SubscriptionOptions)],
+        id: Option<SubscriptionId>,
         timeout: Duration,
     ) -> Result<Vec<QoS>, ClientError> {
         let mut packed = SubscribeFiltersBuf::new();
@@ -130,7 +135,7 @@ impl BlockingClient {
             packed.push(filter, *options)?;
         }
         let token = self.token();
-        self.protocol.subscribe(packed.as_ref(), token, &mut self.wire.output).map_err(refused)?;
+        self.protocol.subscribe(packed.as_ref(), id, token, &mut self.wire.output).map_err(refused)?;
         let reasons = self.answer(token, "SUBACK", timeout)?;
         filters.iter().zip(reasons).map(|((filter, _), reason)| granted(filter, reason)).collect()
     }
@@ -171,13 +176,34 @@ impl BlockingClient {
         Ok(Some(message))
     }
 
-    /// Says goodbye (the will does not go out, unless `reason` is `DisconnectWithWill`).
+    /// Says goodbye (the will does not go out, unless `reason` is `DisconnectWithWill`). `session_expiry_s` (5.0)
+    /// replaces what CONNECT asked for; see [`BlockingClient::check_expiry`].
     ///
     /// # Errors
     /// The connection was over before; nothing is left to do.
-    pub fn disconnect(mut self, reason: ReasonCode, timeout: Duration) -> Result<(), ClientError> {
-        self.protocol.disconnect(reason, &mut self.wire.output)?;
+    pub fn disconnect(
+        mut self,
+        reason: ReasonCode,
+        session_expiry_s: Option<u32>,
+        timeout: Duration,
+    ) -> Result<(), ClientError> {
+        self.protocol.disconnect(reason, session_expiry_s, &mut self.wire.output)?;
         self.flush_output(Deadline::after(timeout))
+    }
+
+    /// Whether DISCONNECT may name this session expiry.
+    ///
+    /// # Errors
+    /// `Invalid`: 3.1.1 cannot, and a session that ends with its connection cannot be given time [MQTT-3.14.2-2].
+    pub fn check_expiry(&self, session_expiry_s: Option<u32>) -> Result<(), ClientError> {
+        let wrong = match session_expiry_s {
+            Some(_) if !self.protocol.version().has_properties() => "MQTT 3.1.1 has no session expiry",
+            Some(1..) if self.session_expiry_s == 0 => {
+                "a session that was opened with session expiry 0 cannot get another one in DISCONNECT"
+            }
+            _ => return Ok(()),
+        };
+        Err(ClientError::Invalid(wrong.to_owned()))
     }
 
     fn token(&mut self) -> u64 {
@@ -219,7 +245,7 @@ impl BlockingClient {
     }
 
     fn flush_output(&mut self, deadline: Deadline) -> Result<(), ClientError> {
-        if self.wire.output.is_empty() {
+        if !self.wire.is_unsent() {
             return Ok(());
         }
         let now_ms = self.now_ms();

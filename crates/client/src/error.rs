@@ -14,6 +14,12 @@ pub enum ClientError {
         /// The system's answer.
         source: io::Error,
     },
+    /// TLS did not come about, or broke: a certificate that is not trusted, another name in it, no TLS at all.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// Whoever answers does not speak MQTT over WebSocket at this address.
+    #[error("no WebSocket: {0}")]
+    WebSocket(String),
     /// The broker answered CONNECT with a reason not to. Worth a retry only when `is_temporary`.
     #[error("the broker refused the connection: {reason}{detail}")]
     Refused {
@@ -65,6 +71,8 @@ impl ClientError {
     pub fn label(&self) -> String {
         match self {
             Self::Unreachable { source, .. } => format!("cannot connect: {}", source.kind()),
+            Self::Tls(_) => "TLS failed".to_owned(),
+            Self::WebSocket(_) => "no WebSocket".to_owned(),
             Self::Refused { reason, .. } => format!("refused: {}", reason.name()),
             Self::Disconnected { reason, .. } => format!("disconnected: {}", reason.name()),
             Self::Lost(source) => format!("connection lost: {}", source.kind()),

@@ -114,10 +114,29 @@ impl Inflight {
                 None => return None,
             },
         };
+        self.occupy(index, stage, token);
+        PacketId::new(index + 1)
+    }
+
+    /// Takes the packet id that the caller chose; false when it is in use.
+    pub fn start_as(&mut self, id: PacketId, stage: Stage, token: u64) -> bool {
+        let index = id.get() - 1;
+        if self.get_mut(id).is_some() {
+            return false;
+        }
+        while self.entries.len() <= usize::from(index) {
+            let grown = self.grow();
+            self.free.push_back(grown);
+        }
+        self.free.retain(|free| *free != index);
+        self.occupy(index, stage, token);
+        true
+    }
+
+    fn occupy(&mut self, index: u16, stage: Stage, token: u64) {
         self.outstanding += u16::from(stage.is_publish());
         self.entries[usize::from(index)] = Some(Entry { stage, token, order: self.next_order, packet: None });
         self.next_order += 1;
-        PacketId::new(index + 1)
     }
 
     fn grow(&mut self) -> u16 {
@@ -235,6 +254,21 @@ mod tests {
             assert!(inflight.start(Stage::SubAck, 0).is_some());
         }
         assert_eq!(inflight.start(Stage::SubAck, 0), None);
+    }
+
+    /// Is a chosen id taken once, given to nobody else meanwhile, and free again after its answer?
+    #[test]
+    fn chosen_ids() {
+        let mut inflight = Inflight::new(4);
+        let chosen = PacketId::new(3).expect("an id");
+        assert!(inflight.start_as(chosen, Stage::PubAck, 7));
+        assert!(!inflight.start_as(chosen, Stage::PubAck, 8), "in use");
+        let others: Vec<u16> =
+            (0..10).filter_map(|token| inflight.start(Stage::SubAck, token)).map(PacketId::get).collect();
+        assert_eq!(others.len(), 10);
+        assert!(!others.contains(&3), "{others:?}");
+        assert_eq!((inflight.unanswered(), inflight.finish(chosen)), (1, Some(7)));
+        assert!(inflight.start_as(chosen, Stage::PubRec, 9), "free again");
     }
 
     /// After a reconnection: in the first order, releases among them, the window still held.

@@ -4,7 +4,8 @@
 //!
 //! - [`Protocol`] is the whole protocol and does no I/O: calls and bytes in, bytes and [`Events`] out. It knows no
 //!   socket, no clock and no thread; `now_ms` is an argument. The swarm drives tens of thousands of them.
-//! - [`BlockingClient`] drives one of them over a plain TCP socket: for commands, scripts and tests.
+//! - [`BlockingClient`] drives one of them over TCP or TLS, and WebSocket over either: for commands, scripts and tests.
+//!   Over TLS the broker's certificate is checked, its name too; nothing turns that off.
 //! - QoS 1 and 2 publishes never exceed the window: the smaller of our wish and the broker's Receive Maximum.
 //! - A session outlives its connection: what the broker has not answered goes again after a reconnection, in the first
 //!   order, with DUP if the broker still has the session, before anything new.
@@ -23,16 +24,19 @@ mod message;
 mod options;
 mod protocol;
 mod received;
+mod tls_options;
 mod wire;
 
-pub use address::{Address, PORT};
+pub use address::{Address, PORT, Scheme};
 pub use blocking::BlockingClient;
 pub use error::ClientError;
 pub use events::{Answer, Connected, Events};
 pub use message::Message;
 pub use options::{LastWill, Options};
 pub use protocol::{Protocol, SendError, State};
+pub use tls_options::TlsOptions;
 // The words of this room's interface, so that its users need not know the codec.
 pub use lapwing_codec::{
-    Publish, PublishProperties, QoS, ReasonCode, RetainHandling, SubscriptionOptions, UserPropertiesBuf, Version,
+    PacketId, Publish, PublishProperties, QoS, ReasonCode, RetainHandling, SubscriptionId, SubscriptionOptions,
+    UserPropertiesBuf, Version,
 };

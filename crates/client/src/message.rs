@@ -25,6 +25,8 @@ pub struct Message {
     pub correlation_data: Option<Vec<u8>>,
     /// Seconds it has left (5.0).
     pub message_expiry_s: Option<u32>,
+    /// The identifiers of the subscriptions that it matched (5.0).
+    pub subscription_ids: Vec<u32>,
     /// Its packet id, for the acknowledgement.
     pub(crate) packet_id: Option<PacketId>,
 }
@@ -43,6 +45,7 @@ impl From<&Publish<'_>> for Message {
             response_topic: properties.response_topic.map(str::to_owned),
             correlation_data: properties.correlation_data.map(<[u8]>::to_vec),
             message_expiry_s: properties.message_expiry_s,
+            subscription_ids: properties.subscription_ids.iter().map(|id| id.get()).collect(),
             packet_id: publish.packet_id,
         }
     }

@@ -1,5 +1,6 @@
 //! How one client connects: everything that goes into its CONNECT, and how much it takes in.
 
+use crate::tls_options::TlsOptions;
 use lapwing_codec::{QoS, Version};
 
 /// A message the broker publishes when this client goes without saying goodbye.
@@ -40,6 +41,8 @@ pub struct Options {
     pub password: Option<Vec<u8>>,
     /// Last will, if any.
     pub will: Option<LastWill>,
+    /// Whom to trust, and how to show itself, where the address asks for TLS.
+    pub tls: TlsOptions,
 }
 
 impl Default for Options {
@@ -55,6 +58,7 @@ impl Default for Options {
             username: None,
             password: None,
             will: None,
+            tls: TlsOptions::default(),
         }
     }
 }

@@ -127,7 +127,7 @@ fn a_full_socket_loses_nothing() -> Outcome {
         }
     }
     assert!(go.is_none(), "the socket took everything: nothing was tried");
-    client.disconnect(ReasonCode::Success, PATIENCE)?;
+    client.disconnect(ReasonCode::Success, None, PATIENCE)?;
     broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }
@@ -172,11 +172,11 @@ fn rejections() -> Outcome {
     client.publish(&message(QoS::AtLeastOnce), PATIENCE)?;
     let refused = client.flush(PATIENCE);
     assert!(matches!(refused, Err(ClientError::Rejected { reason: ReasonCode::QuotaExceeded, .. })), "{refused:?}");
-    match client.subscribe(&[("secret/#", SubscriptionOptions::new(QoS::AtMostOnce))], PATIENCE) {
+    match client.subscribe(&[("secret/#", SubscriptionOptions::new(QoS::AtMostOnce))], None, PATIENCE) {
         Err(ClientError::Rejected { what, reason: ReasonCode::NotAuthorized }) => assert!(what.contains("secret/#")),
         other => panic!("{other:?}"),
     }
-    client.disconnect(ReasonCode::Success, PATIENCE)?;
+    client.disconnect(ReasonCode::Success, None, PATIENCE)?;
     broker.join().map_err(|_| "the broker's script failed")??;
     Ok(())
 }

@@ -302,7 +302,7 @@ fn conversation() -> (Client, Vec<u8>) {
     let mut client = Client::connected(Version::V5, ConnAckProperties::default());
     let mut filters = SubscribeFiltersBuf::new();
     filters.push("t", SubscriptionOptions::new(QoS::ExactlyOnce)).expect("short");
-    client.protocol.subscribe(filters.as_ref(), 5, &mut client.out).expect("connected");
+    client.protocol.subscribe(filters.as_ref(), None, 5, &mut client.out).expect("connected");
     assert_eq!(client.publish(QoS::ExactlyOnce, 6), Ok(()));
     client.out.clear();
     let reasons = [ReasonCode::GrantedQoS2];

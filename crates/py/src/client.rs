@@ -1,17 +1,21 @@
 //! `Client`: one blocking connection to a broker.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use lapwing_client::{BlockingClient, ClientError, LastWill, Message, Options, QoS, ReasonCode, Version};
-use lapwing_client::{Publish, PublishProperties, SubscriptionOptions, UserPropertiesBuf};
+use lapwing_client::{
+    PacketId, Publish, PublishProperties, RetainHandling, SubscriptionId, SubscriptionOptions, TlsOptions,
+    UserPropertiesBuf,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::core_error::core_error;
 
 /// A message, as a tuple: topic, payload, qos, retain, dup, user properties, content type, response topic,
-/// correlation data, message expiry in seconds.
+/// correlation data, message expiry in seconds, subscription identifiers.
 type Row<'py> = (
     String,
     Bound<'py, PyBytes>,
@@ -23,6 +27,7 @@ type Row<'py> = (
     Option<String>,
     Option<Bound<'py, PyBytes>>,
     Option<u32>,
+    Vec<u32>,
 );
 
 /// A will as Python gives it: topic, payload, qos, retain, delay in seconds.
@@ -39,7 +44,8 @@ impl Client {
     /// Connects and waits for the broker's answer.
     #[new]
     #[pyo3(signature = (url, client_id="", version=5, *, clean_start=true, session_expiry_s=0, keep_alive_s=60,
-        receive_maximum=1024, username=None, password=None, will=None, timeout_s=10.0))]
+        receive_maximum=1024, username=None, password=None, will=None, ca=None, certificate=None, key=None,
+        timeout_s=10.0))]
     #[allow(clippy::too_many_arguments, reason = "the options of a connection, by name")]
     fn new(
         py: Python<'_>,
@@ -53,6 +59,9 @@ impl Client {
         username: Option<String>,
         password: Option<Vec<u8>>,
         will: Option<WillRow>,
+        ca: Option<PathBuf>,
+        certificate: Option<PathBuf>,
+        key: Option<PathBuf>,
         timeout_s: f64,
     ) -> PyResult<Self> {
         let options = Options {
@@ -65,6 +74,7 @@ impl Client {
             username,
             password,
             will: will.map(|will| last_will(py, will)).transpose()?,
+            tls: TlsOptions { ca, certificate, key },
             ..Options::default()
         };
         let client = py.detach(|| BlockingClient::connect(url, &options, seconds(timeout_s)));
@@ -89,7 +99,7 @@ impl Client {
 
     /// Sends a message, or with `hold` leaves it for the next call that sends; `flush` waits for the answers.
     #[pyo3(signature = (topic, payload, qos=0, retain=false, *, user_properties=Vec::new(), content_type=None,
-        response_topic=None, correlation_data=None, message_expiry_s=None, hold=false,
+        response_topic=None, correlation_data=None, message_expiry_s=None, packet_id=None, hold=false,
         timeout_s=10.0))]
     #[allow(clippy::too_many_arguments, reason = "the parts of a message, by name")]
     fn publish(
@@ -104,10 +114,13 @@ impl Client {
         response_topic: Option<&str>,
         correlation_data: Option<&[u8]>,
         message_expiry_s: Option<u32>,
+        packet_id: Option<u16>,
         hold: bool,
         timeout_s: f64,
     ) -> PyResult<()> {
         let qos = qos_of(py, qos)?;
+        let packet_id = packet_id.map(|id| PacketId::new(id).ok_or_else(|| invalid(py, "packet_id", id, "1 to 65535")));
+        let packet_id = packet_id.transpose()?;
         self.with(py, |client| {
             let mut user = UserPropertiesBuf::new();
             user_properties.iter().try_for_each(|(name, value)| user.push(name, value))?;
@@ -119,7 +132,7 @@ impl Client {
                 message_expiry_s,
                 ..Default::default()
             };
-            let publish = Publish { dup: false, qos, retain, topic, packet_id: None, properties, payload };
+            let publish = Publish { dup: false, qos, retain, topic, packet_id, properties, payload };
             let timeout = seconds(timeout_s);
             if hold { client.hold(&publish, timeout) } else { client.publish(&publish, timeout) }.map(drop)
         })
@@ -131,7 +144,9 @@ impl Client {
     }
 
     /// Subscribes; gives the granted QoS of each filter.
-    #[pyo3(signature = (filters, qos=0, *, no_local=false, retain_as_published=false, timeout_s=10.0))]
+    #[pyo3(signature = (filters, qos=0, *, no_local=false, retain_as_published=false, retain_handling=0,
+        subscription_id=None, timeout_s=10.0))]
+    #[allow(clippy::too_many_arguments, reason = "the options of a subscription, by name")]
     fn subscribe(
         &self,
         py: Python<'_>,
@@ -139,14 +154,19 @@ impl Client {
         qos: u8,
         no_local: bool,
         retain_as_published: bool,
+        retain_handling: u8,
+        subscription_id: Option<u32>,
         timeout_s: f64,
     ) -> PyResult<Vec<u16>> {
-        // Not bytes: PyO3 turns a `Vec<u8>` into Python's `bytes`.
-        let options =
-            SubscriptionOptions { no_local, retain_as_published, ..SubscriptionOptions::new(qos_of(py, qos)?) };
+        let retain_handling = retain_handling_of(py, retain_handling)?;
+        let options = SubscriptionOptions { qos: qos_of(py, qos)?, no_local, retain_as_published, retain_handling };
+        let id = subscription_id
+            .map(|id| SubscriptionId::new(id).ok_or_else(|| invalid(py, "subscription_id", id, "1 to 268435455")))
+            .transpose()?;
         self.with(py, |client| {
             let asked: Vec<_> = filters.iter().map(|filter| (filter.as_str(), options)).collect();
-            Ok(client.subscribe(&asked, seconds(timeout_s))?.into_iter().map(|qos| qos as u16).collect())
+            // Not bytes: PyO3 turns a `Vec<u8>` into Python's `bytes`.
+            Ok(client.subscribe(&asked, id, seconds(timeout_s))?.into_iter().map(|qos| qos as u16).collect())
         })
     }
 
@@ -165,13 +185,25 @@ impl Client {
         Ok(message.map(|message| row(py, message)))
     }
 
-    /// Says goodbye and closes; `with_will` lets the will go out (5.0). Does nothing when it is closed.
-    #[pyo3(signature = (*, with_will=false, timeout_s=10.0))]
-    fn disconnect(&self, py: Python<'_>, with_will: bool, timeout_s: f64) -> PyResult<()> {
+    /// Says goodbye and closes; `with_will` lets the will go out, `session_expiry_s` is how long the session stays (5.0).
+    /// Does nothing when it is closed.
+    #[pyo3(signature = (*, with_will=false, session_expiry_s=None, timeout_s=10.0))]
+    fn disconnect(
+        &self,
+        py: Python<'_>,
+        with_will: bool,
+        session_expiry_s: Option<u32>,
+        timeout_s: f64,
+    ) -> PyResult<()> {
         let reason = if with_will { ReasonCode::DisconnectWithWill } else { ReasonCode::Success };
-        let gone = py.detach(|| match self.lock().take() {
-            Some(client) => client.disconnect(reason, seconds(timeout_s)),
-            None => Ok(()),
+        let gone = py.detach(|| {
+            let mut held = self.lock();
+            // Asked before it is taken: a goodbye that cannot be said leaves the connection as it is.
+            held.as_ref().map_or(Ok(()), |client| client.check_expiry(session_expiry_s))?;
+            match held.take() {
+                Some(client) => client.disconnect(reason, session_expiry_s, seconds(timeout_s)),
+                None => Ok(()),
+            }
         });
         gone.map_err(|error| client_error(py, &error))
     }
@@ -213,6 +245,7 @@ fn row(py: Python<'_>, message: Message) -> Row<'_> {
         message.response_topic,
         message.correlation_data.map(|data| PyBytes::new(py, &data)),
         message.message_expiry_s,
+        message.subscription_ids,
     )
 }
 
@@ -225,7 +258,16 @@ pub(crate) fn qos_of(py: Python<'_>, qos: u8) -> PyResult<QoS> {
     QoS::from_u8(qos).ok_or_else(|| invalid(py, "qos", qos, "0, 1 or 2"))
 }
 
-fn invalid(py: Python<'_>, key: &str, value: u8, remedy: &str) -> PyErr {
+fn retain_handling_of(py: Python<'_>, number: u8) -> PyResult<RetainHandling> {
+    match number {
+        0 => Ok(RetainHandling::Send),
+        1 => Ok(RetainHandling::SendIfNew),
+        2 => Ok(RetainHandling::DoNotSend),
+        _ => Err(invalid(py, "retain_handling", number, "0, 1 or 2")),
+    }
+}
+
+fn invalid(py: Python<'_>, key: &str, value: impl std::fmt::Display, remedy: &str) -> PyErr {
     core_error(py, "invalid", &format!("{key} = {value}"), &format!("{key} is {remedy}."), &[])
 }
 
@@ -237,6 +279,12 @@ pub(crate) fn seconds(timeout_s: f64) -> Duration {
 fn client_error(py: Python<'_>, error: &ClientError) -> PyErr {
     let (code, remedy, reason) = match error {
         ClientError::Unreachable { .. } => ("unreachable", "Check the address, and that a broker runs there.", None),
+        ClientError::Tls(_) => (
+            "tls",
+            "Check the broker's name and its certificate, and whom you trust (ca), or your own certificate.",
+            None,
+        ),
+        ClientError::WebSocket(_) => ("websocket", "Check the address: ws://HOST:PORT/PATH.", None),
         ClientError::Refused { reason, .. } => {
             ("refused", "Ask the broker's operator, or connect otherwise.", Some(reason))
         }

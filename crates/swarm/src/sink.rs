@@ -88,7 +88,7 @@ impl Sink {
     /// # Errors
     /// `System`: the address cannot be listened on.
     pub fn start(config: &SinkConfig) -> Result<Self, SwarmError> {
-        let host = Address { host: config.host.clone(), port: 1 };
+        let host = Address::tcp(&config.host, 1);
         let mut address = *host
             .resolve()
             .map_err(|error| SwarmError::Profile {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples, table
+from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User
 from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def list_() -> None:
         " --trigger available-now",
         "lapwing pipeline run coverage --source http://edge:8080 --out out --conf spark.driver.memory=6g"
         " --conf lapwing.on_trimmed=skip",
+        "lapwing pipeline run coverage --source https://broker.example:8443 --out out --token-file token --ca ca.pem",
     )
 )
 def run(
@@ -62,13 +64,19 @@ def run(
         ),
     ] = [],  # noqa: B006  (typer copies it)
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per batch, and the result.")] = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
 ) -> None:
     """Run a job until it is done, or until Ctrl-C or SIGTERM: it finishes the batch at hand, then draws."""
     from lapwing.pipeline.jobs import JOBS
 
     if job not in JOBS:
         raise ConfigError(f"no job is called {job!r}", where="JOB", remedy=f"there is {', '.join(JOBS)}")
-    every, settings = _trigger(trigger), _conf(conf)
+    who = {"token_file": token_file, "user": user, "password_file": password_file, "ca": ca}
+    every = _trigger(trigger)
+    settings = {f"lapwing.{name}": value for name, value in who.items() if value} | _conf(conf)
     from lapwing.pipeline.jobs.coverage import run_coverage
 
     told = _tell_json if json else _tell

@@ -10,7 +10,20 @@ from typing import Annotated, BinaryIO
 import typer
 
 from lapwing.cli.common import examples
-from lapwing.cli.mqtt_options import URL_DEFAULT, ClientId, ProtocolVersion, Qos, Timeout, Url
+from lapwing.cli.mqtt_options import (
+    URL_DEFAULT,
+    Ca,
+    Certificate,
+    ClientId,
+    Key,
+    PasswordFile,
+    ProtocolVersion,
+    Qos,
+    Timeout,
+    Url,
+    Username,
+    identity_of,
+)
 from lapwing.errors import ConfigError
 
 app = typer.Typer()
@@ -25,6 +38,7 @@ _PACKET_BYTES_MAX = 268_435_455
         "lapwing pub lamps/kitchen on --retain",
         "seq 1000 | lapwing pub numbers --stdin-lines --qos 1",
         "lapwing pub alarms fire --property floor=3 --property room=12",
+        "lapwing pub t hello --url tls://broker.example --ca ca.pem --username d1 --password-file d1.secret",
     )
 )
 def pub(
@@ -43,6 +57,11 @@ def pub(
     ] = [],  # noqa: B006 (typer copies it)
     version: ProtocolVersion = 5,
     timeout: Timeout = 30.0,
+    username: Username = None,
+    password_file: PasswordFile = None,
+    ca: Ca = None,
+    cert: Certificate = None,
+    key: Key = None,
 ) -> None:
     """Publish MESSAGE, a file, or each line of standard input.
 
@@ -50,10 +69,22 @@ def pub(
     """
     batches = _payloads(message, file, stdin_lines=stdin_lines)
     user_properties = [_property(text, version) for text in properties]
+    who = identity_of(username, password_file, ca, cert, key)
     from lapwing.client import Client
 
     # No keep alive: standard input may be silent for longer, and nothing is received in the meantime.
-    with Client(url, client_id=client_id, version=version, keep_alive_s=0, timeout_s=timeout) as client:
+    with Client(
+        url,
+        client_id=client_id,
+        version=version,
+        keep_alive_s=0,
+        username=who.username,
+        password=who.password,
+        ca=who.ca,
+        certificate=who.certificate,
+        key=who.key,
+        timeout_s=timeout,
+    ) as client:
         for batch in batches:
             for payload in batch:
                 client.publish(topic, payload, qos=qos, retain=retain, user_properties=user_properties, hold=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples, table
+from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.messages import payload_fields, payload_text, property_list
 from lapwing.cli.stream_api import StreamApi
 
@@ -27,10 +28,24 @@ _PAGE_MESSAGES = 10_000
 _FOLLOW_INTERVAL_S = 0.2
 
 
-@app.command("list", epilog=examples("lapwing stream list", "lapwing stream list --json | jq -r .name"))
-def list_(url: Url = URL_DEFAULT, json: Json = False) -> None:
+@app.command(
+    "list",
+    epilog=examples(
+        "lapwing stream list",
+        "lapwing stream list --json | jq -r .name",
+        "lapwing stream list --url https://edge:8443 --token-file token",
+    ),
+)
+def list_(
+    url: Url = URL_DEFAULT,
+    json: Json = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
+) -> None:
     """List streams."""
-    streams = StreamApi(url).streams()
+    streams = StreamApi(url, credentials_of(token_file, user, password_file), ca).streams()
     if json:
         for stream in streams:
             echo_json(stream)
@@ -49,9 +64,13 @@ def info(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
     url: Url = URL_DEFAULT,
     json: Json = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
 ) -> None:
     """Print one stream's identity, and where each of its partitions begins and ends."""
-    stream = StreamApi(url).stream(name)
+    stream = StreamApi(url, credentials_of(token_file, user, password_file), ca).stream(name)
     if json:
         echo_json(stream)
         return
@@ -73,9 +92,13 @@ def forget(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
     reader: Annotated[str, typer.Argument(metavar="READER", help="As it reads: --reader READER.")],
     url: Url = URL_DEFAULT,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
 ) -> None:
     """Forget a named reader: no alarm for what it has not read, and room for another."""
-    StreamApi(url).forget(name, reader)
+    StreamApi(url, credentials_of(token_file, user, password_file), ca).forget(name, reader)
 
 
 @app.command(
@@ -103,9 +126,14 @@ def read(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="At the end, wait for more.")] = False,
     url: Url = URL_DEFAULT,
     json: Json = False,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
 ) -> None:
     """Print a partition's messages in order: offset, topic, payload; with --json all of the envelope."""
-    for row in _rows(StreamApi(url), name, partition, offset, limit, reader, follow=follow):
+    api = StreamApi(url, credentials_of(token_file, user, password_file), ca)
+    for row in _rows(api, name, partition, offset, limit, reader, follow=follow):
         if json:
             echo_json(_json_row(row))
         else:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
+from lapwing.config.addresses import join_host_port
+from lapwing.credentials import Credentials
 from lapwing.errors import (
     ConnectError,
     LapwingError,
@@ -17,11 +19,15 @@ from lapwing.errors import (
     StreamUnknownError,
     TimedOutError,
 )
+from lapwing.https import open_connection, tls_reason
 
 _TIMEOUT_S = 60
 _KINDS: dict[str, type[LapwingError]] = {
     "stream_unknown": StreamUnknownError,
     "partition_unknown": StreamUnknownError,
+    "unauthenticated": ConnectError,
+    "forbidden": ConnectError,
+    "too_many_failures": ConnectError,
     "offset_trimmed": OffsetTrimmedError,
     "offset_ahead": OffsetAheadError,
 }
@@ -40,19 +46,20 @@ class StreamApi:
     """One broker's streams over one kept connection.
 
     Args:
-        url: ``http://HOST:PORT``, as the broker prints it.
+        url: ``http://HOST:PORT`` or ``https://HOST:PORT``, as the broker prints it.
+        credentials: Who asks.
+        ca: File of the authorities to trust over TLS; empty: those of this machine.
 
     Raises:
         ConnectError: not such a URL. Requests raise it when nobody answers.
+        ConfigError: ``ca`` cannot be used.
     """
 
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        if parts.scheme != "http" or not parts.hostname:
-            remedy = "give --url http://HOST:PORT, as the broker prints it"
-            raise ConnectError(f"{url!r} is not the URL of a broker's HTTP side", remedy=remedy)
-        self.url = f"http://{parts.netloc}"
-        self._connection = http.client.HTTPConnection(parts.hostname, parts.port or 80, timeout=_TIMEOUT_S)
+    def __init__(self, url: str, credentials: Credentials | None = None, ca: str = "") -> None:
+        scheme, host, port = _parts(url)
+        self.url = f"{scheme}://{join_host_port(host, port)}"
+        self._headers = (credentials or Credentials()).headers()
+        self._connection = open_connection(scheme, host, port, timeout_s=_TIMEOUT_S, ca=ca)
 
     def streams(self) -> list[dict[str, Any]]:
         """Every stream."""
@@ -97,7 +104,7 @@ class StreamApi:
 
     def _request(self, method: str, path: str) -> tuple[http.client.HTTPMessage, bytes]:
         try:
-            self._connection.request(method, path)
+            self._connection.request(method, path, headers=self._headers)
             response = self._connection.getresponse()
             body = response.read()
         except TimeoutError as error:
@@ -105,12 +112,30 @@ class StreamApi:
             raise TimedOutError("no answer within 60 s", where=self.url, remedy="see the broker's log") from error
         except (OSError, http.client.HTTPException) as error:
             self._connection.close()
-            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            tls = tls_reason(error) if isinstance(error, OSError) else ""
+            reason = tls or getattr(error, "strerror", None) or str(error) or type(error).__name__
             remedy = "start a broker with HTTP, or give --url as it prints it"
+            if tls:
+                remedy = "give --ca, and the name that its certificate has"
             raise ConnectError(f"cannot connect: {reason}", where=self.url, remedy=remedy) from error
         if response.status not in (200, 204):
             raise _error(response.status, body, f"{self.url}{path}")
         return response.headers, body
+
+
+def _parts(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port; what else stands in the URL (a user, say) is not shown, for it may be a secret."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        scheme, host, port = "", None, None
+        parts = urlsplit("")
+    if scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        remedy = "give --url http://HOST:PORT or https://HOST:PORT, as the broker prints it"
+        shown = f"{url!r} is" if "@" not in url else "that is"
+        raise ConnectError(f"{shown} not the URL of a broker's HTTP side", remedy=remedy)
+    return scheme, host, port or (443 if scheme == "https" else 80)
 
 
 def _error(status: int, body: bytes, where: str) -> LapwingError:

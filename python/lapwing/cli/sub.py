@@ -9,7 +9,19 @@ import typer
 
 from lapwing.cli.common import echo_json, examples
 from lapwing.cli.messages import payload_fields, payload_text, property_list
-from lapwing.cli.mqtt_options import URL_DEFAULT, ClientId, ProtocolVersion, Qos, Url
+from lapwing.cli.mqtt_options import (
+    URL_DEFAULT,
+    Ca,
+    Certificate,
+    ClientId,
+    Key,
+    PasswordFile,
+    ProtocolVersion,
+    Qos,
+    Url,
+    Username,
+    identity_of,
+)
 from lapwing.errors import TimedOutError
 
 if TYPE_CHECKING:
@@ -24,6 +36,7 @@ _WAIT_S = 0.5  # Ctrl-C is heard between waits: the wait itself is in Rust
         "lapwing sub 'spectrum/#'",
         "lapwing sub 'spectrum/+/readings' --json --count 10 --timeout 60",
         "lapwing sub '$share/workers/jobs/#' --qos 1",
+        "lapwing sub t --url wss://broker.example/mqtt --username d1",
         "lapwing sub lamps/kitchen --count 1 --timeout 5 || echo 'nobody has set it'",
     )
 )
@@ -41,6 +54,11 @@ def sub(
     client_id: ClientId = "",
     version: ProtocolVersion = 5,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    username: Username = None,
+    password_file: PasswordFile = None,
+    ca: Ca = None,
+    cert: Certificate = None,
+    key: Key = None,
 ) -> None:
     """Subscribe, and print "topic payload" for each message as it arrives.
 
@@ -49,7 +67,17 @@ def sub(
     """
     from lapwing.client import Client
 
-    with Client(url, client_id=client_id, version=version) as client:
+    who = identity_of(username, password_file, ca, cert, key)
+    with Client(
+        url,
+        client_id=client_id,
+        version=version,
+        username=who.username,
+        password=who.password,
+        ca=who.ca,
+        certificate=who.certificate,
+        key=who.key,
+    ) as client:
         client.subscribe(filters, qos=qos)
         received = _receive(client, count, timeout, as_json=json)
     if count is not None and received < count:

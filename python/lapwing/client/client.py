@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from lapwing import _core
+from lapwing._core import CoreError
 from lapwing.client.failures import core_failures
 from lapwing.client.message import Message
 from lapwing.client.will import Will
@@ -20,7 +22,7 @@ class Client:
     """A client of an MQTT broker; one connection, used by one thread at a time.
 
     Args:
-        url: The broker, as it prints it: ``tcp://HOST:PORT``.
+        url: The broker, as it prints it: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH`` or ``wss://``.
         client_id: Empty: the broker chooses one.
         version: 5 (MQTT 5.0) or 4 (3.1.1).
         clean_start: Start with an empty session; ``False``: go on with the old one, if the broker has it.
@@ -30,11 +32,15 @@ class Client:
         receive_maximum: Incoming QoS 1 and 2 messages not yet taken by the caller, at most (5.0).
         username: User name, if any.
         password: Password, if any.
+        ca: File with the authorities to trust over TLS, in PEM; none: those of this machine. The broker's name is
+            checked against its certificate, always.
+        certificate: File with this client's own certificate and its chain, in PEM.
+        key: File with its key; none: it is in the certificate's.
         will: What the broker publishes if this client goes without a word.
         timeout_s: For every call that is not given its own, in seconds.
 
     Raises (every method):
-        ConnectError: nobody answers there, or the broker refused the connection.
+        ConnectError: nobody answers there, TLS or WebSocket did not come about, or the broker refused the connection.
         TimedOutError: the broker did not answer in time.
         ConfigError: an argument cannot be (a bad URL, a topic with a wildcard).
         LapwingError: the connection broke, or the broker refused a message or a subscription.
@@ -52,6 +58,9 @@ class Client:
         receive_maximum: int = 1024,
         username: str | None = None,
         password: str | bytes | None = None,
+        ca: str | Path | None = None,
+        certificate: str | Path | None = None,
+        key: str | Path | None = None,
         will: Will | None = None,
         timeout_s: float = 10.0,
     ) -> None:
@@ -65,6 +74,7 @@ class Client:
         self._receive_maximum = receive_maximum
         self._username = username
         self._password = password.encode() if isinstance(password, str) else password
+        self._files = {"ca": ca, "certificate": certificate, "key": key}
         self._will = will
         self._core: _core.Client | None = None
         _check_numbers(keep_alive_s=keep_alive_s, receive_maximum=receive_maximum)
@@ -84,19 +94,29 @@ class Client:
                     username=self._username,
                     password=self._password,
                     will=self._will,
+                    **self._files,
                     timeout_s=self.timeout_s,
                 )
         return self
 
-    def disconnect(self, *, with_will: bool = False) -> None:
-        """Says goodbye and closes; ``with_will`` lets the will go out (5.0).
+    def disconnect(self, *, with_will: bool = False, session_expiry_s: int | None = None) -> None:
+        """Says goodbye and closes; does nothing when not connected.
 
-        Does nothing when not connected.
+        Args:
+            with_will: The will goes out (5.0).
+            session_expiry_s: How long the session stays, in place of what `connect` asked for (5.0). A session that was
+                opened without any time cannot be given some: that is a ConfigError, and the connection stays.
         """
-        core, self._core = self._core, None
-        if core is not None:
-            with core_failures(self.url):
-                core.disconnect(with_will=with_will, timeout_s=self.timeout_s)
+        if self._core is None:
+            return
+        with core_failures(self.url):
+            try:
+                self._core.disconnect(with_will=with_will, session_expiry_s=session_expiry_s, timeout_s=self.timeout_s)
+            except CoreError as failure:
+                if failure.code != "invalid":
+                    self._core = None
+                raise
+        self._core = None
 
     def abort(self) -> None:
         """Closes without a word, as a crash would: the broker sends the will."""
@@ -126,6 +146,7 @@ class Client:
         response_topic: str | None = None,
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
+        packet_id: int | None = None,
         hold: bool = False,
     ) -> None:
         """Sends a message; waits only while too many are unanswered or unsent. ``flush`` waits for all answers.
@@ -143,6 +164,8 @@ class Client:
             response_topic: Where to answer.
             correlation_data: What to answer with.
             message_expiry_s: After so many seconds the broker gives it to nobody.
+            packet_id: 1 to 65535, at QoS 1 and 2; by default one that is free is chosen. One whose last message has not
+                been answered yet is a ConfigError.
             hold: Leave it for the next call that is not held (``flush``, or a publish), or until 64 KiB have
                 gathered: many small messages share one write, for throughput.
         """
@@ -158,6 +181,7 @@ class Client:
                 response_topic=response_topic,
                 correlation_data=correlation_data,
                 message_expiry_s=message_expiry_s,
+                packet_id=packet_id,
                 hold=hold,
                 timeout_s=self.timeout_s,
             )
@@ -174,8 +198,19 @@ class Client:
         qos: int = 0,
         no_local: bool = False,
         retain_as_published: bool = False,
+        retain_handling: int = 0,
+        subscription_id: int | None = None,
     ) -> list[int]:
-        """Subscribes and waits for the answer; gives the granted QoS of each filter."""
+        """Subscribes and waits for the answer; gives the granted QoS of each filter.
+
+        Args:
+            filters: One filter, or several in one SUBSCRIBE.
+            qos: The most to be delivered with.
+            no_local: Not what this client publishes itself (5.0).
+            retain_as_published: Keep the retain flag of live messages (5.0).
+            retain_handling: Retained messages come at once (0), only if the subscription is new (1), never (2) (5.0).
+            subscription_id: 1 to 268435455; messages name it in ``subscription_ids`` (5.0).
+        """
         asked = [filters] if isinstance(filters, str) else list(filters)
         with core_failures(f"subscribe to {', '.join(asked)}"):
             return self._connected().subscribe(
@@ -183,6 +218,8 @@ class Client:
                 qos,
                 no_local=no_local,
                 retain_as_published=retain_as_published,
+                retain_handling=retain_handling,
+                subscription_id=subscription_id,
                 timeout_s=self.timeout_s,
             )
 

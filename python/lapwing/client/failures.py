@@ -11,6 +11,8 @@ from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutErro
 KINDS: dict[str, type[LapwingError]] = {
     "unreachable": ConnectError,
     "refused": ConnectError,
+    "tls": ConnectError,
+    "websocket": ConnectError,
     "timed_out": TimedOutError,
     "invalid": ConfigError,
     "profile": ConfigError,

@@ -19,6 +19,7 @@ class Message(NamedTuple):
         response_topic: Where to answer (5.0).
         correlation_data: What to answer with (5.0).
         message_expiry_s: Seconds it has left (5.0).
+        subscription_ids: Those of the subscriptions that it matched (5.0).
     """
 
     topic: str
@@ -31,3 +32,4 @@ class Message(NamedTuple):
     response_topic: str | None = None
     correlation_data: bytes | None = None
     message_expiry_s: int | None = None
+    subscription_ids: list[int] = []  # noqa: RUF012

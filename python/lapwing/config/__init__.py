@@ -9,9 +9,10 @@
 
 from lapwing.config.auth import AuthSection, access_json
 from lapwing.config.hooks import HooksSection
+from lapwing.config.http import HttpSection
 from lapwing.config.limits import Limits
 from lapwing.config.load import Loaded, load
-from lapwing.config.model import BrokerSection, Config, HttpSection, node_json
+from lapwing.config.model import BrokerSection, Config, node_json
 from lapwing.config.rules import RuleConfig
 from lapwing.config.streams import StreamConfig
 from lapwing.config.sys_tree import SysSection

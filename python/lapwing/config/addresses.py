@@ -33,15 +33,11 @@ def parse_http_address(address: str) -> str | None:
     """``HOST:PORT``, checked; ``"off"`` or nothing means no HTTP at all (None).
 
     Raises:
-        ValueError: not HOST:PORT, or an address beyond loopback.
+        ValueError: not HOST:PORT.
     """
     if address in ("", "off"):
         return None
-    host, port = split_host_port(address.removeprefix("http://").rstrip("/"))
-    if not is_loopback(host):
-        raise ValueError(
-            "HTTP has no authentication yet and listens on loopback only: use 127.0.0.1, [::1] or localhost"
-        )
+    host, port = split_host_port(address.removeprefix("http://").removeprefix("https://").rstrip("/"))
     return join_host_port(host, port)
 
 

@@ -11,15 +11,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import InitErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
 from lapwing.config.auth import AuthSection, access_tables
 from lapwing.config.hooks import HooksSection
+from lapwing.config.http import HttpSection, http_problem
 from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
 from lapwing.config.rules import Rules
@@ -82,24 +84,6 @@ class BrokerSection(BaseModel):
     """How long SIGTERM waits for what is in flight."""
 
 
-class HttpSection(BaseModel):
-    """Limits of the HTTP listener."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    connections_max: int = Field(default=256, ge=1, le=65_536)
-    """Connections; more are answered 503 and closed."""
-
-    reads_max: int = Field(default=8, ge=1, le=1_024)
-    """Stream reads at one time, each at most 64 MiB in memory; more are answered 503 with Retry-After."""
-
-    write_timeout: Duration = Field(default=30_000, ge=100, serialization_alias="write_timeout_ms")
-    """A reader that takes nothing for this long is cut off."""
-
-    keep_alive: Duration = Field(default=15_000, ge=1_000, serialization_alias="keep_alive_ms")
-    """A connection that sends no whole request for this long is closed."""
-
-
 class Config(BaseSettings):
     """The configuration of one broker."""
 
@@ -114,6 +98,13 @@ class Config(BaseSettings):
     auth: AuthSection = AuthSection()
     rules: Rules = []
 
+    @model_validator(mode="after")
+    def _http_is_safe(self) -> Self:
+        problem = http_problem(self.broker.http, self.http, has_users=self.auth.users is not None)
+        if problem:
+            raise _at(("broker", "http"), self.broker.http, problem)
+        return self
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -126,6 +117,12 @@ class Config(BaseSettings):
         """What is given, then the layers of ``load`` while it runs; nothing else is read."""
         del env_settings, dotenv_settings, file_secret_settings
         return (init_settings, *(_LayerSource(settings_cls, layer) for layer in _layers.get()))
+
+
+def _at(path: tuple[str, ...], value: object, problem: str) -> ValidationError:
+    """An error of the whole configuration, placed where its reader will look for it."""
+    error = InitErrorDetails(type=PydanticCustomError("unsafe", "{why}", {"why": problem}), loc=path, input=value)
+    return ValidationError.from_exception_data("Config", [error])
 
 
 class _LayerSource(PydanticBaseSettingsSource):

@@ -107,7 +107,7 @@ PROBLEMS = [
     ),
     ("[broker]\nlisten = 'udp://127.0.0.1:2'", {}, [], "must be a URL of the form"),
     ("[broker]\nlisten = []", {}, [], "broker.listen = [] (FILE:2): "),
-    ("[broker]\nhttp = '0.0.0.0:80'", {}, [], "HTTP has no authentication yet and listens on loopback only"),
+    ("[broker]\nhttp = '0.0.0.0:80'", {}, [], "no HTTP beyond loopback without users"),
     ("[broker]\nhttp = '127.0.0.1'", {}, [], "must be HOST:PORT"),
     ("[broker]\nhttp = '127.0.0.1:99999'", {}, [], "must be HOST:PORT"),
     ("[broker\n", {}, [], "not valid TOML: "),

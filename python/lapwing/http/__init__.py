@@ -1,15 +1,18 @@
 """The broker's HTTP side: streams as Arrow IPC, health, metrics. Never on a message's path.
 
-- Starlette and uvicorn in a thread of the broker's process; what reads a disk goes to a pool of threads and
-  runs in Rust without the interpreter lock.
-- Loopback only until there are identities (the configuration refuses other addresses).
-- Everything has a limit: connections, reads at a time, bytes of a request's head and body, the time a slow
-  reader may take. What is refused is counted in ``/metrics``.
-- Errors are JSON: ``{"error": {"code", "message", "remedy", ...evidence}}``.
+- Starlette and uvicorn in a thread of the broker's process; what reads a disk, or verifies a password, goes to a pool
+  of threads and runs in Rust without the interpreter lock.
+- The identities are MQTT's: a user with a password (Basic) or a token (Bearer), and the same rules. ``/healthz`` and
+  ``/readyz`` are open; every other path passes the gate. Whoever may not read a stream does not learn that it exists.
+- Beyond loopback only with users and TLS (the configuration refuses anything else).
+- Everything has a limit: connections and handshakes, reads at a time, bytes of a request's head and body, the time a
+  slow reader may take, failed attempts. What is refused is counted in ``/metrics``.
+- Errors are JSON: ``{"error": {"code", "message", "remedy", ...evidence}}``. No secret is in one, nor in a log.
 """
 
 from lapwing.http.app import make_app
+from lapwing.http.authority import Authority
 from lapwing.http.counters import HttpCounters
-from lapwing.http.server import HttpServer
+from lapwing.http.server import HttpServer, serve_http
 
-__all__ = ["HttpCounters", "HttpServer", "make_app"]
+__all__ = ["Authority", "HttpCounters", "HttpServer", "make_app", "serve_http"]

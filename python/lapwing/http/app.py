@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import anyio
@@ -13,9 +14,12 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from lapwing._core import CoreError
+from lapwing.http.caller import caller_of
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, answer_defect, answer_http_error, answer_routing_error
+from lapwing.http.gate import Gate
 from lapwing.http.guard import Guard
+from lapwing.http.identify import Identifier
 from lapwing.http.read import ReadEndpoint
 from lapwing.http.streams import Streams
 
@@ -26,8 +30,8 @@ if TYPE_CHECKING:
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def make_app(node: Node, settings: HttpSection, counters: HttpCounters) -> Starlette:
-    """The application for one node."""
+def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifier: Identifier) -> Starlette:
+    """The application for one node; ``identifier`` tells who sent a request."""
     streams = Streams(node)
     health = Health(node, counters)
     routes = [
@@ -45,9 +49,12 @@ def make_app(node: Node, settings: HttpSection, counters: HttpCounters) -> Starl
     ]
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, counters=counters, routes=routes)],
+        middleware=[
+            Middleware(Guard, counters=counters, routes=routes),
+            Middleware(Gate, identifier=identifier),
+        ],
         exception_handlers={
-            HttpError: answer_http_error,
+            HttpError: partial(answer_http_error, counters),
             HTTPException: answer_routing_error,
             Exception: answer_defect,
         },
@@ -73,8 +80,9 @@ class Health:
             return JSONResponse({"status": "ready"})
         raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
 
-    async def metrics(self, _request: Request) -> Response:
-        """``GET /metrics``: the node's counters and those of this side."""
+    async def metrics(self, request: Request) -> Response:
+        """``GET /metrics``: the node's counters and those of this side; they name streams, so rights are needed."""
+        caller_of(request.scope).need_to_administer()
         try:
             text = await anyio.to_thread.run_sync(self._node.metrics_text)
         except CoreError as error:

@@ -14,8 +14,14 @@ _HELP = {
     "lapwing_http_slow_readers_total": "Responses cut off: the reader took nothing for http.write_timeout.",
     "lapwing_http_connections_refused_total": "Connections refused: http.connections_max were open.",
     "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
+    "lapwing_http_handshakes_failed_total": "TLS handshakes that failed or did not end within http.keep_alive.",
+    "lapwing_http_refused_total": "Requests refused for who sent them, by reason.",
     "lapwing_http_body_bytes_total": "Bytes of stream bodies sent.",
 }
+
+
+REFUSALS = ("unauthenticated", "forbidden", "throttled", "busy")
+"""No valid credentials; no right; too many failed attempts from the address; too many verifications at a time."""
 
 
 class HttpCounters:
@@ -24,8 +30,10 @@ class HttpCounters:
     def __init__(self) -> None:
         self._values: Counter[tuple[str, str]] = Counter()
         for name in _HELP:
-            if name != "lapwing_http_requests_total":
+            if name not in ("lapwing_http_requests_total", "lapwing_http_refused_total"):
                 self._values[name, ""] = 0
+        for reason in REFUSALS:
+            self.add("lapwing_http_refused_total", 0, reason=reason)
 
     def add(self, name: str, amount: int = 1, **labels: str) -> None:
         """Adds to one counter; ``name`` is one of those with a help line here."""

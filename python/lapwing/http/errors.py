@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from lapwing.errors import CoreFailure
+from lapwing.http.counters import HttpCounters
 
 _log = logging.getLogger(__name__)
 _STATUS_OF_CORE = {
@@ -54,15 +55,25 @@ class HttpError(Exception):
         return JSONResponse({"error": self.body}, status_code=self.status, headers=self.headers)
 
 
+def unauthenticated(message: str) -> HttpError:
+    """401, with the ways in which a client can say who it is."""
+    challenge = 'Basic realm="lapwing", charset="UTF-8", Bearer realm="lapwing"'
+    remedy = "send a user's name and password (Basic) or a token (Bearer)"
+    return HttpError(401, "unauthenticated", message, remedy, headers={"WWW-Authenticate": challenge})
+
+
 def http_error_of_core(error: CoreFailure) -> HttpError:
     """The answer for an error of the Rust side; what is not the caller's fault is 500."""
     status = _STATUS_OF_CORE.get(error.code, 500)
     return HttpError(status, error.code, error.message, error.remedy, headers=None, **error.evidence)
 
 
-async def answer_http_error(_request: Request, error: Exception) -> JSONResponse:
-    """Starlette's handler for ``HttpError``."""
+async def answer_http_error(counters: HttpCounters, _request: Request, error: Exception) -> JSONResponse:
+    """Starlette's handler for ``HttpError``; what a route refuses for want of a right is counted."""
     assert isinstance(error, HttpError)
+    if error.status in (401, 403):
+        reason = "forbidden" if error.status == 403 else "unauthenticated"
+        counters.add("lapwing_http_refused_total", reason=reason)
     return error.response()
 
 

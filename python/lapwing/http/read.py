@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from lapwing._core import CoreError
+from lapwing.http.caller import Caller, caller_of
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, http_error_of_core
 from lapwing.http.parameters import ReadParameters, read_parameters
@@ -47,9 +48,12 @@ class ReadEndpoint:
         Raises:
             HttpError: for everything that is not a body of Arrow.
         """
+        caller = caller_of(scope)
+        # First of all: who may not read a stream learns nothing of it, not even that a parameter is wrong.
+        caller.need_to_read(scope["path_params"]["name"])
         wanted = read_parameters(Request(scope))
         with self._place():
-            response = await self._read(wanted)
+            response = await self._read(wanted, caller)
             try:
                 await response(scope, receive, send)
             except SlowReaderError:
@@ -74,8 +78,8 @@ class ReadEndpoint:
         finally:
             self._reads -= 1
 
-    async def _read(self, wanted: ReadParameters) -> Response:
-        stream = await self._streams.find(wanted.name)
+    async def _read(self, wanted: ReadParameters, caller: Caller) -> Response:
+        stream = await self._streams.find(wanted.name, caller)
         offset = wanted.offset_from
         if offset is None:
             offset = _first_offset(stream["partitions"], wanted)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import socket
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from lapwing.config.addresses import join_host_port, split_host_port
+from lapwing.config.http import is_open
 from lapwing.errors import AddressInUseError, BrokerError
-from lapwing.http.connections import limited_protocol
+from lapwing.http.app import make_app
+from lapwing.http.authority import Authority
+from lapwing.http.connections import LimitedProtocol, limited_protocol
 from lapwing.http.counters import HttpCounters
+from lapwing.http.identify import Identifier
+from lapwing.http.tls import ServerTls, TlsEntry
 
 if TYPE_CHECKING:
-    from lapwing.config import HttpSection
+    from lapwing._core import Node
+    from lapwing.config import Config, HttpSection
 
 _HEAD_BYTES_MAX = 64 << 10
 _BACKLOG = 256
@@ -25,22 +32,30 @@ _STOP_TIMEOUT_S = 5
 
 
 class HttpServer:
-    """One HTTP listener; started once, stopped once."""
+    """One HTTP listener; started once, stopped once.
 
-    def __init__(self, app: ASGIApp, address: str, settings: HttpSection, counters: HttpCounters) -> None:
+    Raises:
+        ConfigError: a file that TLS needs cannot be used.
+    """
+
+    def __init__(
+        self, app: ASGIApp, identifier: Identifier, address: str, settings: HttpSection, counters: HttpCounters
+    ) -> None:
         self._address = address
+        self._identifier = identifier
         self._settings = settings
+        self._tls = ServerTls(settings, counters) if settings.certificate is not None else None
         self._server = uvicorn.Server(self._uvicorn_config(app, counters))
         self._thread: threading.Thread | None = None
         self.url = ""
-        """``http://HOST:PORT`` with the real port, once started."""
+        """``http://HOST:PORT``, or ``https``, with the real port, once started."""
 
     def _uvicorn_config(self, app: ASGIApp, counters: HttpCounters) -> uvicorn.Config:
         keep_alive_s = max(1, self._settings.keep_alive // 1000)
         # h11 and not httptools: httptools has no limit on the size of a request's head.
         return uvicorn.Config(
             app,
-            http=limited_protocol(self._settings.connections_max, keep_alive_s, counters),
+            http=self._protocol(limited_protocol(self._settings.connections_max, keep_alive_s, counters)),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -55,6 +70,27 @@ class HttpServer:
             h11_max_incomplete_event_size=_HEAD_BYTES_MAX,
         )
 
+    def _protocol(self, plain: type[LimitedProtocol]) -> type[asyncio.Protocol]:
+        tls = self._tls
+        if tls is None:
+            return plain
+
+        def entry(*args: Any, **kwargs: Any) -> asyncio.Protocol:
+            inner = plain(*args, **kwargs)
+            return TlsEntry(tls, inner, lambda: len(inner.connections))
+
+        return cast("type[asyncio.Protocol]", entry)  # uvicorn only calls it
+
+    def reload(self) -> None:
+        """Verifies everybody anew, and reads the certificates again, for new connections.
+
+        Raises:
+            ConfigError: a file cannot be used; the old ones stay in force.
+        """
+        self._identifier.forget()
+        if self._tls is not None:
+            self._tls.reload()
+
     def start(self) -> None:
         """Listens; answers requests on return.
 
@@ -64,7 +100,7 @@ class HttpServer:
         """
         listener = _listen(self._address, self._settings.write_timeout)
         host, port = listener.getsockname()[:2]
-        self.url = f"http://{join_host_port(host, port)}"
+        self.url = f"{'http' if self._tls is None else 'https'}://{join_host_port(host, port)}"
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="lapwing-http", daemon=True)
         self._thread.start()
         self._wait_until_started()
@@ -84,8 +120,34 @@ class HttpServer:
         if self._thread is None:
             return
         self._server.should_exit = True
+        if self._tls is not None:
+            self._tls.stop()
         self._thread.join(_STOP_TIMEOUT_S * 2)
         self._thread = None
+
+
+def serve_http(node: Node, authority: Authority | None, config: Config) -> HttpServer:
+    """The HTTP side of ``node`` where ``config`` says, listening.
+
+    Args:
+        node: A started node.
+        authority: Its users and rules; None: there are neither.
+        config: The broker's configuration; its ``broker.http`` is set.
+
+    Raises:
+        LapwingError: it cannot listen, or a file of its TLS cannot be used.
+    """
+    address, settings, counters = config.broker.http or "", config.http, HttpCounters()
+    # Without users a name means nothing, and with users but no rules the anonymous would be as good as any of them.
+    anonymous = not is_open(address) and authority is not None and (not authority.has_users() or _has_rules(config))
+    identifier = Identifier(authority, anonymous=anonymous, failures_max=settings.failures_max, counters=counters)
+    server = HttpServer(make_app(node, settings, counters, identifier), identifier, address, settings, counters)
+    server.start()
+    return server
+
+
+def _has_rules(config: Config) -> bool:
+    return bool(getattr(config, "rules", ()))
 
 
 def _listen(address: str, write_timeout_ms: int) -> socket.socket:

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from lapwing._core import CoreError
+from lapwing.http.caller import Caller, caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
 
 if TYPE_CHECKING:
@@ -27,33 +28,36 @@ class Streams:
     def __init__(self, node: Node) -> None:
         self._node = node
 
-    async def index(self, _request: Request) -> Response:
-        """``GET /v1/streams``."""
-        return JSONResponse({"streams": await self._all()})
+    async def index(self, request: Request) -> Response:
+        """``GET /v1/streams``: those that the caller may know of."""
+        return JSONResponse({"streams": await self._seen_by(caller_of(request.scope))})
 
     async def info(self, request: Request) -> Response:
         """``GET /v1/streams/NAME``: as in the list, and its named readers."""
-        name = request.path_params["name"]
-        stream = await self.find(name)
+        name, caller = request.path_params["name"], caller_of(request.scope)
+        caller.need_to_see(name)
+        stream = await self.find(name, caller)
         readers = await _of_node(partial(self._node.readers, name))
         return JSONResponse({**stream, "readers": [_reader(*reader) for reader in readers]})
 
     async def forget(self, request: Request) -> Response:
         """``DELETE /v1/streams/NAME/readers/READER``: 204, or 404 when there is none of that name."""
         name, reader = request.path_params["name"], request.path_params["reader"]
-        await self.find(name)
+        caller = caller_of(request.scope)
+        caller.need_to_administer()
+        await self.find(name, caller)
         if await _of_node(partial(self._node.forget_reader, name, reader)):
             return Response(status_code=204)
         remedy = f"GET /v1/streams/{name} names those there are"
         raise HttpError(404, "reader_unknown", f"stream {name!r} remembers no reader {reader!r}", remedy)
 
-    async def find(self, name: str) -> dict[str, Any]:
-        """One stream.
+    async def find(self, name: str, caller: Caller) -> dict[str, Any]:
+        """One stream; whether the caller may read it has been asked before.
 
         Raises:
-            HttpError: 404, with the names that exist.
+            HttpError: 404, with the names that exist and that the caller may know of.
         """
-        streams = await self._all()
+        streams = await self._seen_by(caller)
         found = next((stream for stream in streams if stream["name"] == name), None)
         if found is not None:
             return found
@@ -61,10 +65,10 @@ class Streams:
         remedy = f"known streams: {', '.join(known)}" if known else "add [streams.NAME] to the configuration"
         raise HttpError(404, "stream_unknown", f"no stream {name!r}", remedy, streams=known)
 
-    async def _all(self) -> list[dict[str, Any]]:
+    async def _seen_by(self, caller: Caller) -> list[dict[str, Any]]:
         text = await _of_node(self._node.streams_json)
         streams: list[dict[str, Any]] = json.loads(text)["streams"]
-        return streams
+        return [stream for stream in streams if caller.may_see(stream["name"])]
 
 
 async def _of_node(ask: Callable[[], _Answer]) -> _Answer:

@@ -76,4 +76,4 @@ def has_password(line: str) -> bool:
         words = line.split()
     # Near misses too: a mistyped option is an error, but its line is remembered like any other.
     names = (word.partition("=")[0] for word in words if word.startswith("-"))
-    return any(get_close_matches(name, ["--password"], cutoff=0.7) for name in names)
+    return any(get_close_matches(name, ["--password"], cutoff=0.7) for name in names if name != "--password-file")

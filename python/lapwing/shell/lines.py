@@ -44,12 +44,14 @@ def message_row(client_id: str, message: Message) -> dict[str, Any]:
 def _properties(message: Message) -> dict[str, Any]:
     """The properties it has, but for the user's."""
     data = message.correlation_data
-    properties = {
+    properties: dict[str, Any] = {
         "content_type": message.content_type,
         "response_topic": message.response_topic,
         "correlation_data": None if data is None else payload_text(data),
         "message_expiry_s": message.message_expiry_s,
     }
+    if message.subscription_ids:
+        properties["subscription_ids"] = message.subscription_ids
     return {name: value for name, value in properties.items() if value is not None}
 
 

@@ -99,7 +99,7 @@ class Link:
         what = f"{self.client_id!r} is not connected any more{why}"
         return LapwingError(what, where=self.url, remedy=f"connect {self.client_id}")
 
-    def close(self, *, with_will: bool = False) -> None:
+    def close(self, *, with_will: bool = False, session_expiry_s: int | None = None) -> None:
         """Takes what has come, says goodbye and closes.
 
         Raises:
@@ -109,7 +109,7 @@ class Link:
         def goodbye(client: Client) -> None:
             while self._receive(client) == _BATCH:
                 pass
-            client.disconnect(with_will=with_will)
+            client.disconnect(with_will=with_will, session_expiry_s=session_expiry_s)
 
         try:
             self.ask(goodbye)
@@ -141,6 +141,9 @@ class Link:
             receive_maximum=settings.receive_maximum,
             username=settings.username,
             password=settings.password,
+            ca=settings.ca,
+            certificate=settings.certificate,
+            key=settings.key,
             will=settings.will if with_will else None,
             timeout_s=self._timeout_s,
         )

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from lapwing.client.identity import Identity
 from lapwing.errors import ConfigError, LapwingError
 from lapwing.shell.parse import parse
 from lapwing.shell.pipe import Pipe
@@ -17,14 +18,14 @@ _LINE_BYTES_MAX = 268_435_455
 """No MQTT packet is longer."""
 
 
-def run_script(source: BinaryIO, url: str, timeout_s: float, *, as_json: bool, keep_going: bool) -> int:
+def run_script(source: BinaryIO, url: str, timeout_s: float, who: Identity, *, as_json: bool, keep_going: bool) -> int:
     """Runs the lines of ``source``; gives the exit code: that of the first error, or 0.
 
     An error is shown with its line number. After the first one nothing more is run, unless ``keep_going``. A
     connection that was lost while no line needed it is an error too.
     """
     output = Pipe(sys.stdout)
-    shell = Shell(url, timeout_s, Screen(output.write, Pipe(sys.stderr).write, as_json=as_json))
+    shell = Shell(url, timeout_s, who, Screen(output.write, Pipe(sys.stderr).write, as_json=as_json))
     errors: list[LapwingError] = []
     try:
         for error in _run_lines(shell, source):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from lapwing.client import Client, Message
+from lapwing.client.identity import Identity
 from lapwing.errors import ConfigError, LapwingError, TimedOutError
 from lapwing.shell.arrivals import Arrivals
+from lapwing.shell.identified import identified
 from lapwing.shell.lines import client_table, verb_help, verb_list
 from lapwing.shell.link import Link
 from lapwing.shell.links import Links
@@ -34,15 +37,27 @@ class Shell:
     Args:
         url: The broker of a ``connect`` without ``--url``.
         timeout_s: For each answer of a broker, in seconds.
+        who: User and files of a ``connect`` that names no others.
         screen: Where everything is shown.
+        ask_password: Asks for a user's password; None: nobody is there to be asked.
     """
 
-    def __init__(self, url: str, timeout_s: float, screen: Screen) -> None:
+    def __init__(
+        self,
+        url: str,
+        timeout_s: float,
+        who: Identity,
+        screen: Screen,
+        *,
+        ask_password: Callable[[str], str] | None = None,
+    ) -> None:
         self.links = Links()
         self.seen = SeenTopics()
         self.screen = screen
         self._url = url
         self._timeout_s = timeout_s
+        self._who = who
+        self._ask_password = ask_password
         self._arrivals = Arrivals()
         self.lost: list[LapwingError] = []
         """Connections that were over without anybody having asked, in the order in which it was said."""
@@ -103,7 +118,9 @@ class Shell:
         name = command.client_id
         if self.links.connected(name):
             raise ConfigError(f"{name!r} is connected already", remedy=f"use {name}, or disconnect {name} first")
-        link = Link(command, command.url or self._url, self._timeout_s, self)
+        url = command.url or self._url
+        settings = identified(command, self._who, same_broker=url == self._url, ask_password=self._ask_password)
+        link = Link(settings, url, self._timeout_s, self)
         resumed = link.open()
         self.links.add(link)
         self.screen.done(f"{name} connected to {link.url}{', session resumed' if resumed else ''}")
@@ -112,20 +129,24 @@ class Shell:
         link = self.links.get(command.client_id)
         if command.with_will:
             _needs_5(link, "--with-will", remedy="use --abort")
+        if command.expiry_s is not None:
+            _needs_5(link, "--expiry")
+        if command.expiry_s and not link.settings.session_expiry_s:
+            what = f"{link.client_id!r} has a session that ends with its connection"
+            raise ConfigError(what, remedy="connect it with --session-expiry: --expiry only changes that")
         self.links.remove(link)
         if command.abort:
             link.abort()
         elif link.lost is None:
-            link.close(with_will=command.with_will)
+            link.close(with_will=command.with_will, session_expiry_s=command.expiry_s)
         if command.forget:
             link.forget()
         self.screen.done(f"{link.client_id} disconnected{', its session ended' if command.forget else ''}")
 
     def _subscribe(self, command: Subscribe) -> None:
         link = self.links.get(command.client_id)
-        for name, given in (("--no-local", command.no_local), ("--retain-as-published", command.retain_as_published)):
-            if given:
-                _needs_5(link, name)
+        for name in command.only_in_5():
+            _needs_5(link, name)
         # One SUBSCRIBE each: of several in one, the client cannot say which the broker has granted.
         for topic_filter in command.filters:
             granted = link.ask(partial(_subscribe_one, link=link, command=command, topic_filter=topic_filter))
@@ -178,6 +199,8 @@ def _subscribe_one(client: Client, link: Link, command: Subscribe, topic_filter:
         qos=command.qos,
         no_local=command.no_local,
         retain_as_published=command.retain_as_published,
+        retain_handling=command.retain_handling or 0,
+        subscription_id=command.subscription_id,
     )[0]
     link.subscriptions[topic_filter] = granted
     return granted
@@ -195,5 +218,6 @@ def _publish_one(client: Client, command: Publish) -> None:
         response_topic=command.response_topic,
         correlation_data=None if data is None else data.encode(),
         message_expiry_s=command.expiry_s,
+        packet_id=command.packet_id,
     )
     client.flush()

@@ -10,10 +10,11 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import has_focus
-from prompt_toolkit.history import History, InMemoryHistory
+from prompt_toolkit.history import DummyHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.patch_stdout import patch_stdout
 
+from lapwing.client.identity import Identity
 from lapwing.errors import LapwingError
 from lapwing.shell.completion import Known, candidates
 from lapwing.shell.history import LineHistory, history_file
@@ -27,12 +28,13 @@ from lapwing.shell.verbs import Quit
 _NAME_MAX = 32
 
 
-def run_terminal(url: str, timeout_s: float, *, as_json: bool) -> int:
+def run_terminal(url: str, timeout_s: float, who: Identity, *, as_json: bool) -> int:
     """Runs what is typed, until Ctrl-D or ``quit``; errors are shown and the shell goes on."""
     # Whatever any thread prints while a line is typed goes above that line. `raw`: our own colours pass.
     with quiet_keyboard(), patch_stdout(raw=True):
         colours = "NO_COLOR" not in os.environ
-        shell = Shell(url, timeout_s, Screen(_print, _print, chatty=True, colours=colours, as_json=as_json))
+        screen = Screen(_print, _print, chatty=True, colours=colours, as_json=as_json)
+        shell = Shell(url, timeout_s, who, screen, ask_password=_ask_password)
         try:
             _Terminal(shell, url).run()
         finally:
@@ -44,6 +46,15 @@ def run_terminal(url: str, timeout_s: float, *, as_json: bool) -> int:
 def _print(text: str) -> None:
     sys.stdout.write(text)
     sys.stdout.flush()
+
+
+def _ask_password(username: str) -> str:
+    """Typed unseen, and in no history."""
+    session: PromptSession[str] = PromptSession(is_password=True, history=DummyHistory())
+    try:
+        return session.prompt(f"password of {printable(username)}: ", handle_sigint=False)
+    except EOFError as error:
+        raise KeyboardInterrupt from error
 
 
 class _Terminal:

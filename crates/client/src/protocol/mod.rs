@@ -12,8 +12,9 @@ use crate::keep_alive::KeepAlive;
 use crate::options::Options;
 use crate::received::Received;
 use lapwing_codec::{
-    Ack, Connect, ConnectProperties, Disconnect, EncodeError, Limits, Packet, PacketId, Publish, QoS, ReasonCode,
-    Subscribe, SubscribeFilters, SubscribeProperties, Unsubscribe, UnsubscribeFilters, Version, Will, WillProperties,
+    Ack, Connect, ConnectProperties, Disconnect, DisconnectProperties, EncodeError, Limits, Packet, PacketId, Publish,
+    QoS, ReasonCode, Subscribe, SubscribeFilters, SubscribeProperties, SubscriptionId, Unsubscribe, UnsubscribeFilters,
+    Version, Will, WillProperties,
 };
 
 /// Where a connection stands.
@@ -33,6 +34,9 @@ pub enum SendError {
     /// The window is full, or old messages go first: try again after an `acknowledged`.
     #[error("the window of unanswered messages is full")]
     WindowFull,
+    /// The packet id that the caller chose has not been answered yet.
+    #[error("packet id {0} is in use: its last message has not been answered yet")]
+    PacketIdInUse(u16),
     /// No connection.
     #[error("not connected")]
     NotConnected,
@@ -147,24 +151,25 @@ impl Protocol {
         Ok(())
     }
 
-    /// Appends a PUBLISH to `out`. Its `packet_id` and `dup` are set here. `token` comes back in `acknowledged`.
+    /// Appends a PUBLISH to `out`. Its `dup` is set here, and at QoS 1 and 2 its `packet_id` unless the caller chose one.
+    /// `token` comes back in `acknowledged`.
     ///
     /// # Errors
-    /// `WindowFull` for QoS 1 and 2 while `room` is 0; nothing was appended.
+    /// `WindowFull` for QoS 1 and 2 while `room` is 0; `PacketIdInUse`; nothing was appended.
     pub fn publish(&mut self, mut publish: Publish<'_>, token: u64, out: &mut Vec<u8>) -> Result<(), SendError> {
         if self.state != State::Connected {
             return Err(SendError::NotConnected);
         }
         self.check_against_server(&publish)?;
         publish.dup = false;
-        publish.packet_id = None;
         if publish.qos == QoS::AtMostOnce {
+            publish.packet_id = None;
             return Ok(publish.encode(self.version, out)?);
         }
         if self.inflight.room() == 0 {
             return Err(SendError::WindowFull);
         }
-        let id = self.inflight.start(Inflight::stage_of(publish.qos), token).ok_or(SendError::WindowFull)?;
+        let id = self.take_id(Inflight::stage_of(publish.qos), publish.packet_id, token)?;
         publish.packet_id = Some(id);
         let start = out.len();
         if let Err(error) = publish.encode(self.version, out) {
@@ -175,6 +180,14 @@ impl Protocol {
             self.inflight.keep(id, &out[start..]);
         }
         Ok(())
+    }
+
+    fn take_id(&mut self, stage: Stage, chosen: Option<PacketId>, token: u64) -> Result<PacketId, SendError> {
+        match chosen {
+            None => self.inflight.start(stage, token).ok_or(SendError::WindowFull),
+            Some(id) if self.inflight.start_as(id, stage, token) => Ok(id),
+            Some(id) => Err(SendError::PacketIdInUse(id.get())),
+        }
     }
 
     fn check_against_server(&self, publish: &Publish<'_>) -> Result<(), SendError> {
@@ -191,12 +204,22 @@ impl Protocol {
         Ok(())
     }
 
-    /// Appends a SUBSCRIBE. `token` comes back in `subscribed`.
+    /// Appends a SUBSCRIBE; with `subscription_id` (5.0) the broker names it in each message. `token` comes back in
+    /// `subscribed`.
     ///
     /// # Errors
     /// Not connected, no packet id free, or not writable in this version.
-    pub fn subscribe(&mut self, filters: SubscribeFilters<'_>, token: u64, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let properties = SubscribeProperties::default();
+    pub fn subscribe(
+        &mut self,
+        filters: SubscribeFilters<'_>,
+        subscription_id: Option<SubscriptionId>,
+        token: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
+        if subscription_id.is_some() && !self.version.has_properties() {
+            return Err(SendError::Unsupported("subscription identifiers: MQTT 3.1.1 has none"));
+        }
+        let properties = SubscribeProperties { subscription_id, ..Default::default() };
         self.control(Stage::SubAck, token, out, |packet_id| {
             Packet::Subscribe(Subscribe { packet_id, properties, filters })
         })
@@ -247,17 +270,24 @@ impl Protocol {
         }
     }
 
-    /// Appends DISCONNECT; the connection is over. `reason` `DisconnectWithWill` (5.0) lets the will go out.
+    /// Appends DISCONNECT; the connection is over. `reason` `DisconnectWithWill` (5.0) lets the will go out;
+    /// `session_expiry_s` (5.0) replaces the session expiry that CONNECT asked for.
     ///
     /// # Errors
     /// None in practice.
-    pub fn disconnect(&mut self, reason: ReasonCode, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    pub fn disconnect(
+        &mut self,
+        reason: ReasonCode,
+        session_expiry_s: Option<u32>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
         let was = std::mem::replace(&mut self.state, State::Disconnected);
         if was != State::Connected {
             return Ok(());
         }
         let reason = if self.version.has_properties() { reason } else { ReasonCode::Success };
-        Packet::Disconnect(Disconnect::new(reason)).encode(self.version, out)
+        let properties = DisconnectProperties { session_expiry_s, ..Default::default() };
+        Packet::Disconnect(Disconnect { reason, properties }).encode(self.version, out)
     }
 
     /// The connection is gone; the session stays.

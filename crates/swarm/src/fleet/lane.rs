@@ -274,7 +274,7 @@ impl Lane {
             self.report.unsent += device.pending.len() as u64;
             self.report.unacknowledged += device.protocol.unanswered() as u64;
             let Device { link: Some(link), protocol, .. } = device else { continue };
-            if protocol.disconnect(ReasonCode::Success, &mut link.output).is_ok() {
+            if protocol.disconnect(ReasonCode::Success, None, &mut link.output).is_ok() {
                 // Nobody waits for an answer; a broker that hung up first does not matter any more.
                 let _ = link.flush();
             }

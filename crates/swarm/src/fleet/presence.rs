@@ -155,7 +155,7 @@ impl Lane {
         (device.leaving, device.wanted) = (false, false);
         if let Device { link: Some(link), protocol, stage: Stage::Online, .. } = device {
             self.report.counts.leaves += 1;
-            if protocol.disconnect(ReasonCode::Success, &mut link.output).is_ok() {
+            if protocol.disconnect(ReasonCode::Success, None, &mut link.output).is_ok() {
                 // What a full socket does not take is lost with the connection: the broker then sees a drop.
                 let _ = link.flush();
             }

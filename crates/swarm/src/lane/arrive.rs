@@ -129,7 +129,7 @@ impl Lane {
             .push(&self.plan.filter(subscriber.index), SubscriptionOptions::new(self.profile.qos()))
             .map_err(ClientError::from)
             .and_then(|()| {
-                let sent = protocol.subscribe(filters.as_ref(), 0, &mut link.output);
+                let sent = protocol.subscribe(filters.as_ref(), None, 0, &mut link.output);
                 sent.map_err(|error| ClientError::Invalid(error.to_string()))
             });
         match asked {

@@ -285,7 +285,7 @@ impl Lane {
     fn leave(&mut self) {
         for client in &mut self.clients {
             let SimClient { link: Some(link), protocol, .. } = client else { continue };
-            if protocol.disconnect(ReasonCode::Success, &mut link.output).is_ok() {
+            if protocol.disconnect(ReasonCode::Success, None, &mut link.output).is_ok() {
                 let _ = link.flush();
             }
         }
@@ -316,7 +316,7 @@ pub(crate) fn clients_in_process(profile: &Profile) -> u64 {
 
 /// Looks the broker's address up once for all lanes.
 pub(crate) fn look_up(url: &str) -> Result<SocketAddr, SwarmError> {
-    let found = Address::parse(url).and_then(|address| address.resolve());
+    let found = Address::parse(url).and_then(Address::plain_tcp).and_then(|address| address.resolve());
     let found = found.map_err(|error| match error {
         ClientError::Invalid(what) => SwarmError::Profile { key: "url", value: url.to_owned(), remedy: what },
         error => SwarmError::Client { client_id: "all".to_owned(), reason: error.to_string(), label: error.label() },

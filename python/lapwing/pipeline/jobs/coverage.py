@@ -20,7 +20,8 @@ from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.jobs.progress import NOTHING_YET, JobResult, ProgressCallback
 from lapwing.pipeline.session import session
 from lapwing.pipeline.source.address import StreamAddress
-from lapwing.pipeline.source.client import StreamClient, StreamState
+from lapwing.pipeline.source.client import StreamState
+from lapwing.pipeline.source.options import SourceOptions
 from lapwing.pipeline.transforms.coverage import SERVED_DBM
 from lapwing.pipeline.transforms.parse import observed
 
@@ -62,6 +63,7 @@ class CoverageJob:
         self._options = {k.removeprefix("lapwing."): given.pop(k) for k in list(given) if k.startswith("lapwing.")}
         self._served_dbm = int(self._options.pop("served_dbm", SERVED_DBM))
         self._address = StreamAddress.parse(source)
+        self._source = SourceOptions.parse({**self._options, "url": str(self._address)})
         self._out = Path(out)
         self._checkpoint = Path(checkpoint) if checkpoint else self._out / "checkpoint"
         self._trigger = trigger
@@ -166,7 +168,7 @@ class CoverageJob:
         return replace(done, pictures=tuple(pictures), seconds_by_phase=phases)
 
     def _look(self) -> StreamState:
-        with StreamClient(self._address) as client:
+        with self._source.client() as client:
             return client.state()
 
     def _resumed(self, tables: CoverageTables) -> dict[str, str]:

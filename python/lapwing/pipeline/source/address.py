@@ -32,6 +32,10 @@ class StreamAddress:
             port = parts.port
         except ValueError as error:
             raise ConfigError(f"source {url!r} is no URL: {error}", where="--source", remedy=_REMEDY) from None
+        if "@" in parts.netloc:
+            # Not shown: what stands there is a secret, and a URL is shown everywhere.
+            remedy = "give user, token or a file of one as options of their own"
+            raise ConfigError("source has a user in its URL", where="--source", remedy=remedy)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ConfigError(f"source {url!r} is no HTTP address", where="--source", remedy=_REMEDY)
         path = parts.path.rstrip("/")

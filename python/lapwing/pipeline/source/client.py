@@ -17,6 +17,7 @@ from urllib.parse import urlencode
 import pyarrow as pa
 
 from lapwing.contracts.envelope import ENVELOPE, METADATA_KEY
+from lapwing.credentials import Credentials
 from lapwing.errors import (
     ConnectError,
     LapwingError,
@@ -25,6 +26,7 @@ from lapwing.errors import (
     StreamError,
     StreamUnknownError,
 )
+from lapwing.https import open_connection, tls_reason
 from lapwing.pipeline.source.address import StreamAddress
 
 _SCHEMA = ENVELOPE.arrow_schema()
@@ -65,6 +67,8 @@ class StreamClient:
         timeout_s: For a connection and for each answer.
         retry_s: How long a lost connection is tried again before `ConnectError`; 0: not at all.
         reader: A name under which the broker remembers how far this reader is.
+        credentials: Who reads.
+        ca: File of the authorities to trust over TLS; empty: those of this machine.
     """
 
     def __init__(
@@ -74,11 +78,15 @@ class StreamClient:
         timeout_s: float = 30.0,
         retry_s: float = 0.0,
         reader: str | None = None,
+        credentials: Credentials | None = None,
+        ca: str = "",
     ) -> None:
         self.address = address
         self._timeout_s = timeout_s
         self._retry_s = retry_s
         self._reader = reader
+        self._credentials = credentials or Credentials()
+        self._ca = ca
         self._connection: http.client.HTTPConnection | None = None
 
     def __enter__(self) -> Self:
@@ -148,6 +156,9 @@ class StreamClient:
                 return self._once(target)
             except (OSError, http.client.HTTPException) as error:
                 self.close()
+                if isinstance(error, OSError) and (reason := tls_reason(error)):
+                    remedy = "give the authority's certificate as ca, and the name that the broker's certificate has"
+                    raise ConnectError(reason, where=str(self.address), remedy=remedy) from None
                 if time.monotonic() >= deadline:
                     raise ConnectError(
                         f"nobody answers: {error or type(error).__name__}",
@@ -167,9 +178,9 @@ class StreamClient:
 
     def _once(self, target: str) -> tuple[Mapping[str, str], bytes]:
         if self._connection is None:
-            kind = http.client.HTTPSConnection if self.address.scheme == "https" else http.client.HTTPConnection
-            self._connection = kind(self.address.host, self.address.port, timeout=self._timeout_s)
-        self._connection.request("GET", target)
+            to = self.address
+            self._connection = open_connection(to.scheme, to.host, to.port, timeout_s=self._timeout_s, ca=self._ca)
+        self._connection.request("GET", target, headers=self._credentials.headers())
         answer = self._connection.getresponse()
         body = answer.read()
         if answer.status != http.client.OK:
@@ -188,6 +199,8 @@ class StreamClient:
             return OffsetTrimmedError(what, where=where, remedy=remedy, first_offset=first, next_offset=end)
         if status == http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             return OffsetAheadError(what, where=where, remedy=remedy, next_offset=end)
+        if status in (http.client.UNAUTHORIZED, http.client.FORBIDDEN, http.client.TOO_MANY_REQUESTS):
+            return ConnectError(what, where=where, remedy=remedy)
         kind = StreamUnknownError if status == http.client.NOT_FOUND else StreamError
         return kind(what, where=where, remedy=remedy)
 

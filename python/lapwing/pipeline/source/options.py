@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from lapwing.credentials import Credentials, find_credentials
 from lapwing.errors import ConfigError
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient
+
+_WHERE = 'format("lapwing")'
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,18 @@ class SourceOptions:
     """For a connection and for each answer."""
     retry_s: float = 10.0
     """How long a lost broker is tried again before the query fails."""
+    token_file: str = ""
+    """A file whose first line is a token, read where and when it is needed; without one: ``LAPWING_TOKEN``."""
+    user: str = ""
+    """A user, in place of a token."""
+    password_file: str = ""
+    """A file whose first line is the user's password; without one: ``LAPWING_PASSWORD``."""
+    ca: str = ""
+    """A file with the authorities to trust over https, in PEM; empty: those of the machine."""
+    token: str = field(default="", repr=False)
+    """A token itself: it travels to the workers inside Spark, where a file or the environment would not."""
+    password: str = field(default="", repr=False)
+    """The user's password itself; as `token`."""
 
     @classmethod
     def parse(cls, given: Mapping[str, str]) -> SourceOptions:
@@ -51,24 +66,45 @@ class SourceOptions:
         Raises:
             ConfigError: An option is unknown, missing, or no such value.
         """
-        lowered = {name.lower(): value for name, value in given.items() if name.lower() not in ("path",)}
-        known = {field.name: field for field in fields(cls)}
-        for name in lowered:
-            if name not in known:
-                raise _wrong(name, given.get(name, ""), f"options are {', '.join(known)}")
-        if "url" not in lowered:
+        known = {_plain(each.name): each for each in fields(cls)}
+        typed: dict[str, Any] = {}
+        for name, value in given.items():
+            if name.lower() == "path":
+                continue
+            if (each := known.get(_plain(name))) is None:
+                # Its value is not shown: a misspelled secret is one all the same.
+                remedy = f"options are {', '.join(each.name for each in known.values())}"
+                raise ConfigError(f"there is no option {name}", where=_WHERE, remedy=remedy)
+            typed[each.name] = _typed(each.name, str(each.type), value)
+        if "url" not in typed:
             raise _wrong("url", "", "give http://HOST:PORT/v1/streams/NAME")
-        typed = {name: _typed(name, str(known[name].type), value) for name, value in lowered.items()}
         options = cls(**typed)
         StreamAddress.parse(options.url)
         options.start_offsets()
         options.until_offsets()
+        options.credentials()
         return options
 
     def client(self) -> StreamClient:
         """A client with these limits."""
-        address = StreamAddress.parse(self.url)
-        return StreamClient(address, timeout_s=self.timeout_s, retry_s=self.retry_s, reader=self.reader or None)
+        return StreamClient(
+            StreamAddress.parse(self.url),
+            timeout_s=self.timeout_s,
+            retry_s=self.retry_s,
+            reader=self.reader or None,
+            credentials=self.credentials(),
+            ca=self.ca,
+        )
+
+    def credentials(self) -> Credentials:
+        """Who reads: looked up on the machine that asks, so that a file or a variable need not travel."""
+        return find_credentials(
+            user=self.user,
+            password=self.password,
+            password_file=self.password_file,
+            token=self.token,
+            token_file=self.token_file,
+        )
 
     def task_count(self) -> int:
         """`tasks`, with its default filled in."""
@@ -81,6 +117,11 @@ class SourceOptions:
     def until_offsets(self) -> Mapping[int, int] | None:
         """The offsets that `until` names; None where it is not set."""
         return _offsets("until", self.until) if self.until else None
+
+
+def _plain(name: str) -> str:
+    """Spark keeps no case: ``tokenFile``, ``token_file`` and ``tokenfile`` are one."""
+    return name.lower().replace("_", "")
 
 
 def _offsets(name: str, text: str) -> Mapping[int, int]:
@@ -108,4 +149,4 @@ def _typed(name: str, kind: str, value: str) -> Any:
 
 
 def _wrong(name: str, value: str, remedy: str) -> ConfigError:
-    return ConfigError(f"option {name} = {value!r} cannot be", where='format("lapwing")', remedy=remedy)
+    return ConfigError(f"option {name} = {value!r} cannot be", where=_WHERE, remedy=remedy)

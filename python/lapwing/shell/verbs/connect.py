@@ -28,6 +28,10 @@ class Connect(Command):
         username: User name.
         password: Password; not in ``repr``.
         will: Its last will.
+        password_file: A file whose first line is the password.
+        ca: File with the authorities to trust over TLS.
+        certificate: File with the client's own certificate.
+        key: File with its key.
     """
 
     client_id: str
@@ -40,6 +44,10 @@ class Connect(Command):
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     will: Will | None = None
+    password_file: str | None = None
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,12 +59,14 @@ class Disconnect(Command):
         forget: End its session at the broker too.
         with_will: Let the will go out (5.0).
         abort: Close without a word, as a crash would.
+        expiry_s: How long the session stays from now on, in seconds (5.0).
     """
 
     client_id: str | None = None
     forget: bool = False
     with_will: bool = False
     abort: bool = False
+    expiry_s: int | None = None
 
 
 def _connect(given: Given) -> Connect:
@@ -66,6 +76,8 @@ def _connect(given: Given) -> Connect:
     version = given.integer("--version", 4, 5) or 5
     if version < 5:
         _only_in_5(given, "--session-expiry", "--receive-maximum", "--will-delay")
+    if given.flag("--password") and given.flag("--password-file"):
+        raise ConfigError("--password and --password-file", remedy="give one")
     keep_alive_s = given.integer("--keep-alive", 0, _U16_MAX)
     return Connect(
         client_id,
@@ -78,6 +90,10 @@ def _connect(given: Given) -> Connect:
         username=given.text("--username"),
         password=given.text("--password"),
         will=_will(given),
+        password_file=given.text("--password-file"),
+        ca=given.text("--ca"),
+        certificate=given.text("--cert"),
+        key=given.text("--key"),
     )
 
 
@@ -102,10 +118,15 @@ def _will(given: Given) -> Will | None:
 
 
 def _disconnect(given: Given) -> Disconnect:
-    options = [given.flag(name) for name in ("--forget", "--with-will", "--abort")]
-    if options[1] and options[2]:
+    forget, with_will, abort = (given.flag(name) for name in ("--forget", "--with-will", "--abort"))
+    if with_will and abort:
         raise ConfigError("--with-will and --abort", remedy="give one: the will goes out either way")
-    return Disconnect(given.argument(0), *options)
+    expiry_s = given.integer("--expiry", 0, U32_MAX)
+    if expiry_s is not None and abort:
+        raise ConfigError("--expiry and --abort", remedy="give one: an abort says nothing to the broker")
+    if expiry_s is not None and forget:
+        raise ConfigError("--expiry and --forget", remedy="give one: a forgotten session has no time left")
+    return Disconnect(given.argument(0), forget, with_will, abort, expiry_s)
 
 
 CONNECT = Verb(
@@ -120,15 +141,24 @@ CONNECT = Verb(
         Option("--session-expiry", "How long the session outlives the connection (5.0).", "SECONDS"),
         Option("--keep-alive", "Ping after so much silence; 0: never. Default: 60.", "SECONDS"),
         Option("--receive-maximum", "QoS 1 and 2 messages on their way to us at a time (5.0).", "N"),
-        Option("--username", "User name.", "NAME"),
+        Option("--username", "User name; its password is asked for where none is given.", "NAME"),
         Option("--password", "Password; such a line is not kept in the history.", "TEXT"),
+        Option("--password-file", "A file whose first line is the password.", "FILE"),
+        Option("--ca", "Authorities to trust over TLS, in PEM; default: this machine's.", "FILE"),
+        Option("--cert", "The client's own certificate, in PEM.", "FILE"),
+        Option("--key", "Its key; default: in the certificate's file.", "FILE"),
         Option("--will-topic", "Where the last will goes.", "TOPIC", noun=Noun.TOPIC),
         Option("--will-message", "What it says; default: nothing.", "TEXT"),
         Option("--will-qos", "With which QoS.", "0|1|2", choices=("0", "1", "2")),
         Option("--will-retain", "The broker keeps it."),
         Option("--will-delay", "How long the broker waits first (5.0).", "SECONDS"),
     ),
-    ("connect d1", "connect d2 --version 4 --url tcp://127.0.0.1:1883", "connect d3 --resume --session-expiry 3600"),
+    (
+        "connect d1",
+        "connect d2 --version 4 --url tcp://127.0.0.1:1883",
+        "connect d3 --resume --session-expiry 3600",
+        "connect d4 --url tls://broker.example --ca ca.pem --username d4",
+    ),
 )
 
 DISCONNECT = Verb(
@@ -140,6 +170,7 @@ DISCONNECT = Verb(
         Option("--forget", "End its session at the broker too."),
         Option("--with-will", "Let the will go out (5.0)."),
         Option("--abort", "Close without a word, as a crash would."),
+        Option("--expiry", "How long the session stays from now on (5.0).", "SECONDS"),
     ),
-    ("disconnect", "disconnect d3 --forget"),
+    ("disconnect", "disconnect d3 --forget", "disconnect d3 --expiry 60"),
 )

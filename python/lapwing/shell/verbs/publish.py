@@ -28,6 +28,7 @@ class Publish(Command):
         correlation_data: What to answer with, as UTF-8 (5.0).
         expiry_s: Seconds until it is of no use (5.0).
         client_id: Which client; ``None``: the current one.
+        packet_id: The packet id to send it with, at QoS 1 and 2; ``None``: the client library chooses.
     """
 
     topic: str
@@ -40,6 +41,7 @@ class Publish(Command):
     correlation_data: str | None = None
     expiry_s: int | None = None
     client_id: str | None = None
+    packet_id: int | None = None
 
     def first_property(self) -> str | None:
         """The option of the first MQTT 5.0 property it has, if any."""
@@ -49,8 +51,9 @@ class Publish(Command):
 
 def _publish(given: Given) -> Publish:
     qos = given.integer("--qos", 0, 2) or 0
-    if given.integer("--packet-id", 1, 65_535) is not None:
-        _refuse_packet_id(qos)
+    packet_id = given.integer("--packet-id", 1, 65_535)
+    if packet_id is not None and qos == 0:
+        raise ConfigError("--packet-id at QoS 0", remedy="a message has a packet id at --qos 1 and 2 only")
     response_topic = given.text("--response-topic")
     return Publish(
         check_topic(given.arguments[0]),
@@ -63,14 +66,8 @@ def _publish(given: Given) -> Publish:
         given.text("--correlation-data"),
         given.integer("--expiry", 0, U32_MAX),
         given.text("--id"),
+        packet_id,
     )
-
-
-def _refuse_packet_id(qos: int) -> None:
-    """Packet ids are the client library's: two messages in flight must not share one, and it alone knows."""
-    if qos == 0:
-        raise ConfigError("--packet-id at QoS 0", remedy="a message has a packet id at --qos 1 and 2 only")
-    raise ConfigError("--packet-id is not offered by the client library yet", remedy="leave it out: it chooses one")
 
 
 PUB = Verb(
@@ -86,12 +83,13 @@ PUB = Verb(
         Option("--response-topic", "Where to answer (5.0).", "TOPIC", noun=Noun.TOPIC),
         Option("--correlation-data", "What to answer with (5.0).", "TEXT"),
         Option("--expiry", "Of no use after so long (5.0).", "SECONDS"),
-        Option("--packet-id", "Not offered yet: the client library chooses.", "N"),
+        Option("--packet-id", "Send it with this packet id, at QoS 1 and 2; default: a free one.", "N"),
         AS_CLIENT,
     ),
     (
         "pub lamps/kitchen on --retain",
         "pub alarms 'fire on floor 3' --qos 1 -p floor=3",
         "pub t -- --starts-with-dashes",
+        "pub t again --qos 1 --packet-id 7",
     ),
 )

@@ -1,0 +1,109 @@
+//! The client's side of TLS: whom it trusts, how it shows itself, and what is wrong when it fails.
+//!
+//! The name in the address is checked against the broker's certificate, always: there is no switch to turn it off.
+
+use super::carrier::TlsStream;
+use super::{is_timeout, limit};
+use crate::address::Address;
+use crate::error::ClientError;
+use crate::tls_options::TlsOptions;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use std::io;
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Everything TLS needs to know before it begins.
+///
+/// # Errors
+/// `Invalid`: a file that cannot be read or has nothing of use in it.
+pub(crate) fn client_config(options: &TlsOptions) -> Result<Arc<ClientConfig>, ClientError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ClientError::Tls(error.to_string()))?
+        .with_root_certificates(trusted(options.ca.as_deref())?);
+    let config = match (&options.certificate, &options.key) {
+        (None, None) => builder.with_no_client_auth(),
+        (Some(certificate), key) => {
+            // Chain and key may lie in one file.
+            let key_file = key.as_ref().unwrap_or(certificate);
+            let key = PrivateKeyDer::from_pem_file(key_file).map_err(|error| unusable(key_file, &error))?;
+            builder
+                .with_client_auth_cert(certificates(certificate)?, key)
+                .map_err(|error| unusable(certificate, &error))?
+        }
+        (None, Some(key)) => {
+            return Err(ClientError::Invalid(format!("key {} without a certificate: give both", key.display())));
+        }
+    };
+    Ok(Arc::new(config))
+}
+
+/// Shakes hands over `tcp`.
+///
+/// # Errors
+/// `Tls`: the broker's certificate is not trusted or is not this host's, or it does not speak TLS; `TimedOut`.
+pub(crate) fn shake_hands(
+    mut tcp: TcpStream,
+    config: Arc<ClientConfig>,
+    address: &Address,
+    deadline: Instant,
+) -> Result<TlsStream, ClientError> {
+    let begun = Instant::now();
+    let name = ServerName::try_from(address.host.clone())
+        .map_err(|_| ClientError::Invalid(format!("{:?} can stand in no certificate", address.host)))?;
+    let mut connection = ClientConnection::new(config, name).map_err(|error| ClientError::Tls(error.to_string()))?;
+    while connection.is_handshaking() {
+        limit(&tcp, deadline).map_err(ClientError::Lost)?;
+        match connection.complete_io(&mut tcp) {
+            Ok(_) => {}
+            Err(error) if is_timeout(&error) && Instant::now() < deadline => {}
+            Err(error) if is_timeout(&error) => {
+                let after_s = deadline.saturating_duration_since(begun).as_secs_f64();
+                return Err(ClientError::TimedOut { what: "the TLS handshake", after_s });
+            }
+            Err(error) => return Err(lost(error)),
+        }
+    }
+    Ok(StreamOwned::new(connection, tcp))
+}
+
+/// The error for a connection that broke: TLS says why, where it was TLS.
+pub(crate) fn lost(error: io::Error) -> ClientError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(reason) => ClientError::Tls(reason.to_string()),
+        None => ClientError::Lost(error),
+    }
+}
+
+/// The certificates of `ca`, or those that this machine trusts.
+fn trusted(ca: Option<&Path>) -> Result<RootCertStore, ClientError> {
+    let found = match ca {
+        Some(path) => certificates(path)?,
+        None => rustls_native_certs::load_native_certs().certs,
+    };
+    let mut roots = RootCertStore::empty();
+    let (added, _) = roots.add_parsable_certificates(found);
+    match (added, ca) {
+        (1.., _) => Ok(roots),
+        (_, Some(path)) => Err(unusable(path, &"no certificate of an authority is in it")),
+        (_, None) => Err(ClientError::Invalid("this machine trusts no certificates: give those to trust".to_owned())),
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, ClientError> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    match read {
+        Ok(found) if found.is_empty() => Err(unusable(path, &"no certificate is in it")),
+        Ok(found) => Ok(found),
+        Err(error) => Err(unusable(path, &error)),
+    }
+}
+
+fn unusable(path: &Path, why: &impl std::fmt::Display) -> ClientError {
+    ClientError::Invalid(format!("{} cannot be used for TLS: {why}", path.display()))
+}

@@ -1,0 +1,80 @@
+"""The table ``[http]``, and whether HTTP may be offered where ``broker.http`` says.
+
+Beyond loopback it needs identities and TLS: streams hold what devices say, and a password in the clear is everybody's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from lapwing.config.addresses import is_loopback, split_host_port
+from lapwing.config.units import Duration
+
+
+def _file_or_off(value: object) -> object:
+    return None if value in ("", "off") else value
+
+
+OptionalFile = Annotated[Path | None, BeforeValidator(_file_or_off)]
+"""A file, or "off"."""
+
+
+class HttpSection(BaseModel):
+    """The HTTP listener: its limits, and its TLS."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    certificate: OptionalFile = None
+    """Certificate with its chain, in PEM: HTTPS in place of HTTP. Read again at SIGHUP, with the two below."""
+
+    key: OptionalFile = None
+    """Its private key, in PEM, not encrypted; off: it is in the certificate's file."""
+
+    client_ca: OptionalFile = None
+    """Authorities, in PEM: clients must show a certificate of theirs, beside a user or token."""
+
+    plain: bool = False
+    """Allow HTTP without TLS beyond loopback: something in front of it must encrypt."""
+
+    failures_max: int = Field(default=20, ge=1, le=65_535)
+    """Failed attempts of one address within a minute; after that its credentials are answered 429 unseen."""
+
+    connections_max: int = Field(default=256, ge=1, le=65_536)
+    """Connections; more are answered 503 and closed."""
+
+    reads_max: int = Field(default=8, ge=1, le=1_024)
+    """Stream reads at one time, each at most 64 MiB in memory; more are answered 503 with Retry-After."""
+
+    write_timeout: Duration = Field(default=30_000, ge=100, serialization_alias="write_timeout_ms")
+    """A reader that takes nothing for this long is cut off."""
+
+    keep_alive: Duration = Field(default=15_000, ge=1_000, serialization_alias="keep_alive_ms")
+    """A connection that sends no whole request, or has not shaken hands, for this long is closed."""
+
+    @model_validator(mode="after")
+    def _files_belong_together(self) -> Self:
+        if self.certificate is None and (self.key or self.client_ca):
+            raise ValueError("key and client_ca need a certificate: give certificate too")
+        return self
+
+
+def is_open(address: str | None) -> bool:
+    """Whether other machines can reach that HTTP address."""
+    return address is not None and not is_loopback(split_host_port(address)[0])
+
+
+def http_problem(address: str | None, http: HttpSection, *, has_users: bool) -> str:
+    """What is missing for HTTP at that address; empty: nothing."""
+    if not is_open(address):
+        return ""
+    if not has_users:
+        return "no HTTP beyond loopback without users: set auth.users, or use 127.0.0.1, [::1] or localhost"
+    if http.certificate is None and not http.plain:
+        return (
+            "no HTTP beyond loopback without TLS: set http.certificate and http.key, or http.plain = true where"
+            " something in front encrypts"
+        )
+    return ""

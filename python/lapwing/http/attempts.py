@@ -1,0 +1,51 @@
+"""Failed attempts per address: guessing passwords is slow, and costs only the guesser.
+
+A bucket per address (per /64 of IPv6, which one household can walk through) that fills again over a minute. At most
+``ADDRESSES_MAX`` are remembered; the one that has not failed for longest makes room.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from ipaddress import ip_address, ip_network
+
+ADDRESSES_MAX = 4096
+WINDOW_S = 60.0
+
+
+class FailedAttempts:
+    """Counts failures; used by one thread.
+
+    Args:
+        failures_max: Failures of one address within a minute; after that its credentials are not looked at.
+    """
+
+    def __init__(self, failures_max: int) -> None:
+        self._max = failures_max
+        self._failures: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def allowed(self, address: str) -> bool:
+        """Whether credentials from ``address`` are looked at."""
+        return self._count(_network(address), time.monotonic()) <= self._max - 1
+
+    def failed(self, address: str) -> None:
+        """Counts a failure."""
+        network, now = _network(address), time.monotonic()
+        self._failures[network] = self._count(network, now) + 1, now
+        self._failures.move_to_end(network)
+        while len(self._failures) > ADDRESSES_MAX:
+            self._failures.popitem(last=False)
+
+    def _count(self, network: str, now: float) -> float:
+        """Failures that still count: they drain evenly over the window."""
+        count, at = self._failures.get(network, (0.0, now))
+        return max(0.0, count - (now - at) * self._max / WINDOW_S)
+
+
+def _network(address: str) -> str:
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    return str(ip_network(f"{ip}/64", strict=False)) if ip.version == 6 else address

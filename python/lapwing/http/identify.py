@@ -1,0 +1,144 @@
+"""From the header of a request to an identity: Basic and Bearer, verified off the event loop.
+
+- A password costs milliseconds by design (argon2id): ``VERIFICATIONS_MAX`` run at a time, ``WAITING_MAX`` wait, what
+  comes beyond is answered 503.
+- What was verified is remembered for ``REMEMBERED_S``, under a keyed hash: a reader's next request costs nothing.
+  ``forget`` empties that memory when users change.
+- Failed attempts are bounded per address; see `lapwing.http.attempts`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import secrets
+import time
+from collections import OrderedDict
+from functools import partial
+
+import anyio
+from starlette.datastructures import Headers
+from starlette.types import Scope
+
+from lapwing.http.attempts import FailedAttempts
+from lapwing.http.authority import Authority
+from lapwing.http.caller import Caller
+from lapwing.http.counters import HttpCounters
+from lapwing.http.errors import HttpError, unauthenticated
+
+VERIFICATIONS_MAX = 2
+WAITING_MAX = 32
+REMEMBERED_S = 60.0
+REMEMBERED_MAX = 1024
+_HEADER_CHARACTERS_MAX = 8192
+
+
+class Identifier:
+    """Tells who sent a request; used by the event loop's thread only, but for `forget`.
+
+    Args:
+        authority: Users and rules; None: there are neither, and whoever can connect may do all.
+        anonymous: Whether a request without credentials is an identity too (rules decide what it may).
+        failures_max: Failed attempts of one address a minute; see ``http.failures_max``.
+        counters: Where refusals are counted.
+    """
+
+    def __init__(
+        self, authority: Authority | None, *, anonymous: bool, failures_max: int, counters: HttpCounters
+    ) -> None:
+        self._authority = authority
+        self._anonymous = anonymous
+        self._attempts = FailedAttempts(failures_max)
+        self._counters = counters
+        self._hash_key = secrets.token_bytes(32)
+        self._remembered: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
+        self._generation = 0
+        self._threads: anyio.CapacityLimiter | None = None
+        self._asked = 0
+
+    def forget(self) -> None:
+        """Users or passwords have changed: everybody is verified anew. Any thread may call it."""
+        self._generation += 1
+
+    async def caller(self, scope: Scope) -> Caller:
+        """Who sent the request.
+
+        Raises:
+            HttpError: 401 without valid credentials, 429 after too many failed attempts, 503 while too many wait.
+        """
+        if self._authority is None:
+            return Caller(None, None)
+        given = Headers(scope=scope).getlist("authorization")
+        if not given:
+            if self._anonymous:
+                return Caller(None, self._authority)
+            raise self._refused(unauthenticated("this needs an identity"))
+        if len(given) > 1 or len(given[0]) > _HEADER_CHARACTERS_MAX:
+            raise self._refused(unauthenticated("the Authorization header is repeated or too long"))
+        key = hmac.digest(self._hash_key, b"%d " % self._generation + given[0].encode("latin-1"), "sha256")
+        name = self._recall(key)
+        if name is None:
+            name = await self._verify(given[0], scope)
+            self._remember(key, name)
+        return Caller(name, self._authority)
+
+    async def _verify(self, header: str, scope: Scope) -> str:
+        address = scope["client"][0] if scope.get("client") else ""
+        if not self._attempts.allowed(address):
+            self._counters.add("lapwing_http_refused_total", reason="throttled")
+            message = "too many failed attempts from this address"
+            raise HttpError(429, "too_many_failures", message, "wait a minute", headers={"Retry-After": "60"})
+        name = await self._ask(header)
+        if name is None:
+            self._attempts.failed(address)
+            raise self._refused(unauthenticated("the credentials are not valid"))
+        return name
+
+    async def _ask(self, header: str) -> str | None:
+        """The identity that the credentials belong to; asked in a thread, of which there are few."""
+        assert self._authority is not None
+        scheme, _, value = header.partition(" ")
+        value = value.strip()
+        if scheme.lower() == "bearer":
+            return await self._in_thread(partial(self._authority.check_token, value))
+        pair = _basic(value) if scheme.lower() == "basic" else None
+        if pair is None:
+            return None
+        return await self._in_thread(partial(self._authority.check_password, *pair))
+
+    async def _in_thread(self, check: partial[str | None]) -> str | None:
+        if self._asked >= VERIFICATIONS_MAX + WAITING_MAX:
+            self._counters.add("lapwing_http_refused_total", reason="busy")
+            message = "too many credentials are being verified"
+            raise HttpError(503, "busy", message, "try again after Retry-After", headers={"Retry-After": "1"})
+        # Made in the event loop, which is not running yet when the application is put together.
+        self._threads = self._threads or anyio.CapacityLimiter(VERIFICATIONS_MAX)
+        self._asked += 1
+        try:
+            return await anyio.to_thread.run_sync(check, limiter=self._threads)
+        finally:
+            self._asked -= 1
+
+    def _refused(self, error: HttpError) -> HttpError:
+        self._counters.add("lapwing_http_refused_total", reason="unauthenticated")
+        return error
+
+    def _recall(self, key: bytes) -> str | None:
+        name, until = self._remembered.get(key, ("", 0.0))
+        return name if time.monotonic() < until else None
+
+    def _remember(self, key: bytes, name: str) -> None:
+        self._remembered[key] = name, time.monotonic() + REMEMBERED_S
+        self._remembered.move_to_end(key)
+        while len(self._remembered) > REMEMBERED_MAX:
+            self._remembered.popitem(last=False)
+
+
+def _basic(value: str) -> tuple[str, bytes] | None:
+    """User and password of ``Authorization: Basic``; None where it is none."""
+    try:
+        user, colon, password = base64.b64decode(value, validate=True).partition(b":")
+        return (user.decode(), password) if colon else None
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,62 @@
+"""Is guessing bounded per address, and nobody else's business?"""
+
+from __future__ import annotations
+
+import pytest
+
+from lapwing.http import attempts
+from lapwing.http.attempts import FailedAttempts
+
+
+class Clock:
+    """Time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(attempts, "time", clock)
+    return clock
+
+
+def fail(attempts: FailedAttempts, address: str, times: int) -> None:
+    for _ in range(times):
+        attempts.failed(address)
+
+
+def test_an_address_has_so_many_failures_a_minute(clock: Clock) -> None:
+    attempts = FailedAttempts(6)
+    fail(attempts, "10.0.0.1", 5)
+    assert attempts.allowed("10.0.0.1")
+    fail(attempts, "10.0.0.1", 1)
+    assert not attempts.allowed("10.0.0.1")
+    assert attempts.allowed("10.0.0.2")
+    clock.now += 9.9
+    assert not attempts.allowed("10.0.0.1")
+    clock.now += 0.2
+    assert attempts.allowed("10.0.0.1"), "one in ten seconds, of six in a minute"
+
+
+def test_a_network_of_ipv6_is_one_address(clock: Clock) -> None:
+    attempts = FailedAttempts(2)
+    fail(attempts, "2001:db8::1", 1)
+    fail(attempts, "2001:db8::ffff", 1)
+    assert not attempts.allowed("2001:db8:0:0:1::")
+    assert attempts.allowed("2001:db8:0:1::")
+
+
+def test_memory_is_bounded_and_the_oldest_goes(clock: Clock) -> None:
+    known = FailedAttempts(1)
+    fail(known, "first", 1)
+    for number in range(attempts.ADDRESSES_MAX - 1):
+        fail(known, str(number), 1)
+    assert not known.allowed("first")
+    fail(known, "last", 1)
+    assert known.allowed("first")
+    assert not known.allowed("last")

@@ -1,0 +1,153 @@
+"""TLS before HTTP: uvicorn serves what comes out of the handshake.
+
+uvicorn's own TLS has no clock on a handshake shorter than a minute, no limit on how many are under way, and reads its
+files once. Here a connection that has not shaken hands in time is dropped, handshakes count as connections, and
+``reload`` makes the next connection use new files; a file that cannot be used leaves the old ones in force.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lapwing.errors import ConfigError
+from lapwing.http.counters import HttpCounters
+
+if TYPE_CHECKING:
+    from lapwing.config import HttpSection
+
+_SHUTDOWN_TIMEOUT_S = 5.0
+
+
+class ServerTls:
+    """The files in force, and the handshakes under way."""
+
+    def __init__(self, settings: HttpSection, counters: HttpCounters) -> None:
+        self._settings = settings
+        self.counters = counters
+        self._under_way: set[asyncio.Transport] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped = False
+        self.context = server_context(settings)
+
+    def reload(self) -> None:
+        """Reads the files again.
+
+        Raises:
+            ConfigError: one cannot be used; the old ones stay in force.
+        """
+        self.context = server_context(self._settings)
+
+    def is_full(self, open_connections: int) -> bool:
+        """Whether one more would be too many; a handshake counts."""
+        return self._stopped or open_connections + len(self._under_way) >= self._settings.connections_max
+
+    async def shake_hands(self, transport: asyncio.Transport, entry: TlsEntry) -> asyncio.Transport | None:
+        """The encrypted connection, or None: it is dropped."""
+        self._loop = asyncio.get_running_loop()
+        self._under_way.add(transport)
+        try:
+            return await self._loop.start_tls(
+                transport,
+                entry,
+                self.context,
+                server_side=True,
+                ssl_handshake_timeout=self._settings.keep_alive / 1000,
+                ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
+            )
+        except (OSError, TimeoutError):  # ssl.SSLError is an OSError
+            self.counters.add("lapwing_http_handshakes_failed_total")
+            transport.abort()
+            return None
+        finally:
+            self._under_way.discard(transport)
+
+    def stop(self) -> None:
+        """Drops the handshakes under way, and those to come; any thread may call it."""
+        self._stopped = True
+        if self._loop is not None:
+            # The loop may have ended by itself; then nothing is under way.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._drop_all)
+
+    def _drop_all(self) -> None:
+        for transport in list(self._under_way):
+            transport.abort()
+
+
+class TlsEntry(asyncio.Protocol):
+    """A connection during its handshake; then ``inner`` takes it over.
+
+    Bytes behind the handshake's last may be decrypted before this one's task goes on; they are kept for ``inner``.
+    """
+
+    def __init__(self, tls: ServerTls, inner: asyncio.Protocol, open_connections: Callable[[], int]) -> None:
+        self._tls = tls
+        self._inner = inner
+        self._open_connections = open_connections
+        self._task: asyncio.Task[None] | None = None
+        self._early: list[bytes] = []
+        self._is_lost = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begins the handshake, unless there are too many connections: then nothing can be said before it."""
+        assert isinstance(transport, asyncio.Transport)
+        if self._tls.is_full(self._open_connections()):
+            self._tls.counters.add("lapwing_http_connections_refused_total")
+            transport.abort()
+            return
+        transport.pause_reading()  # what comes belongs to the handshake
+        self._task = asyncio.get_running_loop().create_task(self._enter(transport))
+
+    async def _enter(self, transport: asyncio.Transport) -> None:
+        secure = await self._tls.shake_hands(transport, self)
+        if secure is None or self._is_lost:
+            return
+        secure.set_protocol(self._inner)
+        self._inner.connection_made(secure)
+        for data in self._early:
+            self._inner.data_received(data)
+
+    def data_received(self, data: bytes) -> None:
+        """The first bytes of a request."""
+        self._early.append(data)
+
+    def connection_lost(self, _exc: Exception | None) -> None:
+        """The end, before there was a request."""
+        self._is_lost = True
+
+
+def server_context(settings: HttpSection) -> ssl.SSLContext:
+    """What the section's files say.
+
+    Raises:
+        ConfigError: one cannot be read, is no PEM, or does not belong to the others.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["http/1.1"])
+    certificate, key = settings.certificate, settings.key
+    if certificate is None:
+        raise ConfigError("TLS without a certificate", where="http.certificate", remedy="give certificate and key")
+    try:
+        # A password, so that an encrypted key is an error and not a question at a terminal nobody watches.
+        context.load_cert_chain(certificate, key or certificate, password="")
+    except (OSError, ValueError) as error:
+        raise _unusable("http.certificate", certificate, error) from error
+    if settings.client_ca is not None:
+        try:
+            context.load_verify_locations(settings.client_ca)
+        except (OSError, ValueError) as error:
+            raise _unusable("http.client_ca", settings.client_ca, error) from error
+        context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+def _unusable(setting: str, file: Path, error: Exception) -> ConfigError:
+    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error)
+    remedy = "give certificate and key in PEM, the key not encrypted, each the other's"
+    return ConfigError(f"{setting} cannot be used: {reason}", where=str(file), remedy=remedy)

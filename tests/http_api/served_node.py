@@ -1,0 +1,119 @@
+"""The HTTP side over a node and an authority made up for tests: no broker, no hashing."""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import ssl
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlsplit
+
+from web import TIMEOUT_S, Response
+
+from lapwing.config import Config
+from lapwing.http import serve_http
+from lapwing.http.server import HttpServer
+
+
+class MadeNode:
+    """Two streams, each with one partition that has nothing in it."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+        self.forgotten: list[tuple[str, str]] = []
+
+    def streams_json(self) -> str:
+        partitions = [{"partition": 0, "first_offset": 0, "next_offset": 0, "bytes": 0}]
+        streams = [{"name": name, "uuid": f"uuid of {name}", "partitions": partitions} for name in self.names]
+        return json.dumps({"streams": streams})
+
+    def readers(self, _name: str) -> list[Any]:
+        return []
+
+    def forget_reader(self, name: str, reader: str) -> bool:
+        self.forgotten.append((name, reader))
+        return True
+
+    def read_stream(self, name: str, *_: object) -> tuple[bytes, int, int, int]:
+        return f"messages of {name}".encode(), 0, 0, 0
+
+    def ready(self) -> bool:
+        return True
+
+    def metrics_text(self) -> str:
+        return ""
+
+
+class MadeAuthority:
+    """Users by name with their passwords, tokens with their names, and what each may: (right, name) pairs."""
+
+    def __init__(
+        self,
+        passwords: Mapping[str, bytes] | None = None,
+        tokens: Mapping[str, str] | None = None,
+        rights: Mapping[str | None, set[tuple[str, str]]] | None = None,
+    ) -> None:
+        self.passwords = dict(passwords or {})
+        self.tokens = dict(tokens or {})
+        self.rights = dict(rights or {})
+        self.asked = 0
+        self.gate = threading.Event()
+        self.gate.set()
+
+    def has_users(self) -> bool:
+        return bool(self.passwords or self.tokens)
+
+    def check_password(self, user: str, password: bytes) -> str | None:
+        self.asked += 1
+        assert self.gate.wait(TIMEOUT_S)
+        return user if self.passwords.get(user) == password else None
+
+    def check_token(self, token: str) -> str | None:
+        self.asked += 1
+        return self.tokens.get(token)
+
+    def may(self, identity: str | None, right: str, what: str) -> bool:
+        return (right, what) in self.rights.get(identity, set())
+
+
+@contextmanager
+def served(authority: MadeAuthority | None, *names: str, **http: Any) -> Iterator[HttpServer]:
+    """A listening HTTP side with streams of those names; further arguments are settings of its section."""
+    config = Config(broker={"http": "127.0.0.1:0"}, http=http)  # type: ignore[arg-type]
+    server = serve_http(MadeNode(*names), authority, config)  # type: ignore[arg-type]
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def basic(user: str, password: str) -> dict[str, str]:
+    return {"Authorization": f"Basic {base64.b64encode(f'{user}:{password}'.encode()).decode()}"}
+
+
+def bearer(token: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def ask(
+    url: str, headers: Mapping[str, str] | None = None, *, method: str = "GET", tls: ssl.SSLContext | None = None
+) -> Response:
+    """One request on a connection of its own."""
+    parts = urlsplit(url)
+    host, port = str(parts.hostname), parts.port
+    connection = (
+        http.client.HTTPSConnection(host, port, timeout=TIMEOUT_S, context=tls)
+        if parts.scheme == "https"
+        else http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
+    )
+    try:
+        connection.request(method, parts.path, headers=dict(headers or {}))
+        response = connection.getresponse()
+        kept = {name.lower(): value for name, value in response.getheaders()}
+        return Response(response.status, kept, response.read())
+    finally:
+        connection.close()

@@ -1,0 +1,147 @@
+"""Who may do what over HTTP, and what those hear who may not."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from served_node import MadeAuthority, ask, basic, bearer, served
+
+from lapwing.http.identify import VERIFICATIONS_MAX, WAITING_MAX
+
+SECRET = "correct-horse"
+READINGS = ("stream", "readings")
+
+
+def authority() -> MadeAuthority:
+    """``spark`` reads the stream readings, ``root`` administers, ``device`` may nothing here."""
+    return MadeAuthority(
+        passwords={"spark": SECRET.encode(), "root": b"toor", "device": b"d"},
+        tokens={"t0ken": "spark"},
+        rights={"spark": {READINGS, ("stream", "missing")}, "root": {("admin", "*")}},
+    )
+
+
+@pytest.mark.parametrize("headers", [basic("spark", SECRET), bearer("t0ken"), {"Authorization": "bearer  t0ken"}])
+def test_a_user_reads_what_it_may_and_sees_nothing_else(headers: dict[str, str]) -> None:
+    with served(authority(), "readings", "secret") as server:
+        read = ask(f"{server.url}/v1/streams/readings/0", headers)
+        assert (read.status_code, read.text) == (200, "messages of readings")
+        listed = ask(f"{server.url}/v1/streams", headers).json()["streams"]
+        assert [stream["name"] for stream in listed] == ["readings"]
+        unknown = ask(f"{server.url}/v1/streams/missing", headers)
+        assert unknown.status_code == 404
+        assert "secret" not in unknown.text
+
+
+@pytest.mark.parametrize("path", ["", "/0", "/0?from=nonsense", "/nonsense"])
+def test_who_may_not_read_a_stream_does_not_learn_whether_it_exists(path: str) -> None:
+    with served(authority(), "readings", "secret") as server:
+        for headers, status in ((basic("device", "d"), 403), ({}, 401)):
+            there = ask(f"{server.url}/v1/streams/secret{path}", headers)
+            nowhere = ask(f"{server.url}/v1/streams/nowher{path}", headers)
+            assert there.status_code == nowhere.status_code == status
+            assert there.text.replace("secret", "nowher") == nowhere.text
+
+
+def test_a_refusal_says_what_would_help() -> None:
+    with served(authority(), "readings") as server:
+        forbidden = ask(f"{server.url}/v1/streams/readings/0", basic("device", "d")).json()["error"]
+        assert forbidden["code"] == "forbidden"
+        assert 'identity = "device", may = ["stream"], streams = ["readings"]' in forbidden["remedy"]
+        unauthenticated = ask(f"{server.url}/v1/streams/readings/0")
+        assert unauthenticated.json()["error"]["code"] == "unauthenticated"
+        assert unauthenticated.headers["www-authenticate"].startswith('Basic realm="lapwing"')
+        assert "Bearer" in unauthenticated.headers["www-authenticate"]
+
+
+def test_only_an_administrator_changes_things_and_sees_the_counters() -> None:
+    with served(authority(), "readings") as server:
+        reader = f"{server.url}/v1/streams/readings/readers/spark"
+        for headers, status in ((basic("spark", SECRET), 403), (basic("root", "toor"), 204)):
+            assert ask(reader, headers, method="DELETE").status_code == status
+        assert ask(f"{server.url}/metrics", basic("spark", SECRET)).status_code == 403
+        counted = ask(f"{server.url}/metrics", basic("root", "toor")).text
+        assert 'lapwing_http_refused_total{reason="forbidden"} 2' in counted
+        assert ask(f"{server.url}/v1/streams/readings", basic("root", "toor")).status_code == 200
+        assert ask(f"{server.url}/v1/streams/readings/0", basic("root", "toor")).status_code == 403
+
+
+def test_health_is_open_to_all() -> None:
+    with served(authority()) as server:
+        for path in ("/healthz", "/readyz"):
+            assert ask(server.url + path, bearer("wrong")).status_code == 200
+        for path in ("/metrics", "/v1/streams", "/nowhere", "/healthz/"):
+            assert ask(server.url + path).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["", "Basic", "Basic !", "Basic dXNlcg==", "Bearer", "Bearer wrong", "Digest x", "Basic /w==", "x" * 9000],
+)
+def test_no_credentials_and_wrong_ones_are_401_and_not_repeated(header: str) -> None:
+    with served(authority(), "readings") as server:
+        answer = ask(f"{server.url}/v1/streams", {"Authorization": header})
+        assert answer.status_code == 401
+        assert header[6:] == "" or header[6:] not in answer.text
+
+
+def test_without_users_and_rules_everybody_on_this_machine_may_all() -> None:
+    with served(None, "readings") as server:
+        for headers in ({}, bearer("anything")):
+            assert ask(f"{server.url}/v1/streams/readings/0", headers).status_code == 200
+            assert ask(f"{server.url}/metrics", headers).status_code == 200
+
+
+def test_with_users_and_no_rules_the_anonymous_are_refused() -> None:
+    known = MadeAuthority(tokens={"t": "u"}, rights={None: {READINGS}, "u": {READINGS}})
+    with served(known, "readings") as server:
+        assert ask(f"{server.url}/v1/streams").status_code == 401
+        assert ask(f"{server.url}/v1/streams", bearer("t")).status_code == 200
+
+
+def test_what_was_verified_is_not_verified_again_until_told() -> None:
+    known = authority()
+    with served(known, "readings") as server:
+        for _ in range(3):
+            assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 200
+        assert known.asked == 1
+        known.passwords["spark"] = b"changed"
+        server.reload()
+        assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 401
+
+
+def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
+    known = authority()
+    with served(known, "readings", failures_max=3) as server:
+        url = f"{server.url}/v1/streams"
+        assert ask(url, bearer("t0ken")).status_code == 200
+        assert [ask(url, basic("spark", guess)).status_code for guess in "abcd"] == [401, 401, 401, 429]
+        asked = known.asked
+        throttled = ask(url, basic("spark", SECRET))
+        assert (throttled.status_code, throttled.headers["retry-after"]) == (429, "60")
+        assert known.asked == asked, "not even looked at"
+        assert ask(url, bearer("t0ken")).status_code == 200, "who was verified before goes on"
+        assert ask(f"{server.url}/healthz").status_code == 200
+
+
+def test_verifying_blocks_nobody_and_is_bounded() -> None:
+    known = authority()
+    known.gate.clear()
+    with served(known, "readings", failures_max=1000) as server, ThreadPoolExecutor(64) as pool:
+        url = f"{server.url}/v1/streams"
+        waiting = [pool.submit(ask, url, basic("spark", f"{guess}")) for guess in range(VERIFICATIONS_MAX + WAITING_MAX)]
+        beyond = [pool.submit(ask, url, basic("spark", "beyond")) for _ in range(20)]
+        # As many are turned away as there are too many, whichever they are; the others wait for the gate.
+        done = threading.Semaphore(0)
+        for future in waiting + beyond:
+            future.add_done_callback(lambda _: done.release())
+        for _ in beyond:
+            assert done.acquire(timeout=60)
+        assert ask(f"{server.url}/healthz").status_code == 200
+        assert ask(url, bearer("t0ken")).status_code == 503
+        known.gate.set()
+        statuses = sorted(future.result().status_code for future in waiting + beyond)
+        assert statuses == [401] * len(waiting) + [503] * len(beyond)
+        assert known.asked == VERIFICATIONS_MAX + WAITING_MAX
