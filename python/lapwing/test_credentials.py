@@ -53,7 +53,7 @@ def test_a_user_has_a_password_from_an_option_a_file_or_the_environment(tmp_path
 )
 def test_what_cannot_be_is_said_without_the_secret(given: dict[str, str]) -> None:
     with pytest.raises(ConfigError) as caught:
-        find_credentials(**given, environment={})  # type: ignore[arg-type]
+        find_credentials(**given, environment={})
     assert SECRET not in "".join(traceback.format_exception(caught.value))
 
 

@@ -131,7 +131,8 @@ def test_verifying_blocks_nobody_and_is_bounded() -> None:
     known.gate.clear()
     with served(known, "readings", failures_max=1000) as server, ThreadPoolExecutor(64) as pool:
         url = f"{server.url}/v1/streams"
-        waiting = [pool.submit(ask, url, basic("spark", f"{guess}")) for guess in range(VERIFICATIONS_MAX + WAITING_MAX)]
+        room = VERIFICATIONS_MAX + WAITING_MAX
+        waiting = [pool.submit(ask, url, basic("spark", f"{guess}")) for guess in range(room)]
         beyond = [pool.submit(ask, url, basic("spark", "beyond")) for _ in range(20)]
         # As many are turned away as there are too many, whichever they are; the others wait for the gate.
         done = threading.Semaphore(0)
@@ -144,4 +145,4 @@ def test_verifying_blocks_nobody_and_is_bounded() -> None:
         known.gate.set()
         statuses = sorted(future.result().status_code for future in waiting + beyond)
         assert statuses == [401] * len(waiting) + [503] * len(beyond)
-        assert known.asked == VERIFICATIONS_MAX + WAITING_MAX
+        assert known.asked == room

@@ -42,10 +42,11 @@ class Partition:
 
 
 class ServedStream:
-    """One stream; `url` is what the pipeline is given."""
+    """One stream; `url` is what the pipeline is given. With `authorization` it answers 401 to other headers."""
 
-    def __init__(self, partitions: int = 1, name: str = "readings") -> None:
+    def __init__(self, partitions: int = 1, name: str = "readings", authorization: set[str] | None = None) -> None:
         self.name = name
+        self.authorization = authorization
         self.uuid = str(uuid.uuid4())
         self.partitions = [Partition() for _ in range(partitions)]
         self.requests: list[str] = []
@@ -58,7 +59,10 @@ class ServedStream:
 
             def do_GET(self) -> None:
                 with stream.lock:
-                    status, headers, body = stream.answer(self.path)
+                    if stream.authorization and self.headers["Authorization"] not in stream.authorization:
+                        status, headers, body = _error(401, "unauthenticated", "the credentials are not valid")
+                    else:
+                        status, headers, body = stream.answer(self.path)
                 self.send_response(status)
                 for key, value in {**headers, "Content-Length": str(len(body))}.items():
                     self.send_header(key, value)

@@ -42,16 +42,19 @@ class ServerTls:
         """
         self.context = server_context(self._settings)
 
-    def is_full(self, open_connections: int) -> bool:
-        """Whether one more would be too many; a handshake counts."""
-        return self._stopped or open_connections + len(self._under_way) >= self._settings.connections_max
+    def admit(self, transport: asyncio.Transport, open_connections: int) -> bool:
+        """Counts one more handshake; false when it would be too many, for a handshake is a connection too."""
+        if self._stopped or open_connections + len(self._under_way) >= self._settings.connections_max:
+            self.counters.add("lapwing_http_connections_refused_total")
+            return False
+        self._loop = asyncio.get_running_loop()
+        self._under_way.add(transport)
+        return True
 
     async def shake_hands(self, transport: asyncio.Transport, entry: TlsEntry) -> asyncio.Transport | None:
         """The encrypted connection, or None: it is dropped."""
-        self._loop = asyncio.get_running_loop()
-        self._under_way.add(transport)
         try:
-            return await self._loop.start_tls(
+            return await asyncio.get_running_loop().start_tls(
                 transport,
                 entry,
                 self.context,
@@ -96,8 +99,7 @@ class TlsEntry(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begins the handshake, unless there are too many connections: then nothing can be said before it."""
         assert isinstance(transport, asyncio.Transport)
-        if self._tls.is_full(self._open_connections()):
-            self._tls.counters.add("lapwing_http_connections_refused_total")
+        if not self._tls.admit(transport, self._open_connections()):
             transport.abort()
             return
         transport.pause_reading()  # what comes belongs to the handshake

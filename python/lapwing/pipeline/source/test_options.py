@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lapwing.errors import ConfigError
@@ -57,3 +59,27 @@ def test_a_wrong_option_is_named(name: str, value: str) -> None:
 def test_the_address_is_needed() -> None:
     with pytest.raises(ConfigError, match="url"):
         SourceOptions.parse({})
+
+
+def test_secrets_are_in_no_repr_and_no_error(tmp_path: Path) -> None:
+    given = {"url": URL, "user": "spark", "password": "s3cret"}
+    options = SourceOptions.parse(given)
+    assert options.credentials().headers() == {"Authorization": "Basic c3Bhcms6czNjcmV0"}
+    assert "s3cret" not in repr(options)
+    for wrong in ({**given, "token": "s3cret"}, {"url": URL, "pasword": "s3cret"}, {"url": URL, "token": "s3cret\n"}):
+        with pytest.raises(ConfigError) as caught:
+            SourceOptions.parse(wrong)
+        assert "s3cret" not in str(caught.value)
+    with pytest.raises(ConfigError) as caught:
+        SourceOptions.parse({"url": "http://u:s3cret@h/v1/streams/x"})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_file_is_read_when_it_is_needed_whatever_its_option_is_written_like(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_text("one")
+    for name in ("tokenFile", "token_file", "TOKENFILE"):
+        options = SourceOptions.parse({"url": URL, name: str(file)})
+        assert options.token_file == str(file)
+    file.write_text("two")
+    assert options.credentials().headers() == {"Authorization": "Bearer two"}
