@@ -276,7 +276,8 @@ fn no_websocket() -> Outcome {
     let answer = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
     let (port, _thread) = broker(Ok, |stream| {
         let mut head = [0; 1024];
-        stream.read(&mut head)?;
+        let count = stream.read(&mut head)?;
+        assert!(count > 0);
         Ok(stream.write_all(answer)?)
     })?;
     match client(&format!("ws://127.0.0.1:{port}/other"), TlsOptions::default()) {
