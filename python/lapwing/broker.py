@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from lapwing._core import CoreError, Node
+from lapwing.config import Config, StreamConfig, access_json, node_json
 from lapwing.config import Config, StreamConfig, access_json, node_json
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
@@ -228,7 +228,7 @@ def _start_http(node: Node, config: Config) -> HttpServer:
     # Imported only when somebody asks for HTTP: it doubles the time a broker takes to start.
     from lapwing.http import serve_http
 
-    return serve_http(node, None, config)
+    return serve_http(node, Authority(access_json(config)), config)
 
 
 def _end(node: Node, drain_s: float) -> None:

@@ -76,19 +76,32 @@ class MadeAuthority:
         self.asked += 1
         return self.tokens.get(token)
 
+    def reload(self, config_json: str) -> None:
+        self.reloaded = json.loads(config_json)
+
     def may(self, identity: str | None, right: str, what: str) -> bool:
         return (right, what) in self.rights.get(identity, set())
 
 
+RULE = {"identity": "anonymous", "may": ["admin"]}
+"""Any: what it permits is the made authority's affair."""
+
+
 @contextmanager
-def served(authority: MadeAuthority | None, *names: str, **http: Any) -> Iterator[HttpServer]:
+def served(
+    authority: MadeAuthority | None, *names: str, rules: tuple[dict[str, Any], ...] = (), **http: Any
+) -> Iterator[HttpServer]:
     """A listening HTTP side with streams of those names; further arguments are settings of its section."""
-    config = Config(broker={"http": "127.0.0.1:0"}, http=http)  # type: ignore[arg-type]
-    server = serve_http(MadeNode(*names), authority, config)  # type: ignore[arg-type]
+    config = configured(rules=rules, http=http)
+    server = serve_http(MadeNode(*names), authority or MadeAuthority(), config)  # type: ignore[arg-type]
     try:
         yield server
     finally:
         server.stop()
+
+
+def configured(**tables: Any) -> Config:
+    return Config(broker={"http": "127.0.0.1:0"}, **tables)  # type: ignore[arg-type]
 
 
 def basic(user: str, password: str) -> dict[str, str]:

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from served_node import MadeAuthority, ask, basic, bearer, served
+from served_node import RULE, MadeAuthority, ask, basic, bearer, configured, served
 
 from lapwing.http.identify import VERIFICATIONS_MAX, WAITING_MAX
 
@@ -101,6 +101,28 @@ def test_with_users_and_no_rules_the_anonymous_are_refused() -> None:
         assert ask(f"{server.url}/v1/streams", bearer("t")).status_code == 200
 
 
+def test_rules_say_what_the_anonymous_may() -> None:
+    known = MadeAuthority(tokens={"t": "u"}, rights={None: {READINGS}})
+    with served(known, "readings", "secret", rules=(RULE,)) as server:
+        assert ask(f"{server.url}/v1/streams/readings/0").status_code == 200
+        assert ask(f"{server.url}/v1/streams/secret/0").status_code == 401, "somebody might"
+        assert ask(f"{server.url}/v1/streams/readings/0", bearer("t")).status_code == 403
+        assert ask(f"{server.url}/v1/streams/readings/0", bearer("wrong")).status_code == 401
+
+
+def test_users_that_come_with_a_reload_end_the_freedom_of_all() -> None:
+    known = MadeAuthority()
+    with served(known, "readings") as server:
+        assert ask(f"{server.url}/v1/streams").status_code == 200
+        known.tokens["t"] = "u"
+        server.reload(configured())
+        assert ask(f"{server.url}/v1/streams").status_code == 401
+        known.tokens.clear()
+        server.reload(configured(rules=(RULE,)))
+        assert ask(f"{server.url}/v1/streams/readings/0").status_code == 401
+        assert known.reloaded["rules"][0]["identity"] == "anonymous"
+
+
 def test_what_was_verified_is_not_verified_again_until_told() -> None:
     known = authority()
     with served(known, "readings") as server:
@@ -108,7 +130,7 @@ def test_what_was_verified_is_not_verified_again_until_told() -> None:
             assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 200
         assert known.asked == 1
         known.passwords["spark"] = b"changed"
-        server.reload()
+        server.reload(configured())
         assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 401
 
 

@@ -2,9 +2,9 @@
 
     python secret_job.py URL FOLDER OPTIONS
 
-OPTIONS: a list of the source's options, as JSON, each tried in turn. FOLDER gets checkpoints, the event log, Spark's log
-and its local files; what Spark says goes to standard output. A last line tells in which files the secret stood while
-Spark ran.
+OPTIONS: a list of the source's options, as JSON, each tried in turn. FOLDER gets checkpoints, the event log, the log of
+Spark and its local files; what Spark says goes to standard output. A last line tells in which of the files the secret
+stood while Spark ran.
 """
 
 from __future__ import annotations

@@ -19,3 +19,6 @@ class Authority(Protocol):
 
     def may(self, identity: str | None, right: str, what: str) -> bool:
         """Whether the rules permit it (None: anonymous): to read a ``stream`` of that name, or to ``admin``."""
+
+    def reload(self, config_json: str) -> None:
+        """Takes other users and rules from now on; on an error nothing changes."""

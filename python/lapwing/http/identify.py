@@ -3,7 +3,7 @@
 - A password costs milliseconds by design (argon2id): ``VERIFICATIONS_MAX`` run at a time, ``WAITING_MAX`` wait, what
   comes beyond is answered 503.
 - What was verified is remembered for ``REMEMBERED_S``, under a keyed hash: a reader's next request costs nothing.
-  ``forget`` empties that memory when users change.
+  ``reload`` empties that memory when users change.
 - Failed attempts are bounded per address; see `lapwing.http.attempts`.
 """
 
@@ -35,20 +35,22 @@ _HEADER_CHARACTERS_MAX = 8192
 
 
 class Identifier:
-    """Tells who sent a request; used by the event loop's thread only, but for `forget`.
+    """Tells who sent a request; used by the event loop's thread only, but for `reload`.
 
     Args:
-        authority: Users and rules; None: there are neither, and whoever can connect may do all.
-        anonymous: Whether a request without credentials is an identity too (rules decide what it may).
+        authority: Users and rules.
+        has_rules: Whether there are rules.
+        is_open: Whether other machines can reach the listener: then nobody gets in without credentials.
         failures_max: Failed attempts of one address a minute; see ``http.failures_max``.
         counters: Where refusals are counted.
     """
 
     def __init__(
-        self, authority: Authority | None, *, anonymous: bool, failures_max: int, counters: HttpCounters
+        self, authority: Authority, *, has_rules: bool, is_open: bool, failures_max: int, counters: HttpCounters
     ) -> None:
         self._authority = authority
-        self._anonymous = anonymous
+        self._has_rules = has_rules
+        self._is_open = is_open
         self._attempts = FailedAttempts(failures_max)
         self._counters = counters
         self._hash_key = secrets.token_bytes(32)
@@ -57,8 +59,9 @@ class Identifier:
         self._threads: anyio.CapacityLimiter | None = None
         self._asked = 0
 
-    def forget(self) -> None:
-        """Users or passwords have changed: everybody is verified anew. Any thread may call it."""
+    def reload(self, *, has_rules: bool) -> None:
+        """Users or rules have changed: everybody is verified anew. Any thread may call it."""
+        self._has_rules = has_rules
         self._generation += 1
 
     async def caller(self, scope: Scope) -> Caller:
@@ -67,11 +70,14 @@ class Identifier:
         Raises:
             HttpError: 401 without valid credentials, 429 after too many failed attempts, 503 while too many wait.
         """
-        if self._authority is None:
+        if not self._is_open and not self._has_rules and not self._authority.has_users():
             return Caller(None, None)
         given = Headers(scope=scope).getlist("authorization")
+        if not self._is_open and not self._authority.has_users():
+            return Caller(None, self._authority)  # as on MQTT: without users a name means nothing
         if not given:
-            if self._anonymous:
+            # Without rules the anonymous would be as good as any user.
+            if self._has_rules and not self._is_open:
                 return Caller(None, self._authority)
             raise self._refused(unauthenticated("this needs an identity"))
         if len(given) > 1 or len(given[0]) > _HEADER_CHARACTERS_MAX:
@@ -97,7 +103,6 @@ class Identifier:
 
     async def _ask(self, header: str) -> str | None:
         """The identity that the credentials belong to; asked in a thread, of which there are few."""
-        assert self._authority is not None
         scheme, _, value = header.partition(" ")
         value = value.strip()
         if scheme.lower() == "bearer":

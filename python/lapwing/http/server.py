@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from lapwing.config.addresses import join_host_port, split_host_port
+from lapwing.config.auth import access_json
 from lapwing.config.http import is_open
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.http.app import make_app
@@ -39,11 +40,18 @@ class HttpServer:
     """
 
     def __init__(
-        self, app: ASGIApp, identifier: Identifier, address: str, settings: HttpSection, counters: HttpCounters
+        self,
+        app: ASGIApp,
+        address: str,
+        settings: HttpSection,
+        counters: HttpCounters,
+        authority: Authority,
+        identifier: Identifier,
     ) -> None:
         self._address = address
-        self._identifier = identifier
         self._settings = settings
+        self._authority = authority
+        self._identifier = identifier
         self._tls = ServerTls(settings, counters) if settings.certificate is not None else None
         self._server = uvicorn.Server(self._uvicorn_config(app, counters))
         self._thread: threading.Thread | None = None
@@ -81,13 +89,15 @@ class HttpServer:
 
         return cast("type[asyncio.Protocol]", entry)  # uvicorn only calls it
 
-    def reload(self) -> None:
-        """Verifies everybody anew, and reads the certificates again, for new connections.
+    def reload(self, config: Config) -> None:
+        """Takes over users and rules, verifies everybody anew, and reads the certificates again, for new connections.
 
         Raises:
-            ConfigError: a file cannot be used; the old ones stay in force.
+            ConfigError: a certificate's file cannot be used; the old ones stay in force.
+            CoreError: a user or a rule is wrong; those of before stay in force.
         """
-        self._identifier.forget()
+        self._authority.reload(access_json(config))
+        self._identifier.reload(has_rules=bool(config.rules))
         if self._tls is not None:
             self._tls.reload()
 
@@ -126,28 +136,29 @@ class HttpServer:
         self._thread = None
 
 
-def serve_http(node: Node, authority: Authority | None, config: Config) -> HttpServer:
+def serve_http(node: Node, authority: Authority, config: Config) -> HttpServer:
     """The HTTP side of ``node`` where ``config`` says, listening.
 
     Args:
         node: A started node.
-        authority: Its users and rules; None: there are neither.
+        authority: Its users and rules, perhaps none.
         config: The broker's configuration; its ``broker.http`` is set.
 
     Raises:
         LapwingError: it cannot listen, or a file of its TLS cannot be used.
     """
     address, settings, counters = config.broker.http or "", config.http, HttpCounters()
-    # Without users a name means nothing, and with users but no rules the anonymous would be as good as any of them.
-    anonymous = not is_open(address) and authority is not None and (not authority.has_users() or _has_rules(config))
-    identifier = Identifier(authority, anonymous=anonymous, failures_max=settings.failures_max, counters=counters)
-    server = HttpServer(make_app(node, settings, counters, identifier), identifier, address, settings, counters)
+    identifier = Identifier(
+        authority,
+        has_rules=bool(config.rules),
+        is_open=is_open(address),
+        failures_max=settings.failures_max,
+        counters=counters,
+    )
+    app = make_app(node, settings, counters, identifier)
+    server = HttpServer(app, address, settings, counters, authority, identifier)
     server.start()
     return server
-
-
-def _has_rules(config: Config) -> bool:
-    return bool(getattr(config, "rules", ()))
 
 
 def _listen(address: str, write_timeout_ms: int) -> socket.socket:
