@@ -105,3 +105,50 @@ def test_a_closed_client_says_so(sink: _core.Sink) -> None:
     client.disconnect()
     with pytest.raises(LapwingError, match="not connected"):
         client.receive(0.0)
+
+
+def test_a_packet_id_is_the_callers_to_choose_while_it_is_free() -> None:
+    with Broker() as broker, Client(broker.url) as client:
+        client.publish("a", b"", qos=1, packet_id=7, hold=True)
+        with pytest.raises(ConfigError, match="packet id 7 is in use"):
+            client.publish("a", b"", qos=2, packet_id=7, hold=True)
+        with pytest.raises(ConfigError, match="packet_id = 0"):
+            client.publish("a", b"", qos=1, packet_id=0)
+        client.flush(20.0)
+        client.publish("a", b"", qos=2, packet_id=7)
+        client.flush(20.0)
+
+
+def test_subscriptions_have_identifiers_and_say_when_retained_messages_come() -> None:
+    with Broker() as broker, Client(broker.url) as client:
+        client.publish("a", b"kept", qos=1, retain=True)
+        client.flush(20.0)
+        client.subscribe("a", subscription_id=7)
+        first = client.receive(20.0)
+        assert first is not None
+        assert first.subscription_ids == [7]
+        client.subscribe("a", retain_handling=1, subscription_id=8)
+        client.subscribe("#", retain_handling=2)
+        client.publish("a", b"live")
+        messages = list(itertools.islice(client.messages(20.0), 2))
+        assert [message.payload for message in messages] == [b"live", b"live"]
+        assert sorted(message.subscription_ids for message in messages) == [[], [8]]
+        for wrong in ({"retain_handling": 3}, {"subscription_id": 0}, {"subscription_id": 268_435_456}):
+            with pytest.raises(ConfigError):
+                client.subscribe("a", **wrong)
+
+
+def test_a_goodbye_changes_how_long_the_session_stays() -> None:
+    with Broker() as broker:
+        for said, stays in ((None, True), (0, False), (60, True)):
+            client = Client(broker.url, client_id="d1", session_expiry_s=30).connect()
+            client.disconnect(session_expiry_s=said)
+            with Client(broker.url, client_id="d1", clean_start=False) as again:
+                assert again.session_present is stays
+        with Client(broker.url, client_id="d2") as brief:
+            with pytest.raises(ConfigError, match="session expiry 0"):
+                brief.disconnect(session_expiry_s=5)
+            brief.publish("a", b"", qos=1)
+            brief.flush(20.0)
+        with Client(broker.url, version=4) as old, pytest.raises(ConfigError, match=r"3\.1\.1"):
+            old.disconnect(session_expiry_s=5)

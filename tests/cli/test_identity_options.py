@@ -1,0 +1,111 @@
+"""Commands with an identity: over TLS, with passwords and tokens from files and the environment, on MQTT and HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from commands import lapwing, one_error, rows
+from tls_front import TlsFront
+
+from lapwing import Broker, Client
+from lapwing.errors import ConnectError
+
+RULES = [
+    {"identity": "spark", "may": ["stream"], "streams": ["readings"]},
+    {"identity": "root", "may": ["admin"]},
+    {"identity": "root", "may": ["publish", "subscribe"], "topics": ["#"]},
+]
+
+
+@pytest.fixture
+def users(tmp_path: Path) -> Path:
+    """``root`` with a password, ``spark`` with a token in the file ``token``."""
+    file = tmp_path / "users.toml"
+    (tmp_path / "password").write_text("toor\n")
+    added = lapwing("user", "add", "root", "--password-stdin", "--file", str(file), stdin=b"toor\n")
+    assert added.returncode == 0, added.stderr
+    assert lapwing("user", "add", "spark", "--no-password", "--file", str(file)).returncode == 0
+    token = lapwing("user", "token", "spark", "--name", "test", "--file", str(file))
+    assert token.returncode == 0, token.stderr
+    (tmp_path / "token").write_text(token.stdout)
+    return file
+
+
+@pytest.fixture
+def broker(users: Path) -> Iterator[Broker]:
+    with Broker(streams={"readings": "#", "other": "x"}, http="127.0.0.1:0", shards=1, users=users, rules=RULES) as it:
+        yield it
+
+
+def test_streams_are_read_with_a_token_and_forgotten_by_an_administrator(broker: Broker, tmp_path: Path) -> None:
+    token, url = str(tmp_path / "token"), broker.http_url
+    password = ("--user", "root", "--password-file", str(tmp_path / "password"))
+    assert one_error(lapwing("stream", "list", "--url", url)).startswith("this needs an identity")
+    listed = rows(lapwing("stream", "list", "--url", url, "--json", "--token-file", token))
+    assert [stream["name"] for stream in listed] == ["readings"]
+    by_variable = lapwing("stream", "list", "--url", url, "--json", LAPWING_TOKEN=Path(token).read_text().strip())
+    assert rows(by_variable) == listed
+    assert lapwing("stream", "read", "readings", "0", "--url", url, "--token-file", token).returncode == 0
+    forbidden = lapwing("stream", "read", "other", "0", "--url", url, "--token-file", token)
+    assert forbidden.returncode == 3
+    assert "[[rules]]" in one_error(forbidden)
+    forget = ("stream", "forget", "readings", "nobody", "--url", url)
+    assert "may not" in one_error(lapwing(*forget, "--token-file", token))
+    assert "remembers no reader" in one_error(lapwing(*forget, *password))
+    assert "is given" not in lapwing("stream", "list", "--url", url, *password).stderr
+
+
+def test_pub_and_sub_with_a_user_over_tls(broker: Broker, tmp_path: Path) -> None:
+    with TlsFront(int(urlsplit(broker.url).port or 0), tmp_path) as front:
+        common = ("--url", f"tls://localhost:{front.port}", "--ca", str(front.ca))
+        user = ("--username", "root", "--password-file", str(tmp_path / "password"))
+        published = lapwing("pub", "a", "on", "--retain", "--qos", "1", *common, *user)
+        assert (published.returncode, published.stderr) == (0, "")
+        received = lapwing(
+            "sub", "a", "--count", "1", "--timeout", "30", *common, "--username", "root", LAPWING_PASSWORD="toor"
+        )
+        assert received.stdout == "a on\n"
+        assert lapwing("pub", "a", "on", *common).returncode == 3
+        wrong = lapwing("pub", "a", "on", *common, "--username", "root", LAPWING_PASSWORD="s3cret")
+        assert wrong.returncode == 3
+        assert "s3cret" not in one_error(wrong)
+        untrusted = one_error(lapwing("pub", "a", "on", "--url", f"tls://localhost:{front.port}", *user))
+        assert "TLS" in untrusted
+        script = b"connect d1\npub a off --retain --qos 1 --packet-id 7\nsub a --subscription-id 9\nwait\n"
+        shown = lapwing("shell", "--json", *common, *user, stdin=script)
+        assert '"subscription_ids": [9]' in shown.stdout, shown.stderr
+
+
+def test_a_client_shows_its_certificate_and_checks_the_brokers(lapwing_broker: Broker, tmp_path: Path) -> None:
+    with TlsFront(int(urlsplit(lapwing_broker.url).port or 0), tmp_path, wants_client=True) as front:
+        url = f"tls://localhost:{front.port}"
+        with Client(url, ca=front.ca, certificate=front.client) as client:
+            client.subscribe("a")
+            client.publish("a", b"x" * 300_000, qos=2)
+            message = client.receive(30.0)
+            assert message is not None
+            assert len(message.payload) == 300_000
+        with pytest.raises(ConnectError):
+            Client(url, ca=front.ca).connect()
+        with pytest.raises(ConnectError, match="TLS"):
+            Client(f"tls://127.0.0.1:{front.port}", ca=front.ca, certificate=front.client).connect()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("pub", "a", "b", "--password-file", "x"), "a password without a user name"),
+        (("pub", "a", "b", "--username", "u", "--password-file", "nowhere"), "cannot read the password"),
+        (("stream", "list", "--user", "u", "--token-file", "t"), "token file and user are given"),
+        (("stream", "list", "--user", "u"), "user 'u' without a password"),
+        (("pub", "a", "b", "--url", "tls://localhost:1", "--ca", "nowhere.pem"), "nowhere.pem"),
+        (("pub", "a", "b", "--url", "quic://h"), "does not speak"),
+    ],
+)
+def test_options_that_cannot_be(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    result = lapwing(*arguments, cwd=tmp_path)
+    assert result.returncode == 2
+    assert said in one_error(result)
