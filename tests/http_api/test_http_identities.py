@@ -107,6 +107,9 @@ def test_rules_say_what_the_anonymous_may() -> None:
         assert ask(f"{server.url}/v1/streams/readings/0").status_code == 200
         assert ask(f"{server.url}/v1/streams/secret/0").status_code == 401, "somebody might"
         assert ask(f"{server.url}/v1/streams/readings/0", bearer("t")).status_code == 403
+        assert ask(f"{server.url}/v1/streams", bearer("t")).json() == {"streams": []}
+        known.rights.clear()
+        assert ask(f"{server.url}/v1/streams").status_code == 401, "nothing is there for the anonymous"
         assert ask(f"{server.url}/v1/streams/readings/0", bearer("wrong")).status_code == 401
 
 

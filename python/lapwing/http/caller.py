@@ -46,6 +46,11 @@ class Caller:
         if not self.may_see(stream):
             raise self._forbidden(f"read stream {stream!r}", f'may = ["stream"], streams = ["{stream}"]')
 
+    def need_a_name(self) -> None:
+        """Raises `HttpError` 401 for the anonymous where others have names."""
+        if self.name is None and self.authority is not None:
+            raise unauthenticated("this needs an identity")
+
     def need_to_administer(self) -> None:
         """Raises `HttpError` 403 unless it may."""
         if not self.may_administer():

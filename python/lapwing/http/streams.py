@@ -30,7 +30,11 @@ class Streams:
 
     async def index(self, request: Request) -> Response:
         """``GET /v1/streams``: those that the caller may know of."""
-        return JSONResponse({"streams": await self._seen_by(caller_of(request.scope))})
+        caller = caller_of(request.scope)
+        seen = await self._seen_by(caller)
+        if not seen:
+            caller.need_a_name()
+        return JSONResponse({"streams": seen})
 
     async def info(self, request: Request) -> Response:
         """``GET /v1/streams/NAME``: as in the list, and its named readers."""
