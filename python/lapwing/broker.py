@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import ValidationError
 
-from lapwing.config import Config, StreamConfig, access_json, node_json
+from lapwing._core import Authority, CoreError, Node
 from lapwing.config import Config, StreamConfig, access_json, node_json
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
@@ -182,17 +182,20 @@ class Broker:
         return self._node is not None and self._node.ready()
 
     def reload(self, config: Config | None = None) -> None:
-        """Takes over what may change while the broker runs: users and rules, both or on an error neither.
+        """Takes over what may change while the broker runs: users and rules, both or on an error neither, and the
+        certificates of HTTP.
 
         Args:
             config: Where they stand now; None: where they stood before, and the users file is read again.
 
         Raises:
-            ConfigError: a user or a rule is wrong, or the users file cannot be read; what was in force stays.
+            ConfigError: a user or a rule is wrong, or a file cannot be read; what was in force stays.
         """
         config = config or self.config
         with _core_errors():
             self._running().reload_access(access_json(config))
+            if self._http is not None:
+                self._http.reload(config)
         self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
 
     def check(self) -> None:
