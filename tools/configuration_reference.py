@@ -20,11 +20,12 @@ from lapwing.config import (
     HooksSection,
     HttpSection,
     Limits,
+    ListenerConfig,
     RuleConfig,
     StreamConfig,
     SysSection,
 )
-from lapwing.config.show import written
+from lapwing.config.show import is_left_out, written
 
 HEAD = """\
 # Configuration
@@ -37,6 +38,7 @@ A TOML file (`--config FILE`) lies below the environment (`LAPWING_BROKER__SHARD
 This page is made from the model: `python tools/configuration_reference.py`."""
 TABLES: list[tuple[str, type[BaseModel]]] = [
     ("broker", BrokerSection),
+    ("[listeners]", ListenerConfig),
     ("streams.NAME", StreamConfig),
     ("http", HttpSection),
     ("hooks", HooksSection),
@@ -67,6 +69,8 @@ def keys(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
     for key, field in model.model_fields.items():
         if field.default is PydanticUndefined:
             default = "required"
+        elif is_left_out(field):
+            default = "absent"
         else:
             value = written(field.default, field)
             default = f"`{value}`" if not isinstance(value, str) else f'`"{value}"`'

@@ -25,7 +25,7 @@ __version__: str
 class CoreError(Exception):
     """An error of the Rust side.
 
-    ``code`` is stable. Of a node: ``config``, ``address`` (not valid), ``address_in_use``, ``bind``,
+    ``code`` is stable. Of a node: ``config``, ``address`` (not valid), ``address_in_use``, ``bind``, ``certificate``,
     ``data_folder`` (not writable, locked, of another format), ``data_corrupt``, ``data_full``,
     ``stream_settings``, ``store``, ``system``, ``defect``, ``drain_timeout``, ``state`` (not started, or
     started twice). Of reading a stream: ``stream_unknown``, ``partition_unknown``, ``offset_trimmed``
@@ -76,6 +76,8 @@ class Node:
         """Takes other users and rules (``lapwing.config.access_json``); on an error nothing changes."""
     def listeners(self) -> list[str]:
         """The addresses that clients connect to, with their real ports."""
+    def reload(self) -> int:
+        """Reads the listeners' certificates again; returns for how many. What cannot be read stays as it was."""
     def ready(self) -> bool:
         """True while the node accepts connections and has not failed."""
     def check(self) -> None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from lapwing._core import Authority, CoreError, Node
-from lapwing.config import Config, StreamConfig, access_json, node_json
+from lapwing.config import Config, ListenerConfig, StreamConfig, access_json, node_json
+from lapwing.config.openness import check_listeners
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from lapwing.hooks import Hooks
     from lapwing.hooks.dispatch import Dispatcher
     from lapwing.http import HttpServer
+
+ListenerLike = ListenerConfig | Mapping[str, object]
+"""A listener's settings, as in a ``[[listeners]]`` table."""
 
 StreamLike = StreamConfig | Mapping[str, object] | str
 """A stream's settings; a string is the filter of a stream with default settings."""
@@ -30,7 +34,9 @@ class Broker:
     """A broker with its listeners, streams and, if asked for, HTTP; started once, stopped once.
 
     Args:
-        listen: URLs of the MQTT listeners; port 0 lets the system choose.
+        listen: URLs of MQTT listeners with default settings; port 0 lets the system choose. None: a free port of
+            loopback, or nothing where there are ``listeners``.
+        listeners: Listeners with settings of their own: TLS, WebSocket, limits.
         streams: Streams by name: settings, or just the topic filter.
         http: HOST:PORT of streams, health and metrics; None for no HTTP.
         data: Folder of the log. None: a temporary folder, **deleted when the broker stops**.
@@ -49,8 +55,9 @@ class Broker:
 
     def __init__(
         self,
-        listen: Sequence[str] = ("tcp://127.0.0.1:0",),
+        listen: Sequence[str] | None = None,
         *,
+        listeners: Sequence[ListenerLike] = (),
         streams: Mapping[str, StreamLike] | None = None,
         http: str | None = None,
         data: str | Path | None = None,
@@ -64,6 +71,8 @@ class Broker:
         hook_settings: Mapping[str, object] | None = None,
     ) -> None:
         self._temporary = None if data is not None else _temporary_folder()
+        if listen is None:
+            listen = () if listeners else ("tcp://127.0.0.1:0",)
         broker: dict[str, object] = {
             "listen": list(listen),
             "http": http,
@@ -79,7 +88,8 @@ class Broker:
             "auth": {"users": users},
             "rules": list(rules),
         }
-        self._prepare(_checked({"broker": broker, "streams": tables, **sections}), hooks)
+        document = {"broker": broker, "listeners": list(listeners), "streams": tables, **sections}
+        self._prepare(_checked(document), hooks)
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
@@ -92,6 +102,7 @@ class Broker:
     def _prepare(self, config: Config, hooks: Hooks | None = None) -> None:
         if hooks is not None and config.hooks.use is not None:
             raise ConfigError("hooks are given twice", where="hooks, hooks.use", remedy="give one of them")
+        check_listeners(config, has_hooks=hooks is not None)
         self.config = config
         self._hooks = hooks
         self._node: Node | None = None
@@ -181,15 +192,20 @@ class Broker:
         """True while the broker accepts connections and has not failed."""
         return self._node is not None and self._node.ready()
 
-    def reload(self, config: Config | None = None) -> None:
-        """Takes over what may change while the broker runs: users and rules, both or on an error neither, and the
-        certificates of HTTP.
+    def reload(self, config: Config | None = None) -> int:
+        """Takes over what may change while the broker runs: users, rules, the files of certificates and keys.
+
+        Users and rules change both or, on an error, neither; then nothing else is looked at. New connections use the
+        new certificates, those there are go on.
 
         Args:
-            config: Where they stand now; None: where they stood before, and the users file is read again.
+            config: Where users and rules stand now; None: where they stood before, and the users file is read again.
+
+        Returns:
+            The number of listeners that have read certificates again.
 
         Raises:
-            ConfigError: a user or a rule is wrong, or a file cannot be read; what was in force stays.
+            ConfigError: a user or a rule is wrong, or a file cannot be used; what it was for stays as it was.
         """
         config = config or self.config
         with _core_errors():
@@ -197,6 +213,8 @@ class Broker:
             if self._http is not None:
                 self._http.reload(config)
         self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
+        with _core_errors():
+            return self._running().reload()
 
     def check(self) -> None:
         """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""

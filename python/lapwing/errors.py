@@ -163,6 +163,7 @@ def from_core(failure: CoreFailure, where: str = "") -> LapwingError:
 _KINDS: dict[str, type[LapwingError]] = {
     "config": ConfigError,
     "address": ConfigError,
+    "certificate": ConfigError,
     "stream_settings": ConfigError,
     "address_in_use": AddressInUseError,
     "data_folder": DataFolderError,

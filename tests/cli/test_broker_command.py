@@ -40,7 +40,7 @@ def test_signal_drains(tmp_path: Path, number: signal.Signals) -> None:
 
 
 def test_sighup_is_answered(tmp_path: Path) -> None:
-    """Does SIGHUP say that it does not reload, rather than end the broker?"""
+    """Does SIGHUP say what was read again, rather than end the broker?"""
     with RunningBroker(tmp_path).wait_until_ready() as broker:
         broker.process.send_signal(signal.SIGHUP)
         while not any("SIGHUP" in line for line in broker.errors):
@@ -62,7 +62,7 @@ def test_wrong_configuration(tmp_path: Path) -> None:
     result = lapwing(
         "broker",
         "--listen",
-        "tcp://0.0.0.0:0",
+        "udp://0.0.0.0:0",
         "--http",
         "0.0.0.0:0",
         "--set",
@@ -71,7 +71,16 @@ def test_wrong_configuration(tmp_path: Path) -> None:
     )
     assert result.returncode == 2
     assert [line.split(" ")[0] for line in result.stderr.splitlines()] == ["error:"] * 3
-    assert "no open listener beyond loopback without authentication" in result.stderr
+    assert "must be a URL of the form" in result.stderr
+    assert "(flag --listen)" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_open_listener(tmp_path: Path) -> None:
+    """Is a listener that everybody could reach and nobody guards refused, before anything is opened?"""
+    result = lapwing("broker", "--listen", "tcp://0.0.0.0:0", cwd=tmp_path)
+    assert result.returncode == 2
+    assert "no open listener beyond loopback without authentication" in one_error(result)
     assert "(flag --listen)" in result.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -5,12 +5,13 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig, StreamIndex};
-use lapwing_transport::{ListenAddress, Listener};
+use lapwing_transport::Listener;
 use mio::Poll;
 
 use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
+use crate::listeners::Listeners;
 use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
@@ -65,11 +66,11 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
     let shards = config.shard_count() as usize;
     let authority = config::authority(&config.auth, &config.rules)?;
     let opened = open_streams(&config, open)?;
-    let listeners = bind(&config)?;
-    let urls = listeners.iter().map(Listener::url).collect();
+    let (listeners, states) = Listeners::bind(&config)?;
+    let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
-    let shared = Arc::new(Shared::new(config.clone(), authority, bells.clone()));
+    let shared = Arc::new(Shared::new(config.clone(), authority, states, bells.clone()));
     let (writer, reader) = opened.map_or((None, None), |(writer, reader)| (Some(writer), Some(reader)));
     let (feeds, log) = match writer {
         Some(writer) => lay_log(&config, writer, &bells),
@@ -117,10 +118,8 @@ fn lay(config: &Config, hooks: Option<Box<dyn Hooks>>, shards: &[Bell]) -> (Vec<
 
 fn open_streams(config: &Config, open: OpenLog) -> Result<Option<(LogWriter, LogReader)>, NodeError> {
     let Some(dir) = config.data_dir.as_deref().filter(|_| !config.streams.is_empty()) else { return Ok(None) };
-    let log_config = LogConfig {
-        body_bytes_max: config.limits.packet_bytes_max as usize + ENVELOPE_EXTRA_BYTES,
-        ..LogConfig::default()
-    };
+    let log_config =
+        LogConfig { body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES, ..LogConfig::default() };
     let streams: Vec<StreamConfig> = config
         .streams
         .iter()
@@ -133,15 +132,6 @@ fn open_streams(config: &Config, open: OpenLog) -> Result<Option<(LogWriter, Log
         })
         .collect();
     Ok(Some(open(dir, &log_config, &streams)?))
-}
-
-fn bind(config: &Config) -> Result<Vec<Listener>, NodeError> {
-    let mut listeners = Vec::with_capacity(config.listen.len());
-    for text in &config.listen {
-        let address: ListenAddress = text.parse()?;
-        listeners.push(Listener::bind(&address)?);
-    }
-    Ok(listeners)
 }
 
 fn poll() -> Result<Poll, NodeError> {

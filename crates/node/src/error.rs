@@ -21,6 +21,9 @@ pub enum NodeError {
     /// A listener could not be opened.
     #[error(transparent)]
     Bind(#[from] BindError),
+    /// Several listeners could not read their certificates again; they keep those they have.
+    #[error("{}", all_of(.0))]
+    Reload(Vec<BindError>),
     /// The log could not be opened, or failed while the node ran.
     #[error("the log failed: {0}")]
     Store(#[from] StoreError),
@@ -65,6 +68,7 @@ impl NodeError {
         match self {
             NodeError::Config { .. } => "config",
             NodeError::Bind(error) => bind_code(error),
+            NodeError::Reload(_) => "certificate",
             NodeError::Store(error) => store_code(error),
             NodeError::System { .. } => "system",
             NodeError::Defect { .. } => "defect",
@@ -78,6 +82,7 @@ impl NodeError {
         match self {
             NodeError::Config { remedy, .. } => (*remedy).to_owned(),
             NodeError::Bind(error) => error.remedy(),
+            NodeError::Reload(errors) => errors.first().map(BindError::remedy).unwrap_or_default(),
             // Their texts say what to do themselves, in the terms of the file or the setting that is to blame.
             NodeError::Store(error) if store_code(error) != "store" => String::new(),
             NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
@@ -98,9 +103,14 @@ fn full_text(disk_full: bool) -> &'static str {
     if disk_full { "; the disk is full, and what waits for it was not acknowledged" } else { "" }
 }
 
+fn all_of(errors: &[BindError]) -> String {
+    errors.iter().map(BindError::to_string).collect::<Vec<_>>().join("; ")
+}
+
 fn bind_code(error: &BindError) -> &'static str {
     match error {
         BindError::Address { .. } => "address",
+        BindError::Certificate { .. } => "certificate",
         BindError::Bind { source, .. } if source.kind() == std::io::ErrorKind::AddrInUse => "address_in_use",
         BindError::Resolve { .. } | BindError::Bind { .. } => "bind",
     }

@@ -126,6 +126,20 @@ impl Handle {
         self.shared.reload_access(&config::access_from_json(access_json)?)
     }
 
+    /// Reads again what may change while the node runs: certificates and keys of listeners. New handshakes use them.
+    ///
+    /// Returns the number of listeners that have new ones.
+    /// # Errors
+    /// `Reload`: some could not be read; those listeners keep what they have, the others have new ones.
+    pub fn reload(&self) -> Result<usize, NodeError> {
+        let (reloaded, mut failures) = self.shared.listeners().reload();
+        match failures.len() {
+            0 => Ok(reloaded),
+            1 => Err(NodeError::Bind(failures.remove(0))),
+            _ => Err(NodeError::Reload(failures)),
+        }
+    }
+
     /// True while the node accepts connections and has not failed.
     pub fn ready(&self) -> bool {
         self.shared.phase() == Phase::Running
@@ -146,6 +160,7 @@ impl Handle {
             metrics.extend(HookCounters::collect(&shards, hooks));
         }
         metrics.extend(self.shared.memory.metrics());
+        metrics.extend(self.shared.listeners().metrics());
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log.is_full()));
         }

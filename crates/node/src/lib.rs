@@ -19,6 +19,7 @@ mod descriptors;
 mod error;
 mod handle;
 mod hooks;
+mod listeners;
 mod log;
 mod mail;
 mod mailbox;
@@ -33,7 +34,10 @@ mod sys;
 mod timers;
 
 pub use assemble::OpenLog;
-pub use config::{Config, HooksConfig, Limits, OnFailure, QueuePolicy, StreamConfig, StreamKey, SysConfig};
+pub use config::{
+    ClientCertificateMode, Config, HooksConfig, IdentitySource, Limits, ListenerConfig, OnFailure, QueuePolicy,
+    StreamConfig, StreamKey, SysConfig,
+};
 pub use error::NodeError;
 pub use handle::Handle;
 pub use hooks::{

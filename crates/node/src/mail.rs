@@ -8,6 +8,8 @@ use lapwing_router::Cursor;
 use lapwing_session::{Grant, Message, SessionKey};
 use lapwing_transport::Socket;
 
+use crate::listeners::ListenerId;
+
 /// Why a message goes to another shard; flags, because one copy serves all reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reasons(u8);
@@ -118,6 +120,8 @@ pub(crate) enum Interest {
 #[derive(Debug)]
 pub(crate) struct MovedConnection {
     pub(crate) socket: Socket,
+    /// Where it was accepted.
+    pub(crate) listener: ListenerId,
     /// Read already: the CONNECT, and what came behind it.
     pub(crate) bytes: Vec<u8>,
     pub(crate) accepted_at: Instant,

@@ -9,6 +9,7 @@ use lapwing_access::{AccessConfig, Authority};
 use crate::config::Config;
 use crate::descriptors;
 use crate::error::NodeError;
+use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
 
@@ -21,6 +22,15 @@ pub(crate) enum Phase {
     Draining = 1,
     /// Threads end.
     Stopping = 2,
+}
+
+/// Which bound has no room for one more connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crowded {
+    /// `limits.connections_max`.
+    Node,
+    /// `connections_max` of its listener.
+    Listener,
 }
 
 /// Why a node stopped by itself.
@@ -42,6 +52,7 @@ pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
     /// Users and rules; asked by every thread, changed by the handle.
     pub(crate) authority: Authority,
+    listeners: Listeners,
     /// As configured, or fewer where the process may not open so many files.
     connections_max: u32,
     /// What clients may take up, and do.
@@ -69,12 +80,13 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(config: Arc<Config>, authority: Authority, bells: Vec<Bell>) -> Self {
+    pub(crate) fn new(config: Arc<Config>, authority: Authority, listeners: Listeners, bells: Vec<Bell>) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         Shared {
             memory: Memory::new(&config.limits, bells.len()),
             config,
             authority,
+            listeners,
             connections_max,
             notices: Mutex::new(notice.into_iter().collect()),
             epoch: Instant::now(),
@@ -139,25 +151,38 @@ impl Shared {
         std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Counts a new connection; false when there are too many.
-    pub(crate) fn connection_opened(&self) -> bool {
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.listeners
+    }
+
+    pub(crate) fn listener(&self, id: ListenerId) -> &ListenerState {
+        self.listeners.get(id)
+    }
+
+    /// Counts a new connection, unless there are too many, here or in all.
+    pub(crate) fn connection_opened(&self, listener: ListenerId) -> Result<(), Crowded> {
         let before = self.connections.fetch_add(1, Ordering::Relaxed);
         if before >= self.connections_max {
             self.connections.fetch_sub(1, Ordering::Relaxed);
-            return false;
+            return Err(Crowded::Node);
         }
         if before >= self.connections_peak.load(Ordering::Relaxed) {
             self.connections_peak.fetch_max(before + 1, Ordering::Relaxed);
         }
-        true
+        if !self.listener(listener).opened() {
+            self.connections.fetch_sub(1, Ordering::Relaxed);
+            return Err(Crowded::Listener);
+        }
+        Ok(())
     }
 
     pub(crate) fn connections_peak(&self) -> u32 {
         self.connections_peak.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn connection_closed(&self) {
+    pub(crate) fn connection_closed(&self, listener: ListenerId) {
         self.connections.fetch_sub(1, Ordering::Relaxed);
+        self.listener(listener).closed();
     }
 
     pub(crate) fn connections(&self) -> u32 {

@@ -66,6 +66,11 @@ impl Node {
         self.running(py, |handle| handle.reload_access(access_json))?.map_err(|error| node_error(py, &error))
     }
 
+    /// Reads the listeners' certificates again; returns for how many listeners. Those that cannot be read stay as they were.
+    fn reload(&self, py: Python<'_>) -> PyResult<usize> {
+        self.running(py, |handle| handle.reload())?.map_err(|error| node_error(py, &error))
+    }
+
     /// True while the node accepts connections and has not failed.
     fn ready(&self, py: Python<'_>) -> bool {
         self.running(py, |handle| handle.ready()).unwrap_or(false)

@@ -1,6 +1,9 @@
 //! What can go wrong when a listener is opened or a connection accepted; each error carries its remedy.
 
 use std::io;
+use std::path::PathBuf;
+
+use crate::refusal::Refusal;
 
 /// A listener could not be opened. Always the configuration's or the machine's fault; worth a retry only after a change.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +32,16 @@ pub enum BindError {
         /// What the kernel said.
         source: io::Error,
     },
+    /// A file of certificates or a key cannot be used.
+    #[error("{}: {what}", file.display())]
+    Certificate {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong with it; nothing of what is in it.
+        what: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
 }
 
 impl BindError {
@@ -39,6 +52,8 @@ impl BindError {
                 "Write the address as tcp://HOST:PORT, for example tcp://127.0.0.1:1883.".into()
             }
             BindError::Resolve { .. } => "Name a host that this machine knows, or a literal address.".into(),
+            BindError::Certificate { remedy, .. } => (*remedy).into(),
+            BindError::Bind { address, source } if address.starts_with("unix:") => unix_remedy(source).into(),
             BindError::Bind { source, .. } => match source.kind() {
                 io::ErrorKind::AddrInUse => {
                     "Stop the program that uses this port, or choose another port (port 0 takes any free one).".into()
@@ -55,6 +70,18 @@ impl BindError {
     }
 }
 
+fn unix_remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::AddrInUse => "Stop the program that listens there, or choose another path.",
+        io::ErrorKind::AlreadyExists => {
+            "A file that is no socket is never removed: choose another path, or move it away."
+        }
+        io::ErrorKind::NotFound => "Make the folder of the socket first.",
+        io::ErrorKind::PermissionDenied => "Let this user write to the folder of the socket, or choose another.",
+        _ => "Choose a path of fewer than 108 bytes in a folder that this user may write to.",
+    }
+}
+
 /// Why no connection was accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum AcceptError {
@@ -64,4 +91,7 @@ pub enum AcceptError {
     /// This one connection failed before it was ours; go on with the next.
     #[error("a connection failed while it was accepted: {0}")]
     Connection(io::Error),
+    /// This one connection is not taken and was closed; go on with the next.
+    #[error("a connection was refused: {0}")]
+    Refused(Refusal),
 }

@@ -3,19 +3,40 @@
 //! Rules of this room:
 //! - Everything is non-blocking and edge-triggered (`mio`); whoever owns a [`Socket`] reads and writes until
 //!   `WouldBlock`, or remembers that there is more to do.
-//! - A [`Socket`] hides what lies under it. Today that is TCP; TLS, WebSocket and Unix sockets join as further
-//!   variants, so no caller may reach for the descriptor.
+//! - A [`Socket`] hides what lies under it: TCP or a Unix socket at the bottom, then what the listener asks for, in this
+//!   order: a PROXY header, TLS, WebSocket. Handshakes happen inside `read`, which gives application bytes only. Plain
+//!   TCP pays one branch for all of this, and no memory.
+//! - What a peer does wrong below MQTT is a [`Refusal`] inside the `io::Error` of a read: a name to count it by.
+//! - Nothing here grows with what a peer sends: a PROXY header, an HTTP head and a control frame have fixed bounds, the
+//!   payload of a WebSocket frame is never gathered, and TLS holds one record each way beside its 64 KiB output.
 //! - A [`Listener`] can be shared: each shard holds a clone of the same kernel queue and accepts from it. We do not use
 //!   `SO_REUSEPORT`: it would let a second broker bind a port that is in use without an error, and connections
 //!   waiting in the queue of a closing shard would be lost.
-//! - An error names the address and says what to do about it.
+//! - Certificates are read when a listener is bound and again when it is told to; a handshake takes those of its moment.
+//! - An error names the address or the file and says what to do about it.
 
 mod address;
 mod error;
+mod layers;
+mod limiter;
 mod listener;
+mod network;
+mod peer;
+mod proxy;
+mod refusal;
+mod settings;
 mod socket;
+mod stream;
+mod tls;
+mod unix;
+mod web;
 
-pub use address::ListenAddress;
+pub use address::{ListenAddress, Scheme};
 pub use error::{AcceptError, BindError};
 pub use listener::{Accepted, Listener};
+pub use network::Network;
+pub use peer::PeerAddress;
+pub use refusal::Refusal;
+pub use settings::{ClientCertificate, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;
+pub use tls::{CertificateName, Certificates};

@@ -1,60 +1,99 @@
 //! A client's connection, whatever carries it.
 
-use std::io::{self, IoSlice, Read, Write};
+use std::io::{self, Read, Write};
 
-use mio::event::Source;
-use mio::net::TcpStream;
-use mio::{Interest, Registry, Token};
+use mio::{Registry, Token};
 
-/// A connected, non-blocking socket. TLS, WebSocket and Unix sockets become further carriers.
+use crate::layers::Layers;
+use crate::peer::PeerAddress;
+use crate::stream::Stream;
+use crate::tls::CertificateName;
+
+/// A connected, non-blocking socket. What lies between the kernel and MQTT is inside, handshakes included.
 #[derive(Debug)]
 pub struct Socket {
-    carrier: Carrier,
-}
-
-#[derive(Debug)]
-enum Carrier {
-    Tcp(TcpStream),
+    stream: Stream,
+    /// `None` for plain TCP and Unix sockets, which so pay one branch and no memory.
+    layers: Option<Box<Layers>>,
 }
 
 impl Socket {
-    /// Wraps a connected TCP stream.
-    pub fn tcp(stream: TcpStream) -> Self {
-        Socket { carrier: Carrier::Tcp(stream) }
+    pub(crate) fn new(stream: Stream, layers: Option<Layers>) -> Self {
+        Socket { stream, layers: layers.map(Box::new) }
     }
 
     /// Reads what is there into `buffer`; `Ok(0)` means the peer has ended its side.
     ///
+    /// A handshake goes on in here until it is done; then, and not before, there are bytes.
+    ///
     /// # Errors
-    /// `WouldBlock`: nothing there now. Anything else: the connection is over.
+    /// `WouldBlock`: nothing there now, unless [`Socket::may_hold_more`]. Anything else: the connection is over; if it is
+    /// a [`crate::Refusal`], the peer was told what it can be told.
     pub fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let Carrier::Tcp(stream) = &mut self.carrier;
-        retry(|| stream.read(buffer))
+        match &mut self.layers {
+            None => self.stream.read(buffer),
+            Some(layers) => layers.read(&mut self.stream, buffer),
+        }
     }
 
-    /// Writes as much of `bytes` as the kernel takes.
+    /// Takes bytes off the kernel without looking at them: of a connection that is over they do not matter any more.
+    ///
+    /// # Errors
+    /// As [`Socket::read`], never a refusal.
+    pub fn discard(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+
+    /// Whether the last read may have left something behind although it gave fewer bytes than asked for, or none. The
+    /// kernel will not report it again.
+    pub fn may_hold_more(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.may_hold_more())
+    }
+
+    /// Writes as much of `bytes` as is taken. What was not must be offered again, unchanged, before anything else.
     ///
     /// # Errors
     /// `WouldBlock`: wait for a writable event. Anything else: the connection is over.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Carrier::Tcp(stream) = &mut self.carrier;
-        retry(|| stream.write(bytes))
+        match &mut self.layers {
+            None => self.stream.write(bytes),
+            Some(layers) => layers.write(&mut self.stream, bytes),
+        }
     }
 
-    /// Like [`Socket::write`], gathering `slices`.
+    /// Whether something waits inside for the kernel: the rest of a record, an answer to a ping.
+    pub fn has_unsent(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.has_unsent())
+    }
+
+    /// Writes what waits inside.
     ///
     /// # Errors
     /// As [`Socket::write`].
-    pub fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
-        let Carrier::Tcp(stream) = &mut self.carrier;
-        retry(|| stream.write_vectored(slices))
+    pub fn flush(&mut self) -> io::Result<()> {
+        match &mut self.layers {
+            None => Ok(()),
+            Some(layers) => layers.flush(&mut self.stream),
+        }
     }
 
     /// Ends our side after what was written, so that the peer still reads it.
-    pub fn shutdown(&self) {
-        let Carrier::Tcp(stream) = &self.carrier;
-        // The peer may be gone already; then there is nothing left to end.
-        let _ = stream.shutdown(std::net::Shutdown::Write);
+    pub fn shutdown(&mut self) {
+        if let Some(layers) = &mut self.layers {
+            layers.say_goodbye(&mut self.stream);
+        }
+        self.stream.shutdown();
+    }
+
+    /// Who is at the other end; after the first bytes were read it is whom a PROXY header named.
+    pub fn peer(&self) -> PeerAddress {
+        let told = self.layers.as_ref().and_then(|layers| layers.told());
+        told.map_or_else(|| self.stream.peer(), PeerAddress::Net)
+    }
+
+    /// The name in the client's certificate; `None` when it showed none, or one without such a name (or with several).
+    pub fn certificate_name(&self, which: CertificateName) -> Option<String> {
+        self.layers.as_ref()?.certificate_name(which)
     }
 
     /// Asks `registry` for edge-triggered readable and writable events.
@@ -65,8 +104,7 @@ impl Socket {
     /// # Errors
     /// As of `mio`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        let Carrier::Tcp(stream) = &mut self.carrier;
-        stream.register(registry, token, Interest::READABLE | Interest::WRITABLE)
+        self.stream.register(registry, token)
     }
 
     /// Ends [`Socket::register`], so that another event loop can take the socket.
@@ -74,17 +112,6 @@ impl Socket {
     /// # Errors
     /// As of `mio`.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        let Carrier::Tcp(stream) = &mut self.carrier;
-        stream.deregister(registry)
-    }
-}
-
-/// Repeats `call` while a signal interrupts it.
-fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
-    loop {
-        match call() {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
+        self.stream.deregister(registry)
     }
 }

@@ -43,7 +43,7 @@ def broker(
 
     Prints each listener's address, then "ready". The first SIGTERM or Ctrl-C drains: no new connections,
     clients are let go in order, what waits is committed (broker.drain at most), exit code 0. A second one
-    stops at once.
+    stops at once. SIGHUP reads users and certificates again.
     """
     from lapwing import Broker
     from lapwing.cli.broker_loop import serve

@@ -57,7 +57,21 @@ def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int]) -> None:
             continue
         if number != signal.SIGHUP:
             return
-        typer.echo("notice: SIGHUP does not reload the configuration yet; restart the broker", err=True)
+        _reload(broker)
+
+
+def _reload(broker: Broker) -> None:
+    """A file that cannot be used is no reason to stop: what was read before stays in force."""
+    try:
+        listeners = broker.reload()
+    except LapwingError as failure:
+        for line in failure.lines():
+            typer.echo(f"notice: SIGHUP: {line}; what was in force stays", err=True)
+    else:
+        typer.echo(
+            f"notice: SIGHUP: users, rules and certificates are read again (listeners with certificates: {listeners})",
+            err=True,
+        )
 
 
 def _drain(broker: Broker, received: queue.SimpleQueue[int]) -> int:

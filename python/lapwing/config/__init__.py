@@ -11,6 +11,7 @@ from lapwing.config.auth import AuthSection, access_json
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection
 from lapwing.config.limits import Limits
+from lapwing.config.listeners import ListenerConfig
 from lapwing.config.load import Loaded, load
 from lapwing.config.model import BrokerSection, Config, node_json
 from lapwing.config.rules import RuleConfig
@@ -24,6 +25,7 @@ __all__ = [
     "HooksSection",
     "HttpSection",
     "Limits",
+    "ListenerConfig",
     "Loaded",
     "RuleConfig",
     "StreamConfig",

@@ -1,7 +1,7 @@
-"""Where the broker may listen: loopback only, until listeners know who they talk to.
+"""How listeners are named: ``tcp://HOST:PORT``, ``wss://HOST:PORT/PATH``, ``unix:///PATH``; and HTTP's ``HOST:PORT``.
 
-Neither MQTT nor HTTP has authentication yet, so an address that another machine can reach is refused here,
-in one place, before any socket is opened.
+Who may come through a listener that other machines can reach is not decided here but in
+``lapwing.config.listeners``; HTTP has no authentication yet, so its address is refused here beyond loopback.
 """
 
 from __future__ import annotations
@@ -10,23 +10,38 @@ from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 _PORT_LARGEST = 65_535
+_SCHEMES = {"tcp": "tcp", "mqtt": "tcp", "tls": "tls", "mqtts": "tls", "ssl": "tls", "ws": "ws", "wss": "wss"}
+_FORM = 'must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883", with tcp, tls, ws, wss or unix'
 
 
 def parse_listen_url(url: str) -> str:
-    """``tcp://HOST:PORT``, checked; port 0 lets the system choose.
+    """A listener's URL, checked, with one name for each scheme; port 0 lets the system choose.
 
     Raises:
-        ValueError: another scheme, no port, or an address beyond loopback.
+        ValueError: another scheme, no port, a path where none belongs.
     """
     scheme, separator, rest = url.partition("://")
-    if not separator or scheme not in ("tcp", "mqtt"):
-        raise ValueError('must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883"')
-    host, port = split_host_port(rest.rstrip("/"))
-    if not is_loopback(host):
-        raise ValueError(
-            "no open listener beyond loopback without authentication: listen on 127.0.0.1, [::1] or localhost"
-        )
-    return f"tcp://{join_host_port(host, port)}"
+    if separator and scheme == "unix":
+        if not rest.startswith("/") or rest.endswith("/") or "\0" in rest:
+            raise ValueError('must name the whole path of the socket, as in "unix:///run/lapwing.sock"')
+        return url
+    if not separator or scheme not in _SCHEMES:
+        raise ValueError(_FORM)
+    address, slash, path = rest.partition("/")
+    if path and scheme not in ("ws", "wss"):
+        raise ValueError("only ws and wss have a path")
+    return f"{_SCHEMES[scheme]}://{join_host_port(*split_host_port(address))}{slash if path else ''}{path}"
+
+
+def scheme_of(url: str) -> str:
+    """``tcp``, ``tls``, ``ws``, ``wss`` or ``unix`` of a checked URL."""
+    return url.partition("://")[0]
+
+
+def is_local(url: str) -> bool:
+    """Whether only this machine can connect to a checked URL: a Unix socket, or an address of loopback."""
+    scheme, _, rest = url.partition("://")
+    return scheme == "unix" or is_loopback(split_host_port(rest.partition("/")[0])[0])
 
 
 def parse_http_address(address: str) -> str | None:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
 from lapwing.config.model import Config, layered
+from lapwing.config.openness import check_listeners
 from lapwing.config.problems import config_error, has_value, place_of
 
 
@@ -56,6 +57,8 @@ def load(
     )
     with layered(layers):
         try:
-            return Loaded(Config(), layers)
+            config = Config()
         except ValidationError as error:
             raise config_error(error, Config, layers) from error
+    check_listeners(config, layers)
+    return Loaded(config, layers)

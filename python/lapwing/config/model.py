@@ -24,6 +24,7 @@ from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection, http_problem
 from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
+from lapwing.config.listeners import ListenerConfig
 from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
 from lapwing.config.sys_tree import SysSection
@@ -55,9 +56,9 @@ class BrokerSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     listen: Annotated[list[ListenUrl], BeforeValidator(_one_or_many)] = Field(
-        default=["tcp://127.0.0.1:1883"], min_length=1, max_length=64
+        default=["tcp://127.0.0.1:1883"], max_length=64
     )
-    """URLs of the MQTT listeners; port 0 lets the system choose."""
+    """URLs of listeners with default settings; port 0 lets the system choose. Where there is [[listeners]], none."""
 
     http: HttpAddress = "127.0.0.1:8080"
     """HOST:PORT of streams, health and metrics over HTTP; "off" for none."""
@@ -90,6 +91,7 @@ class Config(BaseSettings):
     model_config = SettingsConfigDict(extra="forbid", frozen=True)
 
     broker: BrokerSection = BrokerSection()
+    listeners: list[ListenerConfig] = Field(default=[], max_length=64)
     http: HttpSection = HttpSection()
     hooks: HooksSection = HooksSection()
     limits: Limits = Limits()
@@ -104,6 +106,18 @@ class Config(BaseSettings):
         if problem:
             raise _at(("broker", "http"), self.broker.http, problem)
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _listeners_take_the_place_of_the_default(cls, data: Any) -> Any:
+        if not isinstance(data, dict) or not data.get("listeners"):
+            return data
+        broker = data.get("broker", {})
+        if isinstance(broker, dict) and "listen" not in broker:
+            return {**data, "broker": {**broker, "listen": []}}
+        if isinstance(broker, BrokerSection) and "listen" not in broker.model_fields_set:
+            return {**data, "broker": broker.model_copy(update={"listen": []})}
+        return data
 
     @classmethod
     def settings_customise_sources(
@@ -145,6 +159,7 @@ def node_json(config: Config) -> str:
     """What ``lapwing._core.Node`` is started with: the node's own names and units; files it names are read now."""
     document = {
         "listen": config.broker.listen,
+        "listeners": [listener.model_dump(mode="json", exclude_none=True) for listener in config.listeners],
         "shards": config.broker.shards,
         "pin": config.broker.pin,
         "pin_first": config.broker.pin_first,

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import get_args
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -15,7 +16,7 @@ from lapwing.config.load import Loaded
 from lapwing.config.problems import show_key
 from lapwing.config.units import Unit, show_duration, show_size
 
-_REPEATED = ("rules",)  # lists of tables, each written as [[name]]
+_REPEATED = ("listeners", "rules")  # lists of tables, each written as [[name]]
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,15 @@ def _walk(table: BaseModel, above: KeyPath) -> Iterator[tuple[KeyPath, object]]:
         elif name in _REPEATED and not above:
             for number, below in enumerate(value):
                 yield from _walk(below, (name, str(number)))
+        elif value is None and is_left_out(field):
+            continue
         else:
             yield (*above, name), written(value, field)
+
+
+def is_left_out(field: FieldInfo) -> bool:
+    """Whether nothing is written where nothing is set: there is no word for it, not even "off"."""
+    return field.default is None and not field.metadata
 
 
 def written(value: object, field: FieldInfo) -> object:
@@ -59,12 +67,19 @@ def written(value: object, field: FieldInfo) -> object:
         return str(value)
     if value is None:
         return "off"
-    unit = next((mark.kind for mark in field.metadata if isinstance(mark, Unit)), None)
+    unit = next((mark.kind for mark in _marks(field) if isinstance(mark, Unit)), None)
     if unit is None or not isinstance(value, int):
         return value
     if unit == "bytes":
         return show_size(value)
     return show_duration(value * 1_000 if unit == "s" else value)
+
+
+def _marks(field: FieldInfo) -> Iterator[object]:
+    """What stands beside the type, also where the type is one of two: ``Size | None``."""
+    yield from field.metadata
+    for choice in get_args(field.annotation):
+        yield from getattr(choice, "__metadata__", ())
 
 
 def as_toml(loaded: Loaded) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from lapwing.config import Loaded, load
+from lapwing.config import Loaded, load, node_json
 from lapwing.config.show import as_json, as_toml
 from lapwing.errors import ConfigError
 
@@ -69,6 +70,52 @@ def test_shown_toml_is_read_back(tmp_path: Path) -> None:
     assert '"broker.shards": {"value": 2' in as_json(first).replace("\n    ", "").replace("{ ", "{")
 
 
+TLS = "certificate = 'c'\nkey = 'k'\n"
+LISTENER_PROBLEMS: list[tuple[str, dict[str, str], list[str], str]] = [
+    ("[[listeners]]\nurl = 'tls://h:1'", {}, [], "certificate is missing: tls needs certificate and key"),
+    ("[[listeners]]\nurl = 'wss://h:1'\ncertificate = 'c'", {}, [], "key is missing: wss needs certificate and key"),
+    ("[[listeners]]\nurl = 'ws://127.0.0.1:1'\n" + TLS, {}, [], "certificate has no meaning for ws: remove it"),
+    ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\npath = '/x'", {}, [], "path has no meaning for tcp"),
+    ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\nmode = '0660'", {}, [], "mode has no meaning for tcp"),
+    ("[[listeners]]\nurl = 'unix:///x'\nproxy_protocol_from = ['::1']", {}, [], "proxy_protocol_from has no meaning"),
+    (
+        "[[listeners]]\nurl = 'unix:///x'\nmode = 'rw'",
+        {},
+        [],
+        'listeners[0].mode = "rw" (FILE:3): must be permission bits',
+    ),
+    ("[[listeners]]\nurl = 'tls://h:1'\nclient_certificate = 'required'\n" + TLS, {}, [], "client_ca is missing: name"),
+    (
+        "[[listeners]]\nurl = 'tls://h:1'\nclient_ca = 'a'\n" + TLS,
+        {},
+        [],
+        "client_ca is set but no certificate is asked",
+    ),
+    ("[[listeners]]\nurl = 'tls://h:1'\nidentity = 'certificate-cn'\n" + TLS, {}, [], "needs client_certificate = "),
+    (
+        "[[listeners]]\nurl = 'tls://h:1'\nidentity = 'dns'\n" + TLS,
+        {},
+        [],
+        'listeners[0].identity = "dns" (FILE:3): must be',
+    ),
+    (
+        "[[listeners]]\nurl = 'unix:///x'\n[[listeners]]\nurl = 'ws://127.0.0.1:1'\norigins = ['dash']",
+        {},
+        [],
+        'listeners[1].origins[0] = "dash" (FILE:5): must be an origin without a path',
+    ),
+    ("[[listeners]]\nurl = 'ws://127.0.0.1:1'\npath = 'x'", {}, [], 'must begin with "/"'),
+    ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\nproxy_protocol_from = ['x/8']", {}, [], "must be a network such as"),
+    ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\nsertificate = 'x'", {}, [], "did you mean listeners[0].certificate?"),
+    ("[[listeners]]\nmode = '0660'", {}, [], "listeners[0].url is missing (FILE:1): add url = ... there"),
+    (
+        "[[listeners]]\nurl = 'tcp://0.0.0.0:1'",
+        {},
+        [],
+        'listeners[0].url = "tcp://0.0.0.0:1" (FILE:2): no open listener',
+    ),
+    ("[[listeners]]\nurl = 'unix:///x'\nanonymous = false", {}, [], "nobody could connect: anonymous is false"),
+]
 PROBLEMS = [
     # text of the file, environment, --set; what the one line must be (FILE stands for the file's name)
     ("[broker]\nshard = 2", {}, [], "unknown key broker.shard (FILE:2): did you mean broker.shards?"),
@@ -100,13 +147,17 @@ PROBLEMS = [
         'broker.listen[1] = "tcp://0.0.0.0:2" (FI',
     ),
     (
-        "[broker]\nlisten = 'tcp://10.0.0.1:2'",
+        "[broker]\nlisten = 'ws://10.0.0.1:2'",
         {},
         [],
         "no open listener beyond loopback without authentication",
     ),
     ("[broker]\nlisten = 'udp://127.0.0.1:2'", {}, [], "must be a URL of the form"),
-    ("[broker]\nlisten = []", {}, [], "broker.listen = [] (FILE:2): "),
+    ("[broker]\nlisten = []", {}, [], "broker.listen = [] (FILE:2): name an address, or add a [[listeners]] table"),
+    ("[broker]\nlisten = 'tls://127.0.0.1:2'", {}, [], "write it as a [[listeners]] table: TLS needs certificate"),
+    ("[broker]\nlisten = 'unix://x.sock'", {}, [], "must name the whole path of the socket"),
+    ("[broker]\nlisten = 'tcp://127.0.0.1:2/x'", {}, [], "only ws and wss have a path"),
+    *LISTENER_PROBLEMS,
     ("[broker]\nhttp = '0.0.0.0:80'", {}, [], "no HTTP beyond loopback without users"),
     ("[broker]\nhttp = '127.0.0.1'", {}, [], "must be HOST:PORT"),
     ("[broker]\nhttp = '127.0.0.1:99999'", {}, [], "must be HOST:PORT"),
@@ -177,6 +228,29 @@ def test_files_that_cannot_be_read(tmp_path: Path, content: bytes | None, line: 
 def test_loopback_is_accepted(tmp_path: Path, url: str) -> None:
     """Is every address of loopback accepted as it was written?"""
     assert loaded(tmp_path, f"[broker]\nlisten = '{url}'").config.broker.listen == [url]
+
+
+def test_listeners_take_the_place_of_the_default(tmp_path: Path) -> None:
+    """Does the default of `listen` go where there are listeners, and what was said stay?"""
+    table = "[[listeners]]\nurl = 'mqtts://127.0.0.1:1'\nanonymous = true\n" + TLS
+    alone, beside = (
+        loaded(tmp_path, table).config,
+        loaded(tmp_path, "[broker]\nlisten='tcp://[::1]:2'\n" + table).config,
+    )
+    assert (alone.broker.listen, beside.broker.listen) == ([], ["tcp://[::1]:2"])
+    assert json.loads(node_json(alone))["listeners"][0]["url"] == "tls://127.0.0.1:1"
+    assert loaded(tmp_path).config.broker.listen == ["tcp://127.0.0.1:1883"]
+
+
+def test_shown_listeners_are_read_back(tmp_path: Path) -> None:
+    """Is the configuration the same after ``config show`` and ``--config``, and has each key its place?"""
+    text = "[[listeners]]\nurl = 'unix:///x'\n[[listeners]]\nurl = 'ws://127.0.0.1:1'\norigins = ['*']\n"
+    first = loaded(tmp_path, text + "packet_bytes_max = '2KiB'")
+    shown = as_toml(first)
+    assert shown.count("[[listeners]]") == 2
+    (line,) = [line for line in shown.splitlines() if line.startswith('packet_bytes_max = "2KiB"')]
+    assert line.endswith("lapwing.toml:6")
+    assert loaded(tmp_path, shown).config == first.config
 
 
 def test_http_off(tmp_path: Path) -> None:

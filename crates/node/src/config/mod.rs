@@ -6,6 +6,7 @@
 mod auth;
 mod hooks;
 mod limits;
+mod listeners;
 mod queue_policy;
 mod streams;
 mod sys;
@@ -21,6 +22,7 @@ use crate::error::NodeError;
 pub(crate) use auth::{access_from_json, authority};
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
+pub use listeners::{ClientCertificateMode, IdentitySource, ListenerConfig};
 pub use queue_policy::QueuePolicy;
 pub use streams::{StreamConfig, StreamKey};
 pub use sys::SysConfig;
@@ -29,8 +31,10 @@ pub use sys::SysConfig;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Listener addresses, `tcp://HOST:PORT`; port 0 takes any free one.
+    /// Addresses of listeners with default settings, `tcp://HOST:PORT`; port 0 takes any free one.
     pub listen: Vec<String>,
+    /// Listeners with settings of their own, behind those.
+    pub listeners: Vec<ListenerConfig>,
     /// Number of event loops; 0 means one per core this process may use.
     pub shards: u32,
     /// Pin each event loop to a core of its own.
@@ -61,6 +65,7 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             listen: vec!["tcp://127.0.0.1:1883".into()],
+            listeners: Vec::new(),
             shards: 0,
             pin: true,
             pin_first: 0,
@@ -102,6 +107,9 @@ impl Config {
         self.hooks.check()?;
         check_text("server_reference", self.server_reference.as_deref(), "\0")?;
         check_text("response_information_prefix", self.response_information_prefix.as_deref(), "\0+#")?;
+        for (index, listener) in self.all_listeners().iter().enumerate() {
+            listener.check(index)?;
+        }
         if !self.streams.is_empty() && self.data_dir.is_none() {
             let what = "is not set, but there are streams to keep".to_owned();
             return Err(NodeError::config("data_dir", what, "Name a folder for the log."));
@@ -111,6 +119,18 @@ impl Config {
         }
         authority(&self.auth, &self.rules)?;
         Ok(())
+    }
+
+    /// Every listener: those of the short form, then those with settings.
+    pub fn all_listeners(&self) -> Vec<ListenerConfig> {
+        let short = self.listen.iter().map(|url| ListenerConfig::at(url));
+        short.chain(self.listeners.iter().cloned()).collect()
+    }
+
+    /// The largest packet that any listener takes.
+    pub(crate) fn packet_bytes_max(&self) -> u32 {
+        let own = self.listeners.iter().filter_map(|listener| listener.packet_bytes_max);
+        own.chain([self.limits.packet_bytes_max]).max().unwrap_or(self.limits.packet_bytes_max)
     }
 
     /// The number of event loops to start.

@@ -2,6 +2,7 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Counters as SessionCounters, DropReason as SessionDrop};
+use lapwing_transport::Refusal;
 
 use super::{AccessCounters, Counter, DropReason, Gauge, HookCounters, LimitCounters, Metric, TrafficCounters};
 
@@ -11,6 +12,10 @@ pub(crate) struct ShardCounters {
     pub(crate) accepted: Counter,
     pub(crate) accept_failures: Counter,
     pub(crate) refused_connections_max: Counter,
+    /// There are `connections_max` of one listener.
+    pub(crate) refused_listener_max: Counter,
+    /// By what the transport found wrong.
+    refusals: [Counter; Refusal::COUNT],
     pub(crate) moved: Counter,
     pub(crate) connections: Gauge,
     pub(crate) sessions: Gauge,
@@ -59,6 +64,8 @@ impl Default for ShardCounters {
             accepted: Counter::default(),
             accept_failures: Counter::default(),
             refused_connections_max: Counter::default(),
+            refused_listener_max: Counter::default(),
+            refusals: Default::default(),
             moved: Counter::default(),
             connections: Gauge::default(),
             sessions: Gauge::default(),
@@ -105,6 +112,10 @@ impl ShardCounters {
         own + self.session_drops.iter().map(Gauge::get).sum::<u64>()
     }
 
+    pub(crate) fn refused(&self, refusal: Refusal) {
+        self.refusals[refusal as usize].add(1);
+    }
+
     /// Takes over what the sessions of this shard have counted.
     pub(crate) fn take_over(&self, sessions: &SessionCounters) {
         for reason in SessionDrop::ALL {
@@ -142,11 +153,6 @@ impl ShardCounters {
                 "lapwing_accept_failures_total",
                 "Connections that could not be accepted.",
                 sum(|s| s.accept_failures.get()),
-            ),
-            Metric::counter(
-                "lapwing_connections_refused_total",
-                "Connections closed at once because there are connections_max.",
-                sum(|s| s.refused_connections_max.get()),
             ),
             Metric::counter(
                 "lapwing_connections_moved_total",
@@ -201,10 +207,27 @@ impl ShardCounters {
         metrics.extend(AccessCounters::collect(shards.iter().map(|shard| &shard.access)));
         metrics.extend(TrafficCounters::collect(shards));
         metrics.extend(LimitCounters::collect(shards));
+        metrics.extend(refusals(shards));
         metrics.extend(drops(shards));
         metrics.extend(closes(shards));
         metrics
     }
+}
+
+/// Connections that were not taken, or ended by what carries MQTT.
+fn refusals<'a>(shards: &'a [&'a ShardCounters]) -> impl Iterator<Item = Metric> + 'a {
+    let sum = |field: fn(&ShardCounters) -> u64| shards.iter().map(|shard| field(shard)).sum::<u64>();
+    let crowded = [
+        ("connections_max", sum(|s| s.refused_connections_max.get())),
+        ("listener_connections_max", sum(|s| s.refused_listener_max.get())),
+    ];
+    let below = Refusal::ALL
+        .into_iter()
+        .map(|refusal| (refusal.name(), shards.iter().map(|s| s.refusals[refusal as usize].get()).sum()));
+    crowded.into_iter().chain(below).map(|(label, count)| {
+        let help = "Connections not taken, or ended by what carries MQTT, by reason.";
+        Metric::counter("lapwing_connections_refused_total", help, count).with("reason", label)
+    })
 }
 
 fn drops<'a>(shards: &'a [&'a ShardCounters]) -> impl Iterator<Item = Metric> + 'a {

@@ -2,13 +2,15 @@
 
 use std::time::Instant;
 
-use lapwing_transport::{AcceptError, Accepted, Socket};
+use lapwing_transport::{AcceptError, Accepted};
 
 use super::connection::{Connection, Stage};
 use super::rate::Rate;
 use super::{Due, Shard, token_of};
 use crate::error::NodeError;
+use crate::listeners::ListenerId;
 use crate::mail::{Control, MovedConnection};
+use crate::shared::Crowded;
 use crate::slot::ShardId;
 
 /// Connections taken from one listener in one turn, so that a flood of them does not starve those that are open.
@@ -41,9 +43,10 @@ impl Shard {
             while self.doors[index].is_open(self.now_ms) && left > 0 {
                 left -= 1;
                 match self.doors[index].listener.accept() {
-                    Ok(Some(accepted)) => self.welcome(accepted),
+                    Ok(Some(accepted)) => self.welcome(ListenerId(index as u16), accepted),
                     Ok(None) => self.doors[index].ready = false,
                     Err(AcceptError::Connection(_)) => self.counters.accept_failures.add(1),
+                    Err(AcceptError::Refused(refusal)) => self.counters.refused(refusal),
                     Err(AcceptError::Exhausted(_)) => {
                         self.counters.accept_failures.add(1);
                         self.doors[index].paused_until_ms = self.now_ms + EXHAUSTED_PAUSE_MS;
@@ -54,24 +57,26 @@ impl Shard {
         }
     }
 
-    fn welcome(&mut self, accepted: Accepted) {
-        if !self.shared.connection_opened() {
-            self.counters.refused_connections_max.add(1);
-            return;
+    fn welcome(&mut self, listener: ListenerId, accepted: Accepted) {
+        match self.shared.connection_opened(listener) {
+            Ok(()) => {
+                self.counters.accepted.add(1);
+                self.admit_socket(Connection::new(accepted.socket, listener, Instant::now()), Instant::now());
+            }
+            Err(Crowded::Node) => self.counters.refused_connections_max.add(1),
+            Err(Crowded::Listener) => self.counters.refused_listener_max.add(1),
         }
-        self.counters.accepted.add(1);
-        self.admit_socket(accepted.socket, Vec::new(), Instant::now(), true);
     }
 
     /// Takes a connection that another shard has read the CONNECT of.
     pub(super) fn adopt(&mut self, moved: MovedConnection) {
-        self.admit_socket(moved.socket, moved.bytes, moved.accepted_at, false);
+        let mut connection = Connection::new(moved.socket, moved.listener, moved.accepted_at);
+        connection.input = moved.bytes;
+        connection.unhandled = true;
+        self.admit_socket(connection, moved.accepted_at);
     }
 
-    fn admit_socket(&mut self, socket: Socket, input: Vec<u8>, accepted_at: Instant, is_new: bool) {
-        let mut connection = Connection::new(socket, accepted_at);
-        connection.input = input;
-        connection.unhandled = !is_new;
+    fn admit_socket(&mut self, mut connection: Connection, accepted_at: Instant) {
         connection.rate = Rate::new(&self.shared.config.limits, self.now_ms);
         let index = self.clients.insert_connection(connection);
         let born = self.clients.connection(index).map_or(0, |c| c.born);
@@ -97,19 +102,20 @@ impl Shard {
         self.counters.connections.sub(1);
         let Stage::Connecting { accepted_at } = connection.stage else { return };
         if connection.socket.deregister(self.poll.registry()).is_err() {
-            self.shared.connection_closed();
+            self.shared.connection_closed(connection.listener);
             self.counters.accept_failures.add(1);
             return;
         }
         self.counters.moved.add(1);
-        let moved = MovedConnection { socket: connection.socket, bytes: bytes.to_vec(), accepted_at };
+        let Connection { socket, listener, .. } = connection;
+        let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at };
         self.post.control(to, Control::Connection(Box::new(moved)));
     }
 
     /// Forgets a connection and closes its socket.
     pub(super) fn drop_connection(&mut self, index: usize) {
         let Some(connection) = self.clients.remove_connection(index) else { return };
-        self.shared.connection_closed();
+        self.shared.connection_closed(connection.listener);
         if connection.linger_bytes.is_some() {
             self.lingering -= 1;
             self.counters.limits.lingering.sub(1);

@@ -106,7 +106,7 @@ impl Clients {
     /// The kernel takes bytes again.
     pub(crate) fn writable(&mut self, index: usize) {
         if let Some(connection) = self.connections.get_mut(index)
-            && connection.output_bytes() > 0
+            && (connection.output_bytes() > 0 || connection.socket.has_unsent())
         {
             touch(connection, index, &mut self.touched);
         }

@@ -36,7 +36,7 @@ impl Shard {
     /// The next packet of a client whose CONNECT waits for the end of its authentication.
     fn next_step(&mut self, index: usize, packet: &Packet<'_>) -> Flow {
         let kept = self.exchange(index).map(|exchange| std::mem::take(&mut exchange.connect)).unwrap_or_default();
-        let limits = self.limits.clone();
+        let limits = self.terms_of(index).limits.clone();
         // It was decoded before; the same limits take it again.
         let Ok(Some((Packet::Connect(connect), _))) = decode(&kept, Version::V5, &limits) else {
             self.finish_connection(index);
@@ -51,7 +51,7 @@ impl Shard {
 
     /// A CONNECT, or its client's next step in `packet`; `bytes` begin with the CONNECT.
     fn connect_packet(&mut self, index: usize, connect: &Connect<'_>, packet: &Packet<'_>, bytes: &[u8]) -> Flow {
-        let settings = self.settings.clone();
+        let settings = self.terms_of(index).settings.clone();
         let admission = match admit(connect, &settings, || self.id_for(index)) {
             Ok(admission) => admission,
             Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
@@ -136,7 +136,7 @@ impl Shard {
         let (existing, former) = existing.map_or((None, None), |entry| (Some(entry.session), entry.standing.who));
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
-        let settings = self.settings.clone();
+        let settings = self.terms_of(index).settings.clone();
         let Some(opened) =
             self.clients.open(index, |io| Session::open(connect, admission, key, &settings, existing, now_ms, io))
         else {

@@ -11,10 +11,13 @@ use super::gate::Gate;
 use super::licence::Licence;
 use super::rate::Rate;
 use super::room::Room;
+use crate::listeners::ListenerId;
 
 /// A connection on its shard. Idle, it holds no buffer.
 pub(crate) struct Connection {
     pub(crate) socket: Socket,
+    /// Where it was accepted.
+    pub(crate) listener: ListenerId,
     pub(crate) stage: Stage,
     /// Read but not yet a whole packet, or not yet handled.
     pub(crate) input: Vec<u8>,
@@ -97,9 +100,10 @@ pub(crate) enum Flushed {
 }
 
 impl Connection {
-    pub(crate) fn new(socket: Socket, accepted_at: Instant) -> Self {
+    pub(crate) fn new(socket: Socket, listener: ListenerId, accepted_at: Instant) -> Self {
         Connection {
             socket,
+            listener,
             stage: Stage::Connecting { accepted_at },
             input: Vec::new(),
             output: Vec::new(),
@@ -153,7 +157,28 @@ impl Connection {
         }
         self.output.clear();
         self.written = 0;
-        (taken, Flushed::All)
+        (taken, self.flush_socket(now_ms))
+    }
+
+    /// Lets go what the socket itself still holds: the rest of a record, an answer to a ping.
+    fn flush_socket(&mut self, now_ms: u64) -> Flushed {
+        if !self.socket.has_unsent() {
+            return Flushed::All;
+        }
+        match self.socket.flush() {
+            Ok(()) => Flushed::All,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.keep_rest(now_ms);
+                Flushed::Rest
+            }
+            Err(_) => Flushed::Broken,
+        }
+    }
+
+    /// Nothing more is to be written.
+    pub(crate) fn forget_output(&mut self) {
+        self.output = Vec::new();
+        self.written = 0;
     }
 
     /// Moves the rest to the front once more than half of the buffer is dead, so that it stays bounded.

@@ -44,6 +44,18 @@ impl Shard {
         self.drop_connection(index);
     }
 
+    /// What carries MQTT was misused; the peer was told as far as that goes.
+    pub(super) fn refused(&mut self, index: usize, refusal: lapwing_transport::Refusal) {
+        self.counters.refused(refusal);
+        self.part(index);
+        self.finish_connection(index);
+        if let Some(connection) = self.clients.connection(index) {
+            // Behind the last words of what carries it there is no place for MQTT's.
+            connection.forget_output();
+        }
+        self.hang_up(index);
+    }
+
     /// Parts the session from its connection and does what follows from it.
     pub(super) fn part(&mut self, index: usize) {
         self.part_session(index, None, false);
@@ -178,7 +190,7 @@ impl Shard {
 
     /// Why clients have to leave a node that drains; they are told where to go, if there is such a place.
     pub(super) fn leaving_reason(&self) -> ReasonCode {
-        match self.settings.server_reference {
+        match self.shared.config.server_reference {
             Some(_) => ReasonCode::UseAnotherServer,
             None => ReasonCode::ServerShuttingDown,
         }

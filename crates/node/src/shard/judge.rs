@@ -100,7 +100,9 @@ impl Shard {
         if let Some(checked) = gate.and_then(|gate| gate.candidate.checked.clone()) {
             return checked.map(Finding::Known).map_err(|refusal| self.forbid(refusal));
         }
-        let claim = self.claim(connect);
+        let Some((certificate, anonymous)) = self.caller(index) else { return Err(Stop::Left) };
+        let certificate = certificate.as_deref();
+        let claim = Claim { username: connect.username, password: connect.password, certificate, anonymous };
         let can_be_checked = self.shared.authority.verifier().has_users() && says_something(connect);
         match self.shared.authority.judge(&claim) {
             Judgement::Granted(identity) => Ok(Finding::Known(identity)),
@@ -110,9 +112,12 @@ impl Shard {
         }
     }
 
-    /// What a CONNECT and its listener say.
-    fn claim<'a>(&self, connect: &Connect<'a>) -> Claim<'a> {
-        Claim { username: connect.username, password: connect.password, certificate: None, anonymous: true }
+    /// The name in the client's certificate, where its listener goes by that; and whether it lets in those without a name.
+    fn caller(&mut self, index: usize) -> Option<(Option<String>, bool)> {
+        let connection = self.clients.connection(index)?;
+        let listener = self.shared.listener(connection.listener);
+        let which = listener.identity.certificate_name();
+        Some((which.and_then(|which| connection.socket.certificate_name(which)), listener.anonymous))
     }
 
     /// Has the password checked where that holds up nobody.
@@ -179,11 +184,11 @@ impl Shard {
     }
 
     /// A client as hooks see it.
-    fn who(&mut self, _index: usize, connect: &Connect<'_>, admission: &Admission, identity: &Identity) -> HookClient {
+    fn who(&mut self, index: usize, connect: &Connect<'_>, admission: &Admission, identity: &Identity) -> HookClient {
         HookClient {
             client_id: (*admission.client_id).into(),
             identity: identity.shared_name().cloned(),
-            address: String::new(),
+            address: self.clients.connection(index).map(|c| c.socket.peer().to_string()).unwrap_or_default(),
             version: connect.version.level(),
         }
     }

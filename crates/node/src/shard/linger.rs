@@ -23,7 +23,7 @@ impl Shard {
         connection.socket.shutdown();
         if connection.has_left || linger_ms == 0 {
             let mut bytes = std::mem::take(&mut self.read_buffer);
-            let _ = connection.socket.read(&mut bytes);
+            let _ = connection.socket.discard(&mut bytes);
             self.read_buffer = bytes;
             return self.drop_connection(index);
         }
@@ -39,7 +39,7 @@ impl Shard {
     /// Throws away what a connection sends that is about to be closed, or is closed on our side.
     pub(super) fn discard_input(&mut self, index: usize, buffer: &mut [u8]) {
         let Some(connection) = self.clients.connection(index) else { return };
-        match connection.socket.read(buffer) {
+        match connection.socket.discard(buffer) {
             Ok(n) if n > 0 => self.discarded(index, n),
             Err(error) if error.kind() == ErrorKind::WouldBlock => connection.readable = false,
             Ok(_) | Err(_) => self.drop_connection(index),

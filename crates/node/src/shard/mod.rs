@@ -98,6 +98,20 @@ impl Door {
     }
 }
 
+/// What holds for the clients of one listener.
+struct Terms {
+    settings: Arc<Settings>,
+    limits: Arc<lapwing_codec::Limits>,
+}
+
+impl Terms {
+    fn new(config: &Config, packet_bytes_max: u32, authentication: bool) -> Self {
+        let settings = Settings { packet_bytes_max, authentication, ..settings(config) };
+        let limits = lapwing_codec::Limits { packet_bytes_max, ..codec_limits(&config.limits) };
+        Terms { settings: Arc::new(settings), limits: Arc::new(limits) }
+    }
+}
+
 /// What a deadline is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
@@ -138,8 +152,8 @@ pub(crate) struct ShardParts {
 pub(crate) struct Shard {
     id: ShardId,
     shared: Arc<Shared>,
-    settings: Arc<Settings>,
-    limits: Arc<lapwing_codec::Limits>,
+    /// By listener.
+    terms: Vec<Terms>,
     poll: Poll,
     events: Events,
     bell: Bell,
@@ -201,8 +215,11 @@ impl Shard {
         }
         let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
         Ok(Shard {
-            settings: Arc::new(Settings { authentication, ..settings(&shared.config) }),
-            limits: Arc::new(codec_limits(limits)),
+            terms: shared
+                .listeners()
+                .iter()
+                .map(|state| Terms::new(&shared.config, state.packet_bytes_max, authentication))
+                .collect(),
             events: Events::with_capacity(1024),
             clients: Clients::new(id, limits.output_high_bytes as usize / 2),
             tree,
@@ -246,6 +263,12 @@ impl Shard {
 
     pub(crate) fn id(&self) -> ShardId {
         self.id
+    }
+
+    /// What holds for a connection; for one that is gone, what holds at the first listener.
+    fn terms_of(&mut self, index: usize) -> &Terms {
+        let listener = self.clients.connection(index).map(|connection| connection.listener).unwrap_or_default();
+        &self.terms[usize::from(listener.0)]
     }
 
     pub(crate) fn counters(&self) -> Arc<ShardCounters> {

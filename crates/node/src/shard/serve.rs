@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Packet, Publish, QoS, ReasonCode, Version, decode};
 use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
+use lapwing_transport::Refusal;
 
 use super::Shard;
 use super::connection::{Hold, Stage};
@@ -33,6 +34,8 @@ enum Input {
     Filled(usize),
     /// The peer has ended, or the connection broke; so many bytes came before.
     Over(usize),
+    /// What carries MQTT does not go on; so many bytes came before.
+    Refused(usize, Refusal),
 }
 
 impl Shard {
@@ -98,29 +101,36 @@ impl Shard {
             Ok(n) => {
                 connection.charge_bytes(n);
                 // A short read has emptied the socket: its next bytes make a new event. Not so an end that was reported
-                // already.
-                connection.readable = connection.ended || n == room;
+                // already, nor what lies above the kernel.
+                connection.readable = connection.ended || n == room || connection.socket.may_hold_more();
                 self.counters.bytes_in.add(n as u64);
                 Input::Filled(filled + n)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                connection.readable = false;
+                connection.readable = connection.socket.may_hold_more();
                 Input::Filled(filled)
             }
-            Err(_) => Input::Over(filled),
+            Err(error) => Refusal::of(&error).map_or(Input::Over(filled), |refusal| Input::Refused(filled, refusal)),
         }
     }
 
     /// Handles what was read; returns which part of it is to be kept, if the connection goes on and any is.
     fn handle_input(&mut self, index: usize, buffer: &[u8], input: &Input) -> Option<Range<usize>> {
-        let (Input::Filled(filled) | Input::Over(filled)) = *input;
+        let (Input::Filled(filled) | Input::Over(filled) | Input::Refused(filled, _)) = *input;
         let (handled, flow) = self.handle_packets(index, &buffer[..filled]);
         if flow == Flow::Gone {
             return None;
         }
-        if let (Input::Over(_), Flow::Continue) = (input, flow) {
-            self.broken(index);
-            return None;
+        match (input, flow) {
+            (Input::Over(_), Flow::Continue) => {
+                self.broken(index);
+                return None;
+            }
+            (Input::Refused(_, refusal), Flow::Continue) => {
+                self.refused(index, *refusal);
+                return None;
+            }
+            _ => {}
         }
         let connection = self.clients.connection(index)?;
         connection.unhandled = flow != Flow::Continue;
@@ -132,7 +142,7 @@ impl Shard {
 
     /// Handles every whole packet in `bytes`; returns how many bytes that were.
     fn handle_packets(&mut self, index: usize, bytes: &[u8]) -> (usize, Flow) {
-        let limits = self.limits.clone();
+        let limits = self.terms_of(index).limits.clone();
         let mut client = self.client_of(index);
         self.filters_taken = 0;
         let mut at = 0;

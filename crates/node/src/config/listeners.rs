@@ -1,0 +1,289 @@
+//! One listener: where it is, what is spoken there below MQTT, whom it takes.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use lapwing_transport::{
+    BindError, CertificateName, Certificates, ClientCertificate, ListenAddress, ListenerSettings, Network, Scheme,
+    TlsSettings, WebSettings,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::error::NodeError;
+
+/// A listener as configured. `Broker.listen` names listeners that have nothing but an address.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ListenerConfig {
+    /// `tcp://`, `tls://`, `ws://`, `wss://` with HOST:PORT, or `unix:///PATH`; port 0 takes any free one.
+    pub url: String,
+    /// TLS: the certificate and those between it and the root, a PEM file.
+    pub certificate: Option<PathBuf>,
+    /// TLS: the private key, a PEM file.
+    pub key: Option<PathBuf>,
+    /// TLS: the roots of client certificates, a PEM file.
+    pub client_ca: Option<PathBuf>,
+    /// TLS: whether clients show certificates.
+    pub client_certificate: ClientCertificateMode,
+    /// Who a client is.
+    pub identity: IdentitySource,
+    /// WebSocket: the path of the upgrade; none: that in `url`, else `/mqtt`.
+    pub path: Option<String>,
+    /// WebSocket: origins taken beside the same host's; `*` takes all.
+    pub origins: Vec<String>,
+    /// Networks of proxies that must begin with a PROXY header.
+    pub proxy_protocol_from: Vec<String>,
+    /// Whether clients may come without naming themselves; none: where only this machine can connect.
+    pub anonymous: Option<bool>,
+    /// Connections of this listener; 0: only `limits.connections_max` counts.
+    pub connections_max: u32,
+    /// Connections that one source address may open each second; 0: any number.
+    pub connects_per_address_per_s: u32,
+    /// Largest packet that a client of this listener may send; none: `limits.packet_bytes_max`.
+    pub packet_bytes_max: Option<u32>,
+    /// Permission bits of a Unix socket, in octal: `"0660"`.
+    pub mode: Option<String>,
+}
+
+/// Whether a listener asks clients for certificates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ClientCertificateMode {
+    /// It does not ask.
+    #[default]
+    None,
+    /// It asks, and takes clients without one.
+    Optional,
+    /// Without one there is no connection.
+    Required,
+}
+
+/// What tells who a client is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdentitySource {
+    /// User name and password of its CONNECT.
+    #[default]
+    Password,
+    /// The common name of its certificate.
+    CertificateCn,
+    /// The one alternative name of its certificate.
+    CertificateSan,
+}
+
+impl IdentitySource {
+    /// The name of a certificate to ask the socket for; `None` where a password tells.
+    pub fn certificate_name(self) -> Option<CertificateName> {
+        match self {
+            IdentitySource::Password => None,
+            IdentitySource::CertificateCn => Some(CertificateName::Common),
+            IdentitySource::CertificateSan => Some(CertificateName::Alternative),
+        }
+    }
+}
+
+impl Default for ListenerConfig {
+    fn default() -> Self {
+        ListenerConfig {
+            url: String::new(),
+            certificate: None,
+            key: None,
+            client_ca: None,
+            client_certificate: ClientCertificateMode::None,
+            identity: IdentitySource::Password,
+            path: None,
+            origins: Vec::new(),
+            proxy_protocol_from: Vec::new(),
+            anonymous: None,
+            connections_max: 0,
+            connects_per_address_per_s: 0,
+            packet_bytes_max: None,
+            mode: None,
+        }
+    }
+}
+
+/// The path of MQTT over WebSocket where none is set.
+const WEB_PATH: &str = "/mqtt";
+
+impl ListenerConfig {
+    /// A listener with default settings.
+    pub fn at(url: &str) -> Self {
+        ListenerConfig { url: url.to_owned(), ..ListenerConfig::default() }
+    }
+
+    /// Whether clients may come without naming themselves.
+    ///
+    /// # Errors
+    /// The address cannot be read.
+    pub fn takes_anonymous(&self) -> Result<bool, NodeError> {
+        let address: ListenAddress = self.url.parse()?;
+        Ok(self.anonymous.unwrap_or_else(|| address.is_local()))
+    }
+
+    /// Checks what types cannot say; files are looked at when the listener is bound. `index` is its place in the list.
+    pub(super) fn check(&self, index: usize) -> Result<(), NodeError> {
+        let address: ListenAddress = self.url.parse()?;
+        let wrong = |key: &str, what: &str, remedy| {
+            Err(NodeError::config(&format!("listeners[{index}].{key}"), format!("{what} ({address})"), remedy))
+        };
+        if let Some((key, scheme)) = self.misplaced(address.scheme()) {
+            return wrong(key, &format!("has no meaning for {scheme}"), "Remove it, or change the url's scheme.");
+        }
+        if address.scheme().has_tls() && (self.certificate.is_none() || self.key.is_none()) {
+            return wrong("certificate", "and key are needed for TLS", "Name both files, or use tcp or ws.");
+        }
+        let asks = self.client_certificate != ClientCertificateMode::None;
+        if asks && self.client_ca.is_none() {
+            return wrong(
+                "client_ca",
+                "is not set, so no client certificate can be verified",
+                "Name the file of roots.",
+            );
+        }
+        if !asks && self.identity != IdentitySource::Password {
+            let remedy = "Set client_certificate to \"required\" or \"optional\".";
+            return wrong("identity", "is to come from a certificate, but none is asked for", remedy);
+        }
+        if self.packet_bytes_max == Some(0) {
+            return wrong("packet_bytes_max", "is 0", "Leave it out, or set it to 1 or more.");
+        }
+        if self.path.as_ref().is_some_and(|path| !path.starts_with('/')) {
+            return wrong("path", "does not begin with /", "Write it as in \"/mqtt\".");
+        }
+        self.networks(index)?;
+        self.mode(index).map(|_| ())
+    }
+
+    /// The first key that is set although the scheme has no use for it.
+    fn misplaced(&self, scheme: Scheme) -> Option<(&'static str, &'static str)> {
+        let tls = !scheme.has_tls();
+        let web = !scheme.has_web_socket();
+        let unix = scheme == Scheme::Unix;
+        let keys = [
+            ("certificate", tls && self.certificate.is_some()),
+            ("key", tls && self.key.is_some()),
+            ("client_ca", tls && self.client_ca.is_some()),
+            ("client_certificate", tls && self.client_certificate != ClientCertificateMode::None),
+            ("path", web && self.path.is_some()),
+            ("origins", web && !self.origins.is_empty()),
+            ("proxy_protocol_from", unix && !self.proxy_protocol_from.is_empty()),
+            ("connects_per_address_per_s", unix && self.connects_per_address_per_s > 0),
+            ("mode", !unix && self.mode.is_some()),
+        ];
+        keys.into_iter().find(|(_, is_misplaced)| *is_misplaced).map(|(key, _)| (key, scheme.name()))
+    }
+
+    fn networks(&self, index: usize) -> Result<Vec<Network>, NodeError> {
+        let parse = |text: &String| {
+            text.parse().map_err(|what| {
+                let key = format!("listeners[{index}].proxy_protocol_from");
+                NodeError::config(&key, format!("\"{text}\": {what}"), "Write networks as in \"10.0.0.0/8\".")
+            })
+        };
+        self.proxy_protocol_from.iter().map(parse).collect()
+    }
+
+    fn mode(&self, index: usize) -> Result<u32, NodeError> {
+        let Some(text) = &self.mode else { return Ok(ListenerSettings::MODE) };
+        let mode = u32::from_str_radix(text, 8).ok().filter(|mode| *mode <= 0o777 && text.len() >= 3);
+        mode.ok_or_else(|| {
+            let key = format!("listeners[{index}].mode");
+            NodeError::config(&key, format!("\"{text}\" is no mode"), "Write it in octal, as in \"0660\".")
+        })
+    }
+
+    /// What the transport binds; reads the certificates.
+    ///
+    /// # Errors
+    /// `Config`, `Bind`: names the key or the file.
+    pub(crate) fn settings(&self, index: usize) -> Result<ListenerSettings, NodeError> {
+        let address: ListenAddress = self.url.parse()?;
+        let web = address.scheme().has_web_socket().then(|| WebSettings {
+            path: self.path.as_deref().or(address.web_path()).unwrap_or(WEB_PATH).to_owned(),
+            origins: self.origins.clone(),
+        });
+        Ok(ListenerSettings {
+            certificates: self.certificates()?,
+            web,
+            proxy_from: self.networks(index)?,
+            connects_per_address_per_s: self.connects_per_address_per_s,
+            mode: self.mode(index)?,
+            address,
+        })
+    }
+
+    fn certificates(&self) -> Result<Option<Arc<Certificates>>, BindError> {
+        let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return Ok(None) };
+        let settings = TlsSettings {
+            certificate: certificate.clone(),
+            key: key.clone(),
+            client_ca: self.client_ca.clone(),
+            client_certificate: match self.client_certificate {
+                ClientCertificateMode::None => ClientCertificate::None,
+                ClientCertificateMode::Optional => ClientCertificate::Optional,
+                ClientCertificateMode::Required => ClientCertificate::Required,
+            },
+        };
+        Certificates::load(settings).map(|loaded| Some(Arc::new(loaded)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listener(json: &str) -> ListenerConfig {
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// Is each kind of listener accepted with what it needs?
+    #[test]
+    fn every_kind_is_accepted() {
+        for json in [
+            r#"{"url": "tcp://0.0.0.0:1883", "proxy_protocol_from": ["10.0.0.0/8", "::1"], "connections_max": 5}"#,
+            r#"{"url": "tls://h", "certificate": "c", "key": "k", "client_ca": "a", "client_certificate": "required",
+                "identity": "certificate-cn"}"#,
+            r#"{"url": "wss://h:443/m", "certificate": "c", "key": "k", "origins": ["*"]}"#,
+            r#"{"url": "ws://h:80", "path": "/", "packet_bytes_max": 1000}"#,
+            r#"{"url": "unix:///run/x.sock", "mode": "0600"}"#,
+        ] {
+            listener(json).check(0).unwrap();
+        }
+    }
+
+    /// Does each kind of mistake name its key?
+    #[test]
+    fn wrong_listeners_name_their_key() {
+        for (json, key) in [
+            (r#"{"url": "tls://h"}"#, "listeners[3].certificate"),
+            (r#"{"url": "tls://h", "certificate": "c"}"#, "listeners[3].certificate"),
+            (r#"{"url": "tcp://h", "certificate": "c", "key": "k"}"#, "certificate"),
+            (r#"{"url": "tls://h", "certificate": "c", "key": "k", "client_certificate": "optional"}"#, "client_ca"),
+            (r#"{"url": "tls://h", "certificate": "c", "key": "k", "identity": "certificate-san"}"#, "identity"),
+            (r#"{"url": "tcp://h", "path": "/x"}"#, "path"),
+            (r#"{"url": "ws://h", "path": "x"}"#, "path"),
+            (r#"{"url": "tcp://h", "origins": ["*"]}"#, "origins"),
+            (r#"{"url": "tcp://h", "mode": "0660"}"#, "mode"),
+            (r#"{"url": "unix:///x", "mode": "rw"}"#, "mode"),
+            (r#"{"url": "unix:///x", "mode": "1777"}"#, "mode"),
+            (r#"{"url": "unix:///x", "proxy_protocol_from": ["::1"]}"#, "proxy_protocol_from"),
+            (r#"{"url": "tcp://h", "proxy_protocol_from": ["h/8"]}"#, "proxy_protocol_from"),
+            (r#"{"url": "tcp://h", "packet_bytes_max": 0}"#, "packet_bytes_max"),
+        ] {
+            let error = listener(json).check(3).unwrap_err().to_string();
+            assert!(error.contains(key), "{json}: {error}");
+        }
+    }
+
+    /// Who may come without a name, where nothing is said about it?
+    #[test]
+    fn only_this_machine_is_anonymous_by_default() {
+        let anonymous = |json: &str| listener(json).takes_anonymous().unwrap();
+        assert!(anonymous(r#"{"url": "tcp://127.0.0.1"}"#));
+        assert!(anonymous(r#"{"url": "unix:///x"}"#));
+        assert!(!anonymous(r#"{"url": "tcp://0.0.0.0"}"#));
+        assert!(anonymous(r#"{"url": "tcp://0.0.0.0", "anonymous": true}"#));
+        assert!(!anonymous(r#"{"url": "unix:///x", "anonymous": false}"#));
+    }
+}

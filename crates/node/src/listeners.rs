@@ -1,0 +1,116 @@
+//! What all shards know of each listener: whom it takes, and how many came.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use lapwing_transport::{BindError, Certificates, Listener};
+
+use crate::config::{Config, IdentitySource, ListenerConfig};
+use crate::error::NodeError;
+use crate::metrics::Metric;
+
+/// The place of a listener among all of the node; a connection remembers it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ListenerId(pub(crate) u16);
+
+/// One listener, seen from its connections.
+#[derive(Debug)]
+pub(crate) struct ListenerState {
+    /// The address clients connect to.
+    pub(crate) url: String,
+    /// Whether clients may come without naming themselves.
+    pub(crate) anonymous: bool,
+    /// What tells who a client is.
+    pub(crate) identity: IdentitySource,
+    /// Largest packet that a client may send here.
+    pub(crate) packet_bytes_max: u32,
+    connections_max: u32,
+    /// Open connections; written by every shard when one comes or goes.
+    connections: AtomicU32,
+    certificates: Option<Arc<Certificates>>,
+}
+
+/// All listeners of a node, in the order of the configuration.
+#[derive(Debug, Default)]
+pub(crate) struct Listeners(Vec<ListenerState>);
+
+impl Listeners {
+    /// Binds every listener of `config`.
+    ///
+    /// # Errors
+    /// `Config`, `Bind`; those bound before are closed again.
+    pub(crate) fn bind(config: &Config) -> Result<(Vec<Listener>, Listeners), NodeError> {
+        let (mut listeners, mut states) = (Vec::new(), Vec::new());
+        for (index, listener) in config.all_listeners().iter().enumerate() {
+            let settings = listener.settings(index)?;
+            let certificates = settings.certificates.clone();
+            let bound = Listener::bind(settings)?;
+            states.push(ListenerState::new(listener, &bound, certificates, config.limits.packet_bytes_max)?);
+            listeners.push(bound);
+        }
+        Ok((listeners, Listeners(states)))
+    }
+
+    pub(crate) fn get(&self, id: ListenerId) -> &ListenerState {
+        &self.0[usize::from(id.0)]
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ListenerState> {
+        self.0.iter()
+    }
+
+    /// Reads all certificates again; returns for how many listeners, and what was wrong with the others, which keep
+    /// what they have.
+    pub(crate) fn reload(&self) -> (usize, Vec<BindError>) {
+        let results = self.0.iter().filter_map(|state| state.certificates.as_ref()).map(|held| held.reload());
+        let (mut reloaded, mut failures) = (0, Vec::new());
+        for result in results {
+            match result {
+                Ok(()) => reloaded += 1,
+                Err(error) => failures.push(error),
+            }
+        }
+        (reloaded, failures)
+    }
+
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = Metric> {
+        self.0.iter().map(|state| {
+            let open = u64::from(state.connections.load(Ordering::Relaxed));
+            let help = "Open connections, by the listener that they came through.";
+            Metric::gauge("lapwing_listener_connections", help, open).with("listener", state.url.clone())
+        })
+    }
+}
+
+impl ListenerState {
+    fn new(
+        config: &ListenerConfig,
+        bound: &Listener,
+        certificates: Option<Arc<Certificates>>,
+        packet_bytes_max: u32,
+    ) -> Result<Self, NodeError> {
+        Ok(ListenerState {
+            url: bound.url().to_owned(),
+            anonymous: config.takes_anonymous()?,
+            identity: config.identity,
+            packet_bytes_max: config.packet_bytes_max.unwrap_or(packet_bytes_max),
+            connections_max: config.connections_max,
+            connections: AtomicU32::new(0),
+            certificates,
+        })
+    }
+
+    /// Counts a new connection; false when there are too many of this listener.
+    pub(crate) fn opened(&self) -> bool {
+        let before = self.connections.fetch_add(1, Ordering::Relaxed);
+        if self.connections_max > 0 && before >= self.connections_max {
+            self.closed();
+            return false;
+        }
+        true
+    }
+
+    pub(crate) fn closed(&self) {
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}

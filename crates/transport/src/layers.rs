@@ -1,0 +1,138 @@
+//! What lies between the kernel and MQTT on one connection: a PROXY header, TLS, WebSocket, each if it is asked for.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::net::SocketAddr;
+
+use crate::proxy::{Awaited, HeaderReader};
+use crate::stream::Stream;
+use crate::tls::{CertificateName, Tls};
+use crate::web::WebSocket;
+
+/// The layers of one connection, from the kernel upwards.
+#[derive(Debug, Default)]
+pub(crate) struct Layers {
+    /// A PROXY header is still to come; nothing else is read before.
+    pub(crate) header: Option<HeaderReader>,
+    /// The source that it named.
+    told: Option<SocketAddr>,
+    pub(crate) tls: Option<Box<Tls>>,
+    pub(crate) web: Option<WebSocket>,
+    /// The last read ended because the kernel had no more.
+    drained: bool,
+}
+
+impl Layers {
+    /// Whether there is anything here at all.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.header.is_none() && self.tls.is_none() && self.web.is_none()
+    }
+
+    pub(crate) fn read(&mut self, stream: &mut Stream, buffer: &mut [u8]) -> io::Result<usize> {
+        self.drained = false;
+        let mut kernel = Kernel { stream, drained: &mut self.drained };
+        if let Some(header) = &self.header {
+            match header.read(&mut kernel)? {
+                Awaited::Ended => return Ok(0),
+                Awaited::Source(told) => self.told = told,
+            }
+            self.header = None;
+        }
+        match (&mut self.tls, &mut self.web) {
+            (None, None) => kernel.read(buffer),
+            (Some(tls), None) => tls.over(&mut kernel).read(buffer),
+            (None, Some(web)) => web.read(&mut kernel, buffer),
+            (Some(tls), Some(web)) => web.read(&mut tls.over(&mut kernel), buffer),
+        }
+    }
+
+    pub(crate) fn may_hold_more(&self) -> bool {
+        !self.drained
+    }
+
+    pub(crate) fn write(&mut self, stream: &mut Stream, bytes: &[u8]) -> io::Result<usize> {
+        match (&mut self.tls, &mut self.web) {
+            (None, None) => stream.write(bytes),
+            (Some(tls), None) => tls.over(stream).write(bytes),
+            (None, Some(web)) => web.write(stream, bytes),
+            (Some(tls), Some(web)) => web.write(&mut tls.over(stream), bytes),
+        }
+    }
+
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.has_unsent()) || self.web.as_ref().is_some_and(WebSocket::has_unsent)
+    }
+
+    pub(crate) fn flush(&mut self, stream: &mut Stream) -> io::Result<()> {
+        match (&mut self.tls, &mut self.web) {
+            (None, None) => Ok(()),
+            (Some(tls), None) => tls.over(stream).flush(),
+            (None, Some(web)) => web.flush(stream),
+            (Some(tls), Some(web)) => {
+                let mut lower = tls.over(stream);
+                web.flush(&mut lower)?;
+                lower.flush()
+            }
+        }
+    }
+
+    /// The last words of each layer, as far as the kernel takes them now.
+    pub(crate) fn say_goodbye(&mut self, stream: &mut Stream) {
+        match (&mut self.tls, &mut self.web) {
+            (None, Some(web)) => web.close(stream),
+            (Some(tls), Some(web)) => web.close(&mut tls.over(stream)),
+            (_, None) => {}
+        }
+        if let Some(tls) = &mut self.tls {
+            tls.close(stream);
+        }
+    }
+
+    pub(crate) fn told(&self) -> Option<SocketAddr> {
+        self.told
+    }
+
+    pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {
+        self.tls.as_ref()?.certificate_name(which)
+    }
+}
+
+/// The kernel's stream, and whether it has said that it is empty.
+pub(crate) struct Kernel<'a> {
+    pub(crate) stream: &'a mut Stream,
+    drained: &'a mut bool,
+}
+
+impl Kernel<'_> {
+    /// Looks at what is there without taking it.
+    pub(crate) fn peek(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.peek(buffer)
+    }
+
+    /// What was looked at is not enough: only new bytes, and so a new event, can help.
+    pub(crate) fn wait(&mut self) -> io::Error {
+        *self.drained = true;
+        io::ErrorKind::WouldBlock.into()
+    }
+}
+
+impl Read for Kernel<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.stream.read(buffer);
+        *self.drained = matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock);
+        result
+    }
+}
+
+impl Write for Kernel<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.stream.write_vectored(slices)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

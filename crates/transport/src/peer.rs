@@ -1,0 +1,35 @@
+//! Who is at the other end of a connection.
+
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
+
+/// The other end of a connection: as a PROXY header told, else as the kernel knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerAddress {
+    /// A network address.
+    Net(SocketAddr),
+    /// A process on this machine, over a Unix socket.
+    Local,
+    /// Gone already: the kernel forgets the address of a connection that was reset.
+    Unknown,
+}
+
+impl PeerAddress {
+    /// The network address, if it has one; an IPv4 address that came over IPv6 as the IPv4 address it is.
+    pub fn ip(self) -> Option<IpAddr> {
+        match self {
+            PeerAddress::Net(address) => Some(address.ip().to_canonical()),
+            PeerAddress::Local | PeerAddress::Unknown => None,
+        }
+    }
+}
+
+impl fmt::Display for PeerAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PeerAddress::Net(address) => address.fmt(f),
+            PeerAddress::Local => f.write_str("local"),
+            PeerAddress::Unknown => f.write_str("unknown"),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What the kernel gives: a TCP connection or a Unix one.
+
+use std::io::{self, IoSlice, Read, Write};
+use std::net::Shutdown;
+
+use mio::event::Source;
+use mio::net::{TcpStream, UnixStream};
+use mio::{Interest, Registry, Token};
+
+use crate::peer::PeerAddress;
+
+/// A connected, non-blocking stream of the kernel.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    pub(crate) fn peer(&self) -> PeerAddress {
+        match self {
+            Stream::Tcp(stream) => stream.peer_addr().map_or(PeerAddress::Unknown, PeerAddress::Net),
+            Stream::Unix(_) => PeerAddress::Local,
+        }
+    }
+
+    /// Like a read that leaves the bytes where they are. Only TCP connections bring PROXY headers.
+    pub(crate) fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => retry(|| stream.peek(buffer)),
+            Stream::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    pub(crate) fn shutdown(&self) {
+        // The peer may be gone already; then there is nothing left to end.
+        let _ = match self {
+            Stream::Tcp(stream) => stream.shutdown(Shutdown::Write),
+            Stream::Unix(stream) => stream.shutdown(Shutdown::Write),
+        };
+    }
+
+    pub(crate) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        match self {
+            Stream::Tcp(stream) => stream.register(registry, token, interest),
+            Stream::Unix(stream) => stream.register(registry, token, interest),
+        }
+    }
+
+    pub(crate) fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.deregister(registry),
+            Stream::Unix(stream) => stream.deregister(registry),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => retry(|| stream.read(buffer)),
+            Stream::Unix(stream) => retry(|| stream.read(buffer)),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => retry(|| stream.write(bytes)),
+            Stream::Unix(stream) => retry(|| stream.write(bytes)),
+        }
+    }
+
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => retry(|| stream.write_vectored(slices)),
+            Stream::Unix(stream) => retry(|| stream.write_vectored(slices)),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Repeats `call` while a signal interrupts it.
+fn retry(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}

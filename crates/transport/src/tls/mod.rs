@@ -1,0 +1,143 @@
+//! TLS 1.2 and 1.3, by `rustls`: one connection's side of it, and the certificates of a listener.
+
+mod certificates;
+mod name;
+
+use std::io::{self, IoSlice, Read, Write};
+
+use rustls::ServerConnection;
+
+use crate::refusal::Refusal;
+
+pub use certificates::Certificates;
+pub use name::CertificateName;
+
+/// Times that one read asks the stream below; so a peer that sends empty records keeps nobody else waiting.
+const READS_MAX: usize = 32;
+/// Bytes that may wait for the kernel on this side of it: four of the largest records.
+const UNSENT_BYTES_MAX: usize = 64 << 10;
+
+/// The server's side of one TLS connection.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    connection: ServerConnection,
+    /// A record was wrong, or the handshake failed: nothing more is read.
+    failed: bool,
+}
+
+impl Tls {
+    pub(crate) fn new(mut connection: ServerConnection) -> Self {
+        connection.set_buffer_limit(Some(UNSENT_BYTES_MAX));
+        Tls { connection, failed: false }
+    }
+
+    /// The plaintext of what goes over `lower`.
+    pub(crate) fn over<'a, S: Read + Write>(&'a mut self, lower: &'a mut S) -> TlsStream<'a, S> {
+        TlsStream { tls: self, lower }
+    }
+
+    pub(crate) fn has_unsent(&self) -> bool {
+        self.connection.wants_write()
+    }
+
+    /// Says that nothing more will come, as far as `lower` takes it.
+    pub(crate) fn close(&mut self, lower: &mut (impl Read + Write)) {
+        self.connection.send_close_notify();
+        // The peer may be gone already; then there is nobody to tell.
+        let _ = self.over(lower).flush();
+    }
+
+    pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {
+        name::in_certificate(self.connection.peer_certificates()?.first()?, which)
+    }
+}
+
+/// Plaintext in and out, records below.
+pub(crate) struct TlsStream<'a, S> {
+    tls: &'a mut Tls,
+    lower: &'a mut S,
+}
+
+impl<S: Read + Write> TlsStream<'_, S> {
+    /// Takes records from below and opens them; false at their end.
+    fn take_records(&mut self) -> io::Result<bool> {
+        if self.tls.connection.read_tls(self.lower)? == 0 {
+            return Ok(false);
+        }
+        let processed = self.tls.connection.process_new_packets();
+        // Handshakes, key updates and alerts are answered at once; what finds no room waits for a writable event.
+        let flushed = unless_blocked(self.flush());
+        match processed {
+            Ok(_) => flushed.map(|()| true),
+            Err(_) => {
+                self.tls.failed = true;
+                Err(Refusal::Tls.into())
+            }
+        }
+    }
+}
+
+/// A full kernel buffer is no failure here: what it did not take is kept.
+fn unless_blocked(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        result => result,
+    }
+}
+
+impl<S: Read + Write> Read for TlsStream<'_, S> {
+    /// Fills `buffer` as far as records are there; a bounded number of them, so `WouldBlock` does not mean that the
+    /// stream below is empty.
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.tls.failed {
+            return Err(Refusal::Tls.into());
+        }
+        let mut filled = 0;
+        let mut ended = false;
+        for _ in 0..READS_MAX {
+            while filled < buffer.len() {
+                match self.tls.connection.reader().read(&mut buffer[filled..]) {
+                    Ok(n) if n > 0 => filled += n,
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock && !ended => break,
+                    // The end, told or not: MQTT has its own word for a farewell.
+                    _ => return Ok(filled),
+                }
+            }
+            if filled == buffer.len() {
+                return Ok(filled);
+            }
+            match self.take_records() {
+                Ok(more) => ended = !more,
+                // What came before the failure counts; the failure comes again with the next read.
+                Err(_) if filled > 0 => return Ok(filled),
+                Err(error) => return Err(error),
+            }
+        }
+        if filled > 0 { Ok(filled) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    }
+}
+
+impl<S: Read + Write> Write for TlsStream<'_, S> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_vectored(&[IoSlice::new(bytes)])
+    }
+
+    /// What is taken may still wait here, see [`Tls::has_unsent`].
+    fn write_vectored(&mut self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
+        self.flush()?;
+        let taken = self.tls.connection.writer().write_vectored(slices)?;
+        unless_blocked(self.flush()).map(|()| taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        while self.tls.connection.wants_write() {
+            if self.tls.connection.write_tls(self.lower)? == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

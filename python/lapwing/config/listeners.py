@@ -1,0 +1,162 @@
+"""One ``[[listeners]]`` table: where clients connect, what is spoken below MQTT, whom it takes.
+
+Files (certificates, keys) are not opened here: the broker reads them when it starts and again when it is told to
+reload, and names the one that is wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
+from lapwing.config.units import Size
+
+_U32 = 2**32 - 1
+_PACKET_BYTES_MAX = 268_435_460
+_ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\s]+", re.IGNORECASE)
+
+
+def parse_network(text: str) -> str:
+    """A range of addresses in CIDR notation, or one address.
+
+    Raises:
+        ValueError: neither of them.
+    """
+    try:
+        ip_network(text, strict=False)
+    except ValueError:
+        raise ValueError('must be a network such as "10.0.0.0/8", or one IP address') from None
+    return text
+
+
+def parse_origin(text: str) -> str:
+    """What a browser sends as ``Origin``: scheme and authority, or ``*``.
+
+    Raises:
+        ValueError: something else, such as a whole address.
+    """
+    if not _ORIGIN.fullmatch(text):
+        raise ValueError('must be an origin without a path, as in "https://dash.example", or "*"')
+    return text
+
+
+def parse_web_path(text: str) -> str:
+    """The path of a WebSocket.
+
+    Raises:
+        ValueError: does not begin with a slash, or has a query.
+    """
+    if not re.fullmatch(r"/[^\s?#]*", text):
+        raise ValueError('must begin with "/" and have neither blanks nor a query, as in "/mqtt"')
+    return text
+
+
+def parse_mode(text: str) -> str:
+    """Permission bits in octal.
+
+    Raises:
+        ValueError: anything else.
+    """
+    if not re.fullmatch(r"0?[0-7]{3}", text):
+        raise ValueError('must be permission bits in octal, as in "0660"')
+    return text
+
+
+class ListenerConfig(BaseModel):
+    """Where clients connect, what is spoken below MQTT, and whom it takes.
+
+    There may be several, each with its own limits. ``broker.listen`` is the short form for listeners that have
+    nothing but an address.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Annotated[str, AfterValidator(parse_listen_url)]
+    """tcp://, tls://, ws:// or wss:// with HOST:PORT (port 0: the system chooses), or unix:///PATH; required."""
+
+    certificate: Path | None = None
+    """tls, wss: the certificate and those between it and the root, a PEM file; read again on SIGHUP."""
+
+    key: Path | None = None
+    """tls, wss: the private key of the certificate, a PEM file without pass phrase; read again on SIGHUP."""
+
+    client_ca: Path | None = None
+    """tls, wss: the authorities that sign client certificates, a PEM file; read again on SIGHUP."""
+
+    client_certificate: Literal["none", "optional", "required"] = "none"
+    """tls, wss: whether clients show a certificate."""
+
+    identity: Literal["password", "certificate-cn", "certificate-san"] = "password"
+    """What tells who a client is: user name and password, or a name in its certificate."""
+
+    path: Annotated[str, AfterValidator(parse_web_path)] | None = None
+    """ws, wss: the path of the upgrade; absent: that in the URL, else "/mqtt"."""
+
+    origins: list[Annotated[str, AfterValidator(parse_origin)]] = Field(default=[], max_length=256)
+    """ws, wss: origins of pages that may connect, beside those of the same host; "*" lets all."""
+
+    proxy_protocol_from: list[Annotated[str, AfterValidator(parse_network)]] = Field(default=[], max_length=256)
+    """Networks of proxies: a connection from there must begin with a PROXY header (version 1 or 2)."""
+
+    anonymous: bool | None = None
+    """Whether clients may come without naming themselves; absent: only where no other machine can connect."""
+
+    connections_max: int = Field(default=0, ge=0, le=_U32)
+    """Connections of this listener; 0: only limits.connections_max counts."""
+
+    connects_per_address_per_s: int = Field(default=0, ge=0, le=1_000_000)
+    """Connections that one address (of IPv6: one /64) may open each second; 0: any number."""
+
+    packet_bytes_max: Annotated[Size, Field(ge=64, le=_PACKET_BYTES_MAX)] | None = None
+    """Largest packet a client of this listener may send; absent: limits.packet_bytes_max."""
+
+    mode: Annotated[str, AfterValidator(parse_mode)] | None = None
+    """unix: permission bits of the socket, in octal; absent: "0660"."""
+
+    @model_validator(mode="after")
+    def _fits_its_scheme(self) -> ListenerConfig:
+        problem = next(_problems(self), None)
+        if problem is not None:
+            raise ValueError(problem)
+        return self
+
+    @property
+    def takes_anonymous(self) -> bool:
+        """Whether clients may come without naming themselves."""
+        return is_local(self.url) if self.anonymous is None else self.anonymous
+
+
+_ONLY_TLS = ("certificate", "key", "client_ca", "client_certificate")
+_ONLY_WEB = ("path", "origins")
+_ONLY_UNIX = ("mode",)
+_NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
+
+
+def _problems(listener: ListenerConfig) -> Iterator[str]:
+    """What does not go together, in words; the first one is shown."""
+    scheme = scheme_of(listener.url)
+    misplaced = [
+        *(_ONLY_TLS if scheme not in ("tls", "wss") else ()),
+        *(_ONLY_WEB if scheme not in ("ws", "wss") else ()),
+        *(_ONLY_UNIX if scheme != "unix" else _NOT_UNIX),
+    ]
+    defaults = type(listener).model_fields
+    for key in misplaced:
+        if getattr(listener, key) != defaults[key].default:
+            yield f"{key} has no meaning for {scheme}: remove it, or change the url's scheme"
+    if scheme in ("tls", "wss"):
+        for key in ("certificate", "key"):
+            if getattr(listener, key) is None:
+                yield f"{key} is missing: {scheme} needs certificate and key, the names of PEM files"
+    if listener.client_certificate != "none" and listener.client_ca is None:
+        yield "client_ca is missing: name the PEM file of the authorities that sign client certificates"
+    if listener.client_certificate == "none" and listener.client_ca is not None:
+        yield 'client_ca is set but no certificate is asked for: set client_certificate to "required" or "optional"'
+    if listener.client_certificate == "none" and listener.identity != "password":
+        yield f'identity = "{listener.identity}" needs client_certificate = "required" or "optional"'

@@ -1,0 +1,70 @@
+"""No open door by accident: a listener that other machines can reach must know who connects.
+
+Looked at once the whole configuration is known, because what tells who connects stands elsewhere in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lapwing.config.addresses import is_local, scheme_of
+from lapwing.config.layers import KeyPath, Layer
+from lapwing.config.listeners import ListenerConfig
+from lapwing.config.problems import place_of, show_key
+from lapwing.errors import ConfigError, LapwingError
+
+if TYPE_CHECKING:
+    from lapwing.config.model import Config
+
+_OPEN = (
+    "no open listener beyond loopback without authentication: listen on 127.0.0.1, [::1] or localhost; or name the"
+    " users (auth.users); or make it a [[listeners]] table, with client certificates that name the users, or with"
+    " anonymous = true for whoever comes"
+)
+_NOBODY = (
+    "nobody could connect: anonymous is false, and there are no users; set auth.users, name the users by client"
+    ' certificates (identity = "certificate-cn"), or set anonymous = true for whoever comes'
+)
+
+
+def check_listeners(config: Config, layers: Sequence[Layer] = (), *, has_hooks: bool = False) -> None:
+    """Looks at every listener.
+
+    Args:
+        config: The whole configuration.
+        layers: Where its values were set, the strongest first.
+        has_hooks: Hooks decide who may come, beside what the configuration says.
+
+    Raises:
+        ConfigError: with every listener that nobody guards, or that nobody could come through.
+    """
+    knows_users = has_hooks or config.auth.users is not None or config.hooks.use is not None
+    short = [
+        (("broker", "listen", str(n)), url, _short(url, knows_users)) for n, url in enumerate(config.broker.listen)
+    ]
+    full = [
+        (("listeners", str(n), "url"), listener.url, _full(listener, knows_users))
+        for n, listener in enumerate(config.listeners)
+    ]
+    problems = [_problem(path, f'"{url}"', what, layers) for path, url, what in short + full if what]
+    if not short and not full:
+        problems.append(_problem(("broker", "listen"), "[]", "name an address, or add a [[listeners]] table", layers))
+    if problems:
+        raise ConfigError("the configuration is wrong", problems=problems)
+
+
+def _short(url: str, knows_users: bool) -> str | None:
+    if scheme_of(url) in ("tls", "wss"):
+        return "write it as a [[listeners]] table: TLS needs certificate and key"
+    return None if is_local(url) or knows_users else _OPEN
+
+
+def _full(listener: ListenerConfig, knows_users: bool) -> str | None:
+    if knows_users or listener.takes_anonymous or listener.identity != "password":
+        return None
+    return _NOBODY if listener.anonymous is False else _OPEN
+
+
+def _problem(path: KeyPath, shown: str, what: str, layers: Sequence[Layer]) -> LapwingError:
+    return LapwingError(f"{show_key(path)} = {shown}", where=place_of(path, layers) or "given in Python", remedy=what)
