@@ -1,7 +1,7 @@
 """How listeners are named: ``tcp://HOST:PORT``, ``wss://HOST:PORT/PATH``, ``unix:///PATH``; and HTTP's ``HOST:PORT``.
 
-Who may come through a listener that other machines can reach is not decided here but in
-``lapwing.config.listeners``; HTTP has no authentication yet, so its address is refused here beyond loopback.
+Who may come in where other machines can reach it is not decided here: see ``lapwing.config.openness`` for MQTT and
+``lapwing.config.http`` for HTTP.
 """
 
 from __future__ import annotations
