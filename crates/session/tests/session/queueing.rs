@@ -97,6 +97,22 @@ fn the_bound_in_bytes_is_inclusive() {
     }
 }
 
+/// A message as large as the whole bound drives all others out, where the oldest give way; a larger one drives out none.
+#[test]
+fn a_message_of_the_whole_bound_fits() {
+    let whole = Message::new(&numbered(&[b'x'; 1000]), OTHER, None).footprint() as u64;
+    for (queue_bytes_max, last, waiting) in
+        [(whole, Delivered::Queued, 1), (whole - 1, Delivered::Dropped(DropReason::QueueFull), 2)]
+    {
+        let mut rig =
+            Rig::connected(&connect_persistent(Version::V5), Settings { queue_bytes_max, ..Settings::default() });
+        assert!(!rig.disconnected().ended);
+        rig.deliver_times(2, numbered(b"x"), &[grant(QoS::AtLeastOnce)]);
+        assert_eq!(rig.deliver(numbered(&[b'x'; 1000]), &[grant(QoS::AtLeastOnce)]), last);
+        assert_eq!(rig.session().queued_messages(), waiting);
+    }
+}
+
 /// Messages are counted while anybody keeps them, each once, with everything that they hold.
 #[test]
 fn messages_are_counted_while_they_live() {
