@@ -25,8 +25,8 @@ IDLE = 10_000
 UNDER_WAY = 200
 BYTES_MAX = 4096
 RATE_MIN = 1000
-ANSWERS_LEN = 5 + 6
-"""At least a CONNACK and a SUBACK of 5.0 without properties."""
+SUBACK = 0x90
+"""Its first byte; a CONNACK before it has none like it."""
 
 
 def resident_bytes(pid: int) -> int:
@@ -61,11 +61,9 @@ class Opener:
         for number, _ in self.poll.poll(1):
             connection = self.under_way[number]
             answers = connection.recv(4096)
-            if b"\x90" not in answers[2:] and len(answers) < ANSWERS_LEN:
-                continue
             if not answers:
                 raise RuntimeError(f"the broker closed connection {len(self.open)}")
-            if 0x90 in answers:
+            if SUBACK in answers:
                 self.poll.unregister(number)
                 self.open.append(self.under_way.pop(number))
 

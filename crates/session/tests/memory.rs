@@ -8,7 +8,9 @@ use lapwing_codec::{
     Connect, ConnectProperties, Packet, PacketId, Publish, PublishProperties, QoS, Subscribe, SubscribeFiltersBuf,
     SubscribeProperties, SubscriptionOptions, Version,
 };
-use lapwing_session::{Admission, Counters, Delivered, Grant, Io, Routed, Session, SessionKey, Settings, Step};
+use lapwing_session::{
+    Admission, Counters, Delivered, Grant, Io, Message, Routed, Session, SessionKey, Settings, Step,
+};
 
 thread_local! {
     static BYTES: Cell<isize> = const { Cell::new(0) };
@@ -117,4 +119,26 @@ fn keeping_a_message_is_paid_once() {
         assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
     }
     assert!(CALLS.get() - before <= 3 + sessions.len(), "{} allocations", CALLS.get() - before);
+}
+
+/// Does a message that several keep count once, for as long as one of them keeps it?
+#[test]
+fn kept_messages_are_in_the_balance() {
+    let publish = Publish {
+        dup: false,
+        qos: QoS::AtLeastOnce,
+        retain: false,
+        topic: "t",
+        packet_id: None,
+        properties: PublishProperties::default(),
+        payload: &[0; 1000],
+    };
+    let routed = Routed::new(publish, SessionKey(1), 0);
+    assert_eq!((Message::balance(), Message::balance_bytes()), (0, 0));
+    let keepers = [routed.keep().clone(), routed.keep().clone()];
+    assert_eq!((Message::balance(), Message::balance_bytes()), (1, keepers[0].footprint() as i64));
+    drop(routed);
+    assert_eq!(Message::balance(), 1);
+    drop(keepers);
+    assert_eq!((Message::balance(), Message::balance_bytes()), (0, 0));
 }

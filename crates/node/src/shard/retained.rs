@@ -233,6 +233,46 @@ mod tests {
         assert_eq!(matching(&table, "b", 4_000).len(), 0);
     }
 
+    /// Are expired messages given up as others come, each under its own time although its topic had others, and does the
+    /// list of times stay in proportion?
+    #[test]
+    fn expired_messages_are_given_up_as_others_come() {
+        let mut table = RetainedTable::new(100_000, 100_000_000);
+        for n in 0..10_000 {
+            assert!(set(&mut table, "often", b"x", Some(1 + n), 0));
+        }
+        assert!(table.expiries.len() <= 2 + EXPIRIES_SPARE);
+        for n in 0..50 {
+            assert!(set(&mut table, &format!("short/{n}"), b"x", Some(1), 0));
+        }
+        assert!(set(&mut table, "long", b"x", None, 500));
+        assert_eq!(table.messages(), 52);
+        for n in 0..400 {
+            assert!(set(&mut table, &format!("later/{}", n % 2), b"x", None, 9_000_000));
+        }
+        assert_eq!(table.messages(), 4, "often, long and both of later");
+    }
+
+    /// Are the node's own topics beside the bounds, and nobody else's?
+    #[test]
+    fn sys_topics_are_beside_the_bounds() {
+        let mut table = RetainedTable::new(0, 0);
+        let properties = PublishProperties::default();
+        let publish = Publish {
+            dup: false,
+            qos: QoS::AtMostOnce,
+            retain: true,
+            topic: "$SYS/broker/uptime",
+            packet_id: None,
+            properties,
+            payload: b"1",
+        };
+        let routed = Routed::new(publish, SessionKey(0), 0);
+        assert!(!table.set(&routed, PUBLISHER, 0));
+        assert!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0));
+        assert_eq!((table.messages(), table.bytes(), matching(&table, "$SYS/#", 0).len()), (0, 0, 1));
+    }
+
     /// Do pages give each message once, with the value it has by then, and does No Local leave out the publisher's own?
     #[test]
     fn a_page_shows_the_table_as_it_is() {

@@ -167,6 +167,28 @@ fn a_drain_waits_for_the_log() {
     device.expect_end(Some(ReasonCode::ServerShuttingDown));
 }
 
+/// Is what a stopping node could not make durable counted, and nothing where its disk has room?
+#[test]
+fn what_a_stop_leaves_behind_is_counted() {
+    for is_full in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let full = Arc::new(AtomicBool::new(false));
+        let disk = Arc::new(FaultyDisk::full_when(full.clone()));
+        let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
+        let node = Handle::start_with_log(streams(dir.path(), 1, ""), Box::new(open)).unwrap();
+        let mut device = connect(&node, "device");
+        device.publish_acked("s/x/r", b"durable");
+        full.store(is_full, Ordering::Relaxed);
+        for n in 1..=50 {
+            device.publish("s/x/r", b"waits", QoS::AtLeastOnce, Some(n));
+        }
+        eventually("all have come", || metric(&node, "lapwing_stream_messages_total", "") == 51);
+        node.stop().unwrap();
+        let left = if is_full { 50 } else { 0 };
+        assert_eq!(metric(&node, "lapwing_messages_dropped_total", "stream_stopped"), left);
+    }
+}
+
 /// Does a connection that goes on publishing into a full log come to be held, bounded, and go on afterwards?
 #[test]
 fn publishers_into_a_full_log_are_held() {
