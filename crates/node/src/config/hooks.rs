@@ -12,7 +12,7 @@ pub struct HooksConfig {
     pub timeout_ms: u64,
     /// What happens to work whose hook failed, was late, or found the queue full.
     pub on_failure: OnFailure,
-    /// Calls that may wait for the hook thread; as many observations may wait beside them.
+    /// Calls that may wait for the hook thread, half of them of `on_connect` and `on_auth`; as many observations beside.
     pub queue: u32,
     /// Bytes of the messages in those calls; the same again for observations.
     pub queue_bytes: u64,

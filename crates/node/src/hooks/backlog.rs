@@ -28,6 +28,11 @@ impl Backlog {
         false
     }
 
+    /// Whether half of the calls are there that may be: what strangers ask for is not taken up any more.
+    pub(crate) fn is_half_full(&self) -> bool {
+        self.calls() * 2 >= self.calls_max
+    }
+
     /// Takes them off again.
     pub(crate) fn release(&self, calls: u64, bytes: u64) {
         self.calls.fetch_sub(calls, Ordering::Relaxed);
@@ -55,6 +60,8 @@ mod tests {
         assert!(!backlog.admit(1, 0));
         assert_eq!(backlog.calls(), 3);
         backlog.release(2, 50);
+        assert!(!backlog.is_half_full(), "one of three");
         assert!(!backlog.admit(1, 51) && backlog.admit(1, 50));
+        assert!(backlog.is_half_full(), "two of three");
     }
 }

@@ -105,7 +105,9 @@ impl HookFeed {
     pub(crate) fn ask(&mut self, whom: Whom, calls: Vec<HookCall>, now_ms: u64) -> Option<u64> {
         let hook = calls.first()?.hook();
         let bytes = calls.iter().map(HookCall::footprint).sum::<usize>() as u64;
-        if !self.asking.admit(calls.len() as u64, bytes) {
+        // A flood of those who are nobody yet must not keep the queue from clients that were let in.
+        let is_stranger = matches!(hook, HookName::Connect | HookName::Auth);
+        if (is_stranger && self.asking.is_half_full()) || !self.asking.admit(calls.len() as u64, bytes) {
             return None;
         }
         let ticket = self.first_ticket + self.unanswered.len() as u64;

@@ -45,7 +45,7 @@ impl Hooks for Failing {
 #[test]
 fn each_failure_meets_the_policy() {
     for (policy, dropped) in [("refuse", 7), ("pass", 0)] {
-        let json = format!(r#"{{"shards": 1, "hooks": {{"on_failure": "{policy}"}}}}"#);
+        let json = format!(r#"{{"shards": 1, "hooks": {{"timeout_ms": 60000, "on_failure": "{policy}"}}}}"#);
         let node = node(&json, Box::new(Failing { calls: 0 }));
         let mut client = connect(&node, "one");
         for n in 1..=7 {
@@ -132,6 +132,32 @@ fn a_full_queue_meets_the_policy_at_once() {
     eventually("nothing waits", || metric(&node, "lapwing_hook_waiting", "decisions") == 0);
     refused.publish("t", b"", QoS::AtLeastOnce, Some(1));
     assert!(!ack_reason(&mut refused).is_error());
+}
+
+/// Is there room for those who were let in, however many knock?
+#[test]
+fn a_flood_at_the_door_leaves_room_inside() {
+    let barrier = Barrier::default();
+    let held = barrier.clone();
+    let json = r#"{"shards": 1, "hooks": {"timeout_ms": 60000, "queue": 8}}"#;
+    let hooks = Double::new(&[HookName::Connect, HookName::Publish], move |call| {
+        if matches!(call, HookCall::Connect(call) if call.client.client_id.starts_with("stranger")) {
+            held.pass();
+        }
+        HookAnswer::Pass
+    });
+    let node = node(json, hooks);
+    let mut inside = connect(&node, "inside");
+    let mut strangers: Vec<Client> = (0..20).map(|_| Client::open(&node)).collect();
+    for (n, stranger) in strangers.iter_mut().enumerate() {
+        stranger.send(&Packet::Connect(client::connect(&format!("stranger-{n}"))));
+    }
+    eventually("the door is full", || metric(&node, "lapwing_hook_failures_total", "queue_full") == 16);
+    assert_eq!(metric(&node, "lapwing_hook_waiting", "decisions"), 4, "half of the queue");
+    inside.publish("t", b"", QoS::AtLeastOnce, Some(1));
+    eventually("it is asked", || metric(&node, "lapwing_hook_waiting", "decisions") == 5);
+    barrier.open();
+    assert!(!ack_reason(&mut inside).is_error());
 }
 
 /// Are observations beyond the queue lost and counted, and never in the way of a message?
