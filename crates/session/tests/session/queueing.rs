@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapwing_codec::{Ack, Packet, Publish, QoS, ReasonCode, Version};
+use lapwing_codec::{Ack, Packet, Publish, PublishProperties, QoS, ReasonCode, Version};
 use lapwing_session::{Delivered, DropReason, Message, QueuePolicy, Settings};
 
 use crate::rig::{OTHER, Rig, connect_persistent, grant, id, packets, publish};
@@ -94,6 +94,22 @@ fn the_bound_in_bytes_is_inclusive() {
         assert!(!rig.disconnected().ended);
         rig.deliver_times(3, numbered(b"x"), &[grant(QoS::AtLeastOnce)]);
         assert_eq!((rig.session().queued_messages(), rig.session().queued_bytes()), (waiting, waiting as u64 * bytes));
+    }
+}
+
+/// What has expired makes room first, under its own name, and under any policy.
+#[test]
+fn expired_messages_make_room() {
+    for policy in [QueuePolicy::DropOldest, QueuePolicy::DropNewest, QueuePolicy::Disconnect] {
+        let mut rig = away(policy);
+        let properties = PublishProperties { message_expiry_s: Some(1), ..PublishProperties::default() };
+        rig.deliver_times(2, Publish { properties, ..numbered(b"x") }, &[grant(QoS::AtLeastOnce)]);
+        rig.now_ms += 1000;
+        assert_eq!(rig.deliver(numbered(b"y"), &[grant(QoS::AtLeastOnce)]), Delivered::Queued);
+        assert_eq!(rig.counters.dropped(DropReason::Expired), 0, "there was room");
+        assert_eq!(rig.deliver(numbered(b"z"), &[grant(QoS::AtLeastOnce)]), Delivered::Queued);
+        let dropped = [DropReason::Expired, DropReason::QueueFull].map(|reason| rig.counters.dropped(reason));
+        assert_eq!((dropped, rig.session().queued_messages()), ([2, 0], 2), "{policy:?}");
     }
 }
 
