@@ -96,7 +96,7 @@ check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing
 	@$(BIN)/mypy
 	@$(BIN)/stubtest lapwing._core
 	@$(BIN)/lint-imports --no-cache
-	@$(BIN)/python tools/conformance.py --check
+	@$(BIN)/python tools/conformance.py --check --strict
 
 fix: $(CACHE)/built ## formats and mends what the linters can mend
 	@cargo fmt --all
@@ -109,7 +109,7 @@ bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers ## prints the figures, with t
 conformance: $(CACHE)/built ## runs the tests of the normative statements, prints the table, writes docs/conformance.md
 	@cargo test --quiet -p lapwing-codec -p lapwing-session -p lapwing-router -p lapwing-transport -p lapwing-node
 	@$(BIN)/pytest -q tests/conformance
-	@$(BIN)/python tools/conformance.py --table
+	@$(BIN)/python tools/conformance.py --table --strict
 
 wheel: $(CACHE)/python ## one abi3 wheel in dist/
 	$(call step,wheel)
