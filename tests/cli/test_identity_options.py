@@ -72,6 +72,25 @@ def test_pub_sub_and_shell_over_tls(lapwing_broker: Broker, tmp_path: Path) -> N
         assert '"subscription_ids": [9]' in shown.stdout, shown.stderr
 
 
+def test_pub_sub_and_shell_with_a_user_and_its_password(broker: Broker, tmp_path: Path) -> None:
+    url, file = ("--url", broker.url), str(tmp_path / "password")
+    user = ("--username", "root", "--password-file", file)
+    assert lapwing("pub", "a", "on", "--retain", "--qos", "1", *url, *user).returncode == 0
+    by_variable = lapwing(
+        "sub", "a", "--count", "1", "--timeout", "30", *url, "--username", "root", LAPWING_PASSWORD="toor"
+    )
+    assert by_variable.stdout == "a on\n"
+    assert lapwing("pub", "a", "off", "--qos", "1", *url).returncode == 1, "the anonymous may not"
+    wrong = lapwing("pub", "a", "off", *url, "--username", "root", LAPWING_PASSWORD="s3cret")
+    assert wrong.returncode == 3
+    assert "s3cret" not in one_error(wrong)
+    script = f"connect d1\npub a 1 --qos 1\nconnect d2 --username root --password-file {file}\npub a 2 --qos 1\n"
+    assert lapwing("shell", *url, *user, stdin=script.encode()).stderr == ""
+    elsewhere = f"connect d1 --url {broker.url.replace('127.0.0.1', 'localhost')}\npub a 3 --qos 1\n"
+    refused = lapwing("shell", *url, *user, stdin=elsewhere.encode())
+    assert "line 2" in one_error(refused), "the shell's user is for the shell's broker"
+
+
 def test_a_client_shows_its_certificate_and_checks_the_brokers(lapwing_broker: Broker, tmp_path: Path) -> None:
     with TlsFront(int(urlsplit(lapwing_broker.url).port or 0), tmp_path, wants_client=True) as front:
         url = f"tls://localhost:{front.port}"

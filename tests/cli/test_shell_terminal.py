@@ -270,14 +270,30 @@ def test_wrong_input_is_named(terminal: Terminal) -> None:
         ("pubb a b", "error: no verb 'pubb': did you mean pub?"),
         ("pub a/# b", "error: topic 'a/#' has a wildcard: publish to one topic; wildcards are for sub"),
         (
-            "pub a b --packet-id 7 -q 1",
-            "error: --packet-id is not offered by the client library yet: leave it out: it chooses one",
+            "pub a b --packet-id 7",
+            "error: --packet-id at QoS 0: a message has a packet id at --qos 1 and 2 only",
         ),
         ("connect d1", "error: 'd1' is connected already: use d1, or disconnect d1 first"),
     ):
         terminal.line(typed)
         terminal.until(said)
         terminal.until_typed("d1> ")
+
+
+def test_a_password_is_asked_for_unseen(terminal: Terminal) -> None:
+    """Is what is typed neither shown nor kept, and does Ctrl-C leave the line and not the shell?"""
+    terminal.line("connect d7 --username alice")
+    terminal.until_typed("password of alice: ")
+    terminal.line("s3cret")
+    terminal.until_typed("d7> ")
+    terminal.line("connect d8 --username bob")
+    terminal.until_typed("password of bob: ")
+    terminal.keys("\x03")
+    terminal.until("interrupted")
+    terminal.until_typed("d7> ")
+    terminal.keys("\x1b[A\x1b[A")
+    terminal.until_typed("d7> connect d7 --username alice")
+    assert "s3cret" not in "".join(terminal.screen.text()).replace("*", "")
 
 
 def test_paste(terminal: Terminal) -> None:

@@ -53,3 +53,8 @@ def test_unusable_file_is_named(tmp_path: Path) -> None:
 )
 def test_passwords(line: str, found: bool) -> None:
     assert has_password(line) == found
+
+
+def test_a_line_with_a_passwords_file_is_kept(tmp_path: Path) -> None:
+    assert not has_password("connect d1 --username u --password-file secret.txt")
+    assert has_password("connect d1 --username u --pasword secret")
