@@ -82,7 +82,7 @@ impl RetainedTable {
         if let Some(before) = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher }) {
             self.bytes -= before.message.footprint() as u64;
         }
-        self.note_expiry(&message);
+        self.note_expiry(message);
         true
     }
 
