@@ -2,6 +2,7 @@
 
 mod authentication;
 mod connecting;
+mod farewell;
 mod inbound;
 mod lossy_link;
 mod outbound;
