@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from clients import ALL, PAHO
-from clients.endpoint import Endpoints
+from clients.endpoint import SCHEMES, Endpoints
 from clients.message import NONE, Message, Properties
 from clients.peer import VERSIONS, Connected, Peer
 
@@ -22,7 +22,7 @@ PROPERTIES = Properties(
 
 def _ways() -> Iterator[object]:
     for peer in ALL:
-        for scheme in ("tcp",):
+        for scheme in SCHEMES:
             if scheme in peer.schemes:
                 yield from (pytest.param(peer, scheme, v, id=f"{peer.name}-{scheme}-{v}") for v in VERSIONS)
 
