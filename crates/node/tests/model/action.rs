@@ -174,7 +174,7 @@ fn qos(random: &mut Random) -> QoS {
 
 fn options(random: &mut Random) -> SubscriptionOptions {
     loop {
-        if let Some(options) = SubscriptionOptions::from_byte(random.bits() as u8 & 0b10_1111) {
+        if let Some(options) = SubscriptionOptions::from_byte(random.bits() as u8 & 0b11_1111) {
             return options;
         }
     }

@@ -41,6 +41,8 @@ pub struct Flight {
     pub released: bool,
     /// It came (again) on the current connection.
     pub here: bool,
+    /// It came first on a connection of 5.0, so that its subscription identifiers were seen.
+    pub ids_seen: bool,
 }
 
 /// A will as it waits.
@@ -115,8 +117,9 @@ impl Model {
                 members.into_iter().partition(|(client, _)| self.online.contains_key(client));
             let mut may_be_lost = here.is_empty() && away.iter().any(|(_, owed)| owed.qos == QoS::AtMostOnce);
             if let Some((client, _)) = gone.as_ref().filter(|(_, groups)| groups.contains(&filter)) {
-                let stays = away.iter().find(|(member, owed)| member == client && owed.qos != QoS::AtMostOnce);
-                may_be_lost |= stays.is_none();
+                // It may be picked: then it is lost with its session, or at QoS 0, unless another connection goes on.
+                let stays = away.iter().find(|(member, _)| member == client);
+                may_be_lost |= stays.is_none_or(|(_, owed)| owed.qos == QoS::AtMostOnce);
                 here.extend(stays.filter(|_| !here.is_empty()).cloned());
             }
             let members = if here.is_empty() { away } else { here };
@@ -176,12 +179,21 @@ impl Model {
 
     /// A message came to `client`.
     pub fn came(&mut self, client: usize, message: &Message) -> Result<(), String> {
-        let is_v5 = self.online.get(&client).is_some_and(|(_, is_v5)| *is_v5);
+        let (window, is_v5) = self.online.get(&client).copied().unwrap_or_default();
         let Some(session) = self.sessions.get_mut(&client) else { return Err("there is no session".into()) };
+        let under_way = session.flights.iter().filter(|flight| flight.here).count();
+        if message.id.is_some() && under_way >= window {
+            return Err(format!("it is beyond the Receive Maximum of {window}"));
+        }
         if message.dup {
             let next = session.flights.iter_mut().find(|flight| !flight.here);
-            let same = |flight: &&mut Flight| Some(flight.id) == message.id && same(&flight.owed, message, is_v5);
-            let flight = next.filter(same).ok_or("sent again, and not the next that had to be")?;
+            let is_it = |flight: &&mut Flight| {
+                // Of two copies that looked alike in 3.1.1 either may be this one.
+                let ids = if flight.ids_seen { flight.owed.ids.clone() } else { message.ids.clone() };
+                let owed = Owed { ids, ..flight.owed.clone() };
+                Some(flight.id) == message.id && same(&owed, message, is_v5)
+            };
+            let flight = next.filter(is_it).ok_or("sent again, and not the next that had to be")?;
             if flight.released {
                 return Err("sent again after PUBREC".into());
             }
@@ -194,7 +206,7 @@ impl Model {
         let owed = self.take(client, message, is_v5)?;
         let session = self.sessions.get_mut(&client).expect("it was there");
         if let Some(id) = message.id {
-            session.flights.push(Flight { id, owed, released: false, here: true });
+            session.flights.push(Flight { id, owed, released: false, here: true, ids_seen: is_v5 });
         }
         Ok(())
     }
