@@ -1,0 +1,70 @@
+"""SIGHUP: users and rules are read again, from the users file and from the configuration."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import wire
+from peer import Peer
+from scenario import PASSWORD
+
+sys.path.append(str(Path(__file__).parent.parent))
+
+from commands import RunningBroker  # noqa: E402
+
+from lapwing._core import hash_password  # noqa: E402
+from lapwing.auth import User, update_users  # noqa: E402
+
+CONFIG = """\
+[auth]
+users = "USERS"
+
+[[rules]]
+identity = "alice"
+may = ["publish", "subscribe"]
+topics = ["TOPIC"]
+"""
+
+
+@pytest.fixture
+def configure(tmp_path: Path) -> Callable[[str], Path]:
+    """Writes the configuration with rules about a topic."""
+
+    def write(topic: str) -> Path:
+        file = tmp_path / "lapwing.toml"
+        file.write_text(CONFIG.replace("USERS", str(tmp_path / "users.toml")).replace("TOPIC", topic))
+        return file
+
+    return write
+
+
+def test_users_and_rules_are_read_again(tmp_path: Path, configure: Callable[[str], Path]) -> None:
+    """Also the rules that stand in the configuration, and with an error neither, which is told."""
+    hashed = hash_password(PASSWORD.encode())
+    with update_users(tmp_path / "users.toml") as users:
+        users["alice"] = User("alice", hashed)
+    with RunningBroker(tmp_path / "data", "--config", str(configure("one"))) as running:
+        url = running.wait_until_ready().url
+        alice = Peer(url, 5)
+        alice.join("a", username="alice", password=PASSWORD)
+        assert alice.subscribe_to("one", "two") == b"\0\x87"
+
+        configure("two")
+        with update_users(tmp_path / "users.toml") as users:
+            users["bob"] = User("bob", hashed)
+        running.process.send_signal(signal.SIGHUP)
+        wire.until(lambda: alice.subscribe_to("two") == b"\0")
+        assert alice.subscribe_to("one") == b"\x87"
+        with Peer(url, 5) as bob:
+            bob.join("b", username="bob", password=PASSWORD)
+
+        configure("two/#/three")
+        running.process.send_signal(signal.SIGHUP)
+        wire.until(lambda: any("two/#/three" in line for line in running.errors))
+        assert alice.subscribe_to("two") == b"\0", "what was in force stays"
+        alice.close()
+        assert running.end() == 0
