@@ -14,10 +14,10 @@ from scenario import PASSWORD
 
 sys.path.append(str(Path(__file__).parent.parent))
 
-from commands import RunningBroker  # noqa: E402
+from commands import RunningBroker
 
-from lapwing._core import hash_password  # noqa: E402
-from lapwing.auth import User, update_users  # noqa: E402
+from lapwing._core import hash_password
+from lapwing.auth import User, update_users
 
 CONFIG = """\
 [auth]

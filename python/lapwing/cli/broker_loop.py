@@ -23,13 +23,20 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from lapwing.broker import Broker
+    from lapwing.config import Config
 
 _CHECK_INTERVAL_S = 0.5
 _STOPPED = 0  # in the queue of signals: the drain has ended; no signal has this number
 
 
-def serve(broker: Broker, on_ready: Callable[[], None]) -> int:
+def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[], Config]) -> int:
     """Starts ``broker``, calls ``on_ready``, returns the exit code when it has ended.
+
+    Args:
+        broker: Not started yet.
+        on_ready: Called when clients can connect.
+        read_config: Reads the configuration again, at SIGHUP; of what it says only users, rules and certificates
+            are taken over.
 
     Raises:
         LapwingError: it could not start, or stopped by itself.
@@ -38,14 +45,14 @@ def serve(broker: Broker, on_ready: Callable[[], None]) -> int:
         broker.start()
         try:
             on_ready()
-            _wait_for_end(broker, received)
+            _wait_for_end(broker, received, read_config)
         except BaseException:
             broker.stop()
             raise
         return _drain(broker, received)
 
 
-def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int]) -> None:
+def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config: Callable[[], Config]) -> None:
     """Returns at SIGTERM or SIGINT; raises when the broker fails."""
     while True:
         broker.check()
@@ -57,13 +64,13 @@ def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int]) -> None:
             continue
         if number != signal.SIGHUP:
             return
-        _reload(broker)
+        _reload(broker, read_config)
 
 
-def _reload(broker: Broker) -> None:
+def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
     """A file that cannot be used is no reason to stop: what was read before stays in force."""
     try:
-        listeners = broker.reload()
+        listeners = broker.reload(read_config())
     except LapwingError as failure:
         for line in failure.lines():
             typer.echo(f"notice: SIGHUP: {line}; what was in force stays", err=True)
