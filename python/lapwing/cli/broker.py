@@ -11,6 +11,7 @@ from lapwing.cli.common import ConfigFile, Settings, echo_json, examples
 
 if TYPE_CHECKING:
     from lapwing.broker import Broker
+    from lapwing.config import Config
 
 app = typer.Typer()
 
@@ -43,15 +44,19 @@ def broker(
 
     Prints each listener's address, then "ready". The first SIGTERM or Ctrl-C drains: no new connections,
     clients are let go in order, what waits is committed (broker.drain at most), exit code 0. A second one
-    stops at once. SIGHUP reads users and certificates again.
+    stops at once. SIGHUP reads users, rules and certificates again.
     """
     from lapwing import Broker
     from lapwing.cli.broker_loop import serve
     from lapwing.config import load
 
     flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
-    running = Broker.from_config(load(config, settings=settings, flags=flags).config)
-    return serve(running, on_ready=lambda: _announce(running, as_json=json))
+
+    def read() -> Config:
+        return load(config, settings=settings, flags=flags).config
+
+    running = Broker.from_config(read())
+    return serve(running, on_ready=lambda: _announce(running, as_json=json), read_config=read)
 
 
 def _flags(given: Mapping[str, tuple[str, object]]) -> dict[str, tuple[str, object]]:
