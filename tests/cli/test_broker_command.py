@@ -64,7 +64,7 @@ def test_wrong_configuration(tmp_path: Path) -> None:
         "--listen",
         "udp://0.0.0.0:0",
         "--http",
-        "0.0.0.0:0",
+        "127.0.0.1",
         "--set",
         "broker.shard=1",
         cwd=tmp_path,
