@@ -11,7 +11,7 @@ from benches.table import verdict
 ROOT = Path(__file__).parent.parent
 MATCH_NS_MAX = 2_000
 FLAT_RATIO_MAX = 4.0
-"""The last ten thousand of a million subscriptions against the first: a tree that no cache holds costs some misses more.
+"""The last ten thousand of a million subscriptions against the first: a tree that no cache holds costs some misses.
 A cost that grew with the number would show as a hundred."""
 
 
