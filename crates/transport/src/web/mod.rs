@@ -1,5 +1,5 @@
-//! WebSocket, RFC 6455, as MQTT uses it: the upgrade, then binary frames whose boundaries mean nothing
-//! \[MQTT-6.0.0-2\].
+//! WebSocket, RFC 6455, as MQTT uses it: the upgrade, then binary frames whose boundaries mean nothing to us
+//! \[MQTT-6.0.0-2\]; towards clients, each packet has a frame of its own.
 //!
 //! Why the frames are ours and not a library's: they lie on the message path, and every library at hand gathers whole
 //! messages in buffers of its own, per connection. Here the payload is unmasked where the caller's buffer has it and
@@ -7,6 +7,7 @@
 //! The HTTP head is `httparse`'s work.
 
 mod answer;
+mod frame;
 mod incoming;
 mod outgoing;
 mod upgrade;

@@ -1,12 +1,12 @@
-//! Frames to the client: the caller's bytes behind small headers, control frames between them.
+//! Frames to the client: the caller's packets behind small headers, control frames between them.
 
 use std::io::{self, ErrorKind, IoSlice, Write};
 
+use super::frame::Frame;
 use super::incoming::{OPCODE_CLOSE, OPCODE_PONG};
 
-/// The longest payload of our frames: some clients take no longer ones, and its length fits two bytes.
-const FRAME_BYTES_MAX: usize = 0xffff;
-const FINAL_BINARY: u8 = 0x82;
+/// Frames that are handed down in one write.
+const FRAMES_MAX: usize = 32;
 const FINAL: u8 = 0x80;
 
 /// Where the writing of frames stands.
@@ -18,12 +18,8 @@ pub(super) struct Outgoing {
     waiting_sent: usize,
     /// Payload of the newest ping that is not answered yet; older ones need no answer (RFC 6455, 5.5.3).
     pong: Option<Vec<u8>>,
-    /// The header of the frame begun, and how much of it is with the kernel.
-    header: [u8; 4],
-    header_bytes: u8,
-    header_sent: u8,
-    /// Payload that the frame begun still promises.
-    frame_left_bytes: usize,
+    /// The frame begun last.
+    frame: Frame,
     /// A close frame waits or is sent: nothing may follow it.
     is_closed: bool,
 }
@@ -51,11 +47,11 @@ impl Outgoing {
 
     /// Whether something waits that can go out without the caller's bytes.
     pub(super) fn has_control(&self) -> bool {
-        !self.is_in_frame() && (self.waiting_sent < self.waiting.len() || self.pong.is_some())
+        !self.frame.is_unfinished() && self.control_waits()
     }
 
-    fn is_in_frame(&self) -> bool {
-        self.header_sent < self.header_bytes || self.frame_left_bytes > 0
+    fn control_waits(&self) -> bool {
+        self.waiting_sent < self.waiting.len() || self.pong.is_some()
     }
 
     /// Writes what waits between frames; in the middle of a frame nothing.
@@ -77,7 +73,7 @@ impl Outgoing {
         Ok(())
     }
 
-    /// Writes `bytes` as payload; takes as many as go into one frame at most.
+    /// Writes `bytes`, which are packets, as payload; takes as many as go into FRAMES_MAX frames at most.
     pub(super) fn write(&mut self, lower: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
         self.send_control(lower)?;
         if self.is_closed {
@@ -86,40 +82,59 @@ impl Outgoing {
         if bytes.is_empty() {
             return Ok(0);
         }
-        if !self.is_in_frame() {
-            self.begin_frame(bytes.len().min(FRAME_BYTES_MAX));
-        }
-        // The caller offers what was not taken again, so the frame gets what its header promises.
-        let payload = &bytes[..bytes.len().min(self.frame_left_bytes)];
         loop {
-            let header = &self.header[usize::from(self.header_sent)..usize::from(self.header_bytes)];
-            let written = if header.is_empty() {
-                lower.write(payload)?
-            } else {
-                lower.write_vectored(&[IoSlice::new(header), IoSlice::new(payload)])?
-            };
-            let of_header = written.min(header.len());
-            self.header_sent += of_header as u8;
-            let of_payload = written - of_header;
-            self.frame_left_bytes -= of_payload;
-            if of_payload > 0 {
-                return Ok(of_payload);
-            }
+            let (mut frames, count) = self.frames(bytes);
+            let written = write_frames(&frames[..count], lower, bytes)?;
             if written == 0 {
                 return Err(ErrorKind::WriteZero.into());
+            }
+            // The caller offers what was not taken again, so a frame gets what its header promises.
+            let (mut rest, mut taken) = (written, 0);
+            for frame in &mut frames[..count] {
+                let (of_payload, behind) = frame.advance(rest);
+                (taken, rest) = (taken + of_payload, behind);
+                self.frame = *frame;
+                if rest == 0 {
+                    break;
+                }
+            }
+            if taken > 0 {
+                return Ok(taken);
             }
         }
     }
 
-    fn begin_frame(&mut self, payload_bytes: usize) {
-        let [.., high, low] = payload_bytes.to_be_bytes();
-        (self.header, self.header_bytes) = match payload_bytes {
-            0..=125 => ([FINAL_BINARY, low, 0, 0], 2),
-            _ => ([FINAL_BINARY, 126, high, low], 4),
-        };
-        self.header_sent = 0;
-        self.frame_left_bytes = payload_bytes;
+    /// What is left of the frame begun, if anything is, and the frames behind it, unless something waits to go between
+    /// them; how many they are.
+    fn frames(&self, bytes: &[u8]) -> ([Frame; FRAMES_MAX], usize) {
+        let mut frames = [Frame::default(); FRAMES_MAX];
+        let (mut count, mut at, mut last) = (0, 0, self.frame);
+        if last.is_unfinished() {
+            frames[0] = last;
+            (count, at) = (1, last.payload_bytes(bytes));
+            if self.control_waits() {
+                return (frames, count);
+            }
+        }
+        while count < FRAMES_MAX && at < bytes.len() {
+            last = last.following(&bytes[at..]);
+            frames[count] = last;
+            (count, at) = (count + 1, at + last.payload_bytes(&bytes[at..]));
+        }
+        (frames, count)
     }
+}
+
+/// One write of the frames' headers and payloads, in turn; returns how many bytes of both were taken.
+fn write_frames(frames: &[Frame], lower: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    let mut slices = [IoSlice::new(&[]); 2 * FRAMES_MAX];
+    let mut rest = bytes;
+    for (pair, frame) in slices.chunks_exact_mut(2).zip(frames) {
+        let (payload, behind) = rest.split_at(frame.payload_bytes(rest));
+        pair.copy_from_slice(&[IoSlice::new(frame.header()), IoSlice::new(payload)]);
+        rest = behind;
+    }
+    lower.write_vectored(&slices[..2 * frames.len()])
 }
 
 /// A control frame; its payload is at most 125 bytes, for it came in one.

@@ -134,6 +134,27 @@ fn a_pong_does_not_cut_a_frame() {
     assert_eq!(pipe.outgoing, b"\x82\x0a0123456789\x8a\x01?\x82\x05+more");
 }
 
+/// Has each packet a frame of its own, in one write, and one too long for a frame as many as it needs?
+#[test]
+fn each_packet_has_a_frame() {
+    let (mut web, mut pipe) = open();
+    let long = [&[0x30, 0xa0, 0x9c, 0x01][..], &[7; 20_000]].concat();
+    let longest = [&[0x30, 0xf0, 0xa2, 0x04][..], &[8; 70_000]].concat();
+    let packets = [&b"\xd0\x00"[..], b"\x40\x02\x00\x01", &long, &longest, b"\xd0\x00"];
+    let all = packets.concat();
+    assert_eq!(web.write(&mut pipe, &all).unwrap(), all.len());
+    let expected: [(&[u8], &[u8]); 6] = [
+        (b"\x82\x02", packets[0]),
+        (b"\x82\x04", packets[1]),
+        (b"\x82\x7e\x4e\x24", &long),
+        (b"\x82\x7e\xff\xff", &longest[..65_535]),
+        (b"\x82\x7e\x11\x75", &longest[65_535..]),
+        (b"\x82\x02", packets[4]),
+    ];
+    let frames: Vec<u8> = expected.iter().flat_map(|(header, payload)| [*header, *payload].concat()).collect();
+    assert!(pipe.outgoing == frames);
+}
+
 proptest! {
     /// Do messages arrive whole and in order, both ways, however they are fragmented, cut, and held up?
     #[test]
