@@ -52,6 +52,6 @@ ALL: tuple[Peer, ...] = (
     ProgramPeer("aiomqtt", lambda: _python("aiomqtt_python")),
     ProgramPeer("mqttjs", _node),
     ProgramPeer("hivemq", _java),
-    ProgramPeer("paho-c", _c, ("tcp", "tls")),
+    ProgramPeer("paho-c", _c),
     Mosquitto(),
 )
