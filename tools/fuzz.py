@@ -19,8 +19,10 @@ FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 WHOLE = "connection"
 INPUT_BYTES_MAX = {WHOLE: 4096}
 """Longest input of a target, in bytes; others: 512."""
-SEED_BYTES_MAX = 64 << 10
-"""What the seeds of one target may have together in the repository."""
+SEEDS_MAX = {WHOLE: 40}
+"""Seeds that are added for a target in the repository; others: 12."""
+SEED_BYTES_MAX = 700
+"""Longest of them, in bytes."""
 
 
 @dataclass(frozen=True)
@@ -88,20 +90,18 @@ def run(programs: Path, target: str, seconds: int) -> Run:
 
 
 def keep(programs: Path, target: str) -> None:
-    """Makes ``seeds/TARGET`` the smallest set of inputs, up to a size, that reaches what corpus and seeds reach."""
+    """Adds to ``seeds/TARGET`` a few, of all sizes, of the inputs that together reach what corpus and seeds reach."""
     seeds, corpus = FUZZ / "seeds" / target, FUZZ / "corpus" / target
     merged = FUZZ / "corpus" / f"{target}.merged"
     merged.mkdir(parents=True, exist_ok=True)
     longest = f"-max_len={INPUT_BYTES_MAX.get(target, 512)}"
     command = [str(programs / target), "-merge=1", longest, *map(str, (merged, seeds, corpus))]
     subprocess.run(command, check=True, capture_output=True)
-    written = sum(path.stat().st_size for path in seeds.iterdir())
-    have = {path.read_bytes() for path in seeds.iterdir()}
-    for path in sorted(merged.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
-        content = path.read_bytes()
-        if content not in have and written + len(content) <= SEED_BYTES_MAX:
-            (seeds / path.name[:12]).write_bytes(content)
-            written += len(content)
+    small = [path for path in merged.iterdir() if 0 < path.stat().st_size <= SEED_BYTES_MAX]
+    small.sort(key=lambda path: (path.stat().st_size, path.name))
+    wanted = SEEDS_MAX.get(target, 12)
+    for path in small[:: max(1, len(small) // wanted)][:wanted]:
+        (seeds / path.name[:12]).write_bytes(path.read_bytes())
     for path in merged.iterdir():
         path.unlink()
     merged.rmdir()
