@@ -25,7 +25,7 @@ class HooksSection(BaseModel):
     """What happens to work whose hook raised, was late, or found the queue full. `on_auth` is always refused then."""
 
     queue: int = Field(default=10_000, ge=1, le=2**32 - 1)
-    """Calls that may wait for the hook thread, half of them of `on_connect` and `on_auth`; as many observations beside."""
+    """Calls that may wait for the hook thread, half of them of `on_connect` and `on_auth`; as many observations too."""
 
     queue_bytes: Size = Field(default=64 << 20, ge=1)
     """Bytes of the messages in those calls; the same again for observations."""
