@@ -66,9 +66,12 @@ fn check(shards: u32, limits: &str, seed: u64) {
     let mut actions = actions(seed, ACTIONS);
     let Err((step, first)) = run::run(shards, limits, &actions) else { return };
     actions.truncate(step + 1);
+    let last = actions.last().cloned();
     let (actions, error) = shrink(shards, limits, actions, first.clone());
     let list: String = actions.iter().map(|action| format!("  {action:?}\n")).collect();
-    panic!("seed {seed}, {shards} shards, {{{limits}}}, step {step}: {first}\nfewest actions:\n{list}{error}");
+    panic!(
+        "seed {seed}, {shards} shards, {{{limits}}}, step {step}: {first}\nafter {last:?}\nfewest actions:\n{list}{error}"
+    );
 }
 
 fn check_for_a_while(shards: u32, limits: &str) {

@@ -62,11 +62,12 @@ pub struct Session {
 
 impl Session {
     /// Whether a copy that is owed before the one at `at` must come before it: per publisher, topic and QoS there is one
-    /// order.
+    /// order. Messages without a payload look alike, whoever published them, so they tell nothing.
     fn is_early(&self, at: usize) -> bool {
         let way = |owed: &Owed| (owed.message.from, owed.message.topic, owed.qos);
-        let Some(this) = self.owed.get(at).filter(|owed| !owed.replay) else { return false };
-        self.owed.iter().take(at).any(|other| !other.replay && !other.optional && way(other) == way(this))
+        let has_place = |owed: &Owed| !owed.replay && !owed.message.payload.is_empty();
+        let Some(this) = self.owed.get(at).filter(|owed| has_place(owed)) else { return false };
+        self.owed.iter().take(at).any(|other| has_place(other) && !other.optional && way(other) == way(this))
     }
 }
 
