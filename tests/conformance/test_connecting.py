@@ -167,7 +167,8 @@ def test_a_session_ends_when_its_expiry_is_over(join, version, name):
     began = time.monotonic()
     early.close()
     assert watcher.message(b"ended").topic == f"{name}/will"
-    assert time.monotonic() - began >= 1.0
+    # The broker counts whole milliseconds, from the one that had begun.
+    assert time.monotonic() - began >= 0.999
     assert not join("a", keep=True).session_present
 
 
