@@ -167,8 +167,7 @@ def test_a_session_ends_when_its_expiry_is_over(join, version, name):
     began = time.monotonic()
     early.close()
     assert watcher.message(b"ended").topic == f"{name}/will"
-    # The broker counts whole milliseconds, from the one that had begun.
-    assert time.monotonic() - began >= 0.999
+    assert time.monotonic() - began >= 1
     assert not join("a", keep=True).session_present
 
 

@@ -2,6 +2,9 @@
 //!
 //! Entries are not cancelled or moved: most deadlines (keep alive) are pushed back with every packet, so the owner asks
 //! again when one fires, and an entry whose owner is gone is ignored by its owner's generation.
+//!
+//! The clock cuts to whole milliseconds, so what begins late in one and is due a second later would come up to a
+//! millisecond early. An entry is due once its millisecond has passed whole: late by one at most, never early.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -22,9 +25,9 @@ impl<K: Ord> Timers<K> {
         self.heap.push(Reverse((at_ms, what)));
     }
 
-    /// The next deadline, if any.
+    /// When the next entry is due, if there is one.
     pub(crate) fn next_at(&self) -> Option<u64> {
-        self.heap.peek().map(|Reverse((at_ms, _))| *at_ms)
+        self.heap.peek().map(|Reverse((at_ms, _))| at_ms.saturating_add(1))
     }
 
     /// Takes one entry that is due at `now_ms`, with its deadline.
@@ -57,9 +60,9 @@ mod tests {
         timers.add(30, 'c');
         timers.add(10, 'a');
         timers.add(20, 'b');
-        assert_eq!(timers.next_at(), Some(10));
-        assert_eq!(timers.due(9), None);
-        assert_eq!((timers.due(20), timers.due(20), timers.due(20)), (Some((10, 'a')), Some((20, 'b')), None));
+        assert_eq!(timers.next_at(), Some(11));
+        assert_eq!(timers.due(10), None);
+        assert_eq!((timers.due(21), timers.due(21), timers.due(21)), (Some((10, 'a')), Some((20, 'b')), None));
         timers.retain(|at_ms, _| at_ms > 30);
         assert_eq!(timers.len(), 0);
     }
