@@ -5,7 +5,7 @@ use crate::property::*;
 use crate::read::Reader;
 use crate::topic;
 use crate::write::{Section, Sink};
-use crate::{Limits, ProtocolError, QoS, UserProperties, Version};
+use crate::{Limits, ProtocolError, Publish, PublishProperties, QoS, SubscriptionIds, UserProperties, Version};
 
 /// The will of a CONNECT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,37 @@ pub struct WillProperties<'a> {
 }
 
 impl<'a> Will<'a> {
+    /// The PUBLISH that it becomes once it is due.
+    pub const fn publish(&self) -> Publish<'a> {
+        let WillProperties {
+            delay_s: _,
+            payload_is_utf8,
+            message_expiry_s,
+            content_type,
+            response_topic,
+            correlation_data,
+            user,
+        } = self.properties;
+        Publish {
+            dup: false,
+            qos: self.qos,
+            retain: self.retain,
+            topic: self.topic,
+            packet_id: None,
+            properties: PublishProperties {
+                payload_is_utf8,
+                message_expiry_s,
+                topic_alias: None,
+                response_topic,
+                correlation_data,
+                content_type,
+                subscription_ids: SubscriptionIds::EMPTY,
+                user,
+            },
+            payload: self.payload,
+        }
+    }
+
     /// Reads the will from the payload of a CONNECT; its QoS and RETAIN come from the connect flags.
     pub(crate) fn decode(
         reader: &mut Reader<'a>,

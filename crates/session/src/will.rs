@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapwing_codec::{Publish, PublishProperties, SubscriptionIds, Will};
+use lapwing_codec::Will;
 
 use crate::{Message, SessionKey};
 
@@ -18,29 +18,13 @@ pub(crate) struct StoredWill {
 
 impl StoredWill {
     pub(crate) fn new(will: &Will<'_>, publisher: SessionKey) -> Self {
-        let properties = &will.properties;
-        let publish = Publish {
-            dup: false,
-            qos: will.qos,
-            retain: will.retain,
-            topic: will.topic,
-            packet_id: None,
-            properties: PublishProperties {
-                payload_is_utf8: properties.payload_is_utf8,
-                message_expiry_s: None,
-                topic_alias: None,
-                response_topic: properties.response_topic,
-                correlation_data: properties.correlation_data,
-                content_type: properties.content_type,
-                subscription_ids: SubscriptionIds::EMPTY,
-                user: properties.user,
-            },
-            payload: will.payload,
-        };
+        let mut publish = will.publish();
+        // It begins when the will is published.
+        let message_expiry_s = publish.properties.message_expiry_s.take();
         StoredWill {
             message: Message::new(&publish, publisher, None),
-            delay_s: properties.delay_s,
-            message_expiry_s: properties.message_expiry_s,
+            delay_s: will.properties.delay_s,
+            message_expiry_s,
             due_at_ms: None,
         }
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher};
-use lapwing_codec::{Connect, Packet, Publish, PublishProperties, ReasonCode, SubscriptionIds};
+use lapwing_codec::{Connect, Packet, ReasonCode};
 use lapwing_session::Admission;
 
 use super::Shard;
@@ -219,30 +219,7 @@ fn connect_call(connect: &Connect<'_>, who: &HookClient) -> HookCall {
         password: connect.password.map(<[u8]>::to_vec),
         clean_start: connect.clean_start,
         keep_alive_s: connect.keep_alive_s,
-        will: connect.will.as_ref().map(|will| HookMessage::of(&will_publish(will))),
+        will: connect.will.as_ref().map(|will| HookMessage::of(&will.publish())),
         user_properties: user.map(|(key, value)| (key.to_owned(), value.to_owned())).collect(),
     }))
-}
-
-/// A will as the PUBLISH that it may become.
-fn will_publish<'a>(will: &lapwing_codec::Will<'a>) -> Publish<'a> {
-    let properties = &will.properties;
-    Publish {
-        dup: false,
-        qos: will.qos,
-        retain: will.retain,
-        topic: will.topic,
-        packet_id: None,
-        properties: PublishProperties {
-            payload_is_utf8: properties.payload_is_utf8,
-            message_expiry_s: properties.message_expiry_s,
-            topic_alias: None,
-            response_topic: properties.response_topic,
-            correlation_data: properties.correlation_data,
-            content_type: properties.content_type,
-            subscription_ids: SubscriptionIds::EMPTY,
-            user: properties.user,
-        },
-        payload: will.payload,
-    }
 }
