@@ -64,7 +64,9 @@ impl PyHooks {
                 read(&answer).unwrap_or_else(|error| {
                     // A hook that returned the wrong types: told as if it had raised.
                     let told = dispatcher.call_method1("failed", (call.hook().as_str(), error.value(py)));
-                    debug_assert!(told.is_ok(), "the dispatcher could not log");
+                    if let Err(unlogged) = told {
+                        unlogged.write_unraisable(py, Some(dispatcher));
+                    }
                     HookAnswer::Failed
                 })
             })
@@ -104,8 +106,12 @@ impl PyHooks {
                 let (client, handling) = (client(&call.client)?, options.retain_handling as u8);
                 (client, &*call.filter, asked.0, asked.1, asked.2, handling, call.subscription_id).into_pyobject(py)?
             }
-            HookCall::Publish { client: who, message, is_will } => message_with(py, client(who)?, message, *is_will)?,
-            HookCall::Published { client: who, message } => message_with(py, client(who)?, message, false)?,
+            HookCall::Publish { client: who, message, is_will } => {
+                (client(who)?, message_row(py, message, *is_will)?).into_pyobject(py)?
+            }
+            HookCall::Published { client: who, message } => {
+                (client(who)?, message_row(py, message, false)?).into_pyobject(py)?
+            }
             HookCall::Connected { client: who, session_present } => {
                 (client(who)?, *session_present).into_pyobject(py)?
             }
@@ -150,29 +156,6 @@ impl Hooks for PyHooks {
 /// The fields of `Message` behind its client.
 fn message_row<'py>(py: Python<'py>, message: &HookMessage, is_will: bool) -> PyResult<Bound<'py, PyTuple>> {
     (
-        &*message.topic,
-        PyBytes::new(py, &message.payload),
-        message.qos as u8,
-        message.retain,
-        properties(py, &message.user_properties)?,
-        message.content_type.as_deref(),
-        message.response_topic.as_deref(),
-        message.correlation_data.as_ref().map(|data| PyBytes::new(py, data)),
-        message.message_expiry_s,
-        message.payload_is_utf8,
-        is_will,
-    )
-        .into_pyobject(py)
-}
-
-fn message_with<'py>(
-    py: Python<'py>,
-    client: Bound<'py, PyAny>,
-    message: &HookMessage,
-    is_will: bool,
-) -> PyResult<Bound<'py, PyTuple>> {
-    (
-        client,
         &*message.topic,
         PyBytes::new(py, &message.payload),
         message.qos as u8,

@@ -94,9 +94,13 @@ class Dispatcher:
         return watch
 
 
+def _message(client: calls.ClientInfo, fields: tuple[Any, ...]) -> calls.Message:
+    return calls.Message(client, *fields)
+
+
 def _connect(client: calls.ClientInfo, *rest: Any) -> calls.Connect:
     username, password, clean_start, keep_alive_s, will, user_properties = rest
-    message = None if will is None else calls.Message(client, *will)
+    message = None if will is None else _message(client, will)
     return calls.Connect(client, username, password, clean_start, keep_alive_s, message, user_properties)
 
 
@@ -156,12 +160,12 @@ _DECIDING: dict[str, tuple[Callable[..., Any], Callable[[str, object, Any], Answ
     "on_connect": (_connect, _tell_connect),
     "on_auth": (calls.AuthStep, _tell_auth),
     "on_subscribe": (calls.Subscription, _tell_subscribe),
-    "on_publish": (calls.Message, _tell_publish),
+    "on_publish": (_message, _tell_publish),
 }
 _WATCHING: dict[str, Callable[..., Any]] = {
     "on_connected": calls.Connected,
     "on_disconnected": calls.Disconnected,
     "on_subscribed": calls.Subscribed,
     "on_unsubscribed": calls.Unsubscribed,
-    "on_published": calls.Message,
+    "on_published": _message,
 }

@@ -66,7 +66,7 @@ impl HookAnswer {
 /// Whether `reason` is an error that may stand in the packet that answers what `hook` judges; the codec knows the tables.
 fn may_refuse(reason: ReasonCode, hook: HookName) -> bool {
     let reasons = [reason];
-    let packet_id = PacketId::new(1).expect("not zero");
+    let packet_id = PacketId::MIN;
     let packet = match hook {
         HookName::Connect | HookName::Auth => {
             Packet::ConnAck(ConnAck { session_present: false, reason, properties: ConnAckProperties::default() })

@@ -120,9 +120,10 @@ impl Shard {
                 _ => asked.options,
             };
             refused.push(self.decide_subscribe(&verdict));
-            // What came in one packet fits into one packet again.
+            // What came in one packet fits into one packet again; were it not so, no SUBACK could say which.
             if filters.push(asked.filter, options).is_err() {
-                return Flow::Continue;
+                self.dismiss(index, ReasonCode::ImplementationSpecificError, "its filters cannot be judged");
+                return Flow::Gone;
             }
         }
         let packet = Packet::Subscribe(Subscribe { filters: filters.as_ref(), ..*subscribe });
