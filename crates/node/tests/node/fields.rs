@@ -1,6 +1,8 @@
 //! Each field of each packet, valid and not, sent to a broker: it answers as the specification says, or goes on.
 
-#[path = "../../../codec/tests/common/cases.rs"]
+#[path = "../../../codec/tests/codec/bytes.rs"]
+mod bytes;
+#[path = "../../../codec/tests/codec/cases.rs"]
 mod cases;
 
 use cases::{Case, assemble, cases};

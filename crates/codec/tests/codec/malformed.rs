@@ -1,9 +1,7 @@
 //! Does every broken packet get the reason code that the specification names? One table; `[MQTT-x.y.z-n]` where there is
 //! such a statement.
 
-mod common;
-
-use common::bytes;
+use crate::bytes::bytes;
 use lapwing_codec::ReasonCode::*;
 use lapwing_codec::*;
 

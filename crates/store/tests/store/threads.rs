@@ -1,13 +1,11 @@
 //! One writer, many readers, retention in between, on a real file system: readers see every record once, in order, until
 //! it is trimmed.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use common::*;
+use crate::common::*;
 use lapwing_store::{Log, LogConfig, LogReader, ReadLimits, StoreError, StreamConfig};
 
 const PARTITIONS: u32 = 2;

@@ -1,8 +1,6 @@
 //! A CONNECT that is refused: with which reason, and in which version is the CONNACK to be written?
 
-mod common;
-
-use common::bytes;
+use crate::bytes::bytes;
 use lapwing_codec::ReasonCode::*;
 use lapwing_codec::*;
 

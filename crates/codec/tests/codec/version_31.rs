@@ -1,8 +1,6 @@
 //! Where MQTT 3.1 differs from 3.1.1 on the wire.
 
-mod common;
-
-use common::bytes;
+use crate::bytes::bytes;
 use lapwing_codec::*;
 
 fn decoded(wire: &str) -> Result<String, ReasonCode> {

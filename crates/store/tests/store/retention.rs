@@ -1,11 +1,9 @@
 //! What retention deletes, who hears of it, and what a reader at the edge sees.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::*;
+use crate::common::*;
 use lapwing_store::{
     Log, LogConfig, LogReader, LogWriter, Notice, ReadLimits, StoreError, StreamConfig, Trimmed, TrimmedUnread,
 };

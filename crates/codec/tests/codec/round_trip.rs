@@ -1,10 +1,7 @@
 //! Does every packet that we write come back equal? And what the encoder refuses, does it refuse without writing?
 
-#[path = "common/pool.rs"]
-mod pool;
-
+use crate::pool::{Pool, pool};
 use lapwing_codec::*;
-use pool::{Pool, pool};
 use proptest::prelude::*;
 
 /// Writes and reads `packet`. Refused packets leave the buffer alone and are no failure: reason codes and versions are

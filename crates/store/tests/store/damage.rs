@@ -1,13 +1,11 @@
 //! Files damaged in every region: a torn tail is cut and told, damage in what was synced is an error that names file
 //! and byte, and what only saves time is made again.
 
-mod common;
-
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use common::*;
+use crate::common::*;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, Notice, StoreError};
 
 fn open(dir: &Path) -> Result<(LogWriter, LogReader), StoreError> {

@@ -1,9 +1,6 @@
 //! Are these bytes this packet, and is this packet these bytes? Both ways, and cut at every place.
 
-#[path = "common/both_ways.rs"]
-mod both_ways;
-
-use both_ways::check;
+use crate::both_ways::check;
 use lapwing_codec::*;
 
 const V31: Version = Version::V31;

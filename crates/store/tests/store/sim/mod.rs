@@ -1,5 +1,4 @@
 //! A file system in memory that loses, at a crash, whatever was not synced: any subset of it, sector by sector.
-#![allow(dead_code)] // Each test program uses a part of it.
 
 pub mod contents;
 
@@ -92,10 +91,6 @@ impl SimDisk {
 
     pub fn set_capacity(&self, bytes: u64) {
         self.world().capacity_bytes = bytes;
-    }
-
-    pub fn used_bytes(&self) -> u64 {
-        self.world().used_bytes()
     }
 
     pub fn forbid_allocate(&self) {

@@ -1,15 +1,12 @@
 //! The log against a list: any run of appends, commits, reads, restarts and crashes.
 
-mod common;
-mod sim;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
+use crate::sim::SimDisk;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, ReadLimits, StoreError};
 use proptest::prelude::*;
-use sim::SimDisk;
 
 const PARTITIONS: u32 = 4;
 

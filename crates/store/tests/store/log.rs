@@ -1,11 +1,9 @@
 //! The log on a real file system: what is appended and committed can be read, now and after reopening.
 
-mod common;
-
 use std::fs;
 use std::ops::ControlFlow;
 
-use common::*;
+use crate::common::*;
 use lapwing_store::{Log, LogConfig, Notice, ReadLimits, StoreError, StreamConfig, StreamIndex};
 
 #[test]

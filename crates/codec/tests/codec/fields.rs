@@ -1,12 +1,9 @@
 //! Has each field of each packet of both versions at least one value that is accepted and one that is refused, with the
 //! right reason? The list of fields is apart from the cases, so that a field without cases fails.
 
-#[path = "common/cases.rs"]
-mod cases;
-
 use std::collections::BTreeSet;
 
-use cases::{Case, assemble, cases};
+use crate::cases::{Case, assemble, cases};
 use lapwing_codec::{Limits, ReasonCode, Version, decode};
 
 /// Packet, versions, fields. `-` before a name: any value is legal, so that no case can be refused.

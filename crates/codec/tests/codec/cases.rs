@@ -1,17 +1,14 @@
 //! The tables of fields: bytes of one packet each, and how they are to be judged. The node's tests send them to a broker.
 
-#[path = "mod.rs"]
-mod common;
-
-use common::bytes;
+use super::bytes::bytes;
 
 /// Packet, versions, field, `ok` or the reason's value, bytes. `..` is the Remaining Length, `{ }` a section with its length.
 const CASES: &[&str] = &[
-    include_str!("../fields/connect.txt"),
-    include_str!("../fields/publish.txt"),
-    include_str!("../fields/acknowledgements.txt"),
-    include_str!("../fields/subscriptions.txt"),
-    include_str!("../fields/others.txt"),
+    include_str!("fields/connect.txt"),
+    include_str!("fields/publish.txt"),
+    include_str!("fields/acknowledgements.txt"),
+    include_str!("fields/subscriptions.txt"),
+    include_str!("fields/others.txt"),
 ];
 
 /// One line of a table.

@@ -1,14 +1,11 @@
 //! A disk that is full, read-only or broken: what the log says, and what is left.
 
-mod common;
-mod sim;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
+use crate::sim::{SimDisk, Step};
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError};
-use sim::{SimDisk, Step};
 
 fn open(disk: &SimDisk) -> Result<(LogWriter, LogReader), StoreError> {
     Log::open_on(Arc::new(disk.clone()), Path::new("/data"), &LogConfig::default(), &[small("s", 2)])

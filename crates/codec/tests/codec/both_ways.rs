@@ -2,9 +2,7 @@
 
 use lapwing_codec::*;
 
-#[path = "mod.rs"]
-mod common;
-use common::bytes;
+use crate::bytes::bytes;
 
 /// Both ways between `wire` and `packet`, then every cut of it.
 pub fn check(version: Version, wire: &str, packet: Packet<'_>) {

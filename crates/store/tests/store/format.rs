@@ -3,12 +3,10 @@
 //! `tests/fixtures/format-1` holds what `write_fixture` appended when format version 1 was new. It is never made again:
 //! a new format version gets a folder of its own, and this test goes on reading the old one.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::*;
+use crate::common::*;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter};
 
 fn fixture() -> PathBuf {

@@ -1,5 +1,4 @@
 //! What the tests of the log share.
-#![allow(dead_code)] // Each test program uses a part of it.
 
 use std::ops::ControlFlow;
 

@@ -1,9 +1,7 @@
 //! Bytes that are legal but not the shortest form, or not in our order: what do they decode to, and do they come back
 //! as an equal packet?
 
-mod common;
-
-use common::bytes;
+use crate::bytes::bytes;
 use lapwing_codec::*;
 
 fn check(version: Version, wire: &str, packet: Packet<'_>) {

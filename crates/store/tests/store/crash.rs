@@ -1,16 +1,13 @@
 //! The machine goes down at every change of the file system: nothing synced is missing afterwards, nothing else is
 //! required, and no reader had seen what is missing.
 
-mod common;
-mod sim;
-
 use std::path::Path;
 use std::sync::Arc;
 
-use common::*;
+use crate::common::*;
+use crate::sim::SimDisk;
+use crate::sim::contents::next_random;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig};
-use sim::SimDisk;
-use sim::contents::next_random;
 
 const PARTITIONS: u32 = 3;
 

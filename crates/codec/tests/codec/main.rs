@@ -1,0 +1,14 @@
+//! The codec byte by byte: what is accepted, what is refused and why, and that both ways agree.
+
+mod both_ways;
+mod bytes;
+mod cases;
+mod fields;
+mod longer_forms;
+mod malformed;
+mod pool;
+mod property_legality;
+mod refused_connect;
+mod round_trip;
+mod table;
+mod version_31;
