@@ -90,6 +90,11 @@ impl Ended {
         self.session.subscriptions.iter().map(|(filter, grant)| known(filter, *grant))
     }
 
+    /// The filters of its subscriptions, as the client wrote them: for a node that takes them out of its tree by and by.
+    pub fn into_filters(self) -> impl ExactSizeIterator<Item = Box<str>> + use<> {
+        self.session.subscriptions.into_keys()
+    }
+
     /// Its client id.
     pub fn client_id(&self) -> &str {
         &self.session.client_id

@@ -1,13 +1,10 @@
-//! The end of connections and sessions: wills, expiry, subscriptions taken back.
-
-use lapwing_codec::ReasonCode;
-use lapwing_session::{Close, Departure, Session, SessionKey, Side};
-use std::sync::Arc;
+//! The end of connections, and of the sessions that end with them: wills, expiry.
 
 use super::connection::{Hold, Stage};
-use super::groups::owners_of_groups;
 use super::{Due, Shard};
-use crate::hooks::{HookCall, HookClient, HookName};
+use crate::hooks::{HookCall, HookName};
+use lapwing_codec::ReasonCode;
+use lapwing_session::{Close, Departure, SessionKey, Side};
 
 /// How soon a held connection's keep alive is looked at again: it may have sent what was not read.
 const HELD_AGAIN_MS: u64 = 1000;
@@ -108,23 +105,6 @@ impl Shard {
     pub(super) fn remove_session(&mut self, key: SessionKey) {
         if let Some(entry) = self.clients.remove_session(key) {
             self.end_session(entry.session, entry.standing.who.as_ref());
-        }
-    }
-
-    /// A session is over: its subscriptions go, and a will that still waited is published.
-    pub(super) fn end_session(&mut self, session: Session, who: Option<&Arc<HookClient>>) {
-        let key = session.key();
-        self.replays.forget(key);
-        let ended = session.end(self.now_ms, &mut self.clients.counters);
-        for subscription in ended.subscriptions() {
-            self.withdraw(key, &subscription);
-        }
-        // Behind the last Leave: nobody keeps a word about a member that is none any more.
-        let owners =
-            owners_of_groups(ended.subscriptions().map(|subscription| subscription.filter), self.post.shards());
-        self.tell_away(key, owners, false);
-        if let Some(will) = &ended.will {
-            self.publish_will(will, ended.client_id(), who);
         }
     }
 

@@ -7,7 +7,8 @@ use crate::log::LogFeed;
 use crate::memory::Pressure;
 
 /// Filters that one connection may bring in one turn before the others have theirs; the packet that exceeds it is taken.
-const FILTERS_PER_SHARE: u64 = 256;
+/// So many at least of ended sessions go in one turn too.
+pub(super) const FILTERS_PER_SHARE: u64 = 256;
 
 impl Shard {
     /// A filter costs about as much as a hundred packets of acknowledgement: a read full of them waits for the next turn.

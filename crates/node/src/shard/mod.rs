@@ -1,8 +1,8 @@
 //! One event loop with everything it owns: connections, sessions, routes, retained topics, lanes to the others.
 //!
 //! A turn of the loop, in order: take new connections; take mail (control, then direct, then publish); acknowledge what
-//! the log has made durable; read and handle connections; timers; replays; then hand over all mail and log records, and
-//! flush every connection that was written to. Each step does a bounded amount of work.
+//! the log has made durable; read and handle connections; timers; what ended sessions leave; replays; then hand over all
+//! mail and log records, and flush every connection that was written to. Each step does a bounded amount of work.
 
 mod accept;
 mod answers;
@@ -10,6 +10,7 @@ mod buffers;
 mod clients;
 mod connect;
 mod connection;
+mod endings;
 mod exchange;
 mod farewell;
 mod flush;
@@ -62,6 +63,7 @@ use crate::slot::ShardId;
 use crate::timers::Timers;
 use answers::Answers;
 use clients::Clients;
+use endings::Endings;
 use groups::Member;
 use hold::Held;
 use interest::Announcer;
@@ -168,6 +170,8 @@ pub(crate) struct Shard {
     groups: SharedGroups<Member, Grant>,
     /// Members of these groups that have no connection; they get messages only when all others have none either.
     away: HashSet<Member, FxBuildHasher>,
+    /// Subscriptions of sessions that are over, still in the tree.
+    endings: Endings,
     announcer: Announcer<Waiter>,
     answers: Answers,
     retained: RetainedTable,
@@ -227,6 +231,7 @@ impl Shard {
             away: HashSet::default(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),
+            endings: Endings::default(),
             retained: RetainedTable::new(
                 limits.retained_messages_max.div_ceil(shards),
                 limits.retained_bytes_max.div_ceil(shards),

@@ -71,25 +71,34 @@ impl Shard {
         let mut found = Found::default();
         let mut deliveries = 0;
         tree.matches(publish.topic, |entries| {
-            found.any = true;
-            match entries[0].subscriber {
+            found.any |= match entries[0].subscriber {
+                // A session that has just ended may still stand there.
                 Target::Session(key) => {
-                    deliveries += 1;
-                    clients.deliver(key, routed, entries.iter().map(|entry| &entry.options), *now_ms);
+                    let options = entries.iter().map(|entry| &entry.options);
+                    let is_there = clients.deliver(key, routed, options, *now_ms);
+                    deliveries += u64::from(is_there);
+                    is_there
                 }
-                Target::Shard(shard) => found.sessions |= 1 << shard.index(),
-                Target::Groups(shard) => found.groups |= 1 << shard.index(),
+                Target::Shard(shard) => {
+                    found.sessions |= 1 << shard.index();
+                    true
+                }
+                Target::Groups(shard) => {
+                    found.groups |= 1 << shard.index();
+                    true
+                }
                 Target::Stream(stream) => {
                     let Some(log) = log else { return };
                     if publish.qos == QoS::AtMostOnce && log.is_disk_full() {
                         counters.dropped(DropReason::StreamDiskFull, 1);
-                        return;
+                    } else {
+                        counters.stream_records.add(1);
+                        let envelope = envelope(publish, client_id);
+                        found.ticket = Some(log.append(stream, &envelope, publish.properties.user.iter()));
                     }
-                    counters.stream_records.add(1);
-                    let ticket = log.append(stream, &envelope(publish, client_id), publish.properties.user.iter());
-                    found.ticket = Some(ticket);
+                    true
                 }
-            }
+            };
         });
         counters.deliveries.add(deliveries);
         found
@@ -129,8 +138,8 @@ impl Shard {
             let mut deliveries = 0;
             tree.matches(routed.publish().topic, |entries| {
                 if let Target::Session(key) = entries[0].subscriber {
-                    deliveries += 1;
-                    clients.deliver(key, routed, entries.iter().map(|entry| &entry.options), *now_ms);
+                    let options = entries.iter().map(|entry| &entry.options);
+                    deliveries += u64::from(clients.deliver(key, routed, options, *now_ms));
                 }
             });
             counters.deliveries.add(deliveries);

@@ -174,11 +174,16 @@ impl Shard {
     /// Takes subscriptions back that their session has no more.
     pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) {
         for filter in filters {
-            self.replays.cancel(key, filter);
-            let shared = SharedFilter::parse(filter).ok().flatten();
-            let grant = Grant::default();
-            self.withdraw(key, &Subscription { filter, shared, grant, is_new: false, wants_retained: false });
+            self.withdraw_filter(key, filter);
         }
+    }
+
+    /// Takes the subscription to one filter back.
+    pub(super) fn withdraw_filter(&mut self, key: SessionKey, filter: &str) {
+        self.replays.cancel(key, filter);
+        let shared = SharedFilter::parse(filter).ok().flatten();
+        let grant = Grant::default();
+        self.withdraw(key, &Subscription { filter, shared, grant, is_new: false, wants_retained: false });
     }
 
     /// Takes one subscription back, here and at the other shards.

@@ -157,6 +157,7 @@ impl Shard {
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
+            || self.can_withdraw()
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
@@ -203,6 +204,7 @@ impl Shard {
         self.release_held();
         self.serve_ready();
         self.run_timers();
+        self.withdraw_ended();
         self.run_replays();
         self.close_overflowing();
         self.hand_over();

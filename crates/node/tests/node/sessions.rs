@@ -54,6 +54,36 @@ fn a_session_collects_while_its_client_is_away() {
     assert_eq!(metric(&node, "lapwing_subscriptions", ""), 0);
 }
 
+/// Do the many subscriptions of a session that has ended all go, and none of those that came in its place?
+#[test]
+fn what_an_ended_session_subscribed_to_goes_and_nothing_else() {
+    const FILTERS: u64 = 5_000;
+    let node = node(r#"{"shards": 2}"#);
+    let [here, there] = ids_on_both_shards();
+    let at_most_once = SubscriptionOptions::new(QoS::AtMostOnce);
+    let (mut watcher, mut sender) = (connect(&node, "watcher"), connect(&node, &there));
+    watcher.subscribe("w", at_most_once);
+    for _ in 0..3 {
+        let mut ended = connect(&node, &here);
+        for n in 0..FILTERS {
+            ended.send_subscribe(&format!("t/{n}"), at_most_once);
+        }
+        eventually("all are subscribed to", || metric(&node, "lapwing_subscriptions", "") == FILTERS + 1);
+        drop(ended);
+        let mut next = connect(&node, &here);
+        let last = format!("t/{}", FILTERS - 1);
+        next.subscribe(&last, at_most_once);
+        sender.publish_acked(&last, b"once");
+        assert_eq!(next.receive().topic, last);
+        eventually("its subscriptions are gone", || metric(&node, "lapwing_subscriptions", "") == 2);
+        sender.publish_acked(&last, b"again");
+        assert_eq!(next.receive().payload, b"again");
+        next.expect_silence();
+        next.disconnect();
+        eventually("the other's too", || metric(&node, "lapwing_subscriptions", "") == 1);
+    }
+}
+
 /// Does a session end when its expiry is over?
 #[test]
 fn a_session_expires() {

@@ -1,0 +1,113 @@
+//! Sessions that are over: what goes at once, and subscriptions that are taken out of the filter tree by and by.
+//!
+//! A session may leave tens of thousands of subscriptions. Taken out in one turn they would hold up all others, so each
+//! turn takes a share; what is routed meanwhile finds no session behind them. Groups are left at once: they would pick it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lapwing_session::{Session, SessionKey};
+
+use super::Shard;
+use super::groups::owners_of_groups;
+use super::hold::FILTERS_PER_SHARE;
+use crate::hooks::HookClient;
+
+/// So many turns take out what waits, when that is more than a share each: new endings never outrun the old.
+const TURNS_AT_MOST: u64 = 64;
+
+impl Shard {
+    /// A session is over: its subscriptions go, and a will that still waited is published.
+    pub(super) fn end_session(&mut self, session: Session, who: Option<&Arc<HookClient>>) {
+        let key = session.key();
+        self.replays.forget(key);
+        let ended = session.end(self.now_ms, &mut self.clients.counters);
+        for subscription in ended.subscriptions().filter(|subscription| subscription.shared.is_some()) {
+            self.withdraw(key, &subscription);
+        }
+        // Behind the last Leave: nobody keeps a word about a member that is none any more.
+        let owners =
+            owners_of_groups(ended.subscriptions().map(|subscription| subscription.filter), self.post.shards());
+        self.tell_away(key, owners, false);
+        if let Some(will) = &ended.will {
+            self.publish_will(will, ended.client_id(), who);
+        }
+        self.endings.add(key, ended.into_filters().filter(|filter| !filter.starts_with("$share/")).collect());
+        self.withdraw_ended();
+    }
+
+    /// Takes this turn's share of ended sessions' subscriptions out of the tree, as far as there is room for mail.
+    pub(super) fn withdraw_ended(&mut self) {
+        for _ in 0..self.endings.share() {
+            if !self.post.has_credit() {
+                return;
+            }
+            let Some((key, filter)) = self.endings.next() else { return };
+            self.withdraw_filter(key, &filter);
+        }
+    }
+
+    /// True when a turn would get on with it.
+    pub(super) fn can_withdraw(&self) -> bool {
+        !self.endings.is_empty() && self.post.has_credit()
+    }
+}
+
+/// Subscriptions whose sessions are over, the oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Endings {
+    sessions: VecDeque<(SessionKey, std::vec::IntoIter<Box<str>>)>,
+    filters: u64,
+}
+
+impl Endings {
+    fn add(&mut self, key: SessionKey, filters: Vec<Box<str>>) {
+        self.filters += filters.len() as u64;
+        self.sessions.push_back((key, filters.into_iter()));
+    }
+
+    fn next(&mut self) -> Option<(SessionKey, Box<str>)> {
+        loop {
+            let (key, filters) = self.sessions.front_mut()?;
+            if let Some(filter) = filters.next() {
+                self.filters -= 1;
+                return Some((*key, filter));
+            }
+            self.sessions.pop_front();
+        }
+    }
+
+    fn share(&self) -> u64 {
+        FILTERS_PER_SHARE.max(self.filters / TURNS_AT_MOST)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.filters == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Do they come out one by one, oldest session first, and is none left out or counted twice?
+    #[test]
+    fn filters_come_out_in_the_order_of_the_endings() {
+        let mut endings = Endings::default();
+        endings.add(SessionKey(1), vec!["a".into(), "b".into()]);
+        endings.add(SessionKey(2), vec![]);
+        endings.add(SessionKey(3), vec!["a".into()]);
+        let all: Vec<_> = std::iter::from_fn(|| endings.next()).map(|(key, filter)| (key.0, filter)).collect();
+        assert_eq!(all, [(1, "a".into()), (1, "b".into()), (3, "a".into())]);
+        assert!(endings.is_empty());
+    }
+
+    /// Is a great backlog taken out in shares that grow with it?
+    #[test]
+    fn the_share_grows_with_what_waits() {
+        let mut endings = Endings::default();
+        assert_eq!(endings.share(), FILTERS_PER_SHARE);
+        endings.add(SessionKey(1), vec!["a".into(); 64_000]);
+        assert_eq!(endings.share(), 1000);
+    }
+}
