@@ -1,5 +1,6 @@
 //! A message as a hook sees it, and as a hook has changed it.
 
+use lapwing_access::is_reserved;
 use lapwing_codec::topic::validate_topic_name;
 use lapwing_codec::{Limits, Publish, PublishProperties, QoS, SubscriptionIds, UserPropertiesBuf};
 
@@ -74,6 +75,9 @@ impl Changed {
     /// What is wrong with it.
     pub(crate) fn check(message: HookMessage, limits: &Limits) -> Result<Self, &'static str> {
         validate_topic_name(&message.topic, limits).map_err(|error| error.what())?;
+        if is_reserved(&message.topic) {
+            return Err("a topic under $SYS, where only the broker itself publishes");
+        }
         if let Some(topic) = &message.response_topic {
             validate_topic_name(topic, limits).map_err(|error| error.what())?;
         }
@@ -157,9 +161,10 @@ mod tests {
     /// Is what no client may send refused from a hook too?
     #[test]
     fn what_breaks_the_protocol_is_refused() {
-        let wrong: [fn(&mut HookMessage); 7] = [
+        let wrong: [fn(&mut HookMessage); 8] = [
             |m| m.topic = String::new(),
             |m| m.topic = "a/#".into(),
+            |m| m.topic = "$SYS/broker/uptime".into(),
             |m| m.response_topic = Some("+".into()),
             |m| m.content_type = Some("\0".into()),
             |m| m.correlation_data = Some(vec![0; 65_536]),

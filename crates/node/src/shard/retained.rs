@@ -5,12 +5,13 @@ use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use lapwing_access::is_reserved;
 use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use crate::mail::PageRequest;
 use crate::slot::stable_hash;
-use crate::sys::{OURSELVES, is_sys};
+use crate::sys::OURSELVES;
 
 /// The newest message of one topic.
 struct Kept {
@@ -64,7 +65,7 @@ impl RetainedTable {
             return true;
         }
         let message = routed.keep();
-        if is_sys(publish.topic) {
+        if is_reserved(publish.topic) {
             if publisher != stable_hash(OURSELVES.as_bytes()) {
                 return false;
             }

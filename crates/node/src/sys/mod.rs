@@ -18,11 +18,6 @@ pub(crate) const OURSELVES: &str = "";
 /// What stands before every topic here.
 const ROOT: &str = "$SYS/broker/";
 
-/// Whether clients may not publish to this topic, and the table of retained messages does not count it.
-pub(crate) fn is_sys(topic: &str) -> bool {
-    topic.strip_prefix("$SYS").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-}
-
 type Value = fn(&Totals) -> u64;
 
 /// Numbers as they are now.
@@ -109,7 +104,7 @@ mod tests {
         let mut board = Board::new();
         let first = board.update(&Totals::default(), 0);
         assert_eq!(first.len(), 2 + VALUES.len() + 3 * LOADS.len());
-        assert!(first.iter().all(|(topic, _)| is_sys(topic)));
+        assert!(first.iter().all(|(topic, _)| lapwing_access::is_reserved(topic)));
         let totals = Totals { connected: 3, ..Totals::default() };
         let changed: Vec<(String, String)> = board.update(&totals, 10_000);
         let expected = [("uptime", "10 seconds"), ("clients/connected", "3"), ("clients/active", "3")];
@@ -129,11 +124,5 @@ mod tests {
         let of = |span: &str| load[&format!("{ROOT}load/bytes/received/{span}")].parse::<f64>().unwrap();
         assert!((of("1min") - 6000.0).abs() < 100.0 && of("5min") < of("1min") && of("15min") < of("5min"));
         assert!(of("15min") > 1000.0);
-    }
-
-    /// Which topics are the broker's own?
-    #[test]
-    fn sys_is_one_level() {
-        assert!(is_sys("$SYS") && is_sys("$SYS/a") && !is_sys("$SYSTEM/a") && !is_sys("a/$SYS"));
     }
 }
