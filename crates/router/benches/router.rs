@@ -1,11 +1,17 @@
 //! What matching and subscribing cost with one filter and with a million. `cargo bench -p lapwing-router`.
 
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use lapwing_router::{Entry, FilterTree};
+use rustix::time::{ClockId, clock_gettime};
 
 const FILTERS: u32 = 1_000_000;
+/// Subscriptions that are measured together.
+const PART: u32 = 10_000;
+/// Sizes at which they are: the first tree fits into a cache, the others into none.
+const SIZES: [u32; 4] = [PART, 100_000, 300_000, FILTERS];
 
 /// A filter as devices have them: a few levels, some with wildcards.
 fn filter_of(n: u32) -> String {
@@ -29,8 +35,8 @@ fn best_ns(rounds: u32, mut work: impl FnMut(u32)) -> f64 {
 
 /// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
 fn on_cpu() -> Duration {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(statistics.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
 }
 
 /// Reads what is handed out, as a delivery would.
@@ -48,25 +54,35 @@ fn one_exact_filter() {
     }
 }
 
-/// Subscribes a million filters: the mean of the first and of the last ten thousand, then the spread by the wall clock.
-fn fill(tree: &mut FilterTree<u32, u64>) {
-    const PART: u32 = 10_000;
-    let filters: Vec<String> = (0..FILTERS).map(filter_of).collect();
-    let mut times = Vec::with_capacity(filters.len());
+/// What `insert` costs as a table grows to a million: the mean of the ten thousand that end at each of [`SIZES`].
+fn grow(name: &str, filters: &[String], mut insert: impl FnMut(&str, u32)) {
     let mut start = on_cpu();
-    for (n, filter) in (0..FILTERS).zip(&filters) {
-        if n == FILTERS - PART {
+    for (n, filter) in (1..).zip(filters) {
+        insert(filter, n - 1);
+        if SIZES.contains(&(n + PART)) {
             start = on_cpu();
         }
+        if SIZES.contains(&n) {
+            let mean = on_cpu().saturating_sub(start).as_nanos() as f64 / f64::from(PART);
+            println!("{:<50}{mean:>10.1} ns", format!("{name}, the last {PART} of {n}"));
+        }
+    }
+}
+
+/// Subscribes a million filters, beside a plain hash map of them; then the spread by the wall clock.
+fn fill(tree: &mut FilterTree<u32, u64>) {
+    let filters: Vec<String> = (0..FILTERS).map(filter_of).collect();
+    let mut plain = HashMap::<String, u32>::new();
+    grow("hash map of the same filters", &filters, |filter, n| {
+        plain.insert(filter.to_owned(), n);
+    });
+    drop(plain);
+    let mut times = Vec::with_capacity(filters.len());
+    grow("subscribe", &filters, |filter, n| {
         let wall = Instant::now();
         tree.insert(filter, n, 0);
         times.push(wall.elapsed());
-        if n + 1 == PART || n + 1 == FILTERS {
-            let name = if n < PART { "first 10,000" } else { "last 10,000" };
-            let mean = on_cpu().saturating_sub(start).as_nanos() as f64 / f64::from(PART);
-            println!("subscribe, {name:<39} {mean:>10.1} ns");
-        }
-    }
+    });
     times.sort_unstable();
     for (name, share) in [("p50, wall", 0.5), ("p99, wall", 0.99), ("p99.9, wall", 0.999)] {
         let at = ((times.len() - 1) as f64 * share) as usize;

@@ -11,6 +11,7 @@ use lapwing_codec::{
 use lapwing_session::{
     Accepted, Admission, Counters, Delivered, Grant, Io, Routed, Session, SessionKey, Settings, Step,
 };
+use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: u32 = 1_000_000;
 
@@ -27,8 +28,8 @@ fn best_ns(mut work: impl FnMut(u32)) -> f64 {
 
 /// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
 fn on_cpu() -> Duration {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(statistics.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
 }
 
 fn open(version: Version, out: &mut Vec<u8>, counters: &mut Counters) -> Session {
