@@ -9,18 +9,35 @@ use lapwing_codec::{
 use crate::link::LinkId;
 use crate::{Close, Grant, Io, Session};
 
-/// A SUBSCRIBE, checked.
+/// A SUBSCRIBE, checked, or a part of one.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct SubscribeRequest<'p> {
     packet: Subscribe<'p>,
+    part: Part,
 }
 
-/// An UNSUBSCRIBE.
+/// An UNSUBSCRIBE, or a part of one.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub struct UnsubscribeRequest<'p> {
     packet: Unsubscribe<'p>,
+    part: Part,
+}
+
+/// Which filters of a packet: a node that must not do a thousand at once takes them by parts.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    from: usize,
+    count: usize,
+}
+
+impl Part {
+    const WHOLE: Part = Part { from: 0, count: usize::MAX };
+
+    fn of<I: Iterator>(self, filters: I) -> impl Iterator<Item = I::Item> {
+        filters.skip(self.from).take(self.count)
+    }
 }
 
 /// One filter of a request.
@@ -60,6 +77,12 @@ impl Reply {
     pub fn reasons(&self) -> &[ReasonCode] {
         &self.reasons
     }
+
+    /// Adds the reply to the next part of the same packet.
+    pub fn append(&mut self, mut next: Reply) {
+        debug_assert_eq!((self.packet_id, self.is_subscribe), (next.packet_id, next.is_subscribe));
+        self.reasons.append(&mut next.reasons);
+    }
 }
 
 impl<'p> SubscribeRequest<'p> {
@@ -69,18 +92,38 @@ impl<'p> SubscribeRequest<'p> {
             // [MQTT-3.8.3-4]
             return Err(Close::server(ReasonCode::ProtocolError, "No Local on a shared subscription"));
         }
-        Ok(SubscribeRequest { packet })
+        Ok(SubscribeRequest { packet, part: Part::WHOLE })
     }
 
-    /// The filters, in their order.
+    /// At most `count` of the packet's filters, from the one in place `from` on. Each part is answered; see [`Reply::append`].
+    pub const fn part(&self, from: usize, count: usize) -> Self {
+        SubscribeRequest { part: Part { from, count }, ..*self }
+    }
+
+    /// Whether the packet has at most so many filters.
+    pub fn ends_at(&self, count: usize) -> bool {
+        self.packet.filters.iter().nth(count).is_none()
+    }
+
+    /// The filters (of this part), in their order.
     pub fn filters(&self) -> impl Iterator<Item = &'p str> + use<'p> {
-        self.packet.filters.iter().map(|asked| asked.filter)
+        self.part.of(self.packet.filters.iter()).map(|asked| asked.filter)
     }
 }
 
 impl<'p> UnsubscribeRequest<'p> {
     pub(crate) const fn new(packet: Unsubscribe<'p>) -> Self {
-        UnsubscribeRequest { packet }
+        UnsubscribeRequest { packet, part: Part::WHOLE }
+    }
+
+    /// At most `count` of the packet's filters, from the one in place `from` on. Each part is answered; see [`Reply::append`].
+    pub const fn part(&self, from: usize, count: usize) -> Self {
+        UnsubscribeRequest { part: Part { from, count }, ..*self }
+    }
+
+    /// Whether the packet has at most so many filters.
+    pub fn ends_at(&self, count: usize) -> bool {
+        self.packet.filters.iter().nth(count).is_none()
     }
 }
 
@@ -94,7 +137,7 @@ impl Session {
     ) -> Reply {
         let id = request.packet.properties.subscription_id;
         let answer = |asked| self.subscribe_one(asked, id, &mut apply).unwrap_or_else(|reason| reason);
-        let reasons = request.packet.filters.iter().map(answer).collect();
+        let reasons = request.part.of(request.packet.filters.iter()).map(answer).collect();
         Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: true }
     }
 
@@ -106,8 +149,10 @@ impl Session {
     ) -> Result<ReasonCode, ReasonCode> {
         let SubscribeFilter { filter, options } = asked;
         let shared = SharedFilter::parse(filter).map_err(|_| ReasonCode::TopicFilterInvalid)?;
-        let is_new = !self.subscriptions.contains_key(filter);
-        if is_new && self.subscriptions.len() >= self.settings.subscriptions_max as usize {
+        let has_room = self.subscriptions.len() < self.settings.subscriptions_max as usize;
+        let known = self.subscriptions.get_mut(filter);
+        let is_new = known.is_none();
+        if is_new && !has_room {
             return Err(ReasonCode::QuotaExceeded);
         }
         let wants_retained = match options.retain_handling {
@@ -117,7 +162,10 @@ impl Session {
         };
         let grant = Grant { options, subscription_id };
         apply(&Subscription { filter, shared, grant, is_new, wants_retained })?;
-        self.subscriptions.insert(filter.into(), grant);
+        match known {
+            Some(known) => *known = grant,
+            None => drop(self.subscriptions.insert(filter.into(), grant)),
+        }
         Ok(granted(options.qos))
     }
 
@@ -131,7 +179,7 @@ impl Session {
             }
             None => ReasonCode::NoSubscriptionExisted,
         };
-        let reasons = request.packet.filters.iter().map(answer).collect();
+        let reasons = request.part.of(request.packet.filters.iter()).map(answer).collect();
         Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: false }
     }
 

@@ -40,6 +40,14 @@ impl Answers {
         place
     }
 
+    /// Adds the next part of an answer that waits for it, with what that part waits for.
+    pub(crate) fn extend(&mut self, place: usize, part: Answer, outstanding: usize) {
+        let Some(pending) = self.pending.get_mut(place) else { return };
+        pending.answer.reply.append(part.reply);
+        pending.answer.replays.extend(part.replays);
+        pending.outstanding += outstanding;
+    }
+
     /// One of the things that an answer waited for has come; returns whose answer it is.
     pub(crate) fn confirm(&mut self, place: usize) -> Option<SessionKey> {
         let pending = self.pending.get_mut(place)?;

@@ -9,6 +9,7 @@ use lapwing_transport::Socket;
 
 use super::gate::Gate;
 use super::licence::Licence;
+use super::parts::Parts;
 use super::rate::Rate;
 use super::room::Room;
 use crate::listeners::ListenerId;
@@ -50,6 +51,8 @@ pub(crate) struct Connection {
     pub(crate) rate: Option<Box<Rate>>,
     /// Whether its next message can be retained.
     pub(crate) room: Room,
+    /// Of the packet at the beginning of `input` so much is done.
+    pub(super) parts: Option<Parts>,
     /// Bytes of its buffers in the shard's account.
     pub(crate) counted_bytes: usize,
     /// It has said goodbye itself: nothing we say is waited for.
@@ -84,6 +87,8 @@ pub(crate) enum Hold {
     Memory,
     /// In its own share of messages or bytes per second.
     Rate,
+    /// In its own share of filters in a millisecond.
+    Share,
     /// Nowhere any more: it is sent away once it has its acknowledgements.
     Drain,
 }
@@ -121,6 +126,7 @@ impl Connection {
             watched: false,
             rate: None,
             room: Room::Unknown,
+            parts: None,
             counted_bytes: 0,
             has_left: false,
             linger_bytes: None,

@@ -1,20 +1,21 @@
 //! Sessions that are over: what goes at once, and subscriptions that are taken out of the filter tree by and by.
 //!
-//! A session may leave tens of thousands of subscriptions. Taken out in one turn they would hold up all others, so each
-//! turn takes a share; what is routed meanwhile finds no session behind them. Groups are left at once: they would pick it.
+//! A session may leave tens of thousands of subscriptions. Taken out in one turn they would hold up all others, so they
+//! go in shares, one in a millisecond; what is routed meanwhile finds no session behind them. Groups are left at once:
+//! they would pick it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use lapwing_session::{Session, SessionKey};
 
-use super::Shard;
 use super::groups::owners_of_groups;
-use super::hold::FILTERS_PER_SHARE;
+use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
+use super::{Due, Shard};
 use crate::hooks::HookClient;
 
-/// So many turns take out what waits, when that is more than a share each: new endings never outrun the old.
-const TURNS_AT_MOST: u64 = 64;
+/// So many shares take out what waits, however much it is: new endings never outrun the old.
+const SHARES_AT_MOST: u64 = 64;
 
 impl Shard {
     /// A session is over: its subscriptions go, and a will that still waited is published.
@@ -32,24 +33,24 @@ impl Shard {
         if let Some(will) = &ended.will {
             self.publish_will(will, ended.client_id(), who);
         }
-        self.endings.add(key, ended.into_filters().filter(|filter| !filter.starts_with("$share/")).collect());
-        self.withdraw_ended();
+        let filters = ended.into_filters().filter(|filter| !filter.starts_with("$share/")).collect();
+        let is_first = self.endings.is_empty();
+        self.endings.add(key, filters);
+        if is_first {
+            self.withdraw_ended();
+        }
     }
 
-    /// Takes this turn's share of ended sessions' subscriptions out of the tree, as far as there is room for mail.
+    /// Takes a share of ended sessions' subscriptions out of the tree, as far as there is room for mail; the rest later.
     pub(super) fn withdraw_ended(&mut self) {
         for _ in 0..self.endings.share() {
             if !self.post.has_credit() {
-                return;
+                break;
             }
             let Some((key, filter)) = self.endings.next() else { return };
             self.withdraw_filter(key, &filter);
         }
-    }
-
-    /// True when a turn would get on with it.
-    pub(super) fn can_withdraw(&self) -> bool {
-        !self.endings.is_empty() && self.post.has_credit()
+        self.timers.add(self.now_ms + SHARE_PAUSE_MS, Due::Endings);
     }
 }
 
@@ -78,7 +79,7 @@ impl Endings {
     }
 
     fn share(&self) -> u64 {
-        FILTERS_PER_SHARE.max(self.filters / TURNS_AT_MOST)
+        FILTERS_PER_SHARE.max(self.filters / SHARES_AT_MOST)
     }
 
     fn is_empty(&self) -> bool {
@@ -107,7 +108,7 @@ mod tests {
     fn the_share_grows_with_what_waits() {
         let mut endings = Endings::default();
         assert_eq!(endings.share(), FILTERS_PER_SHARE);
-        endings.add(SessionKey(1), vec!["a".into(); 64_000]);
+        endings.add(SessionKey(1), vec!["a".into(); 64 * 1000]);
         assert_eq!(endings.share(), 1000);
     }
 }

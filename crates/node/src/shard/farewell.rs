@@ -76,6 +76,7 @@ impl Shard {
         entry.connection = None;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
         let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        self.give_up_parts(index);
         if let Some(client) = who.clone() {
             self.observe(HookName::Disconnected, || HookCall::Disconnected { client, reason });
         }

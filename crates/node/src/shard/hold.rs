@@ -1,21 +1,29 @@
 //! Connections that are not read on: for want of room somewhere, or because they had their share.
 
-use super::Shard;
 use super::connection::Hold;
 use super::serve::Flow;
+use super::{Due, Shard};
 use crate::log::LogFeed;
 use crate::memory::Pressure;
 
-/// Filters that one connection may bring in one turn before the others have theirs; the packet that exceeds it is taken.
-/// So many at least of ended sessions go in one turn too.
-pub(super) const FILTERS_PER_SHARE: u64 = 256;
+/// Filters that one connection may bring at a time, before it waits for [`SHARE_PAUSE_MS`]; a packet of more is done by
+/// parts. So many at least of ended sessions go at a time too.
+pub(super) const FILTERS_PER_SHARE: u64 = 64;
+/// How long a connection waits that has had its share of filters: as long as they took, and more, is left to the others.
+pub(super) const SHARE_PAUSE_MS: u64 = 1;
 
 impl Shard {
-    /// A filter costs about as much as a hundred packets of acknowledgement: a read full of them waits for the next turn.
+    /// A filter costs about as much as a hundred packets of acknowledgement, here and on every other shard: a client that
+    /// brings them by the thousand must not keep a core to itself.
     pub(super) fn check_share(&mut self, index: usize) -> Flow {
         let flow = self.check_room(index);
-        let is_spent = self.filters_taken >= FILTERS_PER_SHARE;
-        if is_spent && flow == Flow::Continue { Flow::Later } else { flow }
+        if flow != Flow::Continue || self.filters_taken < FILTERS_PER_SHARE {
+            return flow;
+        }
+        if let Some(born) = self.clients.connection(index).map(|connection| connection.born) {
+            self.timers.add(self.now_ms + SHARE_PAUSE_MS, Due::Rate { index, born });
+        }
+        self.hold(index, Hold::Share)
     }
 
     /// Announcements go by mail and answers into the output buffer: both must have room.
@@ -86,7 +94,7 @@ impl Shard {
             Hold::Log => self.log.as_ref().is_none_or(LogFeed::has_credit),
             Hold::Memory => self.pressure < Pressure::Full,
             // Its own flush, timer or verdict lets such a connection go on; a draining one has nothing to wait for.
-            Hold::Output | Hold::Rate | Hold::Gate | Hold::Drain => false,
+            Hold::Output | Hold::Rate | Hold::Share | Hold::Gate | Hold::Drain => false,
         }
     }
 }

@@ -130,7 +130,9 @@ impl Shard {
         let now_ms = self.now_ms;
         match self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io)) {
             Some(Ok(Step::Subscribe(request))) => {
-                self.subscribe(client.session, &request, &refused);
+                // Whole: its verdicts are for all of it.
+                let Some(applied) = self.apply_subscribe(client.session, &request, &refused) else { return Flow::Gone };
+                self.wait_or_reply(client.session, applied, None, false);
                 self.check_share(index)
             }
             Some(Ok(_)) => Flow::Continue,

@@ -10,8 +10,8 @@ use crate::mail::{Control, Direct, Errand, Interest, Parcel, decode_frame};
 use crate::metrics::DropReason;
 use crate::slot::ShardId;
 
-/// Batches of control messages taken from one lane in one turn.
-const CONTROL_PER_TURN: usize = 4;
+/// Control messages taken from one lane in one turn; the batch that exceeds it is taken whole.
+const CONTROL_PER_TURN: usize = 256;
 /// Parcels taken from one lane in one turn.
 const PARCELS_PER_TURN: usize = 16;
 /// The publisher of a message from another shard. It is nobody's key here, and need not be: for live messages No Local
@@ -23,15 +23,20 @@ impl Shard {
     pub(super) fn take_mail(&mut self) {
         let mut inlets = std::mem::take(&mut self.inlets);
         for inlet in &mut inlets {
-            for _ in 0..CONTROL_PER_TURN {
-                let Some(batch) = inlet.express.take() else { break };
+            let mut taken = 0;
+            while taken < CONTROL_PER_TURN
+                && let Some(batch) = inlet.express.take()
+            {
+                taken += batch.len();
                 self.take_batch(inlet.from, batch);
             }
         }
         for inlet in &mut inlets {
-            let mut applied = None;
-            for _ in 0..CONTROL_PER_TURN {
-                let Some(batch) = inlet.control.take() else { break };
+            let (mut applied, mut taken) = (None, 0);
+            while taken < CONTROL_PER_TURN
+                && let Some(batch) = inlet.control.take()
+            {
+                taken += batch.len();
                 applied = self.take_batch(inlet.from, batch).or(applied);
             }
             if let Some(seq) = applied {

@@ -1,8 +1,8 @@
 //! One event loop with everything it owns: connections, sessions, routes, retained topics, lanes to the others.
 //!
 //! A turn of the loop, in order: take new connections; take mail (control, then direct, then publish); acknowledge what
-//! the log has made durable; read and handle connections; timers; what ended sessions leave; replays; then hand over all
-//! mail and log records, and flush every connection that was written to. Each step does a bounded amount of work.
+//! the log has made durable; read and handle connections; timers; replays; then hand over all mail and log records, and
+//! flush every connection that was written to. Each step does a bounded amount of work.
 
 mod accept;
 mod answers;
@@ -25,6 +25,7 @@ mod licence;
 mod linger;
 mod mailroom;
 mod pages;
+mod parts;
 mod post;
 mod pressure;
 mod rate;
@@ -121,7 +122,7 @@ enum Due {
     Connect { index: usize, born: u64 },
     /// The connection must have taken bytes.
     Stall { index: usize, born: u64 },
-    /// The connection may be read on: its bucket has filled.
+    /// The connection may be read on: its bucket has filled, or its pause is over.
     Rate { index: usize, born: u64 },
     /// The connection must have been ended by its peer too.
     Linger { index: usize, born: u64 },
@@ -129,6 +130,8 @@ enum Due {
     Session(SessionKey),
     /// A paused listener is looked at again.
     Door,
+    /// The next share of what ended sessions leave.
+    Endings,
     /// The `$SYS` tree is published.
     Sys,
 }

@@ -126,10 +126,10 @@ impl Shard {
         if is_spent && self.must_wait_for_rate(index) { Flow::Held } else { Flow::Continue }
     }
 
-    /// The bucket of a connection has filled.
+    /// The bucket of a connection has filled, or the pause after its share is over.
     pub(super) fn rate_due(&mut self, index: usize, born: u64) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
-        if connection.hold == Some(Hold::Rate) {
+        if let Some(Hold::Rate | Hold::Share) = connection.hold {
             connection.hold = None;
             self.clients.queue_read(index);
         }

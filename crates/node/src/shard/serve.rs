@@ -22,8 +22,8 @@ pub(super) enum Flow {
     Held,
     /// The same until there is a verdict: the packet is not handled yet, and its bytes are kept.
     Asked,
-    /// It has had its share of this turn; others come first.
-    Later,
+    /// A part of the packet is done: its bytes are kept for the rest.
+    Partly,
     /// It is over, or no longer here.
     Gone,
 }
@@ -134,7 +134,7 @@ impl Shard {
         }
         let connection = self.clients.connection(index)?;
         connection.unhandled = flow != Flow::Continue;
-        if flow == Flow::Later || (flow == Flow::Continue && connection.readable) {
+        if flow == Flow::Continue && connection.readable {
             self.clients.queue_read(index);
         }
         (handled < filled).then_some(handled..filled)
@@ -163,8 +163,10 @@ impl Shard {
                 Some(client) => self.handle_packet(index, client, &packet),
                 None => self.first_packet(index, &packet, &bytes[at..]),
             };
-            if flow == Flow::Asked {
-                return (at, Flow::Held);
+            match flow {
+                Flow::Asked => return (at, Flow::Held),
+                Flow::Partly => return (at, self.check_share(index)),
+                _ => {}
             }
             self.counters.packets_in.add(1);
             if let Packet::Publish(_) = packet {
@@ -210,14 +212,8 @@ impl Shard {
                     self.forbid_publish(index, client, &inbound)
                 }
             }
-            Some(Ok(Step::Subscribe(request))) => {
-                self.subscribe(client.session, &request, &[]);
-                self.check_share(index)
-            }
-            Some(Ok(Step::Unsubscribe(request))) => {
-                self.unsubscribe(client.session, &request);
-                self.check_share(index)
-            }
+            Some(Ok(Step::Subscribe(request))) => self.subscribe(index, client, &request),
+            Some(Ok(Step::Unsubscribe(request))) => self.unsubscribe(index, client, &request),
             Some(Ok(Step::Authenticate(question))) => self.authenticate_again(index, client, &question),
             Some(Err(close)) => {
                 self.close(index, &close);

@@ -24,7 +24,7 @@ pub(crate) enum Waiter {
 
 /// What one SUBSCRIBE left to wait for.
 #[derive(Default)]
-struct Waits {
+pub(super) struct Waits {
     /// The last announcement.
     announcement: Option<u64>,
     /// Groups on other shards.
@@ -37,24 +37,22 @@ struct Waits {
 }
 
 impl Shard {
-    /// Applies a SUBSCRIBE; the SUBACK leaves now, or when every shard has applied it. `refused`: by filter, why a hook
-    /// does not want it; empty when no hook was asked.
-    pub(super) fn subscribe(
+    /// Applies a SUBSCRIBE or a part of one; what came of it is to be answered. `refused`: by filter, why a hook does not
+    /// want it; empty when no hook was asked. `None` when the session is gone.
+    pub(super) fn apply_subscribe(
         &mut self,
         key: SessionKey,
         request: &SubscribeRequest<'_>,
         refused: &[Option<ReasonCode>],
-    ) {
+    ) -> Option<(Reply, Waits)> {
         let mut waits = Waits::default();
         let licence = self.lend_licence(key);
         let shards = self.post.shards();
         let mut verdicts = request.filters().zip(refused);
         let Shard { clients, tree, groups, announcer, post, id, .. } = self;
-        if clients.entry(key).is_none() {
-            return;
-        }
+        clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
-        let Some(entry) = clients.entry(key) else { return };
+        let entry = clients.entry(key)?;
         let reply = entry.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
@@ -96,7 +94,7 @@ impl Shard {
         self.counters.subscriptions.add(waits.added);
         self.counters.traffic.shared_subscriptions.add(waits.added_shared);
         self.observe_subscribed(key, request, &reply);
-        self.wait_or_reply(key, reply, waits);
+        Some((reply, waits))
     }
 
     fn observe_subscribed(&mut self, key: SessionKey, request: &SubscribeRequest<'_>, reply: &Reply) {
@@ -107,9 +105,24 @@ impl Shard {
         }
     }
 
-    fn wait_or_reply(&mut self, key: SessionKey, reply: Reply, waits: Waits) {
-        let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some());
-        let place = self.answers.add(Answer { to: key, reply, replays: waits.replays }, outstanding);
+    /// The SUBACK (or UNSUBACK) leaves now, or when every shard has applied what it answers. `more` parts: it waits for
+    /// those too. `place`: it is that answer's next part. Returns the answer's place.
+    pub(super) fn wait_or_reply(
+        &mut self,
+        key: SessionKey,
+        (reply, waits): (Reply, Waits),
+        place: Option<usize>,
+        more: bool,
+    ) -> usize {
+        let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
+        let answer = Answer { to: key, reply, replays: waits.replays };
+        let place = match place {
+            Some(place) => {
+                self.answers.extend(place, answer, outstanding);
+                place
+            }
+            None => self.answers.add(answer, outstanding),
+        };
         if let Some(seq) = waits.announcement {
             self.announcer.wait(seq, Waiter::Reply(place));
         }
@@ -118,6 +131,7 @@ impl Shard {
             self.post.control(owner, Control::Join { request, group, filter, member: key, grant });
         }
         self.send_answers(key);
+        place
     }
 
     /// One of the things that a SUBACK waited for has come.
@@ -154,10 +168,14 @@ impl Shard {
         }
     }
 
-    /// Applies an UNSUBSCRIBE; what other shards still send meanwhile finds no subscription here.
-    pub(super) fn unsubscribe(&mut self, key: SessionKey, request: &UnsubscribeRequest<'_>) {
+    /// Applies an UNSUBSCRIBE or a part of one; what other shards still send meanwhile finds no subscription here.
+    pub(super) fn apply_unsubscribe(
+        &mut self,
+        key: SessionKey,
+        request: &UnsubscribeRequest<'_>,
+    ) -> Option<(Reply, Waits)> {
         let mut removed: Vec<String> = Vec::new();
-        let Some(entry) = self.clients.entry(key) else { return };
+        let entry = self.clients.entry(key)?;
         let reply = entry.session.unsubscribe(request, |subscription| removed.push(subscription.filter.to_owned()));
         self.filters_taken += reply.reasons().len() as u64;
         let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
@@ -167,8 +185,7 @@ impl Shard {
             }
         }
         self.withdraw_filters(key, &removed);
-        self.answers.add(Answer { to: key, reply, replays: Vec::new() }, 0);
-        self.send_answers(key);
+        Some((reply, Waits::default()))
     }
 
     /// Takes subscriptions back that their session has no more.

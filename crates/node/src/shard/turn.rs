@@ -157,7 +157,6 @@ impl Shard {
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
-            || self.can_withdraw()
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
@@ -204,7 +203,6 @@ impl Shard {
         self.release_held();
         self.serve_ready();
         self.run_timers();
-        self.withdraw_ended();
         self.run_replays();
         self.close_overflowing();
         self.hand_over();
@@ -249,6 +247,7 @@ impl Shard {
                 Due::Rate { index, born } => self.rate_due(index, born),
                 Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
+                Due::Endings => self.withdraw_ended(),
                 Due::Sys => self.publish_sys(),
                 Due::Door => {}
             }
@@ -269,7 +268,7 @@ impl Shard {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }
             Due::Session(key) => clients.entry(*key).is_some_and(|entry| entry.timer_ms == Some(at_ms)),
-            Due::Door | Due::Sys => true,
+            Due::Door | Due::Endings | Due::Sys => true,
         });
     }
 

@@ -19,6 +19,7 @@ mod retained;
 mod sessions;
 mod shards;
 mod streams;
+mod subscriptions;
 
 use client::Client;
 use lapwing_node::{Config, Handle};
