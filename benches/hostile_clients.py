@@ -119,7 +119,7 @@ KINDS: dict[str, Callable[[str], None]] = {
 def main() -> None:
     """Command line."""
     kind, url = sys.argv[1:]
-    os.nice(10)
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     for _ in itertools.count():
         with contextlib.suppress(OSError):
             KINDS[kind](url)
