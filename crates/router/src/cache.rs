@@ -141,4 +141,32 @@ mod tests {
         off.put(1, "a", &nodes(&[1]));
         assert_eq!(off.get(1, "a"), None);
     }
+
+    /// Are the bounds what they say: the longest topic and the most nodes are kept, one more of either is not?
+    #[test]
+    fn what_is_too_long_or_matches_too_much_is_not_kept() {
+        let mut cache = TopicCache::new(100);
+        for (topic, count) in [(TOPIC_BYTES_MAX, 1), (1, NODES_MAX), (TOPIC_BYTES_MAX + 1, 1), (1, NODES_MAX + 1)] {
+            let (topic, nodes) = ("t".repeat(topic), nodes(&vec![1; count]));
+            cache.put(7, &topic, &nodes);
+            let is_kept = topic.len() <= TOPIC_BYTES_MAX && nodes.len() <= NODES_MAX;
+            assert_eq!(cache.get(7, &topic), is_kept.then_some(&nodes), "{} bytes, {count} nodes", topic.len());
+            cache.forget_all();
+        }
+        assert_eq!((cache.hits, cache.misses), (2, 4));
+    }
+
+    /// Does it stay small for few topics, and grow only once more were pushed out than it has sets?
+    #[test]
+    fn it_grows_when_crowded_and_not_before() {
+        let mut cache = TopicCache::new(512);
+        let sets = SETS_MIN as u64;
+        for n in 0..3 * sets {
+            cache.put(n, &n.to_string(), &nodes(&[]));
+        }
+        cache.put(0, "a", &nodes(&[]));
+        assert_eq!((cache.sets.len(), cache.evictions), (SETS_MIN, SETS_MIN + 1));
+        cache.put(0, "b", &nodes(&[]));
+        assert_eq!((cache.sets.len(), cache.evictions), (2 * SETS_MIN, 0));
+    }
 }

@@ -174,4 +174,39 @@ mod tests {
         (0..300).for_each(|n| table.remove(hash_of(n), n));
         assert_eq!((table.len, table.slots.len()), (0, 64));
     }
+
+    /// Does each half of the hash do its part, so that the many tables are all used?
+    #[test]
+    fn the_high_bits_name_the_table_and_the_low_ones_the_place() {
+        assert_eq!(split(5), (0, 5));
+        assert_eq!(split((3 << 40) | 9), (3, 9));
+        assert_eq!(split(u64::MAX), (TABLES - 1, u32::MAX));
+    }
+
+    /// Is a table at most two thirds full, and not larger than that takes?
+    #[test]
+    fn it_doubles_when_two_thirds_are_full() {
+        let mut table = Table::default();
+        let mut sizes = Vec::new();
+        for index in 0..11 {
+            table.insert(Slot { index, hash: index });
+            sizes.push(table.slots.len());
+        }
+        assert_eq!(sizes, [4, 4, 8, 8, 8, 16, 16, 16, 16, 16, 32]);
+    }
+
+    /// Does it give slots back once less than an eighth is used, and does a small one keep what it has?
+    #[test]
+    fn it_halves_when_nearly_empty() {
+        let mut table = Table::default();
+        (0..100).for_each(|index| table.insert(Slot { index, hash: index }));
+        assert_eq!(table.slots.len(), 256);
+        (32..100).for_each(|index| table.remove(index, index));
+        assert_eq!((table.len, table.slots.len()), (32, 256));
+        table.remove(31, 31);
+        assert_eq!((table.len, table.slots.len()), (31, 128));
+        (1..31).for_each(|index| table.remove(index, index));
+        assert_eq!((table.len, table.slots.len()), (1, 64));
+        assert_eq!(table.find(0, |index| index == 0), Some(0));
+    }
 }

@@ -111,4 +111,21 @@ mod tests {
         }
         assert_eq!((entries.as_slice().len(), entries.position(98)), (1, Some(0)));
     }
+
+    /// Is there an index for many and none for few, and not one that comes and goes with each subscriber?
+    #[test]
+    fn only_many_have_an_index() {
+        let mut entries = Entries::default();
+        let has_index = |entries: &Entries<usize, ()>| entries.index.is_some();
+        for n in 0..=INDEX_ABOVE {
+            assert!(!has_index(&entries), "{n}");
+            entries.insert(n, ());
+        }
+        assert!(has_index(&entries));
+        for n in (INDEX_ABOVE / 2..=INDEX_ABOVE).rev() {
+            assert!(has_index(&entries), "{n}");
+            entries.remove(n);
+        }
+        assert!(!has_index(&entries));
+    }
 }

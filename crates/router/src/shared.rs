@@ -180,4 +180,18 @@ mod tests {
         assert_eq!(groups.remove("g", "a/#", 1), Removal::NotFound);
         assert_eq!((takers(&mut groups, "a", &[]), groups.len()), (vec![1], 1));
     }
+
+    #[test]
+    fn groups_say_who_they_are() {
+        let mut groups = SharedGroups::new();
+        assert_eq!((groups.is_empty(), groups.len()), (true, 0));
+        for (group, filter, member) in [("g", "a/+", 1), ("g", "a/+", 2), ("h", "a/b", 3)] {
+            groups.insert(group, filter, member, ());
+        }
+        assert_eq!((groups.is_empty(), groups.len()), (false, 2));
+        assert!(groups.has_match("a/b") && groups.has_match("a/x") && !groups.has_match("b"));
+        let members: Vec<u32> = groups.members("g", "a/+").iter().map(|entry| entry.subscriber).collect();
+        assert_eq!(members, [1, 2]);
+        assert!(groups.members("g", "a/b").is_empty());
+    }
 }

@@ -245,4 +245,36 @@ mod tests {
         assert_eq!(seen, 1);
         assert!(parts > 3);
     }
+
+    /// Is the value of exactly one topic found, changed and missed?
+    #[test]
+    fn one_topic_has_one_value() {
+        let mut tree = tree(&["a/b"]);
+        assert!(!tree.is_empty() && TopicTree::<String>::new().is_empty());
+        assert_eq!((tree.get("a/b").map(String::as_str), tree.get("a")), (Some("a/b"), None));
+        assert_eq!(tree.get_mut("a/b/c"), None);
+        tree.get_mut("a/b").expect("it is there").push('!');
+        assert_eq!(tree.insert("a/b", "new".into()).as_deref(), Some("a/b!"));
+        assert_eq!((tree.remove("a/b").as_deref(), tree.is_empty()), (Some("new"), true));
+    }
+
+    /// Does a walk from the place behind a value go on with the next one?
+    #[test]
+    fn a_place_is_where_a_walk_goes_on() {
+        let tree = tree(&TOPICS);
+        let mut places = Vec::new();
+        tree.page("#", None, usize::MAX, |value, place| {
+            places.push((value.clone(), place.cursor()));
+            ControlFlow::Continue(())
+        });
+        for pair in places.windows(2) {
+            let mut next = None;
+            tree.page("#", Some(&pair[0].1), usize::MAX, |value, _| {
+                next = Some(value.clone());
+                ControlFlow::Break(())
+            });
+            assert_eq!(next.as_ref(), Some(&pair[1].0));
+        }
+        assert!(places.len() > 8);
+    }
 }

@@ -203,6 +203,8 @@ mod tests {
             *trie.value_mut(node) = 1;
             assert_eq!(trie.find(path), Some(node));
         }
+        // a, b, c, +, c, #, and two without a name.
+        assert_eq!(trie.len(), 8);
         for path in ["a/b", "a/#", "", "a/b/c", "/", "a/+/c"] {
             let node = trie.find(path).unwrap();
             *trie.value_mut(node) = 0;
