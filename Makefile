@@ -13,7 +13,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python test-slow interop-clients check fix bench conformance wheel test-wheel audit fuzz clean
+.PHONY: help setup demo test test-rust test-python test-slow interop-clients check fix bench conformance wheel test-wheel audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -127,6 +127,11 @@ audit: $(CACHE)/python ## licences and sources of every dependency (installs car
 fuzz: $(CACHE)/python ## fuzzes codec and session for FUZZ_SECONDS (600), half of it on whole connections; see fuzz/README.md
 	@command -v cargo-fuzz >/dev/null || test -x $(CACHE)/cargo/bin/cargo-fuzz || cargo install --quiet --locked --root $(CACHE)/cargo cargo-fuzz
 	@PATH="$(abspath $(CACHE)/cargo/bin):$$PATH" $(BIN)/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) $(FUZZ_TARGETS)
+
+mutants: $(CACHE)/toolchain ## changes codec, session and router in every way that a test should notice: about two hours
+	@command -v cargo-mutants >/dev/null || test -x $(CACHE)/cargo/bin/cargo-mutants || cargo install --quiet --locked --root $(CACHE)/cargo cargo-mutants
+	@mkdir -p $(CACHE)/mutants
+	@PATH="$(abspath $(CACHE)/cargo/bin):$$PATH" cargo mutants -p lapwing-codec -p lapwing-session -p lapwing-router --output $(CACHE)/mutants $(MUTANTS)
 
 clean: ## removes what the targets made
 	@rm -rf target $(VENV) $(CACHE) dist out

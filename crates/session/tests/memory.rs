@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use lapwing_codec::{
-    Connect, ConnectProperties, Packet, PacketId, Publish, PublishProperties, QoS, Subscribe, SubscribeFiltersBuf,
+    Ack, Connect, ConnectProperties, Packet, PacketId, Publish, PublishProperties, QoS, Subscribe, SubscribeFiltersBuf,
     SubscribeProperties, SubscriptionOptions, Version,
 };
 use lapwing_session::{
@@ -119,6 +119,29 @@ fn keeping_a_message_is_paid_once() {
         assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
     }
     assert!(CALLS.get() - before <= 3 + sessions.len(), "{} allocations", CALLS.get() - before);
+}
+
+/// A client that was busy once and has acknowledged everything does not keep its window and queue for ever.
+#[test]
+fn what_a_busy_client_needed_is_given_back() {
+    let (settings, mut counters) = (Arc::new(Settings::default()), Counters::default());
+    let mut out = Vec::with_capacity(1 << 20);
+    let mut io = Io::new(&mut out, &mut counters);
+    let mut session = open(&settings, &mut io);
+    let grants = [Grant { options: SubscriptionOptions::new(QoS::AtLeastOnce), subscription_id: None }];
+    let before = BYTES.get();
+    for _ in 0..500 {
+        let routed = Routed::new(message(QoS::AtLeastOnce), SessionKey(2), 0);
+        assert!(matches!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent | Delivered::Queued));
+    }
+    let busy = BYTES.get() - before;
+    for n in 1..=500 {
+        let acked = Packet::PubAck(Ack::success(PacketId::new(n).unwrap()));
+        assert!(matches!(session.handle(&acked, 0, &mut io), Ok(Step::Done)));
+    }
+    assert_eq!((session.inflight_messages(), session.queued_messages()), (0, 0));
+    let kept = BYTES.get() - before;
+    assert!(busy > 50_000 && kept < 2_000, "{busy} bytes while busy, {kept} afterwards");
 }
 
 /// Does a message that several keep count once, for as long as one of them keeps it?

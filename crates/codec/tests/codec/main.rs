@@ -6,6 +6,7 @@ mod cases;
 mod fields;
 mod longer_forms;
 mod malformed;
+mod not_representable;
 mod pool;
 mod property_legality;
 mod refused_connect;

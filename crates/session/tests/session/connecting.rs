@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use lapwing_codec::{
-    ConnAckProperties, Connect, ConnectProperties, Packet, QoS, ReasonCode, SubscriptionOptions, Version, Will,
-    WillProperties,
+    ConnAckProperties, Connect, ConnectProperties, Limits, Packet, QoS, ReasonCode, SubscriptionOptions, Version, Will,
+    WillProperties, decode,
 };
 use lapwing_session::{
-    Accepted, Admission, Counters, Io, Session, SessionKey, Settings, admit, refuse, refuse_connect,
+    Accepted, Admission, Counters, DropReason, Io, Session, SessionKey, Settings, admit, refuse, refuse_connect,
+    refuse_malformed,
 };
 
 use crate::rig::{Rig, connect, connect_persistent, grant, publish};
@@ -166,6 +167,8 @@ fn refusals_are_written_in_the_clients_version() {
         rig.sent()
     };
     assert_eq!(written(Version::V5, ReasonCode::BadAuthenticationMethod), ["connack(0x8c,false)"]);
+    // One that 3.1.1 has no return code for.
+    assert_eq!(written(Version::V5, ReasonCode::PacketTooLarge), ["connack(0x95,false)"]);
     assert_eq!(written(Version::V311, ReasonCode::ClientIdentifierNotValid), ["connack(0x85,false)"]);
     assert_eq!(written(Version::V311, ReasonCode::MalformedPacket), [""; 0]);
 }
@@ -311,4 +314,27 @@ fn the_end_counts_what_is_lost() {
     let ended = session.end(rig.now_ms, &mut counters);
     assert_eq!(counters.dropped(lapwing_session::DropReason::SessionEnded), 5);
     assert_eq!((ended.client_id(), ended.subscriptions().count()), ("me", 0));
+}
+
+/// Bytes that were to be a CONNECT are refused with a CONNACK of its version; other bytes get no word [MQTT-4.13.1-1].
+#[test]
+fn a_malformed_connect_is_refused_in_its_version() {
+    // A CONNECT of 5.0 with its reserved flag set, a PINGREQ with flags.
+    let malformed: [(&[u8], &[u8]); 2] =
+        [(b"\x10\x0d\0\x04MQTT\x05\x03\0\0\0\0\0", b"\x20\x03\0\x81\0"), (b"\xc1\0", b"")];
+    for (bytes, answer) in malformed {
+        let error = decode(bytes, Version::V5, &Limits::default()).unwrap_err();
+        let mut out = Vec::new();
+        refuse_malformed(&error, &mut out);
+        assert_eq!(out, answer);
+    }
+}
+
+/// The reasons for drops have the names that dashboards know.
+#[test]
+fn drop_reasons_have_their_names() {
+    let names = DropReason::ALL.map(DropReason::name);
+    let expected =
+        ["queue_full", "expired", "packet_too_large", "offline", "output_full", "session_ended", "not_encodable"];
+    assert_eq!(names, expected);
 }

@@ -259,6 +259,32 @@ fn packet_ids_wrap_around_one_that_stays() {
     assert_eq!(rig.sent(), ["publish(1,1)"]);
 }
 
+/// A large window whose ids go round loses nothing: whichever is acknowledged, the others are repeated in their order.
+///
+/// Shows 5.0: MQTT-4.4.0-1, MQTT-4.6.0-1. Shows 3.1.1: MQTT-4.4.0-1, MQTT-4.6.0-1.
+#[test]
+fn a_large_window_over_the_end_of_the_ids_keeps_the_rest() {
+    const UNDER_WAY: u16 = 60;
+    let again = window_of(u16::MAX, Version::V5);
+    let mut rig = Rig::connected(&again, Settings { inflight_messages_max: u16::MAX, ..Settings::default() });
+    let message = publish("t", QoS::AtLeastOnce, 9);
+    let first = u16::MAX - UNDER_WAY / 2;
+    for n in 1..first {
+        rig.deliver_times(1, message, &[grant(QoS::AtLeastOnce)]);
+        rig.done(Packet::PubAck(Ack::success(id(n))));
+        rig.out.clear();
+    }
+    rig.deliver_times(UNDER_WAY.into(), message, &[grant(QoS::AtLeastOnce)]);
+    let ids = (0..UNDER_WAY).map(|n| if first <= u16::MAX - n { first + n } else { n - (u16::MAX - first) });
+    let (acknowledged, rest): (Vec<u16>, Vec<u16>) = ids.partition(|n| n % 3 == 0);
+    for n in acknowledged.into_iter().rev() {
+        rig.done(Packet::PubAck(Ack::success(id(n))));
+    }
+    assert_eq!(rig.session().inflight_messages(), rest.len());
+    let repeated: Vec<String> = rest.iter().map(|n| format!("publish(1,{n},dup)")).collect();
+    assert_eq!(rig.reconnect(&again)[1..], repeated);
+}
+
 /// The first receiver that has to keep a message makes the copy; all others share it.
 #[test]
 fn receivers_share_one_copy() {
