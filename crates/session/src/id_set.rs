@@ -82,7 +82,13 @@ mod tests {
         assert!(ids[LIST_MAX..].iter().all(|id| set.insert(*id)) && set.bitmap.is_some());
         assert!(ids.iter().all(|id| !set.insert(*id)));
         assert_eq!((set.len(), set.contains(PacketId::MAX)), (200, false));
-        assert!(ids.iter().all(|id| set.remove(*id)) && !set.remove(ids[0]));
+        for (n, id) in ids.iter().enumerate() {
+            assert!(set.remove(*id) && !set.remove(*id));
+            assert!(
+                ids.iter().enumerate().all(|(at, other)| set.contains(*other) == (at > n)),
+                "without the first {n}"
+            );
+        }
         assert!(set.len() == 0 && set.bitmap.is_none());
     }
 }

@@ -240,3 +240,19 @@ fn wrong_messages_end_the_connection() {
         );
     }
 }
+
+/// A node that looks at a packet before the session handles it is told what the session knows: aliases, and repeats.
+#[test]
+fn what_a_packet_would_mean_can_be_asked() {
+    let mut rig = Rig::v5();
+    assert_eq!(rig.session().topic_of(3), None);
+    let _ = rig.inbound(&Packet::Publish(with_alias("a/b", 3)));
+    assert_eq!(rig.session().topic_of(3), Some("a/b"));
+    assert_eq!(rig.session().topic_of(4), None);
+    let twice = publish("a/b", QoS::ExactlyOnce, 7);
+    assert!(!rig.session().is_repeated(&twice));
+    rig.published(twice, Accepted::Now);
+    assert!(rig.session().is_repeated(&twice));
+    assert!(!rig.session().is_repeated(&publish("a/b", QoS::AtLeastOnce, 7)));
+    assert!(!rig.session().is_repeated(&publish("a/b", QoS::ExactlyOnce, 8)));
+}
