@@ -80,7 +80,7 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms
 
 test-python: $(CACHE)/built $(CACHE)/java interop-clients ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
-	@$(BIN)/pytest -q -n 2 --dist loadfile -m "not slow" $(TESTS)
+	@$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
 
 test-slow: $(CACHE)/built $(CACHE)/java ## proofs of minutes: jobs killed at every point
 	$(call step,slow proofs)
