@@ -7,8 +7,8 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use lapwing_codec::{
-    EncodedPublish, Limits, Packet, PacketId, Publish, PublishProperties, QoS, SubscriptionId, SubscriptionIds,
-    UserPropertiesBuf, Version, decode,
+    Limits, Packet, PacketId, Publish, PublishProperties, QoS, SubscriptionId, SubscriptionIds, UserPropertiesBuf,
+    Version, decode,
 };
 
 const TOPIC: &str = "spectrum/dev-0000001";
@@ -21,7 +21,7 @@ const BATCH: usize = 256;
 
 fn main() {
     println!("PUBLISH, {} B topic, {} B payload; ns per packet (best of {ROUNDS})", TOPIC.len(), PAYLOAD.len());
-    println!("{:<40}{:>10}{:>10}{:>10}{:>12}", "", "bytes", "decode", "encode", "fan-out");
+    println!("{:<40}{:>10}{:>10}{:>10}", "", "bytes", "decode", "encode");
     let mut user = UserPropertiesBuf::new();
     user.push("lapwing-sent-at-us", "1575205500000000").expect("short strings fit");
     let id = SubscriptionId::new(7).expect("7 is an identifier");
@@ -37,9 +37,8 @@ fn row(name: &str, version: Version, qos: QoS, properties: PublishProperties<'_>
     let packet_id = qos.is_acknowledged().then_some(PacketId::MAX);
     let publish = Publish { dup: false, qos, retain: false, topic: TOPIC, packet_id, properties, payload: &PAYLOAD };
     let len = publish.encoded_len(version);
-    let (decode, encode, fan_out) =
-        (decode_ns(&publish, version), encode_ns(&publish, version), fan_out_ns(&publish, version));
-    println!("{name:<40}{len:>10}{decode:>10.1}{encode:>10.1}{fan_out:>12.1}");
+    let (decode, encode) = (decode_ns(&publish, version), encode_ns(&publish, version));
+    println!("{name:<40}{len:>10}{decode:>10.1}{encode:>10.1}");
 }
 
 fn decode_ns(publish: &Publish<'_>, version: Version) -> f64 {
@@ -66,23 +65,6 @@ fn encode_ns(publish: &Publish<'_>, version: Version) -> f64 {
         out.clear();
         for _ in 0..BATCH {
             black_box(publish).encode(version, &mut out).expect("the packet is valid");
-        }
-        black_box(&out);
-    })
-}
-
-/// Copies of one packet that was encoded before.
-fn fan_out_ns(publish: &Publish<'_>, version: Version) -> f64 {
-    let mut out = Vec::with_capacity(BATCH * 256);
-    let mut encoded = EncodedPublish::new();
-    encoded.set(publish, version).expect("the packet is valid");
-    best_ns(|| {
-        out.clear();
-        for _ in 0..BATCH {
-            match publish.packet_id {
-                None => black_box(&encoded).copy_qos0(false, &mut out),
-                Some(id) => black_box(&encoded).copy_acknowledged(false, publish.qos, false, id, &mut out),
-            }
         }
         black_box(&out);
     })

@@ -76,4 +76,17 @@ mod tests {
             assert_eq!(codes.len(), expected, "{owner:#06x}: {codes:?}");
         }
     }
+
+    #[test]
+    fn a_reason_is_asked_for_by_the_packet_that_says_it() {
+        for (reason, connack, disconnect) in [
+            (ReasonCode::NotAuthorized, true, true),
+            (ReasonCode::BadUserNameOrPassword, true, false),
+            (ReasonCode::KeepAliveTimeout, false, true),
+            (ReasonCode::PacketIdentifierInUse, false, false),
+        ] {
+            let asked = (reason.is_legal_in_connack(), reason.is_legal_in_disconnect());
+            assert_eq!(asked, (connack, disconnect), "{reason:?}");
+        }
+    }
 }

@@ -117,11 +117,6 @@ impl Message {
         self.qos
     }
 
-    /// The RETAIN flag it was published with.
-    pub const fn retain(&self) -> bool {
-        self.retain
-    }
-
     /// The session that published it.
     pub const fn publisher(&self) -> SessionKey {
         self.publisher
@@ -180,4 +175,26 @@ fn own_user_properties(user: UserProperties<'_>) -> Option<Box<UserPropertiesBuf
         owned.push(name, value).expect("what came in one packet fits into one packet");
     }
     Some(owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use lapwing_codec::{PublishProperties, UserPropertiesBuf};
+
+    use super::*;
+
+    /// Does what a message has of its own count byte for byte?
+    #[test]
+    fn the_footprint_grows_with_what_is_kept() {
+        let footprint = |publish: &Publish<'_>| Message::new(publish, SessionKey(1), None).footprint();
+        let plain = footprint(&Publish::qos0("t", b""));
+        assert_eq!(plain, size_of::<Message>() + 16 + 1);
+        assert_eq!(footprint(&Publish::qos0("topic", b"payload")), plain + 4 + 7);
+        let mut user = UserPropertiesBuf::new();
+        user.push("name", "value").unwrap();
+        user.push("k", "v").unwrap();
+        let properties = PublishProperties { user: user.as_ref(), ..PublishProperties::default() };
+        let with_user = Publish { properties, ..Publish::qos0("t", b"") };
+        assert_eq!(footprint(&with_user), plain + (4 + 5 + 5) + (1 + 1 + 5));
+    }
 }

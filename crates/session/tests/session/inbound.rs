@@ -230,6 +230,8 @@ fn wrong_messages_end_the_connection() {
         // [MQTT-3.2.2-14]
         (Publish { retain: true, ..publish("a", QoS::AtMostOnce, 0) }, ReasonCode::RetainNotSupported),
     ];
+    let mut rig = Rig::connected(&connect(Version::V5), strict.clone());
+    let _ = rig.inbound(&Packet::Publish(with_alias("a", 4)));
     for (publish, reason) in cases {
         let mut rig = Rig::connected(&connect(Version::V5), strict.clone());
         let close = rig.handle(&Packet::Publish(publish)).unwrap_err();

@@ -20,7 +20,10 @@ fn with_will(version: Version, delay_s: u32, session_expiry_s: u32) -> Connect<'
 fn a_broken_connection_publishes_the_will() {
     let mut rig = Rig::connected(&with_will(Version::V5, 0, 600), Settings::default());
     let will = rig.disconnected().will.unwrap();
-    assert_eq!((will.topic(), will.payload(), will.qos(), will.retain()), ("gone", &b"me"[..], QoS::AtLeastOnce, true));
+    assert_eq!(
+        (will.topic(), will.payload(), will.qos(), will.publish().retain),
+        ("gone", &b"me"[..], QoS::AtLeastOnce, true)
+    );
     assert_eq!(will.expires_at_ms(), Some(rig.now_ms + 9_000), "its life begins now");
     assert_eq!(rig.tick().will, None, "and once");
 }
