@@ -52,11 +52,6 @@ impl Session {
         self.key
     }
 
-    /// Whether it has a connection now.
-    pub const fn is_connected(&self) -> bool {
-        self.link.is_some()
-    }
-
     /// Whether the session ends with its connection.
     pub const fn is_volatile(&self) -> bool {
         self.expiry_s == 0

@@ -102,7 +102,7 @@ impl<'p> SubscribeRequest<'p> {
 
     /// Whether the packet has at most so many filters.
     pub fn ends_at(&self, count: usize) -> bool {
-        self.packet.filters.iter().nth(count).is_none()
+        self.packet.filters.len() <= count
     }
 
     /// The filters (of this part), in their order.
@@ -123,7 +123,7 @@ impl<'p> UnsubscribeRequest<'p> {
 
     /// Whether the packet has at most so many filters.
     pub fn ends_at(&self, count: usize) -> bool {
-        self.packet.filters.iter().nth(count).is_none()
+        self.packet.filters.len() <= count
     }
 }
 

@@ -70,3 +70,32 @@ fn the_place_of_a_reserved_flag_is_told() {
     let error = decode(b"\x20\x03\x02\0\0", Version::V5, &Limits::default()).unwrap_err();
     assert_eq!((error.reason, error.at), (ReasonCode::MalformedPacket, 2));
 }
+
+fn subscribe(filters: SubscribeFilters<'_>) -> Packet<'_> {
+    Packet::Subscribe(Subscribe { packet_id: PacketId::MIN, properties: SubscribeProperties::default(), filters })
+}
+
+#[test]
+fn subscribe_filters() {
+    let mut filters = SubscribeFiltersBuf::new();
+    assert_eq!(refused(subscribe(filters.as_ref()), Version::V5), "a SUBSCRIBE without filters");
+    filters.push("a", SubscriptionOptions { no_local: true, ..SubscriptionOptions::new(QoS::AtMostOnce) }).unwrap();
+    assert_eq!(refused(subscribe(filters.as_ref()), Version::V311), "a subscription option other than QoS");
+    assert!(subscribe(filters.as_ref()).encode(Version::V5, &mut Vec::new()).is_ok());
+}
+
+/// Filters know how many are left, and what a log would show of them.
+#[test]
+fn filters_are_counted_and_shown() {
+    let mut filters = SubscribeFiltersBuf::new();
+    filters.push("a/+", SubscriptionOptions::new(QoS::AtLeastOnce)).unwrap();
+    filters.push("b", SubscriptionOptions::new(QoS::AtMostOnce)).unwrap();
+    let mut left = filters.as_ref().iter();
+    assert_eq!((filters.as_ref().is_empty(), left.len()), (false, 2));
+    left.next();
+    assert_eq!((left.len(), left.size_hint()), (1, (1, Some(1))));
+    let shown = format!("{:?}", filters.as_ref());
+    assert!(shown.contains("a/+") && shown.contains("AtLeastOnce"), "{shown}");
+    let packet_id = PacketId::new(7).unwrap();
+    assert_eq!((format!("{packet_id:?}"), packet_id.to_string()), ("PacketId(7)".to_owned(), "7".to_owned()));
+}

@@ -285,6 +285,20 @@ fn a_large_window_over_the_end_of_the_ids_keeps_the_rest() {
     assert_eq!(rig.reconnect(&again)[1..], repeated);
 }
 
+/// What is under way is bounded in bytes too: more of it waits, whoever asks, until something is acknowledged.
+#[test]
+fn the_window_is_bounded_in_bytes() {
+    let message = publish("t", QoS::AtLeastOnce, 9);
+    let queue_bytes_max = Routed::new(message, crate::rig::OTHER, 0).keep().footprint() as u64;
+    let mut rig = Rig::connected(&connect(Version::V5), Settings { queue_bytes_max, ..Settings::default() });
+    assert_eq!(rig.deliver(message, &[grant(QoS::AtLeastOnce)]), Delivered::Sent);
+    assert_eq!(rig.deliver(message, &[grant(QoS::AtLeastOnce)]), Delivered::Queued);
+    rig.pump();
+    assert_eq!(rig.sent(), ["publish(1,1)"]);
+    rig.done(Packet::PubAck(Ack::success(id(1))));
+    assert_eq!(rig.sent(), ["publish(1,2)"]);
+}
+
 /// The first receiver that has to keep a message makes the copy; all others share it.
 #[test]
 fn receivers_share_one_copy() {

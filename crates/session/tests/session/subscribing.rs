@@ -1,10 +1,13 @@
 //! SUBSCRIBE and UNSUBSCRIBE.
 
 use lapwing_codec::topic::SharedFilter;
-use lapwing_codec::{Connect, ConnectProperties, QoS, ReasonCode, RetainHandling, SubscriptionOptions, Version};
-use lapwing_session::{Counters, Settings};
+use lapwing_codec::{
+    Connect, ConnectProperties, Packet, QoS, ReasonCode, RetainHandling, Subscribe, SubscribeFiltersBuf,
+    SubscribeProperties, SubscriptionOptions, Version,
+};
+use lapwing_session::{Counters, Settings, Step};
 
-use crate::rig::{Rig, connect};
+use crate::rig::{Rig, connect, id};
 
 fn qos(qos: QoS) -> SubscriptionOptions {
     SubscriptionOptions::new(qos)
@@ -115,4 +118,40 @@ fn the_end_names_the_subscriptions() {
     let ended = rig.session.take().unwrap().end(rig.now_ms, &mut Counters::default());
     let left: Vec<_> = ended.subscriptions().map(|left| (left.shared.map(|s| s.group), left.topic_filter())).collect();
     assert_eq!(left, [(Some("g"), "b"), (None, "a")]);
+}
+
+/// What the server takes back goes, each to be taken out of the tree, and nothing else.
+#[test]
+fn subscriptions_are_revoked_by_filter() {
+    let mut rig = Rig::v5();
+    let options = SubscriptionOptions::new(QoS::AtLeastOnce);
+    let reply = rig.subscribe(&[("a/b", options), ("$share/g/a", options), ("b", options)], |_| Ok(())).unwrap();
+    rig.reply(reply).unwrap();
+    let mut removed = Vec::new();
+    rig.session().revoke(|filter| filter == "b", |gone| removed.push(gone.topic_filter().to_owned()));
+    removed.sort_unstable();
+    assert_eq!(removed, ["a", "a/b"]);
+    let left: Vec<&str> = rig.session().subscriptions().map(|(filter, _)| filter).collect();
+    assert_eq!(left, ["b"]);
+}
+
+/// A large packet may be taken by parts: each is answered, and together they are the packet's answer.
+#[test]
+fn a_subscribe_may_be_taken_by_parts() {
+    let mut rig = Rig::v5();
+    let mut filters = SubscribeFiltersBuf::new();
+    for n in 0..5 {
+        filters.push(&format!("t/{n}"), SubscriptionOptions::new(QoS::AtMostOnce)).unwrap();
+    }
+    let properties = SubscribeProperties::default();
+    let packet = Packet::Subscribe(Subscribe { packet_id: id(3), properties, filters: filters.as_ref() });
+    let Ok(Step::Subscribe(request)) = rig.handle(&packet) else { panic!("SUBSCRIBE") };
+    assert!(request.ends_at(5) && request.ends_at(9) && !request.ends_at(4));
+    assert_eq!(request.part(3, 9).filters().collect::<Vec<_>>(), ["t/3", "t/4"]);
+    let mut first = rig.session().subscribe(&request.part(0, 3), |_| Ok(()));
+    assert_eq!(rig.session().subscriptions().len(), 3);
+    let second = rig.session().subscribe(&request.part(3, 3), |_| Err(ReasonCode::NotAuthorized));
+    first.append(second);
+    rig.reply(first).unwrap();
+    assert_eq!(rig.sent(), ["suback([0, 0, 0, 135, 135])"]);
 }

@@ -97,3 +97,17 @@ fn a_shortened_session_publishes_its_will_at_once() {
     let departure = rig.disconnected();
     assert!(departure.will.is_some() && departure.ended);
 }
+
+/// A will whose topic the client may not have any more is taken back; one that it may have stays.
+#[test]
+fn a_will_is_revoked_by_its_topic() {
+    for (keep, revoked) in [(true, false), (false, true)] {
+        let mut rig = Rig::connected(&with_will(Version::V5, 0, 600), Settings::default());
+        let was_revoked = rig.session().revoke_will(|topic| {
+            assert_eq!(topic, "gone");
+            keep
+        });
+        assert_eq!((was_revoked, rig.disconnected().will.is_none()), (revoked, revoked));
+    }
+    assert!(!Rig::v5().session().revoke_will(|_| false), "there is none");
+}
