@@ -1,0 +1,118 @@
+//! How far away a member is.
+
+use crate::time::NEVER_MS;
+
+/// What a member's round trip is taken to be before anything was measured.
+pub(crate) const UNKNOWN_RTT_MS: f64 = 30.0;
+/// Nobody is farther; larger samples count as this.
+const RTT_MS_MAX: f64 = 60_000.0;
+/// How long a minimum is remembered.
+const WINDOW_MS: f64 = 10_000.0;
+
+/// Where a sample of the round trip comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RttSource {
+    /// `tcpi_min_rtt` of the member's socket. Not `tcpi_rtt`: the kernel's acknowledgement rides on the PUBACK, so that
+    /// one holds the handler's time.
+    Kernel,
+    /// From a probe to the client's answer.
+    Probe,
+}
+
+/// The least value of the last one to two windows.
+#[derive(Clone, Copy, Debug)]
+struct WindowedMin {
+    since_ms: f64,
+    current_ms: f64,
+    previous_ms: f64,
+}
+
+impl WindowedMin {
+    const EMPTY: WindowedMin = WindowedMin { since_ms: 0.0, current_ms: NEVER_MS, previous_ms: NEVER_MS };
+
+    fn observe(&mut self, value_ms: f64, now_ms: f64) {
+        if now_ms - self.since_ms > WINDOW_MS {
+            // After a silence of two windows the older one says nothing any more.
+            let is_stale = now_ms - self.since_ms > 2.0 * WINDOW_MS;
+            self.previous_ms = if is_stale { NEVER_MS } else { self.current_ms };
+            (self.current_ms, self.since_ms) = (NEVER_MS, now_ms);
+        }
+        self.current_ms = self.current_ms.min(value_ms);
+    }
+
+    fn get(&self) -> Option<f64> {
+        let least = self.current_ms.min(self.previous_ms);
+        (least < NEVER_MS).then_some(least)
+    }
+}
+
+/// How far away a member is: the kernel's minimum, capped by the least PUBLISH -> PUBACK of late. Behind a proxy the
+/// kernel sees the near leg: there the least probe counts, else the least PUBLISH -> PUBACK.
+#[derive(Clone, Debug)]
+pub(crate) struct RoundTrip {
+    is_proxied: bool,
+    kernel_ms: Option<f64>,
+    probe: WindowedMin,
+    answer: WindowedMin,
+}
+
+impl RoundTrip {
+    pub(crate) fn new(is_proxied: bool) -> RoundTrip {
+        RoundTrip { is_proxied, kernel_ms: None, probe: WindowedMin::EMPTY, answer: WindowedMin::EMPTY }
+    }
+
+    pub(crate) fn sample(&mut self, source: RttSource, rtt_ms: f64, now_ms: f64) {
+        let rtt_ms = rtt_ms.clamp(0.0, RTT_MS_MAX);
+        match source {
+            RttSource::Kernel => self.kernel_ms = Some(rtt_ms),
+            RttSource::Probe => self.probe.observe(rtt_ms, now_ms),
+        }
+    }
+
+    /// A message was acknowledged `latency_ms` after it was written.
+    pub(crate) fn answered(&mut self, latency_ms: f64, now_ms: f64) {
+        self.answer.observe(latency_ms.clamp(0.0, RTT_MS_MAX), now_ms);
+    }
+
+    pub(crate) fn estimate_ms(&self) -> f64 {
+        let answer = self.answer.get();
+        let near = if self.is_proxied { self.probe.get() } else { self.kernel_ms };
+        match (near, answer) {
+            (Some(near), Some(answer)) => near.min(answer),
+            (Some(one), None) | (None, Some(one)) => one,
+            (None, None) => UNKNOWN_RTT_MS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_believed_up_to_the_fastest_answer_and_not_at_all_behind_a_proxy() {
+        let mut direct = RoundTrip::new(false);
+        assert_eq!(direct.estimate_ms(), UNKNOWN_RTT_MS);
+        direct.sample(RttSource::Kernel, 5.0, 0.0);
+        direct.answered(25.0, 1.0);
+        assert_eq!(direct.estimate_ms(), 5.0);
+        direct.answered(4.0, 2.0);
+        assert_eq!(direct.estimate_ms(), 4.0);
+        let mut proxied = RoundTrip::new(true);
+        proxied.sample(RttSource::Kernel, 0.1, 0.0);
+        proxied.answered(120.0, 1.0);
+        assert_eq!(proxied.estimate_ms(), 120.0);
+        proxied.sample(RttSource::Probe, 100.0, 2.0);
+        assert_eq!(proxied.estimate_ms(), 100.0);
+    }
+
+    #[test]
+    fn a_minimum_is_forgotten_after_one_to_two_windows() {
+        let mut least = WindowedMin::EMPTY;
+        least.observe(1.0, 0.0);
+        least.observe(50.0, WINDOW_MS + 1.0);
+        assert_eq!(least.get(), Some(1.0));
+        least.observe(50.0, 2.0 * WINDOW_MS + 2.0);
+        assert_eq!(least.get(), Some(50.0));
+    }
+}

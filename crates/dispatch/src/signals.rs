@@ -1,0 +1,117 @@
+//! What is known of one member, as far as a choice needs it.
+
+use crate::round_trip::UNKNOWN_RTT_MS;
+use crate::time::NEVER_MS;
+
+/// What a member's work is taken to be until its first acknowledgement.
+pub(crate) const UNKNOWN_SERVICE_MS: f64 = 20.0;
+
+/// How a member is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Judgement {
+    /// Its acknowledgements or its reports say when it finishes: least expected finish.
+    Finish,
+    /// Nothing was declared: C3.
+    Response,
+    /// Takes many at once: least inflight.
+    Batch,
+}
+
+/// The numbers of one member. They lie side by side for all members of a group, so that a scan reads little memory;
+/// what only acknowledgements need is in `Member`.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    /// Most messages it may have now: its Receive Maximum, less on probation, 0 when it is not here.
+    pub(crate) limit: u32,
+    /// What it has and has not acknowledged.
+    pub(crate) inflight: u32,
+    pub(crate) workers: u32,
+    pub(crate) judgement: Judgement,
+    /// It acknowledges on receipt: its numbers mean nothing.
+    pub(crate) is_blind: bool,
+    /// Nothing is sent to it before: it is paused, or returns from a stall.
+    pub(crate) opens_at_ms: f64,
+    /// `srtt` of the design.
+    pub(crate) rtt_ms: f64,
+    /// `s`: work per message.
+    pub(crate) service_ms: f64,
+    /// `slong`: the same over hundreds of messages, without outliers.
+    pub(crate) service_long_ms: f64,
+    pub(crate) last_ack_ms: f64,
+    /// `V`: when it would begin with one more message, at the member.
+    pub(crate) free_at_ms: f64,
+    /// `U`: until when its fair share is used up.
+    pub(crate) used_until_ms: f64,
+    /// `hd`: when the acknowledgement of its oldest message is due, here.
+    pub(crate) head_due_ms: f64,
+    /// C3: PUBLISH -> PUBACK, smoothed.
+    pub(crate) response_ms: f64,
+    /// C3: time between acknowledgements while it is busy, smoothed.
+    pub(crate) spacing_ms: f64,
+    /// Peak-EWMA: PUBLISH -> PUBACK, peaks remembered, as of `peak_at_ms`.
+    pub(crate) peak_ms: f64,
+    pub(crate) peak_at_ms: f64,
+    /// Bytes that its socket has not taken.
+    pub(crate) unsent_bytes: u64,
+    /// Messages in its queue by its last report, and what was sent to it since.
+    pub(crate) reported_queue: u32,
+    /// A stable hash of the client id.
+    pub(crate) identity: u64,
+}
+
+impl Signals {
+    /// A place with no member.
+    pub(crate) fn vacant() -> Signals {
+        Signals {
+            limit: 0,
+            inflight: 0,
+            workers: 1,
+            judgement: Judgement::Response,
+            is_blind: false,
+            opens_at_ms: 0.0,
+            rtt_ms: UNKNOWN_RTT_MS,
+            service_ms: UNKNOWN_SERVICE_MS,
+            service_long_ms: UNKNOWN_SERVICE_MS,
+            last_ack_ms: 0.0,
+            free_at_ms: 0.0,
+            used_until_ms: 0.0,
+            head_due_ms: NEVER_MS,
+            response_ms: UNKNOWN_RTT_MS + UNKNOWN_SERVICE_MS,
+            spacing_ms: UNKNOWN_SERVICE_MS,
+            peak_ms: 0.0,
+            peak_at_ms: 0.0,
+            unsent_bytes: 0,
+            reported_queue: 0,
+            identity: 0,
+        }
+    }
+
+    /// Whether it may have any message now. The hard bound: no strategy goes past it.
+    pub(crate) fn can_take(&self, now_ms: f64) -> bool {
+        self.inflight < self.limit && now_ms >= self.opens_at_ms
+    }
+
+    /// Whether it may have a message that nobody acknowledges.
+    pub(crate) fn can_take_unacknowledged(&self, now_ms: f64) -> bool {
+        self.limit > 0 && now_ms >= self.opens_at_ms
+    }
+
+    /// Time on the way to it, milliseconds.
+    pub(crate) fn net_ms(&self) -> f64 {
+        self.rtt_ms / 2.0
+    }
+
+    /// Work per message as believed now: who was slow and has not been asked since is given another chance by and by.
+    pub(crate) fn service_now_ms(&self, now_ms: f64, tau_ms: f64) -> f64 {
+        let idle_ms = now_ms - self.last_ack_ms;
+        if self.service_ms > self.service_long_ms && idle_ms > 50.0 {
+            return self.service_long_ms + (self.service_ms - self.service_long_ms) * (-idle_ms / tau_ms).exp();
+        }
+        self.service_ms
+    }
+
+    /// Peak-EWMA's cost as of now.
+    pub(crate) fn peak_now_ms(&self, now_ms: f64, tau_ms: f64) -> f64 {
+        self.peak_ms * (-(now_ms - self.peak_at_ms).max(0.0) / tau_ms).exp()
+    }
+}

@@ -1,0 +1,123 @@
+//! What the owner of a group asks about its members besides whom to choose.
+
+use crate::blind::{JUDGED_AFTER, median_service_ms};
+use crate::choose::Crew;
+use crate::declaration::Acknowledges;
+use crate::index::MemberIndex;
+use crate::member::Member;
+use crate::members::Members;
+use crate::signals::{Judgement, Signals};
+use crate::time::{ms, us};
+use crate::view::{Counters, Event, MemberView};
+
+impl Members {
+    /// Members whose oldest message is overdue by more than the group's setting: send them away, then call
+    /// `leave(member, Leaving::Stalled, ..)` and hand their messages on.
+    pub fn stalled(&self, now_us: u64) -> impl Iterator<Item = MemberIndex> {
+        let now_ms = ms(now_us);
+        let places = self.members.iter().zip(&self.signals).enumerate();
+        places.filter_map(move |(place, (one, signals))| {
+            let bound_ms = self.parameters.stall_ms.max(self.parameters.stall_factor * signals.service_ms);
+            let is_stalled = self.parameters.stall_ms > 0.0 && overdue_ms(one.as_ref()?, signals, now_ms) > bound_ms;
+            is_stalled.then_some(MemberIndex(place as u32))
+        })
+    }
+
+    /// When a member that gets nothing for now (paused, or back from a stall) opens again: ask for what waits then. None:
+    /// no such member.
+    pub fn next_turn_us(&self, now_us: u64) -> Option<u64> {
+        let now_ms = ms(now_us);
+        let opens = self.signals.iter().filter(|signals| signals.limit > 0 && signals.opens_at_ms > now_ms);
+        opens.map(|signals| signals.opens_at_ms).min_by(f64::total_cmp).map(us)
+    }
+
+    /// What an operator sees of a member; None where nobody is.
+    pub fn view(&self, member: MemberIndex, now_us: u64) -> Option<MemberView> {
+        let now_ms = ms(now_us);
+        let (one, signals) = (self.members.get(member.slot())?.as_ref()?, &self.signals[member.slot()]);
+        let wait_ms = (signals.free_at_ms - now_ms).max(0.0);
+        let expected = wait_ms / signals.service_ms * f64::from(signals.workers);
+        Some(MemberView {
+            rtt_ms: signals.rtt_ms,
+            service_ms: signals.service_ms,
+            queue: if one.has_report(now_ms) { f64::from(signals.reported_queue) } else { expected },
+            inflight: signals.inflight,
+            limit: signals.limit,
+            picks: one.picks,
+            acknowledged: one.acknowledged,
+            overdue_ms: (now_ms - signals.head_due_ms).max(0.0),
+            is_blind: signals.is_blind,
+            is_closed: now_ms < signals.opens_at_ms,
+        })
+    }
+
+    /// Seconds of work that wait: what is queued and what members have, over what they finish together. None: nobody is
+    /// here to finish it.
+    ///
+    /// `queued`: messages in the group's queue.
+    pub fn backlog_s(&self, queued: usize) -> Option<f64> {
+        let here = || self.signals.iter().filter(|signals| signals.limit > 0);
+        let per_ms: f64 = here().map(|signals| f64::from(signals.workers) / signals.service_ms).sum();
+        let inflight: f64 = here().map(|signals| f64::from(signals.inflight)).sum();
+        (per_ms > 0.0).then(|| (queued as f64 + inflight) / per_ms / 1e3)
+    }
+
+    /// Who is here.
+    pub fn crew(&self) -> Crew {
+        self.crew
+    }
+
+    /// What was counted since the group began.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// What somebody should know, once.
+    pub fn take_event(&mut self) -> Option<Event> {
+        self.event.take()
+    }
+
+    /// Whether the acknowledgements of a member still look like work, looked at now and then.
+    pub(crate) fn judge_sight(&mut self, place: usize, now_ms: f64) {
+        let Some(one) = self.members[place].as_mut() else { return };
+        let is_due = one.acknowledged % JUDGED_AFTER == 0;
+        if !is_due || self.signals[place].judgement == Judgement::Batch || one.has_report(now_ms) {
+            return;
+        }
+        let median_ms = median_service_ms(&self.signals, place, &mut self.scratch);
+        let near_zero_ms = self.parameters.blind_ms.max(self.parameters.blind_share * median_ms);
+        let signals = &mut self.signals[place];
+        // Who declares that it acknowledges on receipt sees with its reports only.
+        let is_blind = one.declaration.acknowledges == Acknowledges::Received
+            || one.blindness.judge(signals.is_blind, signals.service_ms, near_zero_ms, now_ms);
+        if is_blind == signals.is_blind {
+            return;
+        }
+        signals.is_blind = is_blind;
+        self.recount();
+        if is_blind {
+            self.note_blind(MemberIndex(place as u32));
+        }
+    }
+
+    fn note_blind(&mut self, member: MemberIndex) {
+        self.counters.blind_members += 1;
+        if !self.has_warned {
+            self.has_warned = true;
+            self.event = Some(Event::AcknowledgesOnReceipt { member });
+        }
+    }
+}
+
+/// By how much a member is overdue. Who reports is heard by its reports: long work declares itself so. It is overdue
+/// when it has work and was silent beyond what it said the work takes.
+fn overdue_ms(one: &Member, signals: &Signals, now_ms: f64) -> f64 {
+    if one.flight.open() == 0 {
+        return 0.0;
+    }
+    if one.has_report(now_ms) {
+        let due_ms = one.heard_at_ms.max(signals.free_at_ms + signals.net_ms());
+        return now_ms - due_ms;
+    }
+    now_ms - signals.head_due_ms
+}
