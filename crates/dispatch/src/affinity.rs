@@ -55,10 +55,10 @@ impl Choose for Sticky {
                 return Pick::To(member);
             }
         }
-        let nth = ask.random.below(ask.candidates().count());
-        let drawn = ask.candidates().nth(nth).map(|(at, _)| MemberIndex(at as u32));
+        let is_new = signals.is_none();
+        let drawn = ask.draw();
         // Who is only full now keeps its publisher; this one message goes elsewhere.
-        if signals.is_none() {
+        if is_new {
             *kept = drawn;
         }
         to_or_wait(drawn)

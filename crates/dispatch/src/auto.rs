@@ -30,12 +30,19 @@ impl Auto {
         Auto { everybody_processes: true, ..Auto::declared() }
     }
 
-    /// The cost of sending the message to this member, in milliseconds.
-    pub(crate) fn score_ms(&self, signals: &Signals, work: &Work, now_ms: f64, parameters: &Parameters) -> f64 {
-        match self.judgement(signals) {
-            Judgement::Finish => lef::score_ms(signals, work.is_critical, now_ms, parameters),
-            Judgement::Response => c3::score_ms(signals),
-            Judgement::Batch => signals.net_ms() + (f64::from(signals.inflight) + 1.0) * signals.service_ms,
+    /// The cost of sending the message to this member, in milliseconds; `bound_ms` as for [`lef::score_ms`].
+    pub(crate) fn score_ms(
+        &self,
+        one: &Signals,
+        work: &Work,
+        now_ms: f64,
+        parameters: &Parameters,
+        bound_ms: f64,
+    ) -> f64 {
+        match self.judgement(one) {
+            Judgement::Finish => lef::score_ms(one, work.is_critical, now_ms, parameters, bound_ms),
+            Judgement::Response => c3::score_ms(one),
+            Judgement::Batch => one.net_ms() + (f64::from(one.inflight) + 1.0) * one.service_ms,
         }
     }
 
@@ -67,7 +74,7 @@ impl Auto {
         let (now_ms, work, parameters) = (ask.now_ms, ask.work, ask.parameters);
         let share = ask.share();
         let found = ask.least(
-            |signals| self.score_ms(signals, work, now_ms, parameters),
+            |signals, bound_ms| self.score_ms(signals, work, now_ms, parameters, bound_ms),
             |signals| !signals.is_blind && self.admits(signals, work, share, now_ms, parameters),
         );
         found.map(|(member, _)| self.among_batches(ask, member))
@@ -78,7 +85,7 @@ impl Auto {
         if ask.signals[found.slot()].judgement != Judgement::Batch {
             return found;
         }
-        let least = ask.least(|one| f64::from(one.inflight), |one| one.judgement == Judgement::Batch);
+        let least = ask.least(|one, _| f64::from(one.inflight), |one| one.judgement == Judgement::Batch);
         least.map_or(found, |(member, _)| member)
     }
 

@@ -9,7 +9,7 @@ pub(crate) struct C3;
 
 impl Choose for C3 {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
-        to_or_wait(ask.least(score_ms, |_| true).map(|(member, _)| member))
+        to_or_wait(ask.least(|signals, _| score_ms(signals), |_| true).map(|(member, _)| member))
     }
 }
 

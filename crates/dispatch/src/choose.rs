@@ -81,13 +81,28 @@ impl Ask<'_> {
         places.filter(|(_, signals)| signals.can_take(self.now_ms))
     }
 
+    /// Any candidate, each as likely.
+    pub(crate) fn draw(&mut self) -> Option<MemberIndex> {
+        // Mostly anybody may have the message: a few tries cost less than to count who may.
+        for _ in 0..4 {
+            let at = self.random.below(self.signals.len());
+            if self.signals.get(at).is_some_and(|signals| signals.can_take(self.now_ms)) {
+                return Some(MemberIndex(at as u32));
+            }
+        }
+        let count = self.candidates().count();
+        let nth = self.random.below(count);
+        self.candidates().nth(nth).map(|(at, _)| MemberIndex(at as u32))
+    }
+
     /// The candidate with the least score among those that `admit` lets through; above [`SCAN_MAX`] members, the least
     /// of a sample. `None` means that there is none among all of them.
     ///
-    /// `score`: milliseconds. `admit` is asked only about who would be the best so far: it costs more than a score.
+    /// `score`: milliseconds, given the least so far; what is surely more may be answered with anything that is not less.
+    /// `admit` is asked only about who would be the best so far: it costs more than a score.
     pub(crate) fn least(
         &mut self,
-        mut score: impl FnMut(&Signals) -> f64,
+        mut score: impl FnMut(&Signals, f64) -> f64,
         mut admit: impl FnMut(&Signals) -> bool,
     ) -> Option<(MemberIndex, f64)> {
         if self.signals.len() > SCAN_MAX {
@@ -105,7 +120,7 @@ impl Ask<'_> {
 
     fn least_of_sample(
         &mut self,
-        score: &mut impl FnMut(&Signals) -> f64,
+        score: &mut impl FnMut(&Signals, f64) -> f64,
         admit: &mut impl FnMut(&Signals) -> bool,
     ) -> Option<(MemberIndex, f64)> {
         let mut best = None;
@@ -125,11 +140,12 @@ fn consider(
     best: &mut Option<(MemberIndex, f64)>,
     at: usize,
     signals: &Signals,
-    score: &mut impl FnMut(&Signals) -> f64,
+    score: &mut impl FnMut(&Signals, f64) -> f64,
     admit: &mut impl FnMut(&Signals) -> bool,
 ) {
-    let value = score(signals);
-    if best.is_none_or(|(_, least)| value < least) && admit(signals) {
+    let least = best.map_or(f64::INFINITY, |(_, least)| least);
+    let value = score(signals, least);
+    if value < least && admit(signals) {
         *best = Some((MemberIndex(at as u32), value));
     }
 }

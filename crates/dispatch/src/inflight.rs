@@ -9,7 +9,7 @@ pub(crate) struct LeastInflight;
 
 impl Choose for LeastInflight {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
-        to_or_wait(ask.least(|signals| f64::from(signals.inflight), |_| true).map(|(member, _)| member))
+        to_or_wait(ask.least(|signals, _| f64::from(signals.inflight), |_| true).map(|(member, _)| member))
     }
 }
 
@@ -19,21 +19,10 @@ pub(crate) struct P2c;
 
 impl Choose for P2c {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
-        let count = ask.candidates().count();
-        if count == 0 {
-            return Pick::Wait;
-        }
-        let first = ask.random.below(count);
-        // Another one, if there is another one.
-        let step = 1 + ask.random.below(count - 1);
-        let second = (first + step) % count;
-        let mut best: Option<(u32, usize)> = None;
-        for (nth, (at, signals)) in ask.candidates().enumerate() {
-            let is_drawn = nth == first || nth == second;
-            if is_drawn && best.is_none_or(|(least, _)| signals.inflight < least) {
-                best = Some((signals.inflight, at));
-            }
-        }
-        to_or_wait(best.map(|(_, at)| MemberIndex(at as u32)))
+        let Some(first) = ask.draw() else { return Pick::Wait };
+        // Another one, as long as there is another one.
+        let second = (0..8).filter_map(|_| ask.draw()).find(|&second| second != first).unwrap_or(first);
+        let inflight = |member: MemberIndex| ask.signals[member.slot()].inflight;
+        Pick::To(if inflight(second) < inflight(first) { second } else { first })
     }
 }

@@ -5,13 +5,14 @@ use hashbrown::HashMap;
 use crate::auto::Auto;
 use crate::choose::{Ask, Choose, Crew};
 use crate::index::MemberIndex;
+use crate::signals::Signals;
 use crate::work::{Pick, Work};
 
 /// Where a key is.
 struct Bound {
     member: MemberIndex,
     unacknowledged: u32,
-    /// Its member has become much worse than others, or is full: nothing more until it has finished what it has.
+    /// Its member has become much worse than others: nothing more until it has finished what it has.
     is_parked: bool,
 }
 
@@ -28,37 +29,42 @@ impl KeyOrdered {
         KeyOrdered { keys: HashMap::new(), inner: Auto::declared() }
     }
 
-    /// Whether the key may go on with its member.
-    fn may_stay(&self, ask: &mut Ask<'_>, member: MemberIndex) -> bool {
+    /// Whether the key's member costs more than the best by the slack.
+    fn is_worse(&self, ask: &mut Ask<'_>, member: MemberIndex) -> bool {
         let (now_ms, work, parameters) = (ask.now_ms, ask.work, ask.parameters);
-        let Some(signals) = ask.signals.get(member.slot()).filter(|one| one.can_take(now_ms)) else { return false };
-        let share = ask.share();
-        if !self.inner.admits(signals, work, share, now_ms, parameters) {
-            return false;
-        }
-        let own_ms = self.inner.score_ms(signals, work, now_ms, parameters);
-        let best = ask.least(|one| self.inner.score_ms(one, work, now_ms, parameters), |one| !one.is_blind);
-        let best_ms = best.map_or(own_ms, |(_, best_ms)| best_ms);
-        own_ms <= best_ms + parameters.key_slack_ms.max(parameters.key_slack_share * best_ms)
+        let score_ms = |one: &Signals, bound_ms: f64| self.inner.score_ms(one, work, now_ms, parameters, bound_ms);
+        let Some(own_ms) = ask.signals.get(member.slot()).map(|one| score_ms(one, f64::INFINITY)) else { return true };
+        let best = ask.least(score_ms, |one| !one.is_blind);
+        let slack_ms = |best_ms: f64| parameters.key_slack_ms.max(parameters.key_slack_share * best_ms);
+        best.is_some_and(|(_, best_ms)| own_ms > best_ms + slack_ms(best_ms))
+    }
+
+    /// Whether the member may have one more now.
+    fn has_room(&self, ask: &Ask<'_>, member: MemberIndex) -> bool {
+        let room = |one: &&Signals| {
+            one.can_take(ask.now_ms) && self.inner.admits(one, ask.work, ask.share(), ask.now_ms, ask.parameters)
+        };
+        ask.signals.get(member.slot()).filter(room).is_some()
     }
 }
 
 impl Choose for KeyOrdered {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
-        let Some((key, member)) = ask.work.key.and_then(|key| Some((key, self.keys.get(&key)?))) else {
+        let Some((key, bound)) = ask.work.key.and_then(|key| Some((key, self.keys.get(&key)?))) else {
             return self.inner.choose(ask);
         };
-        if member.is_parked {
+        let (member, is_parked) = (bound.member, bound.is_parked);
+        if is_parked {
             return Pick::Park;
         }
-        let member = member.member;
-        if self.may_stay(ask, member) {
-            return Pick::To(member);
+        if self.is_worse(ask, member) {
+            if let Some(bound) = self.keys.get_mut(&key) {
+                bound.is_parked = true;
+            }
+            return Pick::Park;
         }
-        if let Some(bound) = self.keys.get_mut(&key) {
-            bound.is_parked = true;
-        }
-        Pick::Park
+        // Who is only full keeps the key: draining it first would cost a round trip for every window of messages.
+        if self.has_room(ask, member) { Pick::To(member) } else { Pick::Park }
     }
 
     fn sent(&mut self, member: MemberIndex, work: &Work, is_blind: bool, crew: Crew) {

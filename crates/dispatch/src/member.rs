@@ -120,7 +120,8 @@ impl Member {
         let written_ms = written_ms.clamp(sent.sent_ms, at_ms);
         let latency_ms = at_ms - written_ms;
         self.round_trip.answered(latency_ms, at_ms);
-        signals.rtt_ms = self.round_trip.estimate_ms();
+        let is_first = self.acknowledged == 0;
+        signals.rtt_ms = self.round_trip.estimate_ms(if is_first { latency_ms } else { signals.service_ms });
         self.learn_work(signals, parameters, written_ms, at_ms);
         learn_response(signals, parameters, latency_ms, at_ms);
         signals.last_ack_ms = at_ms;
@@ -193,6 +194,11 @@ impl Member {
             (signals.service_ms, signals.service_long_ms) = (work_ms, work_ms);
             return;
         }
+        // Where distance and work are only known together, spacing behind another message tells the work; a message that
+        // found the member idle only says that the work is no longer than all it took.
+        let is_behind = free_ms >= arrived_ms;
+        let is_told = is_behind || self.round_trip.is_measured();
+        let work_ms = if is_told { work_ms } else { signals.service_ms.min(at_ms - written_ms).max(SERVICE_MS_MIN) };
         let (service_ms, long_ms) = (signals.service_ms, signals.service_long_ms);
         signals.service_ms += parameters.gain * (work_ms.min(parameters.clip * service_ms) - service_ms);
         signals.service_long_ms += 0.005 * (work_ms.min(5.0 * long_ms) - long_ms);

@@ -194,7 +194,8 @@ impl Members {
     pub fn rtt_sample(&mut self, member: MemberIndex, source: RttSource, rtt_us: u64, now_us: u64) {
         if let Some(one) = self.members.get_mut(member.slot()).and_then(Option::as_mut) {
             one.round_trip.sample(source, ms(rtt_us), ms(now_us));
-            self.signals[member.slot()].rtt_ms = one.round_trip.estimate_ms();
+            let signals = &mut self.signals[member.slot()];
+            signals.rtt_ms = one.round_trip.estimate_ms(signals.service_ms);
         }
     }
 

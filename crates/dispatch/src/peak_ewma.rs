@@ -13,7 +13,7 @@ pub(crate) struct PeakEwma;
 impl Choose for PeakEwma {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
         let (now_ms, tau_ms) = (ask.now_ms, ask.parameters.peak_tau_ms);
-        let load = |signals: &Signals| {
+        let load = |signals: &Signals, _: f64| {
             let cost_ms = signals.peak_now_ms(now_ms, tau_ms);
             let inflight = f64::from(signals.inflight);
             if signals.peak_ms == 0.0 && inflight > 0.0 { UNANSWERED_MS + inflight } else { cost_ms * (inflight + 1.0) }

@@ -47,7 +47,7 @@ impl WindowedMin {
 }
 
 /// How far away a member is: the kernel's minimum, capped by the least PUBLISH -> PUBACK of late. Behind a proxy the
-/// kernel sees the near leg: there the least probe counts, else the least PUBLISH -> PUBACK.
+/// kernel sees the near leg: there the least probe counts, else what the least PUBLISH -> PUBACK leaves beside the work.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrip {
     is_proxied: bool,
@@ -74,12 +74,19 @@ impl RoundTrip {
         self.answer.observe(latency_ms.clamp(0.0, RTT_MS_MAX), now_ms);
     }
 
-    pub(crate) fn estimate_ms(&self) -> f64 {
+    /// Whether the distance is measured for itself; else it is only known together with the work.
+    pub(crate) fn is_measured(&self) -> bool {
+        if self.is_proxied { self.probe.get().is_some() } else { self.kernel_ms.is_some() }
+    }
+
+    /// The distance there and back. `service_ms`: the work estimate, taken off where only the sum is known.
+    pub(crate) fn estimate_ms(&self, service_ms: f64) -> f64 {
         let answer = self.answer.get();
-        let near = if self.is_proxied { self.probe.get() } else { self.kernel_ms };
-        match (near, answer) {
-            (Some(near), Some(answer)) => near.min(answer),
-            (Some(one), None) | (None, Some(one)) => one,
+        let measured = if self.is_proxied { self.probe.get() } else { self.kernel_ms };
+        match (measured, answer) {
+            (Some(measured), Some(answer)) => measured.min(answer),
+            (Some(measured), None) => measured,
+            (None, Some(answer)) => (answer - service_ms).max(0.0),
             (None, None) => UNKNOWN_RTT_MS,
         }
     }
@@ -92,18 +99,20 @@ mod tests {
     #[test]
     fn the_kernel_is_believed_up_to_the_fastest_answer_and_not_at_all_behind_a_proxy() {
         let mut direct = RoundTrip::new(false);
-        assert_eq!(direct.estimate_ms(), UNKNOWN_RTT_MS);
+        assert_eq!(direct.estimate_ms(4.0), UNKNOWN_RTT_MS);
         direct.sample(RttSource::Kernel, 5.0, 0.0);
         direct.answered(25.0, 1.0);
-        assert_eq!(direct.estimate_ms(), 5.0);
+        assert_eq!(direct.estimate_ms(4.0), 5.0);
         direct.answered(4.0, 2.0);
-        assert_eq!(direct.estimate_ms(), 4.0);
+        assert_eq!(direct.estimate_ms(4.0), 4.0);
         let mut proxied = RoundTrip::new(true);
         proxied.sample(RttSource::Kernel, 0.1, 0.0);
         proxied.answered(120.0, 1.0);
-        assert_eq!(proxied.estimate_ms(), 120.0);
+        assert_eq!((proxied.estimate_ms(4.0), proxied.is_measured()), (116.0, false));
+        assert_eq!(proxied.estimate_ms(400.0), 0.0);
         proxied.sample(RttSource::Probe, 100.0, 2.0);
-        assert_eq!(proxied.estimate_ms(), 100.0);
+        assert!(proxied.is_measured());
+        assert_eq!(proxied.estimate_ms(4.0), 100.0);
     }
 
     #[test]

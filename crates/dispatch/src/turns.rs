@@ -35,7 +35,6 @@ pub(crate) struct AtRandom;
 
 impl Choose for AtRandom {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
-        let nth = ask.random.below(ask.candidates().count());
-        to_or_wait(ask.candidates().nth(nth).map(|(at, _)| MemberIndex(at as u32)))
+        to_or_wait(ask.draw())
     }
 }
