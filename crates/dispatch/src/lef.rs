@@ -27,11 +27,13 @@ pub(crate) fn score_ms(
     let used_ms = (signals.used_until_ms - now_ms - net_ms).max(0.0);
     let overdue_ms = (now_ms - signals.head_due_ms).max(0.0);
     let idle_ms = finish_ms + weight * used_ms + parameters.kappa * overdue_ms;
+    let wait_ms = signals.free_at_ms - now_ms - net_ms;
     if signals.inflight < signals.workers {
-        return idle_ms;
+        // Nothing of ours waits there; what else does, only a report can tell.
+        return if signals.has_reported { idle_ms + weight * wait_ms.max(0.0) } else { idle_ms };
     }
     let each_ms = if signals.workers == 1 { work_ms } else { work_ms / f64::from(signals.workers) };
-    idle_ms + weight * softened(signals.free_at_ms - now_ms - net_ms, each_ms, parameters.softness)
+    idle_ms + weight * softened(wait_ms, each_ms, parameters.softness)
 }
 
 /// The wait, growing smoothly from `-softness` messages of work on: an estimate near zero is as likely short as long.

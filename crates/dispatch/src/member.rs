@@ -101,7 +101,7 @@ impl Member {
     /// A message leaves for it that it will not acknowledge, or any other.
     pub(crate) fn sent_unacknowledged(&mut self, signals: &mut Signals) {
         self.picks += 1;
-        if self.reported_at_ms > -NEVER_MS {
+        if signals.has_reported {
             signals.reported_queue = signals.reported_queue.saturating_add(1);
         }
     }
@@ -150,7 +150,7 @@ impl Member {
         let Some(queue) = report.queue else { return };
         self.reported_at_ms = now_ms;
         signals.reported_queue = u32::try_from(queue).unwrap_or(u32::MAX);
-        signals.is_blind = false;
+        (signals.is_blind, signals.has_reported) = (false, true);
         signals.head_due_ms = NEVER_MS;
         if signals.judgement != Judgement::Batch {
             signals.judgement = Judgement::Finish;

@@ -29,6 +29,8 @@ pub struct Signals {
     pub(crate) judgement: Judgement,
     /// It acknowledges on receipt: its numbers mean nothing.
     pub(crate) is_blind: bool,
+    /// It has reported its queue: what it has to do is more than what it has not acknowledged.
+    pub(crate) has_reported: bool,
     /// Nothing is sent to it before: it is paused, or returns from a stall.
     pub(crate) opens_at_ms: f64,
     /// `srtt` of the design.
@@ -68,6 +70,7 @@ impl Signals {
             workers: 1,
             judgement: Judgement::Response,
             is_blind: false,
+            has_reported: false,
             opens_at_ms: 0.0,
             rtt_ms: UNKNOWN_RTT_MS,
             service_ms: UNKNOWN_SERVICE_MS,
@@ -76,7 +79,8 @@ impl Signals {
             free_at_ms: 0.0,
             used_until_ms: 0.0,
             head_due_ms: NEVER_MS,
-            response_ms: UNKNOWN_RTT_MS + UNKNOWN_SERVICE_MS,
+            // As if it answered at once: so everybody new gets a message soon.
+            response_ms: 0.0,
             spacing_ms: UNKNOWN_SERVICE_MS,
             peak_ms: 0.0,
             peak_at_ms: 0.0,

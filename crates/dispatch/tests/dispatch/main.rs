@@ -1,3 +1,8 @@
 //! The room as its owner drives it: whole days on a simulated clock, and any calls at all.
 
+mod calls;
+mod days;
+mod estimates;
+mod groups;
+mod strategies;
 mod world;

@@ -200,7 +200,11 @@ impl<'a> World<'a> {
                 let link = &mut self.links[member];
                 // The node's member epoch: what an earlier connection acknowledges is nobody's.
                 if let (Some(index), true) = (link.index, link.epoch == epoch) {
-                    link.has.retain(|&had| had != message);
+                    if link.has.front() == Some(&message) {
+                        link.has.pop_front();
+                    } else {
+                        link.has.retain(|&had| had != message);
+                    }
                     let stamps = Stamps { written_us: us(written_ms), read_us: us(now_ms) };
                     assert!(self.members.acknowledged(index, ticket, stamps));
                 }

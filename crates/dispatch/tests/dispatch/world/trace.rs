@@ -100,8 +100,12 @@ fn speeds(speed: f64, events: &[(f64, f64, f64)]) -> Vec<(f64, f64)> {
 fn messages(scenario: &Scenario, per_ms: f64, chance: &mut Chance) -> Vec<Message> {
     let mut messages = Vec::new();
     let (mut at_ms, mut is_high, mut phase_end_ms) = (0.0, true, 0.0);
-    let weights: Vec<f64> = (1..=scenario.keys).map(|n| (n as f64).powf(-0.9)).collect();
-    let total: f64 = weights.iter().sum();
+    let sum = |sum: &mut f64, n: usize| {
+        *sum += (n as f64).powf(-0.9);
+        Some(*sum)
+    };
+    let sums: Vec<f64> = (1..=scenario.keys).scan(0.0, sum).collect();
+    let total = sums.last().copied().unwrap_or(0.0);
     while at_ms < scenario.duration_ms {
         let rate = match (scenario.bursts, is_high) {
             (false, _) => per_ms,
@@ -118,12 +122,9 @@ fn messages(scenario: &Scenario, per_ms: f64, chance: &mut Chance) -> Vec<Messag
         }
         at_ms = next_ms;
         let (work, is_critical) = (chance.log_normal(), chance.unit() < 0.1);
-        let mut left = chance.unit() * total;
-        let key = weights.iter().position(|weight| {
-            left -= weight;
-            left < 0.0
-        });
-        messages.push(Message { at_ms, work, is_critical, key: key.unwrap_or(0) as u64 });
+        let drawn = chance.unit() * total;
+        let key = sums.partition_point(|&sum| sum < drawn) as u64;
+        messages.push(Message { at_ms, work, is_critical, key });
     }
     messages
 }
