@@ -1,33 +1,29 @@
 //! The default: each member by the rule that its acknowledgements allow, compared in expected milliseconds.
 
-use crate::choose::{Ask, Choose, Crew, to_or_wait};
+use crate::choose::{Ask, Choose, to_or_wait};
 use crate::index::MemberIndex;
 use crate::parameters::Parameters;
 use crate::signals::{Judgement, Signals};
-use crate::turns::RoundRobin;
 use crate::work::{Pick, Work};
 use crate::{c3, lef};
 
 /// LEF for members whose acknowledgements or reports say when they finish, C3 for those that declare nothing, least
-/// inflight for those that take batches, and a fair turn for those that acknowledge on receipt: with only such members,
-/// round robin.
+/// inflight for those that take batches, and a fair share, counted from before that was known, for those that
+/// acknowledge on receipt: with only such members, round robin.
 pub(crate) struct Auto {
     /// The group's setting says that everybody acknowledges when finished (`lef`).
     everybody_processes: bool,
-    turns: RoundRobin,
-    /// Messages owed to members that acknowledge on receipt.
-    owed: f64,
 }
 
 impl Auto {
     /// By what each member declares.
     pub(crate) fn declared() -> Auto {
-        Auto { everybody_processes: false, turns: RoundRobin::default(), owed: 0.0 }
+        Auto { everybody_processes: false }
     }
 
     /// LEF for everybody.
     pub(crate) fn lef() -> Auto {
-        Auto { everybody_processes: true, ..Auto::declared() }
+        Auto { everybody_processes: true }
     }
 
     /// The cost of sending the message to this member, in milliseconds; `bound_ms` as for [`lef::score_ms`].
@@ -89,34 +85,28 @@ impl Auto {
         least.map_or(found, |(member, _)| member)
     }
 
-    fn blind(&mut self, ask: &Ask<'_>) -> Option<MemberIndex> {
-        let may = |at: usize| ask.signals[at].is_blind && ask.signals[at].can_take(ask.now_ms);
-        self.turns.next_of(ask.signals.len(), may)
+    /// Of those that acknowledge on receipt, the one that is owed most.
+    fn blind(&self, ask: &Ask<'_>) -> Option<(MemberIndex, f64)> {
+        let blind = ask.candidates().filter(|(_, one)| one.is_blind);
+        let owed = blind.map(|(at, one)| (MemberIndex(at as u32), -one.surplus_now(ask.share_clock, ask.now_ms)));
+        owed.max_by(|one, other| one.1.total_cmp(&other.1))
     }
 }
 
 impl Choose for Auto {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
         // Critical work does not go where nobody knows when it is finished, as long as there is somebody else.
-        if self.owed >= 1.0 && !ask.work.is_critical {
-            if let Some(member) = self.blind(ask) {
-                return Pick::To(member);
-            }
+        if ask.crew.blind > 0
+            && !ask.work.is_critical
+            && let Some((member, _)) = self.blind(ask).filter(|&(_, owed)| owed > 0.0)
+        {
+            return Pick::To(member);
         }
         if let Some(member) = self.sighted(ask) {
             return Pick::To(member);
         }
         // Sighted members that are only busy are waited for; that they are so is what dispatch is there to know.
         let waits = ask.signals.iter().any(|one| !one.is_blind && one.limit > 0 && ask.now_ms >= one.opens_at_ms);
-        if waits { Pick::Wait } else { to_or_wait(self.blind(ask)) }
-    }
-
-    fn sent(&mut self, _member: MemberIndex, work: &Work, is_blind: bool, crew: Crew) {
-        if work.is_unacknowledged || crew.blind == 0 {
-            return;
-        }
-        let blind = crew.blind as f64;
-        let had = if is_blind { 1.0 } else { 0.0 };
-        self.owed = (self.owed + blind / crew.here.max(1) as f64 - had).clamp(0.0, blind);
+        if waits { Pick::Wait } else { to_or_wait(self.blind(ask).map(|(member, _)| member)) }
     }
 }

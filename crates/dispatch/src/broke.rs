@@ -1,8 +1,8 @@
 //! The published rule of "Broke", to compare with: by round trip and a back-pressure flag, at random.
 //!
-//! Corrected where it breaks: the round trip is the group's own estimate (the published outlier filter can freeze it, and
-//! its probe ids run over); far members keep a weight above zero; the flag falls back to what is outstanding where a
-//! member does not report. That a saturated near member still gets ten times an idle far one is the rule itself.
+//! Corrected where it breaks: the round trip is the group's own estimate (the published outlier filter can freeze it,
+//! and its probe ids run over); far members keep a weight above zero; the flag falls back to what is outstanding where
+//! a member does not report. That a saturated near member still gets ten times an idle far one is the rule itself.
 
 use crate::choose::{Ask, Choose, to_or_wait};
 use crate::index::MemberIndex;

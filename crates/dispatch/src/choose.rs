@@ -20,6 +20,8 @@ pub struct Ask<'a> {
     pub(crate) now_ms: f64,
     pub(crate) parameters: &'a Parameters,
     pub(crate) random: &'a mut Random,
+    /// What each member's fair share of all messages has come to.
+    pub(crate) share_clock: f64,
     /// Where the scan begins, so that among equals each has its turn.
     pub(crate) turn: usize,
 }
@@ -38,8 +40,8 @@ pub trait Choose: Send {
     /// Names a member that may have the message. The group checks it: who may not have it is never sent to.
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick;
 
-    /// The message was sent to `member`. `is_blind`: that one acknowledges on receipt.
-    fn sent(&mut self, _member: MemberIndex, _work: &Work, _is_blind: bool, _crew: Crew) {}
+    /// The message was sent to `member`.
+    fn sent(&mut self, _member: MemberIndex, _work: &Work) {}
 
     /// `member` no longer has a message of `key`: acknowledged, or taken back.
     fn finished(&mut self, _member: MemberIndex, _key: u64) {}
@@ -98,8 +100,8 @@ impl Ask<'_> {
     /// The candidate with the least score among those that `admit` lets through; above [`SCAN_MAX`] members, the least
     /// of a sample. `None` means that there is none among all of them.
     ///
-    /// `score`: milliseconds, given the least so far; what is surely more may be answered with anything that is not less.
-    /// `admit` is asked only about who would be the best so far: it costs more than a score.
+    /// `score`: milliseconds, given the least so far; what is surely more may be answered with anything that is not
+    /// less. `admit` is asked only about who would be the best so far: it costs more than a score.
     pub(crate) fn least(
         &mut self,
         mut score: impl FnMut(&Signals, f64) -> f64,

@@ -18,8 +18,8 @@ pub(crate) struct Sent {
 
 /// What one member has and has not acknowledged.
 ///
-/// A member with several workers acknowledges out of order: entries are closed in place and swept later, so that closing
-/// costs a binary search, however many a client keeps open and in whatever order it acknowledges.
+/// A member with several workers acknowledges out of order: entries are closed in place and swept later, so that
+/// closing costs a binary search, however many a client keeps open and in whatever order it acknowledges.
 #[derive(Debug, Default)]
 pub(crate) struct Flight {
     line: VecDeque<Sent>,

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::auto::Auto;
-use crate::choose::{Ask, Choose, Crew};
+use crate::choose::{Ask, Choose};
 use crate::index::MemberIndex;
 use crate::signals::Signals;
 use crate::work::{Pick, Work};
@@ -17,8 +17,8 @@ struct Bound {
 }
 
 /// Sticks a key to its member while anything of it is unacknowledged; parks the key, drains and binds it anew when that
-/// member's cost exceeds the best by a slack. The table holds keys with unacknowledged messages only, so it is bounded by
-/// what the members may have.
+/// member's cost exceeds the best by a slack. The table holds keys with unacknowledged messages only, so it is bounded
+/// by what the members may have.
 pub(crate) struct KeyOrdered {
     keys: HashMap<u64, Bound>,
     inner: Auto,
@@ -67,8 +67,7 @@ impl Choose for KeyOrdered {
         if self.has_room(ask, member) { Pick::To(member) } else { Pick::Park }
     }
 
-    fn sent(&mut self, member: MemberIndex, work: &Work, is_blind: bool, crew: Crew) {
-        self.inner.sent(member, work, is_blind, crew);
+    fn sent(&mut self, member: MemberIndex, work: &Work) {
         if let Some(key) = work.key.filter(|_| !work.is_unacknowledged) {
             let bound = self.keys.entry(key).or_insert(Bound { member, unacknowledged: 0, is_parked: false });
             bound.member = member;

@@ -1,15 +1,16 @@
 //! Least expected finish.
 //!
 //! Three departures from "shortest expected delay": messages on the wire are no queue (the virtual clock replays them);
-//! bulk work pays a multiple of its wait, which is the delay it imposes on others, critical work pays it once; an overdue
-//! oldest message shows a stall before any acknowledgement does.
+//! bulk work pays a multiple of its wait, which is the delay it imposes on others, critical work pays it once; an
+//! overdue oldest message shows a stall before any acknowledgement does.
 
 use crate::parameters::Parameters;
 use crate::signals::Signals;
 use crate::work::Work;
 
 /// The cost of sending the message to this member, in milliseconds: its expected finish, its wait and being overdue
-/// weighted. Less is better. What is more than `bound_ms` anyway may come out as less than it is, but not below the bound.
+/// weighted. Less is better. What is more than `bound_ms` anyway may come out as less than it is, but not below the
+/// bound.
 pub(crate) fn score_ms(
     signals: &Signals,
     is_critical: bool,

@@ -1,16 +1,17 @@
 //! Numbers in, index out: which member of a consumer group will finish a message first.
 //!
 //! Rules of this room:
-//! - No I/O, no clock, no thread. Time is `now_us`, microseconds of one monotonic clock of the process; inside, all times
-//!   are milliseconds as `f64` and carry `_ms` in their names. Stamps may come late, in any order and from a clock that
-//!   stands still: they are brought into order, and no number ever becomes infinite or NaN.
-//! - A pick allocates nothing and changes nothing that is known of members; `sent` does. It looks at every member of up to
-//!   64 places, above at a sample of eight.
+//! - No I/O, no clock, no thread. Time is `now_us`, microseconds of one monotonic clock of the process; inside, all
+//!   times are milliseconds as `f64` and carry `_ms` in their names. Stamps may come late, in any order and from a
+//!   clock that stands still: they are brought into order, and no number ever becomes infinite or NaN.
+//! - A pick allocates nothing and changes nothing that is known of members; `sent` does. It looks at every member of up
+//!   to 64 places, above at a sample of eight.
 //! - The hard bounds lie outside the strategies: whatever one names, nobody who has left, is paused or has his Receive
 //!   Maximum is ever sent to.
-//! - The numbers of all members are kept under every strategy: a change of strategy at run time starts with all that is known.
-//! - A message is the queue's or one member's. The queue, the epochs of members and what is moved are the caller's; here a
-//!   [`Ticket`] is known until it is acknowledged, withdrawn or its member leaves, and never again.
+//! - The numbers of all members are kept under every strategy: a change of strategy at run time starts with all that is
+//!   known.
+//! - A message is the queue's or one member's. The queue, the epochs of members and what is moved are the caller's;
+//!   here a [`Ticket`] is known until it is acknowledged, withdrawn or its member leaves, and never again.
 //! - Everything a client says is doubted: reports have ranges, acknowledgements without a message are counted, and who
 //!   acknowledges on receipt gets its fair turn only.
 //!
@@ -51,6 +52,7 @@ mod random;
 mod rate;
 mod report;
 mod round_trip;
+mod sight;
 mod signals;
 mod stall;
 mod strategy;

@@ -39,7 +39,7 @@ pub(crate) struct Member {
     /// When it last acknowledged so many messages as it has workers, oldest first.
     acks_ms: VecDeque<f64>,
     reported_at_ms: f64,
-    reports_service: bool,
+    service_reported_at_ms: f64,
 }
 
 impl Member {
@@ -56,30 +56,33 @@ impl Member {
             horizon: Horizon::new(workers),
             acks_ms: VecDeque::with_capacity(workers as usize + 1),
             reported_at_ms: -NEVER_MS,
-            reports_service: false,
+            service_reported_at_ms: -NEVER_MS,
             declaration,
         }
     }
 
     /// Signals of a member that has just joined.
     pub(crate) fn first_signals(&self) -> Signals {
-        let judgement = match self.declaration.acknowledges {
-            _ if self.declaration.is_batch => Judgement::Batch,
-            Acknowledges::Processed => Judgement::Finish,
-            Acknowledges::Undeclared | Acknowledges::Received => Judgement::Response,
-        };
         Signals {
             limit: self.probation.limit(u32::from(self.declaration.receive_max)),
             workers: u32::from(self.declaration.workers),
-            judgement,
-            is_blind: self.declaration.acknowledges == Acknowledges::Received && !self.declaration.is_batch,
+            judgement: self.declared_judgement(),
             opens_at_ms: self.probation.opens_at_ms(),
             identity: self.declaration.identity,
             ..Signals::vacant()
         }
     }
 
-    /// A report of queue or work that is not old stands above what acknowledgements say.
+    /// How it is judged while it does not report.
+    pub(crate) fn declared_judgement(&self) -> Judgement {
+        match self.declaration.acknowledges {
+            _ if self.declaration.is_batch => Judgement::Batch,
+            Acknowledges::Processed => Judgement::Finish,
+            Acknowledges::Undeclared | Acknowledges::Received => Judgement::Response,
+        }
+    }
+
+    /// A report of its queue that is not old stands above what acknowledgements say.
     pub(crate) fn has_report(&self, now_ms: f64) -> bool {
         now_ms - self.reported_at_ms < REPORT_FRESH_MS
     }
@@ -115,7 +118,8 @@ impl Member {
         written_ms: f64,
         at_ms: f64,
     ) {
-        // Stamps come from another thread's clock reading: never before the message was bound, never before it was written.
+        // Stamps come from another thread's clock reading: never before the message was bound, never before it was
+        // written.
         let at_ms = at_ms.max(sent.sent_ms);
         let written_ms = written_ms.clamp(sent.sent_ms, at_ms);
         let latency_ms = at_ms - written_ms;
@@ -145,12 +149,13 @@ impl Member {
         if let Some(service_ms) = report.service_ms(signals.workers) {
             signals.service_ms = service_ms.clamp(SERVICE_MS_MIN, SERVICE_MS_MAX);
             signals.service_long_ms = signals.service_ms;
-            self.reports_service = true;
+            self.service_reported_at_ms = now_ms;
         }
         let Some(queue) = report.queue else { return };
         self.reported_at_ms = now_ms;
         signals.reported_queue = u32::try_from(queue).unwrap_or(u32::MAX);
-        (signals.is_blind, signals.has_reported) = (false, true);
+        signals.has_reported = true;
+        self.blindness.absolve();
         signals.head_due_ms = NEVER_MS;
         if signals.judgement != Judgement::Batch {
             signals.judgement = Judgement::Finish;
@@ -170,8 +175,11 @@ impl Member {
 
     /// A sample of the work: from when it could have begun to when it was acknowledged.
     fn learn_work(&mut self, signals: &mut Signals, parameters: &Parameters, written_ms: f64, at_ms: f64) {
-        let arrived_ms = written_ms + signals.rtt_ms;
         let last_ms = self.acks_ms.back().copied().unwrap_or(-NEVER_MS);
+        if last_ms < written_ms + signals.rtt_ms {
+            self.round_trip.found_idle(at_ms - written_ms, at_ms);
+        }
+        let arrived_ms = written_ms + signals.rtt_ms;
         let spacing_ms = (at_ms - last_ms.max(arrived_ms)).clamp(SERVICE_MS_MIN, SERVICE_MS_MAX);
         // With m workers it began when the one was free that acknowledged m messages earlier.
         let workers = self.horizon.workers();
@@ -182,23 +190,29 @@ impl Member {
         if self.acks_ms.len() > workers {
             self.acks_ms.pop_front();
         }
+        let is_behind = free_ms >= arrived_ms;
+        if is_behind {
+            self.round_trip.found_busy(work_ms);
+        }
+        // Where distance and work are only known together, spacing behind another message tells the work; a message
+        // that found the member idle only says that the work is no longer than all it took.
+        let is_told = is_behind || self.round_trip.is_measured();
+        let most_ms = if is_told { work_ms } else { at_ms - written_ms };
+        self.blindness.observe(most_ms);
         if self.acknowledged == 0 {
             signals.spacing_ms = spacing_ms;
         } else {
             signals.spacing_ms += 0.1 * (spacing_ms - signals.spacing_ms);
         }
-        if self.reports_service || self.declaration.acknowledges == Acknowledges::Received {
+        let is_reported = at_ms - self.service_reported_at_ms < REPORT_FRESH_MS;
+        if is_reported || self.declaration.acknowledges == Acknowledges::Received {
             return;
         }
         if self.acknowledged == 0 {
             (signals.service_ms, signals.service_long_ms) = (work_ms, work_ms);
             return;
         }
-        // Where distance and work are only known together, spacing behind another message tells the work; a message that
-        // found the member idle only says that the work is no longer than all it took.
-        let is_behind = free_ms >= arrived_ms;
-        let is_told = is_behind || self.round_trip.is_measured();
-        let work_ms = if is_told { work_ms } else { signals.service_ms.min(at_ms - written_ms).max(SERVICE_MS_MIN) };
+        let work_ms = if is_told { work_ms } else { signals.service_ms.min(most_ms).max(SERVICE_MS_MIN) };
         let (service_ms, long_ms) = (signals.service_ms, signals.service_long_ms);
         signals.service_ms += parameters.gain * (work_ms.min(parameters.clip * service_ms) - service_ms);
         signals.service_long_ms += 0.005 * (work_ms.min(5.0 * long_ms) - long_ms);

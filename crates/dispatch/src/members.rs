@@ -51,10 +51,17 @@ pub struct Members {
     random: Random,
     turn: usize,
     rate: Rate,
+    /// What each member's fair share of all messages has come to.
+    share_clock: f64,
     pub(crate) stalls: Stalls,
     pub(crate) counters: Counters,
     pub(crate) event: Option<Event>,
     pub(crate) has_warned: bool,
+    /// The work of the faster ones among sighted members, looked at now and then.
+    pub(crate) usual_ms: f64,
+    pub(crate) acks_until_look: u32,
+    /// So many acknowledge on receipt that everybody is taken to.
+    pub(crate) are_all_blind: bool,
     pub(crate) scratch: Vec<f64>,
 }
 
@@ -72,10 +79,14 @@ impl Members {
             random: Random::new(seed),
             turn: 0,
             rate: Rate::default(),
+            share_clock: 0.0,
             stalls: Stalls::default(),
             counters: Counters::default(),
             event: None,
             has_warned: false,
+            usual_ms: 0.0,
+            acks_until_look: 0,
+            are_all_blind: false,
             scratch: Vec::new(),
         }
     }
@@ -85,14 +96,15 @@ impl Members {
         let probation = self.stalls.readmit(declaration.identity, ms(now_us));
         let (index, flight) = self.vacated.pop().unwrap_or_else(|| self.new_place());
         let member = Member::new(declaration.in_range(), flight, probation);
-        self.signals[index.slot()] = member.first_signals();
+        let (share_mark, share_at_ms) = (self.share_clock, ms(now_us));
+        self.signals[index.slot()] = Signals { share_mark, share_at_ms, ..member.first_signals() };
         self.members[index.slot()] = Some(member);
         self.recount();
         index
     }
 
-    /// The member is gone, with everything it had: what it had not acknowledged, the caller hands on. Harmless for a place
-    /// where nobody is.
+    /// The member is gone, with everything it had: what it had not acknowledged, the caller hands on. Harmless for a
+    /// place where nobody is.
     pub fn leave(&mut self, member: MemberIndex, why: Leaving, now_us: u64) {
         let Some(mut gone) = self.members.get_mut(member.slot()).and_then(Option::take) else { return };
         if why == Leaving::Stalled {
@@ -111,8 +123,18 @@ impl Members {
     /// `backlog`: messages in the group's queue, this one included or not.
     pub fn pick(&mut self, work: &Work, backlog: usize, now_us: u64) -> Pick {
         let now_ms = ms(now_us);
-        let Members { signals, crew, parameters, random, turn, chooser, .. } = self;
-        let mut ask = Ask { signals, crew: *crew, work, backlog, now_ms, parameters, random, turn: *turn };
+        let Members { signals, crew, parameters, random, turn, chooser, share_clock, .. } = self;
+        let mut ask = Ask {
+            signals,
+            crew: *crew,
+            work,
+            backlog,
+            now_ms,
+            parameters,
+            random,
+            turn: *turn,
+            share_clock: *share_clock,
+        };
         let pick = if work.is_unacknowledged {
             unacknowledged::choose(&ask).map_or(Pick::Wait, Pick::To)
         } else {
@@ -139,7 +161,9 @@ impl Members {
         self.rate.count(now_ms);
         let share_ms = self.rate.interval_ms(f64::INFINITY) * self.crew.here as f64 / self.parameters.gamma;
         signals.used_until_ms = signals.used_until_ms.max(now_ms) + share_ms.min(self.parameters.spread_ms);
-        self.chooser.sent(member, work, signals.is_blind, self.crew);
+        self.share_clock += 1.0 / self.crew.here.max(1) as f64;
+        signals.count_share(self.share_clock, now_ms);
+        self.chooser.sent(member, work);
         if work.is_unacknowledged {
             one.sent_unacknowledged(signals);
             return None;
@@ -147,8 +171,8 @@ impl Members {
         Some(one.sent(signals, work.key, now_ms))
     }
 
-    /// The member has acknowledged a message: PUBACK, or PUBCOMP with the stamp of its PUBREC. Returns whether it had the
-    /// message; if not (too late, twice, of an earlier life) nothing has changed but a counter.
+    /// The member has acknowledged a message: PUBACK, or PUBCOMP with the stamp of its PUBREC. Returns whether it had
+    /// the message; if not (too late, twice, of an earlier life) nothing has changed but a counter.
     pub fn acknowledged(&mut self, member: MemberIndex, ticket: Ticket, stamps: Stamps) -> bool {
         let place = member.slot();
         let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return self.unknown() };
@@ -164,8 +188,8 @@ impl Members {
         true
     }
 
-    /// A message is no longer the member's and nothing is learnt from it: taken back unsent, refused with a reason code of
-    /// 0x80 or above. Returns whether it had the message.
+    /// A message is no longer the member's and nothing is learnt from it: taken back unsent, refused with a reason code
+    /// of 0x80 or above. Returns whether it had the message.
     pub fn withdrawn(&mut self, member: MemberIndex, ticket: Ticket, now_us: u64) -> bool {
         let place = member.slot();
         let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return self.unknown() };
@@ -220,7 +244,7 @@ impl Members {
             let keys = one.iter().flat_map(|one| one.flight.tail(usize::MAX).1.map(|sent| sent.key));
             for key in keys {
                 let work = Work { key, ..Work::default() };
-                self.chooser.sent(MemberIndex(place as u32), &work, self.signals[place].is_blind, self.crew);
+                self.chooser.sent(MemberIndex(place as u32), &work);
             }
         }
     }
@@ -251,13 +275,5 @@ impl Members {
     fn unknown(&mut self) -> bool {
         self.counters.unknown_acknowledgements += 1;
         false
-    }
-
-    pub(crate) fn recount(&mut self) {
-        let here = self.signals.iter().filter(|signals| signals.limit > 0);
-        self.crew = here.fold(Crew::default(), |crew, signals| Crew {
-            here: crew.here + 1,
-            blind: crew.blind + usize::from(signals.is_blind),
-        });
     }
 }

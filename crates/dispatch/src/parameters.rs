@@ -49,7 +49,7 @@ impl Default for Parameters {
             key_slack_ms: 100.0,
             key_slack_share: 0.5,
             blind_ms: 0.25,
-            blind_share: 1.0 / 16.0,
+            blind_share: 0.2,
         }
     }
 }
@@ -172,7 +172,7 @@ impl Parameters {
             blind_share,
             "blind_share",
             0.0..=0.5,
-            "and who does so closer than this share of the others' median"
+            "and who does so closer than this share of the work of the faster others"
         ),
     ];
 

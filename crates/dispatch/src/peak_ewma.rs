@@ -1,4 +1,5 @@
-//! Peak-EWMA (Finagle), over all members: the response time, peaks at once and forgotten slowly, times what is outstanding.
+//! Peak-EWMA (Finagle), over all members: the response time, peaks at once and forgotten slowly, times what is
+//! outstanding.
 
 use crate::choose::{Ask, Choose, to_or_wait};
 use crate::signals::Signals;

@@ -6,6 +6,9 @@ use crate::time::NEVER_MS;
 pub(crate) const UNKNOWN_RTT_MS: f64 = 30.0;
 /// Nobody is farther; larger samples count as this.
 const RTT_MS_MAX: f64 = 60_000.0;
+/// The work of busy members is smoothed as the work estimate is.
+const BUSY_GAIN: f64 = 0.03;
+const BUSY_CLIP: f64 = 8.0;
 /// How long a minimum is remembered.
 const WINDOW_MS: f64 = 10_000.0;
 
@@ -47,18 +50,30 @@ impl WindowedMin {
 }
 
 /// How far away a member is: the kernel's minimum, capped by the least PUBLISH -> PUBACK of late. Behind a proxy the
-/// kernel sees the near leg: there the least probe counts, else what the least PUBLISH -> PUBACK leaves beside the work.
+/// kernel sees the near leg: there the least probe counts, else what the least PUBLISH -> PUBACK leaves beside the
+/// work.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundTrip {
     is_proxied: bool,
     kernel_ms: Option<f64>,
     probe: WindowedMin,
     answer: WindowedMin,
+    /// The least answer of those that certainly found the member idle.
+    idle_answer: WindowedMin,
+    /// Work on messages that certainly waited behind another one: no part of it is distance.
+    busy_work_ms: Option<f64>,
 }
 
 impl RoundTrip {
     pub(crate) fn new(is_proxied: bool) -> RoundTrip {
-        RoundTrip { is_proxied, kernel_ms: None, probe: WindowedMin::EMPTY, answer: WindowedMin::EMPTY }
+        RoundTrip {
+            is_proxied,
+            kernel_ms: None,
+            probe: WindowedMin::EMPTY,
+            answer: WindowedMin::EMPTY,
+            idle_answer: WindowedMin::EMPTY,
+            busy_work_ms: None,
+        }
     }
 
     pub(crate) fn sample(&mut self, source: RttSource, rtt_ms: f64, now_ms: f64) {
@@ -74,6 +89,18 @@ impl RoundTrip {
         self.answer.observe(latency_ms.clamp(0.0, RTT_MS_MAX), now_ms);
     }
 
+    /// A message that found the member idle was acknowledged `latency_ms` after it was written.
+    pub(crate) fn found_idle(&mut self, latency_ms: f64, now_ms: f64) {
+        self.idle_answer.observe(latency_ms.clamp(0.0, RTT_MS_MAX), now_ms);
+    }
+
+    /// A message that had waited behind another one took so much work.
+    pub(crate) fn found_busy(&mut self, work_ms: f64) {
+        let before_ms = self.busy_work_ms.unwrap_or(work_ms);
+        let clipped_ms = work_ms.min(BUSY_CLIP * before_ms);
+        self.busy_work_ms = Some(before_ms + BUSY_GAIN * (clipped_ms - before_ms));
+    }
+
     /// Whether the distance is measured for itself; else it is only known together with the work.
     pub(crate) fn is_measured(&self) -> bool {
         if self.is_proxied { self.probe.get().is_some() } else { self.kernel_ms.is_some() }
@@ -84,10 +111,21 @@ impl RoundTrip {
         let answer = self.answer.get();
         let measured = if self.is_proxied { self.probe.get() } else { self.kernel_ms };
         match (measured, answer) {
-            (Some(measured), Some(answer)) => measured.min(answer),
+            (Some(measured), Some(answer)) => measured.max(self.moved_to_ms()).min(answer),
             (Some(measured), None) => measured,
             (None, Some(answer)) => (answer - service_ms).max(0.0),
             (None, None) => UNKNOWN_RTT_MS,
+        }
+    }
+}
+
+impl RoundTrip {
+    /// What idle answers leave beside the work: a client that has moved away shows there in seconds, in the kernel's
+    /// minimum only when its window of five minutes is over. 0 while it cannot be told.
+    fn moved_to_ms(&self) -> f64 {
+        match (self.idle_answer.get(), self.busy_work_ms) {
+            (Some(answer_ms), Some(work_ms)) => (answer_ms - work_ms).max(0.0),
+            _ => 0.0,
         }
     }
 }

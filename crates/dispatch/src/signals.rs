@@ -6,6 +6,11 @@ use crate::time::NEVER_MS;
 /// What a member's work is taken to be until its first acknowledgement.
 pub(crate) const UNKNOWN_SERVICE_MS: f64 = 20.0;
 
+/// How fast it is forgotten that somebody had more than his share.
+const SURPLUS_TAU_MS: f64 = 60_000.0;
+/// Nobody is owed more than this: who was away or full does not get it all at once.
+const OWED_MAX: f64 = 2.0;
+
 /// How a member is judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Judgement {
@@ -53,6 +58,11 @@ pub struct Signals {
     /// Peak-EWMA: PUBLISH -> PUBACK, peaks remembered, as of `peak_at_ms`.
     pub(crate) peak_ms: f64,
     pub(crate) peak_at_ms: f64,
+    /// Messages beyond its fair share that it had when the group's clock of shares stood at `share_mark`, at
+    /// `share_at_ms`.
+    pub(crate) surplus: f64,
+    pub(crate) share_mark: f64,
+    pub(crate) share_at_ms: f64,
     /// Bytes that its socket has not taken.
     pub(crate) unsent_bytes: u64,
     /// Messages in its queue by its last report, and what was sent to it since.
@@ -84,14 +94,33 @@ impl Signals {
             spacing_ms: UNKNOWN_SERVICE_MS,
             peak_ms: 0.0,
             peak_at_ms: 0.0,
+            surplus: 0.0,
+            share_mark: 0.0,
+            share_at_ms: 0.0,
             unsent_bytes: 0,
             reported_queue: 0,
             identity: 0,
         }
     }
 
-    /// Whether it may have any message now. The hard bound: no strategy goes past it.
-    pub(crate) fn can_take(&self, now_ms: f64) -> bool {
+    /// Round trip, milliseconds.
+    pub fn rtt_ms(&self) -> f64 {
+        self.rtt_ms
+    }
+
+    /// Work on one message, milliseconds; with several workers: of one of them.
+    pub fn service_ms(&self) -> f64 {
+        self.service_ms
+    }
+
+    /// Messages sent and not acknowledged.
+    pub fn inflight(&self) -> u32 {
+        self.inflight
+    }
+
+    /// Whether it may have a message that it will acknowledge, by `now_ms` of the caller's clock. The hard bound: no
+    /// strategy goes past it. False where nobody is.
+    pub fn can_take(&self, now_ms: f64) -> bool {
         self.inflight < self.limit && now_ms >= self.opens_at_ms
     }
 
@@ -117,5 +146,19 @@ impl Signals {
     /// Peak-EWMA's cost as of now.
     pub(crate) fn peak_now_ms(&self, now_ms: f64, tau_ms: f64) -> f64 {
         self.peak_ms * (-(now_ms - self.peak_at_ms).max(0.0) / tau_ms).exp()
+    }
+
+    /// Messages beyond its fair share that it has had, less than 0 if it is owed some. `share_clock`: what each
+    /// member's fair share has come to. What was long ago is forgotten: it has been worked off, or nobody waits for it
+    /// any more.
+    pub(crate) fn surplus_now(&self, share_clock: f64, now_ms: f64) -> f64 {
+        let kept = (-(now_ms - self.share_at_ms).max(0.0) / SURPLUS_TAU_MS).exp();
+        (self.surplus * kept - (share_clock - self.share_mark)).max(-OWED_MAX)
+    }
+
+    /// One message was sent to it.
+    pub(crate) fn count_share(&mut self, share_clock: f64, now_ms: f64) {
+        self.surplus = self.surplus_now(share_clock, now_ms) + 1.0;
+        (self.share_mark, self.share_at_ms) = (share_clock, self.share_at_ms.max(now_ms));
     }
 }

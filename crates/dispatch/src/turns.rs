@@ -10,23 +10,17 @@ pub(crate) struct RoundRobin {
     next: usize,
 }
 
-impl RoundRobin {
-    /// The next member in turn among those that `may` have it.
-    pub(crate) fn next_of(&mut self, count: usize, mut may: impl FnMut(usize) -> bool) -> Option<MemberIndex> {
-        for step in 0..count {
-            let at = (self.next + step) % count;
-            if may(at) {
-                self.next = at + 1;
-                return Some(MemberIndex(at as u32));
-            }
-        }
-        None
-    }
-}
-
 impl Choose for RoundRobin {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
-        to_or_wait(self.next_of(ask.signals.len(), |at| ask.signals[at].can_take(ask.now_ms)))
+        let count = ask.signals.len();
+        for step in 0..count {
+            let at = (self.next + step) % count;
+            if ask.signals[at].can_take(ask.now_ms) {
+                self.next = at + 1;
+                return Pick::To(MemberIndex(at as u32));
+            }
+        }
+        Pick::Wait
     }
 }
 

@@ -7,8 +7,8 @@ use crate::signals::Signals;
 /// Backlogs within one such step count as equal: a socket's buffer is no measure of one message.
 const STEP_BYTES: u64 = 4096;
 
-/// The member with the least socket backlog, among those the one that reports the least work waiting, among those in turn.
-/// Without backlog and reports it is round robin.
+/// The member with the least socket backlog, among those the one that reports the least work waiting, among those in
+/// turn. Without backlog and reports it is round robin.
 pub(crate) fn choose(ask: &Ask<'_>) -> Option<MemberIndex> {
     let (late, early) = ask.signals.split_at(ask.turn.min(ask.signals.len()));
     let places = (late.len()..).zip(early).chain(late.iter().enumerate());

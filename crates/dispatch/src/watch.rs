@@ -1,12 +1,10 @@
 //! What the owner of a group asks about its members besides whom to choose.
 
-use crate::blind::{JUDGED_AFTER, median_service_ms};
 use crate::choose::Crew;
-use crate::declaration::Acknowledges;
 use crate::index::MemberIndex;
 use crate::member::Member;
 use crate::members::Members;
-use crate::signals::{Judgement, Signals};
+use crate::signals::Signals;
 use crate::time::{ms, us};
 use crate::view::{Counters, Event, MemberView};
 
@@ -23,8 +21,8 @@ impl Members {
         })
     }
 
-    /// When a member that gets nothing for now (paused, or back from a stall) opens again: ask for what waits then. None:
-    /// no such member.
+    /// When a member that gets nothing for now (paused, or back from a stall) opens again: ask for what waits then.
+    /// None: no such member.
     pub fn next_turn_us(&self, now_us: u64) -> Option<u64> {
         let now_ms = ms(now_us);
         let opens = self.signals.iter().filter(|signals| signals.limit > 0 && signals.opens_at_ms > now_ms);
@@ -75,37 +73,6 @@ impl Members {
     /// What somebody should know, once.
     pub fn take_event(&mut self) -> Option<Event> {
         self.event.take()
-    }
-
-    /// Whether the acknowledgements of a member still look like work, looked at now and then.
-    pub(crate) fn judge_sight(&mut self, place: usize, now_ms: f64) {
-        let Some(one) = self.members[place].as_mut() else { return };
-        let is_due = one.acknowledged % JUDGED_AFTER == 0;
-        if !is_due || self.signals[place].judgement == Judgement::Batch || one.has_report(now_ms) {
-            return;
-        }
-        let median_ms = median_service_ms(&self.signals, place, &mut self.scratch);
-        let near_zero_ms = self.parameters.blind_ms.max(self.parameters.blind_share * median_ms);
-        let signals = &mut self.signals[place];
-        // Who declares that it acknowledges on receipt sees with its reports only.
-        let is_blind = one.declaration.acknowledges == Acknowledges::Received
-            || one.blindness.judge(signals.is_blind, signals.service_ms, near_zero_ms, now_ms);
-        if is_blind == signals.is_blind {
-            return;
-        }
-        signals.is_blind = is_blind;
-        self.recount();
-        if is_blind {
-            self.note_blind(MemberIndex(place as u32));
-        }
-    }
-
-    fn note_blind(&mut self, member: MemberIndex) {
-        self.counters.blind_members += 1;
-        if !self.has_warned {
-            self.has_warned = true;
-            self.event = Some(Event::AcknowledgesOnReceipt { member });
-        }
     }
 }
 

@@ -22,8 +22,8 @@ pub struct Work {
 pub enum Pick {
     /// Send it to this member now, then say so with `sent`.
     To(MemberIndex),
-    /// No member may have it now: leave it at the head of the queue. Ask again after an acknowledgement, a report, a join, or
-    /// at `Members::next_turn_us`.
+    /// No member may have it now: leave it at the head of the queue. Ask again after an acknowledgement, a report, a
+    /// join, or at `Members::next_turn_us`.
     Wait,
     /// Only this message must wait: its key is bound to a member that cannot have it now. Ask for the next message, but
     /// not for another one of the same key before this one.

@@ -306,8 +306,8 @@ impl<'a> World<'a> {
         self.push(fate.ack_ms, ack);
     }
 
-    /// Under `key-ordered` a message of a key begins after all earlier ones of the key have been finished or are with the
-    /// same member.
+    /// Under `key-ordered` a message of a key begins after all earlier ones of the key have been finished or are with
+    /// the same member.
     fn note_order(&mut self, message: usize, finish_ms: f64) {
         if !matches!(self.policy, Policy::Of { strategy: Strategy::KeyOrdered, .. }) || self.scenario.workers > 1 {
             return;

@@ -17,9 +17,8 @@ pub struct Server {
 /// What becomes of one message.
 #[derive(Clone, Copy)]
 pub struct Fate {
-    pub arrival_ms: f64,
     pub finish_ms: f64,
-    /// When its acknowledgement is read, if it is sent when finished, and if it is sent at once.
+    /// When its acknowledgement is read.
     pub ack_ms: f64,
     /// The way there and back as the kernel may see it.
     pub wire_ms: f64,
@@ -65,7 +64,7 @@ impl Server {
             ack_ms = ack_ms.max(self.last_ack_ms);
             self.last_ack_ms = ack_ms;
         }
-        Fate { arrival_ms, finish_ms, ack_ms, wire_ms: there_ms + back_ms }
+        Fate { finish_ms, ack_ms, wire_ms: there_ms + back_ms }
     }
 
     /// When a message sent now would be finished, for who knows everything.
