@@ -1,4 +1,5 @@
-//! What choosing a member costs, and what a message costs in all. `cargo bench -p lapwing-dispatch --bench pick [-- STRATEGY]`.
+//! What choosing a member costs, and what a message costs in all. `cargo bench -p lapwing-dispatch --bench pick [--
+//! STRATEGY]`.
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -6,7 +7,8 @@ use std::time::Duration;
 
 use lapwing_dispatch::{Declaration, MemberIndex, Members, Parameters, Pick, Stamps, Strategy, Ticket, Work};
 
-/// Nanoseconds on the CPU per call of `work`, over so many rounds; the best of seven runs, because the machine is shared.
+/// Nanoseconds on the CPU per call of `work`, over so many rounds; the best of seven runs, because the machine is
+/// shared.
 fn best_ns(rounds: u32, mut work: impl FnMut(u32)) -> f64 {
     let run = |_| {
         let start = on_cpu();
@@ -43,7 +45,12 @@ impl Group {
     }
 
     fn work(&self) -> Work {
-        Work { is_critical: self.nth % 10 == 0, key: Some(self.nth % 997), client: self.nth % 101, ..Work::default() }
+        Work {
+            is_critical: self.nth.is_multiple_of(10),
+            key: Some(self.nth % 997),
+            client: self.nth % 101,
+            ..Work::default()
+        }
     }
 
     /// One message from pick to acknowledgement; `count` members have about one and a half on average.
@@ -51,16 +58,16 @@ impl Group {
         self.nth += 1;
         self.now_us += 10_000 / count;
         let work = self.work();
-        if let Pick::To(member) = self.members.pick(&work, 3, self.now_us) {
-            if let Some(ticket) = self.members.sent(member, &work, self.now_us) {
-                self.sent.push_back((member, ticket, self.now_us));
-            }
+        if let Pick::To(member) = self.members.pick(&work, 3, self.now_us)
+            && let Some(ticket) = self.members.sent(member, &work, self.now_us)
+        {
+            self.sent.push_back((member, ticket, self.now_us));
         }
-        if self.sent.len() as u64 > count * 3 / 2 {
-            if let Some((member, ticket, written_us)) = self.sent.pop_front() {
-                let stamps = Stamps { written_us, read_us: self.now_us };
-                self.members.acknowledged(member, ticket, stamps);
-            }
+        if self.sent.len() as u64 > count * 3 / 2
+            && let Some((member, ticket, written_us)) = self.sent.pop_front()
+        {
+            let stamps = Stamps { written_us, read_us: self.now_us };
+            self.members.acknowledged(member, ticket, stamps);
         }
     }
 }

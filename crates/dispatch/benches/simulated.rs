@@ -44,6 +44,9 @@ fn table(name: &str, scenario: &Scenario, strategies: &[String]) {
     row("lef, stalled members kicked", over(&SEEDS, scenario, Policy::kicking(Strategy::Lef)));
 }
 
+/// A scenario at an offered load.
+type AtLoad = fn(f64) -> Scenario;
+
 fn proxied(load: f64) -> Scenario {
     Scenario { proxied: true, ..Scenario::hetero(load) }
 }
@@ -52,7 +55,7 @@ fn main() {
     // Cargo itself adds `--bench`.
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with('-'));
     let (wanted, strategies) = (arguments.next(), arguments.collect::<Vec<_>>());
-    let scenarios: [(&str, fn(f64) -> Scenario, &[f64]); 6] = [
+    let scenarios: [(&str, AtLoad, &[f64]); 6] = [
         ("hetero", Scenario::hetero, &[0.5, 0.7, 0.9]),
         ("mild", Scenario::mild, &[0.7]),
         ("equal", Scenario::equal, &[0.7]),

@@ -50,10 +50,10 @@ impl Choose for Sticky {
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
         let kept = &mut self.of[Self::place(ask.work)];
         let signals = kept.and_then(|member| ask.signals.get(member.slot()));
-        if let (Some(member), Some(signals)) = (*kept, signals) {
-            if signals.can_take(ask.now_ms) {
-                return Pick::To(member);
-            }
+        if let (Some(member), Some(signals)) = (*kept, signals)
+            && signals.can_take(ask.now_ms)
+        {
+            return Pick::To(member);
         }
         let is_new = signals.is_none();
         let drawn = ask.draw();

@@ -44,10 +44,11 @@ impl Horizon {
         self.free_at_ms.first().copied().unwrap_or(0.0)
     }
 
-    /// Begins anew: all workers free at `from_ms`, then every message of `flight` that arrived after `seen_ms` one by one.
+    /// Begins anew: all workers free at `from_ms`, then every message of `flight` that arrived after `seen_ms` one by
+    /// one.
     ///
-    /// `seen_ms`: what arrived before is in `from_ms` already (a report counted it). `net_ms`: on the way to the member.
-    /// `service_ms`: work of one worker on one message.
+    /// `seen_ms`: what arrived before is in `from_ms` already (a report counted it). `net_ms`: on the way to the
+    /// member. `service_ms`: work of one worker on one message.
     pub(crate) fn replay(
         &mut self,
         flight: &Flight,
@@ -67,8 +68,8 @@ impl Horizon {
             head_finish_ms = Some(from_ms.max(head.sent_ms + net_ms) + service_ms);
         }
         let workers = self.free_at_ms.len();
-        let mut at_work = before as usize;
-        for sent in tail.filter(|sent| sent.sent_ms + net_ms > seen_ms) {
+        let unseen = tail.filter(|sent| sent.sent_ms + net_ms > seen_ms);
+        for (at_work, sent) in (before as usize..).zip(unseen) {
             let arrival_ms = sent.sent_ms + net_ms;
             let finish_ms = if workers > 1 && at_work < workers && arrival_ms < from_ms {
                 // One of several at work since it came: on average half of it is done.
@@ -78,7 +79,6 @@ impl Horizon {
             } else {
                 self.add(arrival_ms, service_ms)
             };
-            at_work += 1;
             head_finish_ms.get_or_insert(finish_ms);
         }
         Replayed { free_at_ms: self.earliest(), head_finish_ms: head_finish_ms.unwrap_or(from_ms) }
