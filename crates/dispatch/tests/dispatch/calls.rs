@@ -13,7 +13,13 @@ enum Call {
     Send { work: (bool, bool, Option<u64>, u64), backlog: usize, times: u8 },
     Acknowledge { nth: usize, written_us: u64, read_us: u64, twice: bool },
     Withdraw { nth: usize },
-    Report { nth: usize, queue: Option<u64>, service_us: Option<u64>, rate_per_s: Option<u64>, is_paused: Option<bool> },
+    Report {
+        nth: usize,
+        queue: Option<u64>,
+        service_us: Option<u64>,
+        rate_per_s: Option<u64>,
+        is_paused: Option<bool>,
+    },
     Rtt { nth: usize, is_probe: bool, rtt_us: u64 },
     Unsent { nth: usize, bytes: u64 },
     Wait { us: u64 },
@@ -45,11 +51,13 @@ fn call() -> impl Strategy_<Value = Call> {
         ),
         1 => any::<usize>().prop_map(|nth| Call::Withdraw { nth }),
         2 => (
-            0_usize..8, prop::option::of(number()), prop::option::of(number()), prop::option::of(number()), any::<Option<bool>>()
+            0_usize..8, prop::option::of(number()), prop::option::of(number()), prop::option::of(number()),
+            any::<Option<bool>>()
         ).prop_map(|(nth, queue, service_us, rate_per_s, is_paused)| Call::Report {
             nth, queue, service_us, rate_per_s, is_paused,
         }),
-        2 => (0_usize..8, any::<bool>(), number()).prop_map(|(nth, is_probe, rtt_us)| Call::Rtt { nth, is_probe, rtt_us }),
+        2 => (0_usize..8, any::<bool>(), number())
+            .prop_map(|(nth, is_probe, rtt_us)| Call::Rtt { nth, is_probe, rtt_us }),
         1 => (0_usize..8, number()).prop_map(|(nth, bytes)| Call::Unsent { nth, bytes }),
         4 => prop_oneof![0_u64..50_000, Just(0), Just(3_600_000_000)].prop_map(|us| Call::Wait { us }),
         1 => (0_u64..1_000_000).prop_map(|us| Call::SetBack { us }),
