@@ -13,13 +13,7 @@ enum Call {
     Send { work: (bool, bool, Option<u64>, u64), backlog: usize, times: u8 },
     Acknowledge { nth: usize, written_us: u64, read_us: u64, twice: bool },
     Withdraw { nth: usize },
-    Report {
-        nth: usize,
-        queue: Option<u64>,
-        service_us: Option<u64>,
-        rate_per_s: Option<u64>,
-        is_paused: Option<bool>,
-    },
+    Report { nth: usize, queue: Option<u64>, service_us: Option<u64>, rate: Option<u64>, is_paused: Option<bool> },
     Rtt { nth: usize, is_probe: bool, rtt_us: u64 },
     Unsent { nth: usize, bytes: u64 },
     Wait { us: u64 },
@@ -53,8 +47,8 @@ fn call() -> impl Strategy_<Value = Call> {
         2 => (
             0_usize..8, prop::option::of(number()), prop::option::of(number()), prop::option::of(number()),
             any::<Option<bool>>()
-        ).prop_map(|(nth, queue, service_us, rate_per_s, is_paused)| Call::Report {
-            nth, queue, service_us, rate_per_s, is_paused,
+        ).prop_map(|(nth, queue, service_us, rate, is_paused)| Call::Report {
+            nth, queue, service_us, rate, is_paused,
         }),
         2 => (0_usize..8, any::<bool>(), number())
             .prop_map(|(nth, is_probe, rtt_us)| Call::Rtt { nth, is_probe, rtt_us }),
@@ -122,10 +116,10 @@ impl Model {
                     assert!(!self.members.withdrawn(member, ticket, self.now_us));
                 }
             }
-            Call::Report { nth, queue, service_us, rate_per_s, is_paused } => {
+            Call::Report { nth, queue, service_us, rate, is_paused } => {
                 let Some(member) = self.member(nth) else { return };
                 let refused = self.members.counters().reports_refused;
-                let report = Report { queue, service_us, rate_per_s, is_paused };
+                let report = Report { queue, service_us, rate_per_s: rate, is_paused };
                 let result = self.members.report(member, &report, self.now_us);
                 assert_eq!(self.members.counters().reports_refused, refused + u64::from(result.is_err()));
             }
