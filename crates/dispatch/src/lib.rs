@@ -13,7 +13,8 @@
 //! - A message is the queue's or one member's. The queue, the epochs of members and what is moved are the caller's;
 //!   here a [`Ticket`] is known until it is acknowledged, withdrawn or its member leaves, and never again.
 //! - Everything a client says is doubted: reports have ranges, acknowledgements without a message are counted, and who
-//!   acknowledges on receipt gets its fair turn only.
+//!   acknowledges on receipt gets its fair turn only; with enough of them, so does everybody who does not report. Far
+//!   away some are never found: docs/decisions/0019 says how bad that can be.
 //!
 //! # How the owner of a group drives it
 //!
