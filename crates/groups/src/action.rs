@@ -1,0 +1,70 @@
+//! What a group wants done.
+
+use lapwing_codec::QoS;
+
+use crate::assignment::{AssignmentId, Epoch};
+use crate::counters::DropReason;
+use crate::facts::Facts;
+
+/// One thing to do. Actions are to be carried out in their order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action<K, M> {
+    /// Hand a message to a member's shard.
+    Send(Delivery<K, M>),
+    /// The member has stalled: send it DISCONNECT and close its connection, which then ends with `lost` like any other.
+    Kick {
+        /// Whom.
+        member: K,
+        /// Only this connection.
+        epoch: Epoch,
+    },
+    /// Publish the message to the group's dead-letter topic.
+    DeadLetter {
+        /// The message.
+        message: M,
+        /// Its numbers.
+        facts: Facts,
+        /// Why it was not delivered.
+        reason: DropReason,
+    },
+    /// Tell an operator.
+    Notice(Notice<K>),
+}
+
+/// A message for a member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery<K, M> {
+    /// Whose it is now.
+    pub to: K,
+    /// For this connection only: if it is over, the message is to be forgotten, and the `lost` of that connection brings it
+    /// back here.
+    pub epoch: Epoch,
+    /// By which its end is reported; None: QoS 0, nothing is to be reported.
+    pub assignment: Option<AssignmentId>,
+    /// The message.
+    pub message: M,
+    /// The lesser of its own and the member's.
+    pub qos: QoS,
+    /// An earlier member may have had it. This is no retransmission on the same connection: DUP stays 0 [MQTT-3.3.1-3].
+    pub is_repeated: bool,
+}
+
+/// What an operator should know.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Notice<K> {
+    /// More work waits than the group is set to bear.
+    FellBehind {
+        /// Seconds of work; None: nobody is here to do it.
+        backlog_s: Option<f64>,
+    },
+    /// Half of that or less waits now.
+    CaughtUp {
+        /// Seconds of work; None: nothing waits and nobody is here.
+        backlog_s: Option<f64>,
+    },
+    /// A member acknowledges on receipt and gets its fair turn only; said once per group.
+    AcknowledgesOnReceipt {
+        /// Who.
+        member: K,
+    },
+}

@@ -1,0 +1,27 @@
+//! One message of a group, wherever it is.
+
+use crate::facts::{Facts, Lane};
+
+/// Where a message stands among those that wait: lane first, then in the order in which the group was given them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub(crate) lane: Lane,
+    pub(crate) nth: u64,
+}
+
+/// A message with what has to be known of it.
+#[derive(Debug)]
+pub(crate) struct Entry<M> {
+    pub(crate) message: M,
+    pub(crate) facts: Facts,
+    /// The how manieth message of the group it is: its rank for good, however often it moves.
+    pub(crate) nth: u64,
+    /// It was written to a member that did not acknowledge it: whoever gets it next may be the second.
+    pub(crate) was_written: bool,
+}
+
+impl<M> Entry<M> {
+    pub(crate) fn place(&self) -> Place {
+        Place { lane: self.facts.lane, nth: self.nth }
+    }
+}

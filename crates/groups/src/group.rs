@@ -1,0 +1,221 @@
+//! One consumer group: what comes in, who gets it.
+
+use std::hash::Hash;
+
+use lapwing_codec::QoS;
+use lapwing_dispatch::{Choose, MemberIndex, Members, Parameters, Pick, Strategy};
+
+use crate::action::{Action, Delivery};
+use crate::assignment::{Assignment, AssignmentId};
+use crate::counters::{Counters, DropReason};
+use crate::entry::Entry;
+use crate::facts::{Facts, Lane};
+use crate::queue::Queue;
+use crate::roster::Roster;
+use crate::settings::Settings;
+
+/// One consumer group on the shard that owns it. See the crate's page for how the node drives it.
+///
+/// `K`: a session's key. `M`: a handle to a message, cheap to clone.
+pub struct Group<K, M> {
+    pub(crate) settings: Settings,
+    pub(crate) members: Members,
+    pub(crate) roster: Roster<K, M>,
+    pub(crate) queue: Queue<M>,
+    pub(crate) counters: Counters,
+    pub(crate) actions: Vec<Action<K, M>>,
+    next_nth: u64,
+    next_assignment: u64,
+    /// When stalls and the backlog are looked at again; None: there is nothing to look at.
+    pub(crate) check_at_us: Option<u64>,
+    pub(crate) is_behind: bool,
+}
+
+impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
+    /// A group without members and messages. `seed`: the same seed and the same events give the same actions.
+    pub fn new(settings: Settings, strategy: Strategy, parameters: Parameters, seed: u64) -> Group<K, M> {
+        Group {
+            settings,
+            members: Members::new(strategy, parameters, seed),
+            roster: Roster::new(),
+            queue: Queue::new(settings.expired),
+            counters: Counters::default(),
+            actions: Vec::new(),
+            next_nth: 0,
+            next_assignment: 0,
+            check_at_us: None,
+            is_behind: false,
+        }
+    }
+
+    /// A message for the group. QoS 0 is bound at once or dropped; others wait until somebody may have them.
+    pub fn publish(&mut self, message: M, facts: Facts, now_us: u64) {
+        self.counters.published += 1;
+        let entry = Entry { message, facts, nth: self.next_nth, was_written: false };
+        self.next_nth += 1;
+        let ended = facts.end(self.settings.expired).filter(|&(at_us, _)| at_us <= now_us);
+        if let Some((_, reason)) = ended {
+            return self.end_late(entry, reason);
+        }
+        if !facts.qos.is_acknowledged() {
+            return self.pass_on(entry, now_us);
+        }
+        if !self.takes_messages() {
+            return self.drop_entry(entry, DropReason::GroupEmpty);
+        }
+        let pick = self.queue.is_clear().then(|| self.members.pick(&facts.work(facts.qos), 1, now_us));
+        let unbound = match pick {
+            Some(Pick::To(member)) => self.bind(entry, member, now_us),
+            _ => Err(entry),
+        };
+        if let Err(entry) = unbound {
+            self.enqueue(entry, pick, now_us);
+        }
+    }
+
+    /// What is to be done now, in its order.
+    pub fn take_actions(&mut self) -> std::vec::Drain<'_, Action<K, M>> {
+        self.actions.drain(..)
+    }
+
+    /// Whether anything is to be done now.
+    pub fn has_actions(&self) -> bool {
+        !self.actions.is_empty()
+    }
+
+    /// Whether messages should be given to it: it has members, or is durable.
+    pub fn takes_messages(&self) -> bool {
+        self.settings.is_durable || self.roster.members() > 0
+    }
+
+    /// Whether it can be thrown away: it takes no messages and nobody has any of it.
+    pub fn is_over(&self) -> bool {
+        !self.takes_messages() && self.roster.is_empty()
+    }
+
+    /// What it is set to.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Other settings from now on. What waits beyond new bounds is dropped, and all that waits in a group that is durable
+    /// no more and has no member.
+    pub fn set_settings(&mut self, settings: Settings, now_us: u64) {
+        self.settings = settings;
+        self.queue.set_expired(settings.expired);
+        self.pump(now_us);
+        self.wind_up(now_us);
+        self.trim(settings.queue_messages_max, settings.queue_bytes_max);
+        self.arm(now_us);
+    }
+
+    /// Another strategy from now on; what is known of the members stays.
+    pub fn set_strategy(&mut self, strategy: Strategy, now_us: u64) {
+        self.members.set_strategy(strategy);
+        self.queue.keys().wake_all();
+        self.pump(now_us);
+    }
+
+    /// A strategy of the caller's own.
+    pub fn set_chooser(&mut self, chooser: Box<dyn Choose>, now_us: u64) {
+        self.members.set_chooser(chooser);
+        self.queue.keys().wake_all();
+        self.pump(now_us);
+    }
+
+    /// Other numbers for the strategy.
+    pub fn set_parameters(&mut self, parameters: Parameters, now_us: u64) {
+        self.members.set_parameters(parameters);
+        self.queue.keys().wake_all();
+        self.pump(now_us);
+    }
+
+    /// Binds what waits to whoever may have it, until nobody may. Critical goes first; bulk is asked for even when critical
+    /// waits, because it may go to members that critical work is kept from.
+    pub(crate) fn pump(&mut self, now_us: u64) {
+        self.end_waits(now_us);
+        if self.members.crew().here == 0 {
+            return;
+        }
+        for lane in Lane::ALL {
+            while let Some((place, facts)) = self.queue.next(lane) {
+                let pick = self.members.pick(&facts.work(facts.qos), self.queue.len(), now_us);
+                match (pick, facts.key) {
+                    (Pick::To(member), _) => {
+                        let Some(entry) = self.queue.take(place) else { break };
+                        if let Err(entry) = self.bind(entry, member, now_us) {
+                            return self.queue.put_back(entry);
+                        }
+                    }
+                    (Pick::Park, Some(key)) => self.queue.park(place, key),
+                    // What has no key has nobody to wait for but everybody.
+                    (Pick::Wait | Pick::Park, _) => break,
+                }
+            }
+        }
+    }
+
+    /// QoS 0: to whoever may have it now.
+    fn pass_on(&mut self, entry: Entry<M>, now_us: u64) {
+        let pick = self.members.pick(&entry.facts.work(QoS::AtMostOnce), self.queue.len(), now_us);
+        let unbound = match pick {
+            Pick::To(member) => self.bind(entry, member, now_us),
+            Pick::Wait | Pick::Park => Err(entry),
+        };
+        if let Err(entry) = unbound {
+            let is_empty = self.members.crew().here == 0;
+            self.drop_entry(entry, if is_empty { DropReason::GroupEmpty } else { DropReason::GroupBusy });
+        }
+    }
+
+    /// Waits, with the others if there are any; whatever may be bound is, then somebody gives way if there is no room.
+    ///
+    /// `asked`: what dispatch has said to it just now.
+    fn enqueue(&mut self, entry: Entry<M>, asked: Option<Pick>, now_us: u64) {
+        let (messages, bytes) = (self.queue.len(), self.queue.bytes());
+        let (place, Facts { key, bytes: size, .. }) = (entry.place(), entry.facts);
+        self.queue.push(entry);
+        self.arm(now_us);
+        match (asked, key) {
+            (None, _) => self.pump(now_us),
+            (Some(Pick::Park), Some(key)) => self.queue.park(place, key),
+            (Some(_), _) => {}
+        }
+        if size > self.settings.queue_bytes_max {
+            // It would drive out all others and then itself.
+            if let Some(entry) = self.queue.take(place) {
+                self.drop_entry(entry, DropReason::QueueFull);
+            }
+        }
+        // What came back from members may lie above the bounds; it is never a reason to drop more than what came in.
+        self.trim(self.settings.queue_messages_max.max(messages), self.settings.queue_bytes_max.max(bytes));
+    }
+
+    /// Makes the message the member's whom dispatch has just named; gives it back if nobody is there.
+    fn bind(&mut self, entry: Entry<M>, place: MemberIndex, now_us: u64) -> Result<(), Entry<M>> {
+        let Some(member) = self.roster.at(place) else { return Err(entry) };
+        let qos = entry.facts.qos.min(member.terms.qos_max);
+        let ticket = self.members.sent(place, &entry.facts.work(qos), now_us);
+        let id = AssignmentId(self.next_assignment);
+        self.next_assignment += 1;
+        self.counters.redelivered += u64::from(entry.was_written);
+        member.tally.bound += 1;
+        self.actions.push(Action::Send(Delivery {
+            to: member.key,
+            epoch: member.epoch,
+            assignment: qos.is_acknowledged().then_some(id),
+            message: entry.message.clone(),
+            qos,
+            is_repeated: entry.was_written,
+        }));
+        if qos.is_acknowledged() {
+            member.assigned.insert(id, Assignment::new(entry, qos, member.epoch, ticket));
+            self.arm(now_us);
+        } else {
+            member.tally.missed += u64::from(entry.facts.is_missed(now_us));
+            self.counters.unacknowledged += 1;
+            self.count_missed(&entry.facts, now_us);
+        }
+        Ok(())
+    }
+}

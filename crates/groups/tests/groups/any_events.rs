@@ -1,0 +1,207 @@
+//! Any events in any order, with clients all over the place: the rules hold after every step.
+
+use lapwing_codec::QoS;
+use lapwing_dispatch::{Declaration, Strategy};
+use lapwing_groups::{Expired, Facts, Lane, Overflow, Settings, Terms};
+use proptest::prelude::*;
+use proptest::strategy::Strategy as Strategy_;
+
+use crate::world::World;
+
+#[derive(Clone, Debug)]
+enum Step {
+    Publish {
+        qos: QoS,
+        is_critical: bool,
+        key: Option<u64>,
+        deadline_us: Option<u64>,
+        expiry_us: Option<u64>,
+        bytes: u64,
+    },
+    Connect(Terms),
+    Arrive {
+        nth: usize,
+        count: usize,
+    },
+    Write {
+        nth: usize,
+        count: usize,
+    },
+    Answer {
+        nth: usize,
+        which: usize,
+        is_refused: bool,
+    },
+    CannotHave(usize),
+    Hear {
+        nth: usize,
+        count: usize,
+    },
+    HearAgain(usize),
+    Disconnect(usize),
+    ComeBack(usize),
+    TakenOver(usize),
+    Subscribe(usize, QoS),
+    Unsubscribe(usize),
+    End(usize),
+    Wait(u64),
+    Tick,
+    Strategy(usize),
+    Set(Settings),
+}
+
+fn qos() -> impl Strategy_<Value = QoS> {
+    prop_oneof![1 => Just(QoS::AtMostOnce), 4 => Just(QoS::AtLeastOnce), 3 => Just(QoS::ExactlyOnce)]
+}
+
+fn terms() -> impl Strategy_<Value = Terms> {
+    let granted = prop_oneof![1 => Just(QoS::AtMostOnce), 1 => Just(QoS::AtLeastOnce), 5 => Just(QoS::ExactlyOnce)];
+    (1_u16..5, 0_u64..6, any::<bool>(), granted).prop_map(|(receive_max, identity, is_processed, qos_max)| {
+        let declare = if is_processed { Declaration::processed } else { Declaration::standard };
+        Terms { declaration: declare(identity, receive_max), qos_max }
+    })
+}
+
+fn settings() -> impl Strategy_<Value = Settings> {
+    let expired = prop_oneof![Just(Expired::Deliver), Just(Expired::Drop), Just(Expired::DeadLetter)];
+    let overflow = prop_oneof![Just(Overflow::DropOldest), Just(Overflow::DropNewest)];
+    let behind_s = prop_oneof![Just(0.0), Just(0.1)];
+    (any::<bool>(), 0_usize..12, 0_u64..60, overflow, expired, behind_s).prop_map(
+        |(is_durable, queue_messages_max, queue_bytes_max, overflow, expired, behind_s)| Settings {
+            is_durable,
+            queue_messages_max,
+            queue_bytes_max,
+            overflow,
+            expired,
+            behind_s,
+        },
+    )
+}
+
+fn publish() -> impl Strategy_<Value = Step> {
+    let time_us = || prop::option::weighted(0.3, prop_oneof![0_u64..5_000, 0_u64..3_000_000]);
+    (qos(), prop::bool::weighted(0.3), prop::option::of(0_u64..3), time_us(), time_us(), 0_u64..20).prop_map(
+        |(qos, is_critical, key, deadline_us, expiry_us, bytes)| Step::Publish {
+            qos,
+            is_critical,
+            key,
+            deadline_us,
+            expiry_us,
+            bytes,
+        },
+    )
+}
+
+fn step() -> impl Strategy_<Value = Step> {
+    let some = || 0_usize..8;
+    prop_oneof![
+        12 => publish(),
+        2 => terms().prop_map(Step::Connect),
+        8 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Arrive { nth, count }),
+        8 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Write { nth, count }),
+        8 => (some(), some(), prop::bool::weighted(0.1)).prop_map(
+            |(nth, which, is_refused)| Step::Answer { nth, which, is_refused }
+        ),
+        1 => some().prop_map(Step::CannotHave),
+        12 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Hear { nth, count }),
+        3 => any::<usize>().prop_map(Step::HearAgain),
+        2 => some().prop_map(Step::Disconnect),
+        3 => some().prop_map(Step::ComeBack),
+        1 => some().prop_map(Step::TakenOver),
+        1 => (some(), qos()).prop_map(|(nth, qos)| Step::Subscribe(nth, qos)),
+        1 => some().prop_map(Step::Unsubscribe),
+        1 => some().prop_map(Step::End),
+        4 => prop_oneof![0_u64..2_000, 0_u64..800_000].prop_map(Step::Wait),
+        4 => Just(Step::Tick),
+        1 => (0..Strategy::ALL.len()).prop_map(Step::Strategy),
+        1 => settings().prop_map(Step::Set),
+    ]
+}
+
+impl World {
+    fn nth(&self, nth: usize) -> Option<usize> {
+        (!self.clients.is_empty()).then(|| nth % self.clients.len())
+    }
+
+    fn step(&mut self, step: &Step) {
+        let nth = match *step {
+            Step::Arrive { nth, .. } | Step::Write { nth, .. } | Step::Answer { nth, .. } | Step::Hear { nth, .. } => {
+                nth
+            }
+            Step::CannotHave(nth) | Step::Disconnect(nth) | Step::ComeBack(nth) | Step::TakenOver(nth) => nth,
+            Step::Subscribe(nth, _) | Step::Unsubscribe(nth) | Step::End(nth) => nth,
+            _ => return self.step_of_group(step),
+        };
+        let Some(at) = self.nth(nth) else { return };
+        let now_us = self.now_us;
+        match *step {
+            Step::Arrive { count, .. } => (0..count).for_each(|_| self.clients[at].arrive()),
+            Step::Write { count, .. } => (0..count).for_each(|_| self.write(at)),
+            Step::Hear { count, .. } => (0..count).for_each(|_| self.hear(at)),
+            Step::Answer { which, is_refused, .. } => self.clients[at].answer(which, is_refused, now_us),
+            Step::CannotHave(_) => self.clients[at].cannot_have(),
+            Step::Disconnect(_) => self.clients[at].disconnect(),
+            Step::ComeBack(_) => self.clients[at].come_back(),
+            Step::TakenOver(_) => self.clients[at].taken_over(),
+            Step::Subscribe(_, qos) => self.clients[at].subscribe(qos),
+            Step::Unsubscribe(_) => self.clients[at].unsubscribe(),
+            _ => self.clients[at].end(),
+        }
+    }
+
+    fn step_of_group(&mut self, step: &Step) {
+        match *step {
+            Step::Publish { qos, is_critical, key, deadline_us, expiry_us, bytes } => {
+                let lane = if is_critical { Lane::Critical } else { Lane::Bulk };
+                let ingress_us = self.now_us - 1_000.min(self.now_us);
+                let expires_at_us = expiry_us.map(|us| ingress_us + us);
+                let facts = Facts::new(qos, bytes, ingress_us);
+                self.publish(Facts { lane, key, deadline_us, expires_at_us, client: bytes, ..facts });
+            }
+            Step::Connect(terms) => self.add_client(terms),
+            Step::HearAgain(which) => self.hear_again(which),
+            Step::Wait(us) => self.now_us += us,
+            Step::Strategy(which) => self.set_strategy(Strategy::ALL[which]),
+            Step::Set(settings) => self.set(settings),
+            _ => self.tick(),
+        }
+    }
+}
+
+fn days(steps: usize) -> impl Strategy_<Value = (usize, Settings, Vec<Terms>, Vec<Step>)> {
+    let strategies = prop_oneof![3 => Just(0), 2 => 0..Strategy::ALL.len()];
+    (strategies, settings(), prop::collection::vec(terms(), 0..4), prop::collection::vec(step(), 1..steps))
+}
+
+fn live(mut world: World, terms: &[Terms], steps: &[Step]) {
+    terms.iter().for_each(|&terms| world.add_client(terms));
+    (0..terms.len()).for_each(|at| world.hear(at));
+    steps.iter().for_each(|step| world.step(step));
+    world.settle();
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_order_of_events_loses_doubles_or_misplaces_a_message((strategy, settings, terms, steps) in days(200)) {
+        live(World::new(settings, Strategy::ALL[strategy]), &terms, &steps);
+    }
+
+    #[test]
+    fn a_key_is_with_one_member_at_a_time((_, settings, mut terms, mut steps) in days(200)) {
+        let at_least_once = |terms: &mut Terms| terms.qos_max = QoS::AtLeastOnce;
+        terms.iter_mut().for_each(at_least_once);
+        for step in &mut steps {
+            match step {
+                Step::Publish { qos, .. } | Step::Subscribe(_, qos) => *qos = QoS::AtLeastOnce,
+                Step::Connect(terms) => at_least_once(terms),
+                Step::Strategy(_) => *step = Step::Tick,
+                _ => {}
+            }
+        }
+        let mut world = World::new(settings, Strategy::KeyOrdered);
+        world.is_strict = true;
+        live(world, &terms, &steps);
+    }
+}

@@ -1,0 +1,308 @@
+//! A group, its clients, and the ledger that the group is held against after every step.
+
+use lapwing_codec::QoS;
+use lapwing_dispatch::{Acknowledges, Parameters, Strategy};
+use lapwing_groups::{Action, Delivery, DropReason, Epoch, Expired, Facts, Group, Presence, Settings, Terms};
+
+use crate::client::{Client, Order, Word};
+use crate::ledger::{Ledger, Line, Message, State};
+
+pub struct World {
+    pub group: Group<u32, Message>,
+    pub clients: Vec<Client>,
+    pub ledger: Ledger,
+    pub settings: Settings,
+    pub now_us: u64,
+    /// Keys have had an order at some time: then others may pass.
+    pub was_ordered: bool,
+    /// Nothing but QoS 1 under `key-ordered`: a key is with one member at a time.
+    pub is_strict: bool,
+    /// What the owner knows: who is a member, and how.
+    known: Vec<Option<Presence>>,
+    kicked: Vec<(u32, Epoch)>,
+    next_key: u32,
+    /// What was heard already, to be said again.
+    pub heard: Vec<(u32, Epoch, Word)>,
+}
+
+impl World {
+    pub fn new(settings: Settings, strategy: Strategy) -> World {
+        World {
+            group: Group::new(settings, strategy, Parameters::default(), 7),
+            clients: Vec::new(),
+            ledger: Ledger::default(),
+            settings,
+            now_us: 1_000_000,
+            was_ordered: strategy == Strategy::KeyOrdered,
+            is_strict: false,
+            known: Vec::new(),
+            kicked: Vec::new(),
+            next_key: 0,
+            heard: Vec::new(),
+        }
+    }
+
+    pub fn add_client(&mut self, terms: Terms) {
+        self.clients.push(Client::new(self.next_key, terms));
+        self.known.push(None);
+        self.next_key += 1;
+    }
+
+    pub fn publish(&mut self, facts: Facts) {
+        let nth = self.ledger.lines.len();
+        let before = self.group.view(self.now_us);
+        self.ledger.lines.push(Line::new(nth, facts));
+        self.ledger.sums.published += 1;
+        self.group.publish(self.ledger.lines[nth].handle.clone(), facts, self.now_us);
+        let after = self.group.view(self.now_us);
+        let waited = before.critical + before.bulk;
+        assert!(after.critical + after.bulk <= self.settings.queue_messages_max.max(waited));
+        assert!(after.bytes <= self.settings.queue_bytes_max.max(before.bytes));
+        self.collect(Some(nth), true);
+    }
+
+    /// The owner hears the next word of a client.
+    pub fn hear(&mut self, at: usize) {
+        let Some((epoch, word)) = self.clients[at].words.pop_front() else { return };
+        let key = self.clients[at].key;
+        self.heard.push((key, epoch, word.clone()));
+        self.expect(key, epoch, &word);
+        self.tell(key, epoch, &word);
+        self.collect(None, false);
+    }
+
+    /// The owner hears again what it has heard; nothing may come of it.
+    pub fn hear_again(&mut self, which: usize) {
+        if self.heard.is_empty() {
+            return;
+        }
+        let (key, epoch, word) = self.heard[which % self.heard.len()].clone();
+        let is_done = self.known[key as usize].is_none_or(|presence| presence == Presence::Away);
+        match word {
+            // These would be news, if they came.
+            Word::Join(_) | Word::Unsubscribe => return,
+            Word::Lost(_) if !is_done => return,
+            Word::Acknowledged(..) | Word::Refused(_) | Word::Undeliverable(_) | Word::HandedBack(_) => {
+                self.ledger.sums.late += 1;
+            }
+            _ => {}
+        }
+        self.tell(key, epoch, &word);
+        self.collect(None, false);
+    }
+
+    /// What the word must do.
+    fn expect(&mut self, key: u32, epoch: Epoch, word: &Word) {
+        match word {
+            Word::Join(_) if self.kicked.contains(&(key, epoch)) => self.known[key as usize] = Some(Presence::Kicked),
+            Word::Join(_) => self.known[key as usize] = Some(Presence::Here),
+            Word::Lost(written) => {
+                self.ledger.lost(key, written);
+                self.change(key, |presence| if presence == Presence::Leaving { presence } else { Presence::Away });
+            }
+            Word::Back(_) => {
+                self.change(key, |presence| if presence == Presence::Leaving { presence } else { Presence::Here });
+            }
+            Word::Unsubscribe => self.change(key, |_| Presence::Leaving),
+            Word::End(written) => {
+                self.ledger.lost(key, written);
+                for nth in 0..self.ledger.lines.len() {
+                    if self.ledger.lines[nth].is_with(key) {
+                        self.ledger.end(nth, Some(DropReason::SessionEnded));
+                    }
+                }
+                self.known[key as usize] = None;
+            }
+            Word::Acknowledged(id, stamps) => match self.ledger.open(key, epoch, *id) {
+                Some(nth) => {
+                    let is_processed = self.terms(key).declaration.acknowledges == Acknowledges::Processed;
+                    let done_us = if is_processed { stamps.read_us } else { stamps.written_us };
+                    self.ledger.sums.acknowledged += 1;
+                    if self.ledger.lines[nth].is_missed(done_us) {
+                        self.ledger.miss(nth);
+                    }
+                    self.ledger.end(nth, None);
+                }
+                None => self.ledger.sums.late += 1,
+            },
+            Word::Refused(id) => match self.ledger.open(key, epoch, *id) {
+                Some(nth) => {
+                    self.ledger.sums.refused += 1;
+                    self.ledger.end(nth, None);
+                }
+                None => self.ledger.sums.late += 1,
+            },
+            Word::Undeliverable(id) => match self.ledger.open(key, epoch, *id) {
+                Some(nth) => self.ledger.end(nth, Some(DropReason::Undeliverable)),
+                None => self.ledger.sums.late += 1,
+            },
+            Word::HandedBack(id) => match self.ledger.open(key, epoch, *id) {
+                Some(nth) => {
+                    self.ledger.lines[nth].state = State::Waiting;
+                    self.ledger.sums.moved += 1;
+                }
+                None => self.ledger.sums.late += 1,
+            },
+        }
+        self.forget_who_left();
+    }
+
+    fn terms(&self, key: u32) -> Terms {
+        self.clients[key as usize].terms
+    }
+
+    fn change(&mut self, key: u32, to: impl Fn(Presence) -> Presence) {
+        let known = &mut self.known[key as usize];
+        *known = known.map(to);
+    }
+
+    fn forget_who_left(&mut self) {
+        for (key, known) in self.known.iter_mut().enumerate() {
+            let has_any = self.ledger.lines.iter().any(|line| line.is_with(key as u32));
+            if *known == Some(Presence::Leaving) && !has_any {
+                // With all that was known of it, that it was kicked too.
+                *known = None;
+                self.kicked.retain(|(kicked, _)| *kicked != key as u32);
+            }
+        }
+    }
+
+    fn tell(&mut self, key: u32, epoch: Epoch, word: &Word) {
+        use lapwing_groups::Written::These;
+        let (group, now_us) = (&mut self.group, self.now_us);
+        let late = group.counters().late_acknowledgements;
+        let had_it = match word {
+            Word::Join(terms) => return group.join(key, epoch, *terms, now_us),
+            Word::Lost(written) => return group.lost(key, epoch, These(written), now_us),
+            Word::Back(declaration) => return group.back(key, epoch, *declaration, now_us),
+            Word::Unsubscribe => return group.unsubscribe(key, epoch, now_us),
+            Word::End(written) => return group.end(key, epoch, These(written), now_us),
+            Word::Acknowledged(id, stamps) => group.acknowledged(key, epoch, *id, *stamps, now_us),
+            Word::Refused(id) => group.refused(key, epoch, *id, now_us),
+            Word::Undeliverable(id) => group.undeliverable(key, epoch, *id, now_us),
+            Word::HandedBack(id) => group.handed_back(key, epoch, *id, now_us),
+        };
+        assert_eq!(group.counters().late_acknowledgements, late + u64::from(!had_it));
+    }
+
+    pub fn tick(&mut self) {
+        self.group.tick(self.now_us);
+        assert!(self.group.next_wake_us(self.now_us).is_none_or(|at_us| at_us > self.now_us), "it would never sleep");
+        self.collect(None, false);
+    }
+
+    pub fn set(&mut self, settings: Settings) {
+        self.settings = settings;
+        self.group.set_settings(settings, self.now_us);
+        self.collect(None, true);
+    }
+
+    /// Not to `key-ordered` while a key is with two members: dispatch then loses count of it, and holds it for ever.
+    pub fn set_strategy(&mut self, strategy: Strategy) {
+        let (ledger, clients) = (&self.ledger, &self.clients);
+        let holders = |key| clients.iter().filter(|client| ledger.has_key(client.key, key)).count();
+        if strategy == Strategy::KeyOrdered && (0..3).any(|key| holders(key) > 1) {
+            return;
+        }
+        self.was_ordered |= strategy == Strategy::KeyOrdered;
+        self.group.set_strategy(strategy, self.now_us);
+        self.collect(None, false);
+    }
+
+    /// Carries out what the group wants, and holds it against the ledger.
+    ///
+    /// `published`: the message of this step. `may_overflow`: the queue may have got too full in this step.
+    fn collect(&mut self, published: Option<usize>, may_overflow: bool) {
+        let actions: Vec<_> = self.group.take_actions().collect();
+        self.note_dropped(published, may_overflow);
+        for action in actions {
+            match action {
+                Action::Send(delivery) => self.send(delivery),
+                Action::DeadLetter { message, reason, .. } => {
+                    assert_eq!(self.settings.expired, Expired::DeadLetter);
+                    assert_eq!(self.too_late(*message), Some(reason));
+                    self.ledger.too_late(*message, reason, true);
+                }
+                Action::Kick { member, epoch } => self.kick(member, epoch),
+                Action::Notice(_) => {}
+            }
+        }
+        self.compare();
+    }
+
+    fn too_late(&self, nth: usize) -> Option<DropReason> {
+        self.ledger.lines[nth].is_too_late(self.settings.expired, self.now_us)
+    }
+
+    /// Whoever waited and is let go of was dropped; why, the rules say.
+    fn note_dropped(&mut self, published: Option<usize>, may_overflow: bool) {
+        let has_members = self.known.iter().flatten().any(|presence| *presence != Presence::Leaving);
+        let is_over = !has_members && !self.settings.is_durable;
+        let is_here = self.known.contains(&Some(Presence::Here));
+        for nth in 0..self.ledger.lines.len() {
+            let line = &self.ledger.lines[nth];
+            assert!(line.state == State::Ended || line.state == State::Waiting || !line.is_let_go(), "lost: {nth}");
+            if line.state != State::Waiting || !line.is_let_go() {
+                continue;
+            }
+            let is_new = published == Some(nth);
+            match self.too_late(nth) {
+                Some(reason) => self.ledger.too_late(nth, reason, false),
+                None if is_new && !line.facts.qos.is_acknowledged() => {
+                    let reason = if is_here { DropReason::GroupBusy } else { DropReason::GroupEmpty };
+                    self.ledger.end(nth, Some(reason));
+                }
+                None if is_new && is_over => self.ledger.end(nth, Some(DropReason::GroupEmpty)),
+                None if is_over => self.ledger.end(nth, Some(DropReason::GroupEnded)),
+                None => {
+                    assert!(may_overflow, "message {nth} is lost");
+                    self.ledger.end(nth, Some(DropReason::QueueFull));
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, delivery: Delivery<u32, Message>) {
+        let nth = *delivery.message;
+        let facts = self.ledger.lines[nth].facts;
+        self.ledger.sent(&delivery, self.now_us);
+        let Delivery { to, epoch, assignment, qos, .. } = delivery;
+        assert_eq!(self.known[to as usize], Some(Presence::Here), "sent to who is not there");
+        assert_eq!(qos, facts.qos.min(delivery.qos));
+        let has_it = |client: &Client| client.key != to && client.has_or_will(nth);
+        assert!(!self.clients.iter().any(has_it), "two have {nth}");
+        let overtaken = |other: &Line| {
+            let is_before = other.facts.lane == facts.lane && *other.handle < nth && other.state == State::Waiting;
+            is_before && other.facts.qos.is_acknowledged() && (!self.was_ordered || other.facts.key == facts.key)
+        };
+        if facts.qos.is_acknowledged() && (!self.was_ordered || facts.key.is_some()) {
+            assert_eq!(self.ledger.count(overtaken), 0, "{nth} has overtaken");
+        }
+        let is_elsewhere = |other: &Line| {
+            other.facts.key == facts.key && matches!(other.state, State::With { .. }) && !other.is_with(to)
+        };
+        if self.is_strict && facts.key.is_some() {
+            assert_eq!(self.ledger.count(is_elsewhere), 0, "the key of {nth} is with two members");
+        }
+        self.clients[to as usize].orders.push_back(Order::Send { epoch, assignment, nth, qos });
+    }
+
+    fn kick(&mut self, member: u32, epoch: Epoch) {
+        assert!(!self.kicked.contains(&(member, epoch)), "kicked twice");
+        self.kicked.push((member, epoch));
+        self.ledger.sums.kicks += 1;
+        self.known[member as usize] = Some(Presence::Kicked);
+        self.clients[member as usize].orders.push_back(Order::Kick(epoch));
+    }
+
+    /// A client writes its next message to its socket.
+    pub fn write(&mut self, at: usize) {
+        let Some(held) = self.clients[at].write(self.now_us) else { return };
+        let line = &mut self.ledger.lines[held.nth];
+        let key = self.clients[at].key;
+        assert!(line.owner_of_qos_2.is_none_or(|owner| owner == key), "QoS 2 was written to two: {}", held.nth);
+        if held.qos == QoS::ExactlyOnce {
+            line.owner_of_qos_2 = Some(key);
+        }
+    }
+}
