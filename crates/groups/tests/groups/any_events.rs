@@ -1,8 +1,8 @@
 //! Any events in any order, with clients all over the place: the rules hold after every step.
 
 use lapwing_codec::QoS;
-use lapwing_dispatch::{Declaration, Strategy};
-use lapwing_groups::{Expired, Facts, Lane, Overflow, Settings, Terms};
+use lapwing_dispatch::{Declaration, Report, Strategy};
+use lapwing_groups::{AssignmentId, Epoch, Expired, Facts, Lane, Overflow, Settings, Terms};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Strategy_;
 
@@ -38,6 +38,16 @@ enum Step {
         count: usize,
     },
     HearAgain(usize),
+    Forge {
+        nth: usize,
+        epoch: u64,
+        id: u64,
+    },
+    Report {
+        nth: usize,
+        queue: Option<u64>,
+        is_paused: Option<bool>,
+    },
     Disconnect(usize),
     ComeBack(usize),
     TakenOver(usize),
@@ -105,6 +115,10 @@ fn step() -> impl Strategy_<Value = Step> {
         1 => some().prop_map(Step::CannotHave),
         12 => (some(), 1_usize..4).prop_map(|(nth, count)| Step::Hear { nth, count }),
         3 => any::<usize>().prop_map(Step::HearAgain),
+        2 => (some(), 0_u64..5, 0_u64..40).prop_map(|(nth, epoch, id)| Step::Forge { nth, epoch, id }),
+        1 => (some(), prop::option::of(0_u64..50), any::<Option<bool>>()).prop_map(
+            |(nth, queue, is_paused)| Step::Report { nth, queue, is_paused }
+        ),
         2 => some().prop_map(Step::Disconnect),
         3 => some().prop_map(Step::ComeBack),
         1 => some().prop_map(Step::TakenOver),
@@ -129,6 +143,7 @@ impl World {
                 nth
             }
             Step::CannotHave(nth) | Step::Disconnect(nth) | Step::ComeBack(nth) | Step::TakenOver(nth) => nth,
+            Step::Forge { nth, .. } | Step::Report { nth, .. } => nth,
             Step::Subscribe(nth, _) | Step::Unsubscribe(nth) | Step::End(nth) => nth,
             _ => return self.step_of_group(step),
         };
@@ -139,6 +154,8 @@ impl World {
             Step::Write { count, .. } => (0..count).for_each(|_| self.write(at)),
             Step::Hear { count, .. } => (0..count).for_each(|_| self.hear(at)),
             Step::Answer { which, is_refused, .. } => self.clients[at].answer(which, is_refused, now_us),
+            Step::Forge { epoch, id, .. } => self.forge(at, Epoch(epoch), AssignmentId(id)),
+            Step::Report { queue, is_paused, .. } => self.report(at, &Report { queue, is_paused, ..Report::default() }),
             Step::CannotHave(_) => self.clients[at].cannot_have(),
             Step::Disconnect(_) => self.clients[at].disconnect(),
             Step::ComeBack(_) => self.clients[at].come_back(),

@@ -1,8 +1,10 @@
 //! A group, its clients, and the ledger that the group is held against after every step.
 
 use lapwing_codec::QoS;
-use lapwing_dispatch::{Acknowledges, Parameters, Strategy};
-use lapwing_groups::{Action, Delivery, DropReason, Epoch, Expired, Facts, Group, Presence, Settings, Terms};
+use lapwing_dispatch::{Acknowledges, Parameters, Report, Stamps, Strategy};
+use lapwing_groups::{
+    Action, AssignmentId, Delivery, DropReason, Epoch, Expired, Facts, Group, Presence, Settings, Terms,
+};
 
 use crate::client::{Client, Order, Word};
 use crate::ledger::{Ledger, Line, Message, State};
@@ -88,6 +90,25 @@ impl World {
             _ => {}
         }
         self.tell(key, epoch, &word);
+        self.collect(None, false);
+    }
+
+    /// Somebody acknowledges what it does not have, or what another one has.
+    pub fn forge(&mut self, at: usize, epoch: Epoch, id: AssignmentId) {
+        let key = self.clients[at].key;
+        if self.ledger.open(key, epoch, id).is_none() {
+            self.ledger.sums.late += 1;
+            let stamps = Stamps { written_us: 0, read_us: u64::MAX };
+            self.tell(key, epoch, &Word::Acknowledged(id, stamps));
+            self.collect(None, false);
+        }
+    }
+
+    /// A client says how it is; who is no member is not believed.
+    pub fn report(&mut self, at: usize, report: &Report) {
+        let (key, epoch) = (self.clients[at].key, self.clients[at].epoch);
+        let is_believed = self.group.report(key, epoch, report, self.now_us).is_ok();
+        assert!(!is_believed || self.known[key as usize] == Some(Presence::Here));
         self.collect(None, false);
     }
 
