@@ -31,6 +31,18 @@ fn a_key_waits_for_its_member_and_others_pass() {
 }
 
 #[test]
+fn room_with_a_member_is_room_for_any_key_that_it_has() {
+    let mut rig = keyed(1, 2);
+    for (message, key) in [(0, 7), (1, 8), (2, 8)] {
+        publish(&mut rig, message, key);
+    }
+    let first = rig.sent[0].id.expect("QoS 1");
+    assert_eq!(rig.take_sent(), [(1, 0), (1, 1)]);
+    assert!(rig.acknowledge(1, first));
+    assert_eq!(rig.take_sent(), [(1, 2)]);
+}
+
+#[test]
 fn a_key_goes_on_as_its_member_gets_room_and_in_order() {
     let mut rig = keyed(3, 2);
     for message in 0..30 {

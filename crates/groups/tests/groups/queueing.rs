@@ -157,3 +157,21 @@ fn a_report_of_an_earlier_connection_is_not_believed() {
     assert!(rig.group.report(7, Epoch(1), &report, rig.now_us).is_err());
     assert_eq!(rig.group.counters().stale_events, 2);
 }
+
+#[test]
+fn the_view_tells_how_long_the_oldest_waits_and_what_members_have() {
+    let mut rig = busy(Settings::default());
+    assert_eq!(rig.group.view(rig.now_us).oldest_us, None);
+    rig.publish_as(1, Facts { ingress_us: rig.now_us - 30 * MS, ..rig.facts(QOS_1) });
+    rig.publish_as(2, rig.facts(QOS_1).critical());
+    rig.now_us += 5 * MS;
+    let view = rig.group.view(rig.now_us);
+    assert_eq!((view.oldest_us, view.members, view.here, view.assigned), (Some(35 * MS), 1, 1, 1));
+    assert!(view.backlog_s.is_some_and(|seconds| seconds > 0.0));
+    let member = rig.group.member(1, rig.now_us).expect("it has joined");
+    assert_eq!((member.assigned, member.tally.bound), (1, 1));
+    assert_eq!(member.dispatch.map(|seen| (seen.inflight, seen.limit)), Some((1, 1)));
+    rig.lost(1, &[]);
+    let member = rig.group.member(1, rig.now_us).expect("its session lives");
+    assert!(member.dispatch.is_none() && rig.group.view(rig.now_us).backlog_s.is_none());
+}
