@@ -145,6 +145,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             let work = Work { key: None, ..one.entry.facts.work(one.qos) };
             one.ticket = self.members.sent(place, &work, now_us);
         }
+        self.arm(now_us);
     }
 
     /// The connection is over: what may go to others goes back to the queue.

@@ -22,9 +22,9 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             self.judge_backlog();
             // Their members may have become better or worse by time alone.
             self.queue.keys().wake_all();
-            self.arm(now_us);
         }
         self.pump(now_us);
+        self.arm(now_us);
     }
 
     /// When to call [`Group::tick`] although nothing comes; None: not before something comes. Later than `now_us` if `tick`
@@ -42,9 +42,19 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
 
     /// Sees to it that the next look is planned, while there is anything to look at.
     pub(crate) fn arm(&mut self, now_us: u64) {
-        if self.check_at_us.is_none() && (self.is_behind || !self.queue.is_empty() || self.has_assigned()) {
+        if self.check_at_us.is_none() && self.has_to_look() {
             self.check_at_us = Some(now_us.saturating_add(CHECK_US));
         }
+    }
+
+    /// Whether time alone may change anything but the wait of a message. With nobody here, that is only what is said of
+    /// the backlog: a group may wait for days for its members.
+    fn has_to_look(&self) -> bool {
+        if self.members.crew().here == 0 {
+            let is_told = self.is_behind != self.queue.is_empty();
+            return !is_told && (self.is_behind || self.settings.behind_s > 0.0);
+        }
+        self.is_behind || !self.queue.is_empty() || self.has_assigned()
     }
 
     /// Whether anybody who is here has a message.

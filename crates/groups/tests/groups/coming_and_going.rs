@@ -109,6 +109,15 @@ fn a_refusal_ends_a_message_and_nobody_else_gets_it() {
 }
 
 #[test]
+fn a_refusal_makes_room() {
+    let mut rig = Rig::of(1, 1);
+    (1..=2).for_each(|message| rig.publish(message, QOS_1));
+    assert!(rig.group.refused(1, Epoch(1), rig.last(1), rig.now_us));
+    rig.collect();
+    assert_eq!(rig.take_sent(), [(1, 1), (1, 2)]);
+}
+
+#[test]
 fn what_a_member_cannot_have_is_dropped_and_what_is_handed_back_is_not() {
     let mut rig = Rig::of(2, 10);
     rig.publish(1, QOS_1);

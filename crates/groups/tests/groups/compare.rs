@@ -36,6 +36,8 @@ impl World {
         assert_eq!(view.dispatch.picks_refused, 0);
         for member in self.group.member_views(self.now_us) {
             assert_eq!(member.assigned, self.ledger.count(|line| line.is_with(member.key)));
+            // Less only after a stall: dispatch does not take back all that a member has kept.
+            assert!(member.dispatch.is_none_or(|seen| seen.inflight as usize <= member.assigned), "{member:?}");
         }
     }
 

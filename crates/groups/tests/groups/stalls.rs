@@ -99,6 +99,7 @@ fn a_group_whose_members_are_all_away_is_behind_as_soon_as_anything_waits() {
     rig.publish(1, QOS_1);
     rig.wait(S);
     assert_eq!(rig.notices, [Notice::FellBehind { backlog_s: None }]);
+    assert_eq!(rig.group.next_wake_us(rig.now_us), None, "there is nothing to do until one is back");
     rig.back(1, 2, 10);
     rig.wait(300 * MS);
     assert!(matches!(rig.notices[1..], [Notice::CaughtUp { backlog_s: Some(_) }]));
