@@ -78,6 +78,22 @@ fn bytes_are_bounded_and_one_that_is_too_large_drives_nobody_out() {
 }
 
 #[test]
+fn what_comes_back_is_let_in_and_no_reason_to_drop_more_than_what_comes_next() {
+    for settings in [
+        Settings { queue_messages_max: 1, ..Settings::default() },
+        Settings { queue_bytes_max: 10, ..Settings::default() },
+    ] {
+        let mut rig = Rig::new(Strategy::RoundRobin, settings);
+        rig.join(1, 3);
+        (0..3).for_each(|message| rig.publish(message, QOS_1));
+        rig.lost(1, &[]);
+        assert_eq!((rig.group.queued(), rig.dropped(DropReason::QueueFull)), (3, 0));
+        rig.publish(3, QOS_1);
+        assert_eq!((rig.group.queued(), rig.dropped(DropReason::QueueFull)), (3, 1));
+    }
+}
+
+#[test]
 fn narrower_bounds_hold_at_once() {
     let mut rig = busy(Settings::default());
     (1..=5).for_each(|message| rig.publish(message, QOS_1));
