@@ -16,6 +16,7 @@ fn what_a_lost_member_had_goes_to_others_first_and_in_its_old_order() {
     let repeated: Vec<_> = rig.sent.iter().map(|sent| (sent.message, sent.is_repeated)).collect();
     assert_eq!(repeated, [(1, true), (2, false), (3, true), (4, false), (5, false)]);
     assert_eq!((rig.group.counters().moved, rig.group.counters().redelivered), (3, 2));
+    assert_eq!(rig.group.member(1, rig.now_us).map(|member| member.tally.moved), Some(3));
 }
 
 #[test]

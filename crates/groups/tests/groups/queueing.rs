@@ -1,6 +1,6 @@
 //! What waits, in which order, and what gives way.
 
-use lapwing_dispatch::{Report, Strategy};
+use lapwing_dispatch::{Declaration, Report, Strategy};
 use lapwing_groups::{DropReason, Epoch, Facts, Overflow, Settings};
 
 use crate::rig::{MS, QOS_0, QOS_1, Rig};
@@ -190,4 +190,22 @@ fn the_view_tells_how_long_the_oldest_waits_and_what_members_have() {
     rig.lost(1, &[]);
     let member = rig.group.member(1, rig.now_us).expect("its session lives");
     assert!(member.dispatch.is_none() && rig.group.view(rig.now_us).backlog_s.is_none());
+}
+
+#[test]
+fn a_member_that_is_granted_qos_0_has_nothing_to_acknowledge_and_only_its_turn() {
+    let mut rig = Rig::new(Strategy::Auto, Settings::default());
+    rig.join_as(1, Declaration::processed(1, 100), QOS_0);
+    rig.join_as(2, Declaration::processed(2, 100), QOS_1);
+    for message in 0..100 {
+        rig.publish(message, QOS_1);
+        if let Some(id) = rig.sent.last().and_then(|sent| sent.id) {
+            rig.now_us += MS;
+            assert!(rig.acknowledge(2, id));
+        }
+    }
+    let to_first = rig.sent.iter().filter(|sent| sent.to == 1).count();
+    assert!((25..=60).contains(&to_first), "{to_first} of 100");
+    assert_eq!(rig.group.counters().unacknowledged, to_first as u64);
+    assert_eq!(rig.group.view(rig.now_us).assigned, 0);
 }
