@@ -70,8 +70,8 @@ impl Choose for KeyOrdered {
     fn sent(&mut self, member: MemberIndex, work: &Work) {
         if let Some(key) = work.key.filter(|_| !work.is_unacknowledged) {
             let bound = self.keys.entry(key).or_insert(Bound { member, unacknowledged: 0, is_parked: false });
-            bound.member = member;
-            bound.unacknowledged += 1;
+            // Another member may still have some from before the strategy was chosen: those are not waited for.
+            bound.unacknowledged += u32::from(bound.member == member);
         }
     }
 

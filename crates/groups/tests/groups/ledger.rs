@@ -157,11 +157,6 @@ impl Ledger {
         }
     }
 
-    /// Whether a member has a message of this key.
-    pub fn has_key(&self, member: u32, key: u64) -> bool {
-        self.lines.iter().any(|line| line.facts.key == Some(key) && line.is_with(member))
-    }
-
     pub fn count(&self, is_so: impl Fn(&Line) -> bool) -> usize {
         self.lines.iter().filter(|line| is_so(line)).count()
     }

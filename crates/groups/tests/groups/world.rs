@@ -220,11 +220,6 @@ impl World {
 
     /// Not to `key-ordered` while a key is with two members: dispatch then loses count of it, and holds it for ever.
     pub fn set_strategy(&mut self, strategy: Strategy) {
-        let (ledger, clients) = (&self.ledger, &self.clients);
-        let holders = |key| clients.iter().filter(|client| ledger.has_key(client.key, key)).count();
-        if strategy == Strategy::KeyOrdered && (0..3).any(|key| holders(key) > 1) {
-            return;
-        }
         self.was_ordered |= strategy == Strategy::KeyOrdered;
         self.group.set_strategy(strategy, self.now_us);
         self.collect(None, false);
