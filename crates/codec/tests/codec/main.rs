@@ -12,4 +12,5 @@ mod property_legality;
 mod refused_connect;
 mod round_trip;
 mod table;
+mod user_properties;
 mod version_31;
