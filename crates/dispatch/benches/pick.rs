@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use lapwing_dispatch::{Declaration, MemberIndex, Members, Parameters, Pick, Stamps, Strategy, Ticket, Work};
+use rustix::time::{ClockId, clock_gettime};
 
 /// Nanoseconds on the CPU per call of `work`, over so many rounds; the best of seven runs, because the machine is
 /// shared.
@@ -21,8 +22,8 @@ fn best_ns(rounds: u32, mut work: impl FnMut(u32)) -> f64 {
 
 /// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
 fn on_cpu() -> Duration {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(statistics.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
 }
 
 /// A group at work: messages arrive, are sent, and are acknowledged 1 to 20 ms later.

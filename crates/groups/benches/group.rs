@@ -8,6 +8,7 @@ use std::time::Duration;
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Parameters, Stamps, Strategy};
 use lapwing_groups::{Action, AssignmentId, Epoch, Facts, Group, Settings, Terms};
+use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: u32 = 200_000;
 
@@ -24,8 +25,8 @@ fn best_ns(mut work: impl FnMut()) -> f64 {
 
 /// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
 fn on_cpu() -> Duration {
-    let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    Duration::from_nanos(statistics.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0))
+    let spent = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
 }
 
 /// A group at work. `busy`: messages that its members have at a time, each; what comes beyond waits.

@@ -47,10 +47,13 @@ impl Shard {
             if !self.post.has_credit() {
                 break;
             }
-            let Some((key, filter)) = self.endings.next() else { return };
+            let Some((key, filter)) = self.endings.next() else { break };
             self.withdraw_filter(key, &filter);
         }
-        self.timers.add(self.now_ms + SHARE_PAUSE_MS, Due::Endings);
+        // One timer as long as something waits: who adds to nothing begins anew.
+        if !self.endings.is_empty() {
+            self.timers.add(self.now_ms + SHARE_PAUSE_MS, Due::Endings);
+        }
     }
 }
 
