@@ -91,14 +91,17 @@ def test_the_source_it_names_is_the_one_that_is_limited():
                 client.socket.sendall(LOCAL)
                 assert greet(client, f"health{number}").reason == 0
         other = V1.replace(b"192.0.2.7", b"192.0.2.8")
-        streams = [tcp(broker.url) for _ in range(3)]
-        for stream, header in zip(streams, (V1, other, V1), strict=True):
-            stream.sendall(header + wire.connect("c" + header.decode()[13:20]))
+        streams = [tcp(broker.url) for _ in range(6)]
+        # All at once, so that the second has not passed between them; which of the five comes first is the kernel's.
+        for number, (stream, header) in enumerate(zip(streams, (other, *[V1] * 5), strict=True)):
+            stream.sendall(header + wire.connect(f"c{number}"))
             stream.settimeout(wire.TIMEOUT_S)
         assert streams[0].recv(1) == b"\x20"
-        assert streams[1].recv(1) == b"\x20"
-        assert streams[2].recv(1) == b""
-        until(lambda: refused(broker, "address_rate") == 1)
+        answers = [stream.recv(1) for stream in streams[1:]]
+        accepted = answers.count(b"\x20")
+        assert 1 <= accepted < 5
+        assert answers.count(b"") == 5 - accepted
+        until(lambda: refused(broker, "address_rate") == 5 - accepted)
         for stream in streams:
             stream.close()
 
