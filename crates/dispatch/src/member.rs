@@ -73,6 +73,24 @@ impl Member {
         }
     }
 
+    /// It says something else about itself: its virtual clock begins anew where it has other workers, the rest stays.
+    pub(crate) fn redeclared(&mut self, signals: &mut Signals, declaration: Declaration, now_ms: f64) {
+        let has_other_workers = self.declaration.workers != declaration.workers;
+        self.declaration = Declaration { identity: self.declaration.identity, ..declaration };
+        self.round_trip.set_proxied(declaration.is_proxied);
+        signals.limit = self.probation.limit(u32::from(declaration.receive_max));
+        signals.judgement = match self.declared_judgement() {
+            Judgement::Response if signals.has_reported => Judgement::Finish,
+            judgement => judgement,
+        };
+        if has_other_workers {
+            signals.workers = u32::from(declaration.workers);
+            self.horizon = Horizon::new(signals.workers);
+            self.acks_ms.drain(..self.acks_ms.len().saturating_sub(usize::from(declaration.workers)));
+            self.settle(signals, now_ms);
+        }
+    }
+
     /// How it is judged while it does not report.
     pub(crate) fn declared_judgement(&self) -> Judgement {
         match self.declaration.acknowledges {

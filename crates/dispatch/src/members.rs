@@ -103,6 +103,15 @@ impl Members {
         index
     }
 
+    /// A member says something else about itself. What is known of it and what it has stays; so does its identity.
+    /// Harmless for a place where nobody is.
+    pub fn redeclare(&mut self, member: MemberIndex, declaration: Declaration, now_us: u64) {
+        let place = member.slot();
+        let Some(one) = self.members.get_mut(place).and_then(Option::as_mut) else { return };
+        one.redeclared(&mut self.signals[place], declaration.in_range(), ms(now_us));
+        self.recount();
+    }
+
     /// The member is gone, with everything it had: what it had not acknowledged, the caller hands on. Harmless for a
     /// place where nobody is.
     pub fn leave(&mut self, member: MemberIndex, why: Leaving, now_us: u64) {

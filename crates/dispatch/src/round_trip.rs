@@ -76,6 +76,11 @@ impl RoundTrip {
         }
     }
 
+    /// The kernel sees a proxy, or it does not after all.
+    pub(crate) fn set_proxied(&mut self, is_proxied: bool) {
+        self.is_proxied = is_proxied;
+    }
+
     pub(crate) fn sample(&mut self, source: RttSource, rtt_ms: f64, now_ms: f64) {
         let rtt_ms = rtt_ms.clamp(0.0, RTT_MS_MAX);
         match source {

@@ -27,6 +27,17 @@ pub enum Action<K, M> {
         /// Why it was not delivered.
         reason: DropReason,
     },
+    /// A deadline was missed; only where `Settings::tells_missed` is set, then once for each that is counted.
+    Missed {
+        /// Who finished it too late (undeclared members: was sent it); None: it ended while it waited.
+        member: Option<K>,
+        /// The message.
+        message: M,
+        /// Its numbers.
+        facts: Facts,
+        /// From its ingress to its end.
+        took_us: u64,
+    },
     /// Tell an operator.
     Notice(Notice<K>),
 }

@@ -28,7 +28,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         if let (Some(place), Some(ticket)) = (member.place, one.ticket) {
             self.members.acknowledged(place, ticket, stamps);
         }
-        self.count_missed(&one.entry.facts, done_us);
+        self.count_missed(&one.entry, Some(key), done_us);
         self.note_events();
         self.freed(key, &one, now_us);
         true
@@ -129,7 +129,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     }
 
     /// A key waits for a member that has messages of it: they lead from the member to the key.
-    fn wake_keys_of(&mut self, key: K) {
+    pub(crate) fn wake_keys_of(&mut self, key: K) {
         if self.queue.keys().is_clear() {
             return;
         }

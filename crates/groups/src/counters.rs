@@ -65,7 +65,7 @@ pub struct Counters {
     pub refused: u64,
     pub(crate) dropped: [u64; DropReason::ALL.len()],
     pub(crate) dead_lettered: [u64; DropReason::ALL.len()],
-    /// Finished (undeclared members: sent) after the deadline, or ended by it while waiting.
+    /// Finished (undeclared members: sent) after the deadline, or ended while waiting by it or after it.
     pub missed: u64,
     /// Those of them in the critical lane.
     pub missed_critical: u64,
@@ -83,6 +83,8 @@ pub struct Counters {
     pub kicks: u64,
     /// Times that the group fell behind.
     pub fell_behind: u64,
+    /// Members that were not let in because there are too many.
+    pub joins_refused: u64,
 }
 
 impl Counters {

@@ -5,7 +5,7 @@ use std::hash::Hash;
 use crate::action::Action;
 use crate::counters::DropReason;
 use crate::entry::Entry;
-use crate::facts::{Facts, Lane};
+use crate::facts::Lane;
 use crate::group::Group;
 use crate::settings::Expired;
 
@@ -16,12 +16,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         drop(entry);
     }
 
-    /// The wait of a message has ended: dropped, or a dead letter.
-    pub(crate) fn end_late(&mut self, entry: Entry<M>, reason: DropReason) {
+    /// The wait of a message has ended, at the time that its facts say: dropped, or a dead letter.
+    pub(crate) fn end_late(&mut self, entry: Entry<M>, (at_us, reason): (u64, DropReason)) {
         self.counters.expired += 1;
-        if reason == DropReason::DeadlinePassed {
-            self.count_miss(&entry.facts);
-        }
+        // What expires may have missed its deadline long before.
+        self.count_missed(&entry, None, at_us);
         if self.settings.expired != Expired::DeadLetter {
             return self.drop_entry(entry, reason);
         }
@@ -34,8 +33,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     pub(crate) fn end_waits(&mut self, now_us: u64) {
         while let Some(entry) = self.queue.take_ended(now_us) {
             let end = entry.facts.end(self.settings.expired);
-            let reason = end.map_or(DropReason::DeadlinePassed, |(_, reason)| reason);
-            self.end_late(entry, reason);
+            self.end_late(entry, end.unwrap_or((now_us, DropReason::DeadlinePassed)));
         }
     }
 
@@ -59,15 +57,19 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
     }
 
-    /// Counts the message if what has happened at `at_us` is after its deadline.
-    pub(crate) fn count_missed(&mut self, facts: &Facts, at_us: u64) {
-        if facts.is_missed(at_us) {
-            self.count_miss(facts);
+    /// Counts the message if what has happened at `at_us` is after its deadline, and tells of it if that is set.
+    ///
+    /// `member`: with whom it happened.
+    pub(crate) fn count_missed(&mut self, entry: &Entry<M>, member: Option<K>, at_us: u64) {
+        let facts = entry.facts;
+        if !facts.is_missed(at_us) {
+            return;
         }
-    }
-
-    fn count_miss(&mut self, facts: &Facts) {
         self.counters.missed += 1;
         self.counters.missed_critical += u64::from(facts.lane == Lane::Critical);
+        if self.settings.tells_missed {
+            let took_us = at_us.saturating_sub(facts.ingress_us);
+            self.actions.push(Action::Missed { member, message: entry.message.clone(), facts, took_us });
+        }
     }
 }

@@ -13,6 +13,7 @@ use crate::facts::{Facts, Lane};
 use crate::queue::Queue;
 use crate::roster::Roster;
 use crate::settings::Settings;
+use crate::vacancy::Vacancy;
 
 /// One consumer group on the shard that owns it. See the crate's page for how the node drives it.
 ///
@@ -29,6 +30,8 @@ pub struct Group<K, M> {
     /// When stalls and the backlog are looked at again; None: there is nothing to look at.
     pub(crate) check_at_us: Option<u64>,
     pub(crate) is_behind: bool,
+    /// Since when the group has nothing and nobody.
+    pub(crate) vacancy: Vacancy,
 }
 
 impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
@@ -45,6 +48,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             next_assignment: 0,
             check_at_us: None,
             is_behind: false,
+            vacancy: Vacancy::default(),
         }
     }
 
@@ -54,8 +58,8 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         let entry = Entry { message, facts, nth: self.next_nth, was_written: false };
         self.next_nth += 1;
         let ended = facts.end(self.settings.expired).filter(|&(at_us, _)| at_us <= now_us);
-        if let Some((_, reason)) = ended {
-            return self.end_late(entry, reason);
+        if let Some(end) = ended {
+            return self.end_late(entry, end);
         }
         if !facts.qos.is_acknowledged() {
             return self.pass_on(entry, now_us);
@@ -88,9 +92,10 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.settings.is_durable || self.roster.members() > 0
     }
 
-    /// Whether it can be thrown away: it takes no messages and nobody has any of it.
+    /// Whether it can be thrown away: it takes no messages and nobody has any of it, or it is durable and was without
+    /// members and messages as long as it is set to bear (found by [`Group::tick`]).
     pub fn is_over(&self) -> bool {
-        !self.takes_messages() && self.roster.is_empty()
+        self.vacancy.is_over() || !self.takes_messages() && self.roster.is_empty()
     }
 
     /// What it is set to.
@@ -102,6 +107,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// no more and has no member.
     pub fn set_settings(&mut self, settings: Settings, now_us: u64) {
         self.settings = settings;
+        self.vacancy.judge(settings.expires_after_us, now_us);
         self.queue.set_expired(settings.expired);
         self.pump(now_us);
         self.wind_up(now_us);
@@ -175,6 +181,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         let (messages, bytes) = (self.queue.len(), self.queue.bytes());
         let (place, Facts { key, bytes: size, .. }) = (entry.place(), entry.facts);
         self.queue.push(entry);
+        self.vacancy.end();
         self.arm(now_us);
         match (asked, key) {
             (None, _) => self.pump(now_us),
@@ -212,9 +219,10 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             member.assigned.insert(id, Assignment::new(entry, qos, member.epoch, ticket));
             self.arm(now_us);
         } else {
+            let key = member.key;
             member.tally.missed += u64::from(entry.facts.is_missed(now_us));
             self.counters.unacknowledged += 1;
-            self.count_missed(&entry.facts, now_us);
+            self.count_missed(&entry, Some(key), now_us);
         }
         Ok(())
     }

@@ -24,12 +24,13 @@
 //!   `Away`, acks, ... from a member's shard  as below; then for action in take_actions()
 //!     Send(delivery)       to the shard of delivery.to
 //!     Kick                 to the shard of the member
-//!     DeadLetter, Notice   published, logged
+//!     DeadLetter, Missed, Notice   published, logged
 //!   next_wake_us(now)                        tick(now)
 //!   is_over()                                forget the group
 //!
 //! the shard of a member; all of it on one lane, in order
-//!   SUBSCRIBE                                join(key, epoch, terms)
+//!   SUBSCRIBE                                if can_join(key): join(key, epoch, terms)
+//!   another declaration                      redeclare(key, epoch, declaration)
 //!   a Send of another epoch than now         forget it: the `lost` of its epoch brings it back
 //!   a Send after UNSUBSCRIBE                 handed_back(key, epoch, assignment)
 //!   a Send that it cannot be encoded for     undeliverable(..)
@@ -58,6 +59,7 @@ mod parking;
 mod queue;
 mod roster;
 mod settings;
+mod vacancy;
 mod view;
 mod watch;
 

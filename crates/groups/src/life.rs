@@ -20,16 +20,38 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
         if self.roster.get(key).is_none() {
             self.roster.insert(Membership::new(key, epoch, terms));
+            self.vacancy.end();
         }
         let Some(member) = self.roster.get_mut(key) else { return };
-        let is_seated = member.place.is_some() && member.terms.for_dispatch() == terms.for_dispatch();
         member.terms = terms;
-        if member.was_kicked {
+        match (member.place, member.was_kicked) {
+            (Some(place), _) => self.members.redeclare(place, terms.for_dispatch(), now_us),
             // The connection is about to be closed.
-            self.roster.set_presence(key, Presence::Kicked);
-        } else if !is_seated {
-            self.vacate(key, Leaving::Left, now_us);
-            self.seat(key, now_us);
+            (None, true) => self.roster.set_presence(key, Presence::Kicked),
+            (None, false) => self.seat(key, now_us),
+        }
+        self.pump(now_us);
+    }
+
+    /// Whether `key` may join: there is room, or it is a member already. Who may not is counted; `join` itself lets
+    /// everybody in, so that the answer to the SUBSCRIBE and what happens are one decision.
+    pub fn can_join(&mut self, key: K) -> bool {
+        let is_member = self.roster.get(key).is_some_and(|member| member.presence != Presence::Leaving);
+        let may_join = is_member || self.roster.members() < self.settings.members_max;
+        self.counters.joins_refused += u64::from(!may_join);
+        may_join
+    }
+
+    /// A member says something else about itself, on its connection `epoch`. Nothing that is known of it is lost, and what
+    /// it has stays with it.
+    pub fn redeclare(&mut self, key: K, epoch: Epoch, declaration: Declaration, now_us: u64) {
+        let Some(member) = self.roster.get_mut(key).filter(|member| member.epoch == epoch) else {
+            return self.stale();
+        };
+        member.terms.declaration = declaration;
+        if let Some(place) = member.place {
+            self.members.redeclare(place, member.terms.for_dispatch(), now_us);
+            self.wake_keys_of(key);
         }
         self.pump(now_us);
     }

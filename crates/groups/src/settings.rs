@@ -37,6 +37,12 @@ pub struct Settings {
     pub expired: Expired,
     /// The group is behind when more seconds of work wait than this, and has caught up at half of it; 0: nobody is told.
     pub behind_s: f64,
+    /// Each missed deadline is an [`Action::Missed`](crate::Action::Missed), not only counted.
+    pub tells_missed: bool,
+    /// Members, connected or not. Who is one too many is refused by `Group::can_join`, which whoever lets members in asks.
+    pub members_max: usize,
+    /// A durable group is over when it was without members and messages for so long; None: never.
+    pub expires_after_us: Option<u64>,
 }
 
 impl Default for Settings {
@@ -48,6 +54,9 @@ impl Default for Settings {
             overflow: Overflow::default(),
             expired: Expired::default(),
             behind_s: 10.0,
+            tells_missed: false,
+            members_max: 10_000,
+            expires_after_us: None,
         }
     }
 }

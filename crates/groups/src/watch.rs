@@ -25,6 +25,10 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
         self.pump(now_us);
         self.arm(now_us);
+        if self.is_vacant() {
+            self.vacancy.begin(now_us);
+            self.vacancy.judge(self.settings.expires_after_us, now_us);
+        }
     }
 
     /// When to call [`Group::tick`] although nothing comes; None: not before something comes. Later than `now_us` if `tick`
@@ -32,7 +36,8 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     pub fn next_wake_us(&self, now_us: u64) -> Option<u64> {
         let opens = || self.members.next_turn_us(now_us).map(|at_us| at_us.max(now_us.saturating_add(1)));
         let turn = if self.queue.is_empty() { None } else { opens() };
-        self.check_at_us.into_iter().chain(self.queue.next_end_us()).chain(turn).min()
+        let expiry = if self.is_vacant() { self.vacancy.next_us(self.settings.expires_after_us, now_us) } else { None };
+        self.check_at_us.into_iter().chain(self.queue.next_end_us()).chain(turn).chain(expiry).min()
     }
 
     /// Seconds of work that wait, in the queue and with members; None: nobody is here to do it.
@@ -55,6 +60,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             return !is_told && (self.is_behind || self.settings.behind_s > 0.0);
         }
         self.is_behind || !self.queue.is_empty() || self.has_assigned()
+    }
+
+    /// Whether nobody has anything to do with the group and nothing waits in it.
+    fn is_vacant(&self) -> bool {
+        self.settings.is_durable && self.roster.is_empty() && self.queue.is_empty()
     }
 
     /// Whether anybody who is here has a message.

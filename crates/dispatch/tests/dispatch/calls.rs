@@ -9,6 +9,7 @@ use proptest::prelude::*;
 #[derive(Clone, Debug)]
 enum Call {
     Join { receive_max: u16, workers: u16, acknowledges: u8, is_batch: bool, is_proxied: bool },
+    Redeclare { nth: usize, receive_max: u16, workers: u16, acknowledges: u8, is_batch: bool },
     Leave { nth: usize, is_stalled: bool },
     Send { work: (bool, bool, Option<u64>, u64), backlog: usize, times: u8 },
     Acknowledge { nth: usize, written_us: u64, read_us: u64, twice: bool },
@@ -29,13 +30,18 @@ fn number() -> impl Strategy_<Value = u64> {
 use proptest::strategy::Strategy as Strategy_;
 
 fn call() -> impl Strategy_<Value = Call> {
-    let receive_max = prop_oneof![0_u16..4, Just(65_535)];
-    let workers = prop_oneof![4 => 0_u16..5, 1 => any::<u16>()];
+    let receive_max = || prop_oneof![0_u16..4, Just(65_535)];
+    let workers = || prop_oneof![4 => 0_u16..5, 1 => any::<u16>()];
     let work = (any::<bool>(), prop::bool::weighted(0.1), prop::option::of(0_u64..3), 0_u64..5);
     prop_oneof![
-        2 => (receive_max, workers, 0_u8..3, prop::bool::weighted(0.2), any::<bool>()).prop_map(
+        2 => (receive_max(), workers(), 0_u8..3, prop::bool::weighted(0.2), any::<bool>()).prop_map(
             |(receive_max, workers, acknowledges, is_batch, is_proxied)| Call::Join {
                 receive_max, workers, acknowledges, is_batch, is_proxied,
+            }
+        ),
+        1 => (0_usize..8, receive_max(), workers(), 0_u8..3, prop::bool::weighted(0.2)).prop_map(
+            |(nth, receive_max, workers, acknowledges, is_batch)| Call::Redeclare {
+                nth, receive_max, workers, acknowledges, is_batch,
             }
         ),
         1 => (0_usize..8, any::<bool>()).prop_map(|(nth, is_stalled)| Call::Leave { nth, is_stalled }),
@@ -58,6 +64,8 @@ fn call() -> impl Strategy_<Value = Call> {
         1 => (0_usize..Strategy::ALL.len()).prop_map(|strategy| Call::Change { strategy }),
     ]
 }
+
+const KINDS: [Acknowledges; 3] = [Acknowledges::Undeclared, Acknowledges::Received, Acknowledges::Processed];
 
 /// What the owner knows.
 struct Model {
@@ -83,11 +91,10 @@ impl Model {
     fn call(&mut self, call: &Call) {
         match *call {
             Call::Join { receive_max, workers, acknowledges, is_batch, is_proxied } => {
-                let kinds = [Acknowledges::Undeclared, Acknowledges::Received, Acknowledges::Processed];
                 let declaration = Declaration {
                     identity: self.known.len() as u64 % 5,
                     receive_max,
-                    acknowledges: kinds[usize::from(acknowledges)],
+                    acknowledges: KINDS[usize::from(acknowledges)],
                     workers,
                     is_batch,
                     is_proxied,
@@ -96,6 +103,17 @@ impl Model {
                 assert!(self.here.iter().all(|&(other, _)| other != member), "a place was given twice");
                 self.here.push((member, u32::from(receive_max.max(1))));
                 self.known.push(member);
+            }
+            Call::Redeclare { nth, receive_max, workers, acknowledges, is_batch } => {
+                let Some(member) = self.member(nth) else { return };
+                let standard = Declaration::standard(nth as u64, receive_max);
+                let acknowledges = KINDS[usize::from(acknowledges)];
+                let declaration = Declaration { acknowledges, workers, is_batch, ..standard };
+                self.members.redeclare(member, declaration, self.now_us);
+                // It may have more than it says now, from before.
+                for (_, most) in self.here.iter_mut().filter(|one| one.0 == member) {
+                    *most = (*most).max(u32::from(receive_max));
+                }
             }
             Call::Leave { nth, is_stalled } => {
                 let Some(member) = self.member(nth) else { return };

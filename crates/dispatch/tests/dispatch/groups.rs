@@ -205,3 +205,42 @@ fn who_stops_reporting_is_judged_by_what_it_declared() {
     let later_ms: Vec<_> = (20..30).map(|second| answered(&mut members, second * S)).collect();
     assert!(later_ms.is_sorted() && later_ms[9] > 15.0, "as it answers: {later_ms:?}");
 }
+
+#[test]
+fn who_says_something_else_keeps_what_is_known_of_it() {
+    let (mut members, indices) = group(Strategy::Auto, &[Declaration::standard(1, 1), Declaration::processed(2, 1)]);
+    members.rtt_sample(indices[0], RttSource::Kernel, 10 * MS, 0);
+    let ticket = members.sent(indices[0], &Work::default(), 0).unwrap();
+    assert!(members.acknowledged(indices[0], ticket, Stamps { written_us: 0, read_us: 40 * MS }));
+    let held = members.sent(indices[0], &Work::default(), 40 * MS).unwrap();
+    let before = members.view(indices[0], 40 * MS).unwrap();
+    let other = Declaration { workers: 8, ..Declaration::processed(1, 100) };
+    members.redeclare(indices[0], other, 40 * MS);
+    let after = members.view(indices[0], 40 * MS).unwrap();
+    assert_eq!((after.service_ms, after.rtt_ms, after.picks), (30.0, 10.0, before.picks));
+    assert_eq!((before.limit, after.limit, after.inflight), (1, 100, 1));
+    assert_eq!(after.queue, 0.0, "seven of its workers are free");
+    assert!(members.acknowledged(indices[0], held, Stamps { written_us: 40 * MS, read_us: 80 * MS }));
+    members.leave(indices[1], Leaving::Left, 0);
+    members.redeclare(indices[1], other, 0);
+    assert_eq!(members.view(indices[1], 0), None);
+}
+
+#[test]
+fn who_reports_is_judged_by_its_reports_whatever_it_says_of_its_acknowledgements() {
+    let (mut members, indices) = group(Strategy::Auto, &[Declaration::standard(1, 9), Declaration::standard(2, 9)]);
+    for index in &indices {
+        let report = Report { queue: Some(0), service_us: Some(10_000), ..Report::default() };
+        members.report(*index, &report, 0).unwrap();
+    }
+    members.redeclare(
+        indices[0],
+        Declaration { acknowledges: Acknowledges::Received, ..Declaration::standard(1, 9) },
+        0,
+    );
+    let full = Report { queue: Some(50), ..Report::default() };
+    members.report(indices[1], &full, 0).unwrap();
+    let view = members.view(indices[0], 0).unwrap();
+    assert_eq!((view.is_blind, view.service_ms), (false, 10.0));
+    assert_eq!(members.pick(&Work::default(), 0, 0), Pick::To(indices[0]));
+}

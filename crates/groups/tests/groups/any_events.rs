@@ -52,6 +52,7 @@ enum Step {
     ComeBack(usize),
     TakenOver(usize),
     Subscribe(usize, QoS),
+    Redeclare(usize, Declaration),
     Unsubscribe(usize),
     End(usize),
     Wait(u64),
@@ -76,16 +77,20 @@ fn settings() -> impl Strategy_<Value = Settings> {
     let expired = prop_oneof![Just(Expired::Deliver), Just(Expired::Drop), Just(Expired::DeadLetter)];
     let overflow = prop_oneof![Just(Overflow::DropOldest), Just(Overflow::DropNewest)];
     let behind_s = prop_oneof![Just(0.0), Just(0.1)];
-    (any::<bool>(), 0_usize..12, 0_u64..60, overflow, expired, behind_s).prop_map(
-        |(is_durable, queue_messages_max, queue_bytes_max, overflow, expired, behind_s)| Settings {
-            is_durable,
-            queue_messages_max,
-            queue_bytes_max,
-            overflow,
-            expired,
-            behind_s,
-        },
-    )
+    let queue = (0_usize..12, 0_u64..60, overflow, expired);
+    let members_max = prop_oneof![4 => Just(100_usize), 1 => 0_usize..5];
+    let life = (any::<bool>(), members_max, prop::option::of(0_u64..3_000_000));
+    (queue, life, behind_s, any::<bool>()).prop_map(|(queue, life, behind_s, tells_missed)| Settings {
+        queue_messages_max: queue.0,
+        queue_bytes_max: queue.1,
+        overflow: queue.2,
+        expired: queue.3,
+        is_durable: life.0,
+        members_max: life.1,
+        expires_after_us: life.2,
+        behind_s,
+        tells_missed,
+    })
 }
 
 fn publish() -> impl Strategy_<Value = Step> {
@@ -123,6 +128,7 @@ fn step() -> impl Strategy_<Value = Step> {
         3 => some().prop_map(Step::ComeBack),
         1 => some().prop_map(Step::TakenOver),
         1 => (some(), qos()).prop_map(|(nth, qos)| Step::Subscribe(nth, qos)),
+        1 => (some(), terms()).prop_map(|(nth, terms)| Step::Redeclare(nth, terms.declaration)),
         1 => some().prop_map(Step::Unsubscribe),
         1 => some().prop_map(Step::End),
         4 => prop_oneof![0_u64..2_000, 0_u64..800_000].prop_map(Step::Wait),
@@ -144,7 +150,7 @@ impl World {
             }
             Step::CannotHave(nth) | Step::Disconnect(nth) | Step::ComeBack(nth) | Step::TakenOver(nth) => nth,
             Step::Forge { nth, .. } | Step::Report { nth, .. } => nth,
-            Step::Subscribe(nth, _) | Step::Unsubscribe(nth) | Step::End(nth) => nth,
+            Step::Subscribe(nth, _) | Step::Redeclare(nth, _) | Step::Unsubscribe(nth) | Step::End(nth) => nth,
             _ => return self.step_of_group(step),
         };
         let Some(at) = self.nth(nth) else { return };
@@ -161,6 +167,7 @@ impl World {
             Step::ComeBack(_) => self.clients[at].come_back(),
             Step::TakenOver(_) => self.clients[at].taken_over(),
             Step::Subscribe(_, qos) => self.clients[at].subscribe(qos),
+            Step::Redeclare(_, declaration) => self.clients[at].redeclare(declaration),
             Step::Unsubscribe(_) => self.clients[at].unsubscribe(),
             _ => self.clients[at].end(),
         }

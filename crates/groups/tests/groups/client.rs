@@ -12,6 +12,7 @@ pub enum Word {
     Join(Terms),
     Lost(Vec<AssignmentId>),
     Back(Declaration),
+    Redeclare(Declaration),
     Unsubscribe,
     End(Vec<AssignmentId>),
     Acknowledged(AssignmentId, Stamps),
@@ -144,6 +145,14 @@ impl Client {
             self.is_subscribed = true;
             self.terms.qos_max = qos_max;
             self.say(Word::Join(self.terms));
+        }
+    }
+
+    /// It says something else about itself, on the connection that it has.
+    pub fn redeclare(&mut self, declaration: Declaration) {
+        if self.is_connected && !self.has_ended {
+            self.terms.declaration = declaration;
+            self.say(Word::Redeclare(declaration));
         }
     }
 

@@ -1,9 +1,9 @@
 //! Members that are lost, come back, are taken over, unsubscribe and end; what becomes of what they had.
 
-use lapwing_dispatch::{Declaration, Stamps};
-use lapwing_groups::{DropReason, Epoch, Presence, Terms, Written};
+use lapwing_dispatch::{Declaration, Stamps, Strategy};
+use lapwing_groups::{DropReason, Epoch, Presence, Settings, Terms, Written};
 
-use crate::rig::{QOS_1, QOS_2, Rig};
+use crate::rig::{MS, QOS_1, QOS_2, Rig, S};
 
 #[test]
 fn what_a_lost_member_had_goes_to_others_first_and_in_its_old_order() {
@@ -219,4 +219,77 @@ fn words_of_earlier_connections_change_nothing() {
         rig.group.member(1, rig.now_us).map(|member| (member.presence, member.epoch.0)),
         Some((Presence::Here, 2))
     );
+}
+
+#[test]
+fn a_full_group_lets_nobody_else_in_and_counts_it() {
+    let mut rig = Rig::new(Strategy::RoundRobin, Settings { members_max: 2, ..Settings::default() });
+    rig.join(1, 10);
+    rig.join(2, 10);
+    rig.lost(2, &[]);
+    assert!(rig.group.can_join(1) && rig.group.can_join(2), "members already");
+    assert!(!rig.group.can_join(3));
+    assert_eq!(rig.group.counters().joins_refused, 1);
+    rig.publish(1, QOS_1);
+    rig.unsubscribe(1);
+    assert!(rig.group.can_join(3), "who has unsubscribed is no member, whatever it still has");
+    rig.join(3, 10);
+    assert!(!rig.group.can_join(1));
+    rig.group.set_settings(Settings { members_max: 3, ..*rig.group.settings() }, rig.now_us);
+    assert!(rig.group.can_join(1));
+}
+
+#[test]
+fn a_declaration_changes_in_place() {
+    let mut rig = Rig::of(1, 1);
+    rig.publish(1, QOS_1);
+    rig.publish(2, QOS_1);
+    assert_eq!(rig.take_sent(), [(1, 1)]);
+    let seen = |rig: &Rig| rig.group.member(1, rig.now_us).and_then(|member| member.dispatch).unwrap();
+    let other = |receive_max| Declaration { workers: 4, ..Declaration::standard(1, receive_max) };
+    rig.group.redeclare(1, Epoch(2), other(10), rig.now_us);
+    rig.group.redeclare(7, Epoch(1), other(10), rig.now_us);
+    assert_eq!((rig.group.counters().stale_events, rig.group.queued()), (2, 1));
+    rig.group.redeclare(1, Epoch(1), other(10), rig.now_us);
+    rig.collect();
+    assert_eq!(seen(&rig).inflight, 2, "there is room now, and what it had is still its");
+    rig.now_us += 7 * MS;
+    let (first, second) = (rig.sent[0].id.expect("QoS 1"), rig.group.member(1, rig.now_us));
+    assert_eq!(second.map(|member| member.assigned), Some(2));
+    let stamps = Stamps { written_us: rig.now_us - 7 * MS, read_us: rig.now_us };
+    assert!(rig.acknowledge_at(1, Epoch(1), first, stamps));
+    let before = seen(&rig);
+    rig.join_as(1, other(5), QOS_1);
+    let after = seen(&rig);
+    assert_eq!((after.service_ms, after.picks, after.inflight), (before.service_ms, before.picks, 1));
+    assert_eq!((before.limit, after.limit), (10, 5));
+}
+
+#[test]
+fn a_durable_group_ends_when_it_had_nobody_and_nothing_for_so_long() {
+    let settings = Settings { is_durable: true, expires_after_us: Some(10 * S), ..Settings::default() };
+    let mut rig = Rig::new(Strategy::RoundRobin, settings);
+    let rest = |rig: &mut Rig| {
+        rig.wait(9 * S);
+        assert!(!rig.group.is_over());
+    };
+    rest(&mut rig);
+    rig.publish(1, QOS_1);
+    rig.wait(100 * S);
+    assert!(!rig.group.is_over(), "a message waits");
+    rig.join(1, 10);
+    assert!(rig.acknowledge(1, rig.last(1)));
+    rig.wait(100 * S);
+    assert!(!rig.group.is_over(), "it has a member");
+    rig.end(1, 1, &[]);
+    rest(&mut rig);
+    rig.wait(2 * S);
+    assert!(rig.group.is_over());
+    rig.join(2, 10);
+    assert!(!rig.group.is_over(), "somebody came before it was thrown away");
+    rig.end(2, 1, &[]);
+    rig.wait(11 * S);
+    assert!(rig.group.is_over() && rig.group.next_wake_us(rig.now_us).is_none());
+    rig.group.set_settings(Settings { expires_after_us: None, ..settings }, rig.now_us);
+    assert!(!rig.group.is_over() && rig.group.next_wake_us(rig.now_us).is_none());
 }

@@ -1,7 +1,7 @@
 //! The group's own figures against the ledger's.
 
 use lapwing_codec::QoS;
-use lapwing_groups::{DropReason, Lane};
+use lapwing_groups::{DropReason, Lane, Presence};
 
 use crate::ledger::{State, Sums};
 use crate::world::World;
@@ -24,6 +24,7 @@ impl World {
             redelivered: counters.redelivered,
             late: counters.late_acknowledgements,
             kicks: counters.kicks,
+            joins_refused: counters.joins_refused,
         };
         assert_eq!(sums, self.ledger.sums);
         let view = self.group.view(self.now_us);
@@ -39,6 +40,16 @@ impl World {
             // Less only after a stall: dispatch does not take back all that a member has kept.
             assert!(member.dispatch.is_none_or(|seen| seen.inflight as usize <= member.assigned), "{member:?}");
         }
+    }
+
+    /// Whether the owner lets a client in.
+    pub fn may_join(&mut self, key: u32) -> bool {
+        let is_member = |known: &Option<Presence>| known.is_some_and(|presence| presence != Presence::Leaving);
+        let members = self.known.iter().filter(|known| is_member(known)).count();
+        let may_join = is_member(&self.known[key as usize]) || members < self.settings.members_max;
+        assert_eq!(self.group.can_join(key), may_join);
+        self.ledger.sums.joins_refused += u64::from(!may_join);
+        may_join
     }
 
     /// Everything under way arrives, everybody works off what it has, time passes: nothing is left but what nobody may have.

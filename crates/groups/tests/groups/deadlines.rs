@@ -112,3 +112,37 @@ fn a_group_with_nothing_to_do_sleeps() {
     rig.wait(S);
     assert_eq!(rig.group.next_wake_us(rig.now_us), None);
 }
+
+#[test]
+fn each_miss_is_told_where_that_is_set() {
+    for tells_missed in [true, false] {
+        let settings = Settings { tells_missed, expired: Expired::DeadLetter, ..Settings::default() };
+        let mut rig = Rig::new(Strategy::RoundRobin, settings);
+        rig.join(1, 1);
+        rig.publish_as(1, due_in(&rig, QOS_1, 10 * MS));
+        rig.publish_as(2, due_in(&rig, QOS_1, 20 * MS).critical());
+        rig.publish_as(3, due_in(&rig, QOS_1, S));
+        rig.wait(30 * MS);
+        assert!(rig.acknowledge(1, rig.last(1)));
+        assert!(rig.acknowledge(1, rig.last(1)));
+        rig.publish_as(4, Facts { ingress_us: rig.now_us - 2 * MS, ..due_in(&rig, QOS_0, MS) });
+        let all = [(None, 2, 20 * MS + 1), (Some(1), 1, 30 * MS), (None, 4, MS + 1)];
+        assert_eq!(rig.missed, if tells_missed { all.to_vec() } else { vec![] });
+        assert_eq!((rig.group.counters().missed, rig.group.counters().missed_critical), (3, 1));
+        assert_eq!(rig.dead.len(), 2, "told and a dead letter");
+    }
+}
+
+#[test]
+fn what_expires_after_its_deadline_has_missed_it() {
+    let mut rig = Rig::new(Strategy::RoundRobin, Settings { tells_missed: true, ..Settings::default() });
+    rig.join(1, 10);
+    rig.lost(1, &[]);
+    for (message, deadline_us) in [(1, MS), (2, 2 * S)] {
+        let expires_at_us = Some(rig.now_us + S);
+        rig.publish_as(message, Facts { expires_at_us, ..due_in(&rig, QOS_1, deadline_us) });
+    }
+    rig.wait(3 * S);
+    assert_eq!(rig.missed, [(None, 1, S)]);
+    assert_eq!((rig.group.counters().expired, rig.group.counters().missed), (2, 1));
+}

@@ -151,7 +151,7 @@ impl Case {
                     self.holder = Some((delivery.to, delivery.epoch, id));
                 }
                 Action::Kick { .. } => self.kicks += 1,
-                Action::DeadLetter { .. } | Action::Notice(_) => {}
+                Action::DeadLetter { .. } | Action::Missed { .. } | Action::Notice(_) => {}
             }
         }
     }

@@ -74,6 +74,7 @@ pub struct Sums {
     pub redelivered: u64,
     pub late: u64,
     pub kicks: u64,
+    pub joins_refused: u64,
 }
 
 #[derive(Debug, Default)]
@@ -101,7 +102,10 @@ impl Ledger {
         self.end(nth, (!is_dead_letter).then_some(reason));
         self.sums.expired += 1;
         self.sums.dead_lettered[reason as usize] += u64::from(is_dead_letter);
-        if reason == DropReason::DeadlinePassed {
+        let Line { facts, .. } = &self.lines[nth];
+        if reason == DropReason::DeadlinePassed
+            || facts.expires_at_us.is_some_and(|at_us| self.lines[nth].is_missed(at_us))
+        {
             self.miss(nth);
         }
     }

@@ -11,4 +11,5 @@ mod ledger;
 mod queueing;
 mod rig;
 mod stalls;
+mod told;
 mod world;

@@ -28,12 +28,14 @@ pub struct Rig {
     pub kicked: Vec<(u32, Epoch)>,
     pub dead: Vec<(u32, DropReason)>,
     pub notices: Vec<Notice<u32>>,
+    /// Member, message and time of every miss that was told.
+    pub missed: Vec<(Option<u32>, u32, u64)>,
 }
 
 impl Rig {
     pub fn new(strategy: Strategy, settings: Settings) -> Rig {
         let group = Group::new(settings, strategy, Parameters::default(), 1);
-        Rig { group, now_us: S, sent: vec![], kicked: vec![], dead: vec![], notices: vec![] }
+        Rig { group, now_us: S, sent: vec![], kicked: vec![], dead: vec![], notices: vec![], missed: vec![] }
     }
 
     /// Members 1, 2, ... in their first epoch, each with a Receive Maximum of `receive_max`, in turn.
@@ -135,6 +137,7 @@ impl Rig {
                 }),
                 Action::Kick { member, epoch } => self.kicked.push((member, epoch)),
                 Action::DeadLetter { message, reason, .. } => self.dead.push((message, reason)),
+                Action::Missed { member, message, took_us, .. } => self.missed.push((member, message, took_us)),
                 Action::Notice(notice) => self.notices.push(notice),
             }
         }

@@ -1,13 +1,14 @@
 //! A group, its clients, and the ledger that the group is held against after every step.
 
 use lapwing_codec::QoS;
-use lapwing_dispatch::{Acknowledges, Parameters, Report, Stamps, Strategy};
+use lapwing_dispatch::{Acknowledges, Declaration, Parameters, Report, Stamps, Strategy};
 use lapwing_groups::{
     Action, AssignmentId, Delivery, DropReason, Epoch, Expired, Facts, Group, Presence, Settings, Terms,
 };
 
 use crate::client::{Client, Order, Word};
 use crate::ledger::{Ledger, Line, Message, State};
+use crate::told::Told;
 
 pub struct World {
     pub group: Group<u32, Message>,
@@ -20,8 +21,12 @@ pub struct World {
     /// Nothing but QoS 1 under `key-ordered`: a key is with one member at a time.
     pub is_strict: bool,
     /// What the owner knows: who is a member, and how.
-    known: Vec<Option<Presence>>,
+    pub known: Vec<Option<Presence>>,
     kicked: Vec<(u32, Epoch)>,
+    /// What each has declared, as far as the owner has heard.
+    declared: Vec<Declaration>,
+    /// Misses that were compared with what was told of them.
+    pub misses_seen: u64,
     next_key: u32,
     /// What was heard already, to be said again.
     pub heard: Vec<(u32, Epoch, Word)>,
@@ -39,6 +44,8 @@ impl World {
             is_strict: false,
             known: Vec::new(),
             kicked: Vec::new(),
+            declared: Vec::new(),
+            misses_seen: 0,
             next_key: 0,
             heard: Vec::new(),
         }
@@ -47,6 +54,7 @@ impl World {
     pub fn add_client(&mut self, terms: Terms) {
         self.clients.push(Client::new(self.next_key, terms));
         self.known.push(None);
+        self.declared.push(terms.declaration);
         self.next_key += 1;
     }
 
@@ -67,6 +75,9 @@ impl World {
     pub fn hear(&mut self, at: usize) {
         let Some((epoch, word)) = self.clients[at].words.pop_front() else { return };
         let key = self.clients[at].key;
+        if matches!(word, Word::Join(_)) && !self.may_join(key) {
+            return;
+        }
         self.heard.push((key, epoch, word.clone()));
         self.expect(key, epoch, &word);
         self.tell(key, epoch, &word);
@@ -82,7 +93,7 @@ impl World {
         let is_done = self.known[key as usize].is_none_or(|presence| presence == Presence::Away);
         match word {
             // These would be news, if they came.
-            Word::Join(_) | Word::Unsubscribe => return,
+            Word::Join(_) | Word::Redeclare(_) | Word::Unsubscribe => return,
             Word::Lost(_) if !is_done => return,
             Word::Acknowledged(..) | Word::Refused(_) | Word::Undeliverable(_) | Word::HandedBack(_) => {
                 self.ledger.sums.late += 1;
@@ -114,7 +125,11 @@ impl World {
 
     /// What the word must do.
     fn expect(&mut self, key: u32, epoch: Epoch, word: &Word) {
+        if let Word::Join(Terms { declaration, .. }) | Word::Back(declaration) = word {
+            self.declared[key as usize] = *declaration;
+        }
         match word {
+            Word::Redeclare(declaration) => self.declared[key as usize] = *declaration,
             Word::Join(_) if self.kicked.contains(&(key, epoch)) => self.known[key as usize] = Some(Presence::Kicked),
             Word::Join(_) => self.known[key as usize] = Some(Presence::Here),
             Word::Lost(written) => {
@@ -136,7 +151,7 @@ impl World {
             }
             Word::Acknowledged(id, stamps) => match self.ledger.open(key, epoch, *id) {
                 Some(nth) => {
-                    let is_processed = self.terms(key).declaration.acknowledges == Acknowledges::Processed;
+                    let is_processed = self.declared[key as usize].acknowledges == Acknowledges::Processed;
                     let done_us = if is_processed { stamps.read_us } else { stamps.written_us };
                     self.ledger.sums.acknowledged += 1;
                     if self.ledger.lines[nth].is_missed(done_us) {
@@ -168,10 +183,6 @@ impl World {
         self.forget_who_left();
     }
 
-    fn terms(&self, key: u32) -> Terms {
-        self.clients[key as usize].terms
-    }
-
     fn change(&mut self, key: u32, to: impl Fn(Presence) -> Presence) {
         let known = &mut self.known[key as usize];
         *known = known.map(to);
@@ -196,6 +207,7 @@ impl World {
             Word::Join(terms) => return group.join(key, epoch, *terms, now_us),
             Word::Lost(written) => return group.lost(key, epoch, These(written), now_us),
             Word::Back(declaration) => return group.back(key, epoch, *declaration, now_us),
+            Word::Redeclare(declaration) => return group.redeclare(key, epoch, *declaration, now_us),
             Word::Unsubscribe => return group.unsubscribe(key, epoch, now_us),
             Word::End(written) => return group.end(key, epoch, These(written), now_us),
             Word::Acknowledged(id, stamps) => group.acknowledged(key, epoch, *id, *stamps, now_us),
@@ -229,7 +241,10 @@ impl World {
     ///
     /// `published`: the message of this step. `may_overflow`: the queue may have got too full in this step.
     fn collect(&mut self, published: Option<usize>, may_overflow: bool) {
-        let actions: Vec<_> = self.group.take_actions().collect();
+        let all = self.group.take_actions();
+        // What is told of a miss is no hold on the message.
+        let (told, actions): (Vec<_>, Vec<_>) = all.partition(|action| matches!(action, Action::Missed { .. }));
+        let told: Vec<_> = told.into_iter().filter_map(Told::of).collect();
         self.note_dropped(published, may_overflow);
         for action in actions {
             match action {
@@ -240,9 +255,11 @@ impl World {
                     self.ledger.too_late(*message, reason, true);
                 }
                 Action::Kick { member, epoch } => self.kick(member, epoch),
-                Action::Notice(_) => {}
+                Action::Missed { .. } | Action::Notice(_) => {}
             }
         }
+        self.check_told(&told);
+        assert!(!self.group.is_over() || self.is_empty(), "somebody or something is thrown away");
         self.compare();
     }
 
