@@ -15,6 +15,7 @@ __all__ = [
     "Sink",
     "Swarm",
     "__version__",
+    "dispatch_table_json",
     "hash_password",
     "monotonic_ns",
     "swarm_report_json",
@@ -60,6 +61,10 @@ class Authority:
 
         ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
         """
+
+def dispatch_table_json() -> str:
+    """Strategies of consumer groups: ``{"strategies": [names], "parameters": [{"name", "low", "high", "default",
+    "meaning"}]}``."""
 
 def hash_password(password: bytes) -> str:
     """Hashes a password for a users file: argon2id, as a PHC string."""

@@ -42,3 +42,4 @@ pub use password::hash_password;
 pub use rights::{Rights, is_reserved};
 pub use rules::Rules;
 pub use verifier::Verifier;
+pub use wildcard::matches as matches_wildcard;

@@ -1,9 +1,9 @@
-//! Names with `*` in them: identities and streams of rules.
+//! Names with `*` in them: identities and streams of rules, names of groups.
 
 /// Whether `name` is what `pattern` says, `*` standing for any characters, also none.
 ///
 /// Two pointers and one place to go back to, so that no pattern costs more than the product of both lengths.
-pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

@@ -35,8 +35,9 @@ mod timers;
 
 pub use assemble::OpenLog;
 pub use config::{
-    ClientCertificateMode, Config, HooksConfig, IdentitySource, Limits, ListenerConfig, OnFailure, QueuePolicy,
-    StreamConfig, StreamKey, SysConfig,
+    Acknowledges, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig, Expired, GROUP_TABLES_MAX,
+    GroupConfig, GroupRule, HooksConfig, IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, Priority,
+    QueuePolicy, StreamConfig, StreamKey, SysConfig, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use handle::Handle;

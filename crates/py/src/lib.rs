@@ -10,6 +10,7 @@
 mod access;
 mod client;
 mod core_error;
+mod dispatch;
 mod fleet;
 mod hooks;
 mod node;
@@ -32,6 +33,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<swarm::Swarm>()?;
     module.add_class::<swarm::Sink>()?;
     module.add_class::<fleet::Fleet>()?;
+    module.add_function(wrap_pyfunction!(dispatch::dispatch_table_json, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::monotonic_ns, module)?)?;

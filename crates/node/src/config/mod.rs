@@ -4,10 +4,15 @@
 //! because a limit of zero would hang a shard.
 
 mod auth;
+mod dispatch;
+mod group_choices;
+mod group_rule;
+mod groups;
 mod hooks;
 mod limits;
 mod listeners;
 mod queue_policy;
+mod strategy_table;
 mod streams;
 mod sys;
 
@@ -20,10 +25,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::NodeError;
 
 pub(crate) use auth::{access_from_json, authority};
+pub use dispatch::DispatchConfig;
+pub use group_choices::{Acknowledges, Expired, Overflow};
+pub use group_rule::{DEADLINE_MS_MAX, GroupRule, Priority};
+pub use groups::{GROUP_TABLES_MAX, GroupConfig, for_share};
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
 pub use listeners::{ClientCertificateMode, IdentitySource, ListenerConfig};
 pub use queue_policy::QueuePolicy;
+pub use strategy_table::dispatch_table_json;
 pub use streams::{StreamConfig, StreamKey};
 pub use sys::SysConfig;
 
@@ -53,6 +63,10 @@ pub struct Config {
     pub sys: SysConfig,
     /// Streams by name.
     pub streams: BTreeMap<String, StreamConfig>,
+    /// What holds for every consumer group.
+    pub dispatch: DispatchConfig,
+    /// Consumer groups by share name, exactly or by a pattern with `*`; see [`for_share`].
+    pub groups: BTreeMap<String, GroupConfig>,
     /// Bounds of the hooks.
     pub hooks: HooksConfig,
     /// Who is known.
@@ -75,6 +89,8 @@ impl Default for Config {
             limits: Limits::default(),
             sys: SysConfig::default(),
             streams: BTreeMap::new(),
+            dispatch: DispatchConfig::default(),
+            groups: BTreeMap::new(),
             hooks: HooksConfig::default(),
             auth: AuthConfig::default(),
             rules: Vec::new(),
@@ -117,6 +133,8 @@ impl Config {
         for (name, stream) in &self.streams {
             stream.check(name)?;
         }
+        self.dispatch.check()?;
+        groups::check_groups(&self.groups)?;
         authority(&self.auth, &self.rules)?;
         Ok(())
     }
@@ -191,6 +209,10 @@ mod tests {
             (r#"{"limits": {"queue_policy": "drop"}}"#, "drop-newest"),
             (r#"{"streams": {"a": {"filter": "x"}}}"#, "data_dir"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "a/#/b"}}}"#, "streams.a.filter"),
+            (r#"{"dispatch": {"groups_max": 0}}"#, "dispatch.groups_max"),
+            (r#"{"dispatch": {"deadline_property": ""}}"#, "dispatch.deadline_property"),
+            (r#"{"dispatch": {"priority_property": "lapwing-deadline-ms"}}"#, "dispatch.priority_property"),
+            (r#"{"groups": {"a": {"strategy": "fastest"}}}"#, "groups.a.strategy"),
             (r#"{"auth": {"users": [{"name": "alice", "password": "x"}]}}"#, "auth.users.alice.password"),
             (r#"{"rules": [{"identity": "a", "may": ["publish"], "topics": ["%"]}]}"#, "rules.0.topics.0"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "x", "partitions": 0}}}"#, "streams.a.partitions"),

@@ -1,0 +1,78 @@
+//! Priority and deadline by topic, for publishers that cannot say them.
+
+use lapwing_groups::Lane;
+use serde::{Deserialize, Serialize};
+
+use super::groups::check_filter;
+use crate::error::NodeError;
+
+/// What holds for messages of some topics that carry no such property themselves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupRule {
+    /// Topic filters; one of them has to match.
+    pub topics: Vec<String>,
+    /// Which lane; none: the rule does not say.
+    #[serde(default)]
+    pub priority: Option<Priority>,
+    /// Deadline from the broker's ingress; none: the rule does not say.
+    #[serde(default)]
+    pub deadline_ms: Option<u64>,
+}
+
+/// A lane, as publishers and configurations name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Priority {
+    /// Goes before all bulk.
+    Critical,
+    /// Everything else.
+    Bulk,
+}
+
+impl From<Priority> for Lane {
+    fn from(priority: Priority) -> Lane {
+        match priority {
+            Priority::Critical => Lane::Critical,
+            Priority::Bulk => Lane::Bulk,
+        }
+    }
+}
+
+/// Longest deadline that a rule or a property may set: a day.
+pub const DEADLINE_MS_MAX: u64 = 24 * 3600 * 1000;
+
+impl GroupRule {
+    /// Whether the rule is about messages of `topic`.
+    pub fn fits(&self, topic: &str) -> bool {
+        self.topics.iter().any(|filter| lapwing_codec::topic::matches(filter, topic))
+    }
+
+    /// `at`: the path of this rule, `groups.NAME.rules.0`.
+    pub(super) fn check(&self, at: &str) -> Result<(), NodeError> {
+        if self.topics.is_empty() {
+            return Err(NodeError::config(
+                &format!("{at}.topics"),
+                "is empty".to_owned(),
+                "Name the topics it is about.",
+            ));
+        }
+        for (index, filter) in self.topics.iter().enumerate() {
+            check_filter(&format!("{at}.topics.{index}"), filter)?;
+        }
+        if self.priority.is_none() && self.deadline_ms.is_none() {
+            return Err(NodeError::config(
+                at,
+                "says nothing of its topics".to_owned(),
+                "Give it a priority, a deadline, or both.",
+            ));
+        }
+        match self.deadline_ms {
+            Some(deadline_ms) if !(1..=DEADLINE_MS_MAX).contains(&deadline_ms) => {
+                let what = format!("{deadline_ms} is not from 1 to {DEADLINE_MS_MAX}");
+                Err(NodeError::config(&format!("{at}.deadline_ms"), what, "Set a number in this range."))
+            }
+            _ => Ok(()),
+        }
+    }
+}

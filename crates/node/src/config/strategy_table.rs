@@ -1,0 +1,20 @@
+//! The strategies and their parameters as JSON, for those who show or check them elsewhere.
+
+use lapwing_dispatch::{Parameters, Strategy};
+use serde_json::json;
+
+/// `{"strategies": [names], "parameters": [{"name", "low", "high", "default", "meaning"}]}`.
+pub fn dispatch_table_json() -> String {
+    let strategies: Vec<_> = Strategy::ALL.into_iter().map(Strategy::name).collect();
+    let defaults = Parameters::default();
+    let parameters = Parameters::TABLE.iter().map(|parameter| {
+        json!({
+            "name": parameter.name,
+            "low": parameter.low,
+            "high": parameter.high,
+            "default": defaults.get(parameter.name),
+            "meaning": parameter.meaning,
+        })
+    });
+    json!({ "strategies": strategies, "parameters": parameters.collect::<Vec<_>>() }).to_string()
+}

@@ -1,0 +1,9 @@
+//! What may be set for consumer groups.
+
+use pyo3::prelude::*;
+
+/// The strategies and their parameters, as JSON.
+#[pyfunction]
+pub(crate) fn dispatch_table_json() -> String {
+    lapwing_node::dispatch_table_json()
+}
