@@ -13,6 +13,8 @@ use crate::web::WebSocket;
 pub(crate) struct Layers {
     /// A PROXY header is still to come; nothing else is read before.
     pub(crate) header: Option<HeaderReader>,
+    /// There was one.
+    had_header: bool,
     /// The source that it named.
     told: Option<SocketAddr>,
     pub(crate) tls: Option<Box<Tls>>,
@@ -36,6 +38,7 @@ impl Layers {
                 Awaited::Source(told) => self.told = told,
             }
             self.header = None;
+            self.had_header = true;
         }
         match (&mut self.tls, &mut self.web) {
             (None, None) => kernel.read(buffer),
@@ -89,6 +92,12 @@ impl Layers {
 
     pub(crate) fn told(&self) -> Option<SocketAddr> {
         self.told
+    }
+
+    /// Whether the connection has come through a proxy that said so. A header counts whomever it named: a proxy that
+    /// does not know its client is one nevertheless, and its own checks of health are no members of groups.
+    pub(crate) fn is_proxied(&self) -> bool {
+        self.had_header || self.web.as_ref().is_some_and(WebSocket::is_forwarded)
     }
 
     pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {

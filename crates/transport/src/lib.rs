@@ -17,6 +17,7 @@
 
 mod address;
 mod error;
+mod kernel;
 mod layers;
 mod limiter;
 mod listener;

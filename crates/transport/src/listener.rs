@@ -47,6 +47,7 @@ struct Terms {
     certificates: Option<Arc<Certificates>>,
     web: Option<Arc<WebRules>>,
     proxy_from: Vec<Network>,
+    is_behind_proxy: bool,
     limiter: Option<Arc<AddressLimiter>>,
     /// Removes the file of a Unix socket with the last clone.
     _file: Option<SocketFile>,
@@ -85,6 +86,7 @@ impl Listener {
             web: settings.web.map(|web| Arc::new(WebRules { path: web.path, origins: web.origins, is_local })),
             certificates: settings.certificates,
             proxy_from: settings.proxy_from,
+            is_behind_proxy: settings.is_behind_proxy,
             limiter: match settings.connects_per_address_per_s {
                 0 => None,
                 per_s => Some(Arc::new(AddressLimiter::new(per_s))),
@@ -152,7 +154,7 @@ impl Listener {
         layers.tls = terms.tls()?;
         layers.web = terms.web.clone().map(WebSocket::new);
         let layers = (!layers.is_empty()).then_some(layers);
-        Ok(Accepted { socket: Socket::new(stream, layers), peer })
+        Ok(Accepted { socket: Socket::new(stream, layers, terms.is_behind_proxy), peer })
     }
 
     /// Asks `registry` for an event whenever connections arrive.

@@ -18,6 +18,8 @@ pub struct ListenerSettings {
     pub web: Option<WebSettings>,
     /// Sources that must begin with a PROXY header; from others it is not understood.
     pub proxy_from: Vec<Network>,
+    /// All clients come through a proxy, whether it says so or not.
+    pub is_behind_proxy: bool,
     /// Connections that one source address may open each second; 0: any number.
     pub connects_per_address_per_s: u32,
     /// Permission bits of a Unix socket.
@@ -35,6 +37,7 @@ impl ListenerSettings {
             certificates: None,
             web: None,
             proxy_from: Vec::new(),
+            is_behind_proxy: false,
             connects_per_address_per_s: 0,
             mode: Self::MODE,
         }

@@ -15,11 +15,13 @@ pub struct Socket {
     stream: Stream,
     /// `None` for plain TCP and Unix sockets, which so pay one branch and no memory.
     layers: Option<Box<Layers>>,
+    /// The listener says that a proxy lies before it.
+    is_behind_proxy: bool,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: Stream, layers: Option<Layers>) -> Self {
-        Socket { stream, layers: layers.map(Box::new) }
+    pub(crate) fn new(stream: Stream, layers: Option<Layers>, is_behind_proxy: bool) -> Self {
+        Socket { stream, layers: layers.map(Box::new), is_behind_proxy }
     }
 
     /// Reads what is there into `buffer`; `Ok(0)` means the peer has ended its side.
@@ -91,6 +93,27 @@ impl Socket {
         told.map_or_else(|| self.stream.peer(), PeerAddress::Net)
     }
 
+    /// Whether a proxy lies between us and the client, so that the kernel sees the near leg only: the connection began
+    /// with a PROXY header, its upgrade to a WebSocket was forwarded, or the listener is set so. Final once MQTT has come.
+    pub fn is_proxied(&self) -> bool {
+        self.is_behind_proxy || self.layers.as_ref().is_some_and(|layers| layers.is_proxied())
+    }
+
+    /// The least round trip that the kernel has seen in the last minutes (`tcpi_min_rtt`), in microseconds. To the
+    /// proxy, if there is one: see [`Socket::is_proxied`]. A system call of less than a microsecond.
+    ///
+    /// `None`: a Unix socket, or a kernel that has not measured it.
+    pub fn min_rtt_us(&self) -> Option<u32> {
+        self.stream.min_rtt_us()
+    }
+
+    /// Bytes that the kernel took from us and the other end's kernel has not acknowledged, sent or not; what TLS and
+    /// WebSocket add to them counts, what still waits inside (at most 64 KiB) does not. A system call of less than a
+    /// microsecond. What was lost with a connection stays counted; 0 where the kernel does not tell.
+    pub fn unsent_bytes(&self) -> u64 {
+        self.stream.unsent_bytes()
+    }
+
     /// The name in the client's certificate; `None` when it showed none, or one without such a name (or with several).
     pub fn certificate_name(&self, which: CertificateName) -> Option<String> {
         self.layers.as_ref()?.certificate_name(which)
@@ -115,3 +138,6 @@ impl Socket {
         self.stream.deregister(registry)
     }
 }
+
+#[cfg(test)]
+mod tests;

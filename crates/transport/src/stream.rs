@@ -2,11 +2,13 @@
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::Shutdown;
+use std::os::fd::AsFd;
 
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 
+use crate::kernel;
 use crate::peer::PeerAddress;
 
 /// A connected, non-blocking stream of the kernel.
@@ -29,6 +31,22 @@ impl Stream {
         match self {
             Stream::Tcp(stream) => retry(|| stream.peek(buffer)),
             Stream::Unix(_) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// The kernel's least round trip in microseconds; only TCP has one.
+    pub(crate) fn min_rtt_us(&self) -> Option<u32> {
+        match self {
+            Stream::Tcp(stream) => kernel::min_rtt_us(stream.as_fd()),
+            Stream::Unix(_) => None,
+        }
+    }
+
+    /// Bytes that were written here and have not arrived.
+    pub(crate) fn unsent_bytes(&self) -> u64 {
+        match self {
+            Stream::Tcp(stream) => kernel::unsent_bytes(stream.as_fd()),
+            Stream::Unix(stream) => kernel::unsent_bytes(stream.as_fd()),
         }
     }
 

@@ -104,6 +104,9 @@ class ListenerConfig(BaseModel):
     proxy_protocol_from: list[Annotated[str, AfterValidator(parse_network)]] = Field(default=[], max_length=256)
     """Networks of proxies: a connection from there must begin with a PROXY header (version 1 or 2)."""
 
+    behind_proxy: bool = False
+    """Clients come through a proxy or load balancer that does not say so: their distance is measured by probes."""
+
     anonymous: bool | None = None
     """Whether clients may come without naming themselves; absent: only where no other machine can connect."""
 

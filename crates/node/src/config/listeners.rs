@@ -33,6 +33,8 @@ pub struct ListenerConfig {
     pub origins: Vec<String>,
     /// Networks of proxies that must begin with a PROXY header.
     pub proxy_protocol_from: Vec<String>,
+    /// All clients come through a proxy that does not say so: what the kernel measures is not the way to them.
+    pub behind_proxy: bool,
     /// Whether clients may come without naming themselves; none: where only this machine can connect.
     pub anonymous: Option<bool>,
     /// Connections of this listener; 0: only `limits.connections_max` counts.
@@ -94,6 +96,7 @@ impl Default for ListenerConfig {
             path: None,
             origins: Vec::new(),
             proxy_protocol_from: Vec::new(),
+            behind_proxy: false,
             anonymous: None,
             connections_max: 0,
             connects_per_address_per_s: 0,
@@ -207,6 +210,7 @@ impl ListenerConfig {
             certificates: self.certificates()?,
             web,
             proxy_from: self.networks(index)?,
+            is_behind_proxy: self.behind_proxy,
             connects_per_address_per_s: self.connects_per_address_per_s,
             mode: self.mode(index)?,
             address,
@@ -246,10 +250,18 @@ mod tests {
                 "identity": "certificate-cn"}"#,
             r#"{"url": "wss://h:443/m", "certificate": "c", "key": "k", "origins": ["*"]}"#,
             r#"{"url": "ws://h:80", "path": "/", "packet_bytes_max": 1000}"#,
-            r#"{"url": "unix:///run/x.sock", "mode": "0600"}"#,
+            r#"{"url": "unix:///run/x.sock", "mode": "0600", "behind_proxy": true}"#,
         ] {
             listener(json).check(0).unwrap();
         }
+    }
+
+    /// Does the transport learn that a proxy lies before a listener, and is none supposed?
+    #[test]
+    fn a_proxy_before_a_listener_is_handed_on() {
+        let is_behind_proxy = |json: &str| listener(json).settings(0).unwrap().is_behind_proxy;
+        assert!(is_behind_proxy(r#"{"url": "tcp://127.0.0.1:1", "behind_proxy": true}"#));
+        assert!(!is_behind_proxy(r#"{"url": "tcp://127.0.0.1:1"}"#));
     }
 
     /// Does each kind of mistake name its key?

@@ -33,6 +33,8 @@ pub(crate) struct WebSocket {
     incoming: Incoming,
     outgoing: Outgoing,
     end: End,
+    /// The head named a proxy on its way.
+    is_forwarded: bool,
 }
 
 /// How the peer's side ended.
@@ -49,7 +51,13 @@ enum End {
 impl WebSocket {
     pub(crate) fn new(rules: Arc<WebRules>) -> Self {
         let upgrading = Some((Vec::new(), rules));
-        WebSocket { upgrading, incoming: Incoming::default(), outgoing: Outgoing::default(), end: End::Open }
+        let (incoming, outgoing) = (Incoming::default(), Outgoing::default());
+        WebSocket { upgrading, incoming, outgoing, end: End::Open, is_forwarded: false }
+    }
+
+    /// Whether a proxy has forwarded the upgrade; false until it is done.
+    pub(crate) fn is_forwarded(&self) -> bool {
+        self.is_forwarded
     }
 
     /// Reads payload of binary frames into `buffer`; handshake and control frames are dealt with on the way.
@@ -82,8 +90,9 @@ impl WebSocket {
         let Some((head, rules)) = &mut self.upgrading else { return read_bytes };
         match upgrade::judge(head, &buffer[..read_bytes], rules) {
             Judged::Incomplete => 0,
-            Judged::Accepted { answer, behind_bytes } => {
+            Judged::Accepted { answer, behind_bytes, is_forwarded } => {
                 self.upgrading = None;
+                self.is_forwarded = is_forwarded;
                 self.outgoing.say(&answer);
                 buffer.copy_within(read_bytes - behind_bytes..read_bytes, 0);
                 behind_bytes

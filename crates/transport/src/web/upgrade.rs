@@ -10,6 +10,8 @@ const HEAD_BYTES_MAX: usize = 8 << 10;
 const HEADERS_MAX: usize = 64;
 /// The subprotocol that must be offered and is answered \[MQTT-6.0.0-3\], \[MQTT-6.0.0-4\].
 const SUBPROTOCOL: &str = "mqtt";
+/// What proxies add to a head; one of them is enough.
+const FORWARDED: [&str; 4] = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 const END: &[u8] = b"\r\n\r\n";
 
 /// What an upgrade is judged by; one per listener.
@@ -28,7 +30,7 @@ pub(super) enum Judged {
     /// More must come.
     Incomplete,
     /// Say this; the last `behind_bytes` of the piece are frames already.
-    Accepted { answer: Vec<u8>, behind_bytes: usize },
+    Accepted { answer: Vec<u8>, behind_bytes: usize, is_forwarded: bool },
     /// Say this and go.
     Refused { answer: Vec<u8>, refusal: Refusal },
 }
@@ -48,7 +50,10 @@ pub(super) fn judge(head: &mut Vec<u8>, piece: &[u8], rules: &WebRules) -> Judge
         return if head.len() < HEAD_BYTES_MAX { Judged::Incomplete } else { refused(Fault::HeadTooLarge) };
     };
     match judge_whole(&head[..end], rules) {
-        Ok(key) => Judged::Accepted { answer: answer::accept(&key), behind_bytes: piece.len() - (end - before) },
+        Ok(Wanted { key, is_forwarded }) => {
+            let behind_bytes = piece.len() - (end - before);
+            Judged::Accepted { answer: answer::accept(&key), behind_bytes, is_forwarded }
+        }
         Err(fault) => refused(fault),
     }
 }
@@ -58,8 +63,16 @@ fn refused(fault: Fault) -> Judged {
     Judged::Refused { answer: answer::refuse(fault), refusal }
 }
 
-/// The key to be answered, or what is wrong.
-fn judge_whole(head: &[u8], rules: &WebRules) -> Result<Vec<u8>, Fault> {
+/// What a valid request says.
+struct Wanted {
+    /// To be answered.
+    key: Vec<u8>,
+    /// A proxy has added to it. Nobody gains by forging that: it only makes us doubt what the kernel measures.
+    is_forwarded: bool,
+}
+
+/// What is asked for, or what is wrong.
+fn judge_whole(head: &[u8], rules: &WebRules) -> Result<Wanted, Fault> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = Request::new(&mut headers);
     match request.parse(head) {
@@ -94,7 +107,8 @@ fn judge_whole(head: &[u8], rules: &WebRules) -> Result<Vec<u8>, Fault> {
     if !fields.has_token("sec-websocket-protocol", SUBPROTOCOL) {
         return Err(Fault::Subprotocol);
     }
-    Ok(key.as_bytes().to_vec())
+    let is_forwarded = FORWARDED.iter().any(|name| fields.all(name).next().is_some());
+    Ok(Wanted { key: key.as_bytes().to_vec(), is_forwarded })
 }
 
 /// 22 digits of Base64 and two of padding.
