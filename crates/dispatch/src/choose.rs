@@ -1,5 +1,6 @@
 //! What a strategy is: it looks at the numbers of all members and names one.
 
+use crate::deferred::Deferral;
 use crate::index::MemberIndex;
 use crate::parameters::Parameters;
 use crate::random::Random;
@@ -40,6 +41,17 @@ pub trait Choose: Send {
     /// Names a member that may have the message. The group checks it: who may not have it is never sent to.
     fn choose(&mut self, ask: &mut Ask<'_>) -> Pick;
 
+    /// The message will be asked for when those before it have gone. Whoever needs time to answer may begin now.
+    fn foresee(&mut self, _ask: &Ask<'_>) {}
+
+    /// What a strategy that answers later wants of the owner of the group; None: it answers at once.
+    fn deferral(&self) -> Option<Deferral> {
+        None
+    }
+
+    /// A message has left the queue and goes to nobody.
+    fn dropped(&mut self, _number: u64) {}
+
     /// The message was sent to `member`.
     fn sent(&mut self, _member: MemberIndex, _work: &Work) {}
 
@@ -51,9 +63,16 @@ pub trait Choose: Send {
 }
 
 impl Ask<'_> {
-    /// The numbers of all places, and what strategies outside this room may read of them.
-    pub fn signals(&self) -> &[Signals] {
-        self.signals
+    /// Everybody who is here, with what strategies outside this room may read of them. Who of them may have the message,
+    /// [`Signals::can_take`] says.
+    pub fn members(&self) -> impl Iterator<Item = (MemberIndex, &Signals)> {
+        let places = self.signals.iter().enumerate().filter(|(_, signals)| signals.limit > 0);
+        places.map(|(at, signals)| (MemberIndex(at as u32), signals))
+    }
+
+    /// The numbers of one of them; None: nobody is there.
+    pub fn member(&self, member: MemberIndex) -> Option<&Signals> {
+        self.signals.get(member.slot()).filter(|signals| signals.limit > 0)
     }
 
     /// The message.

@@ -8,6 +8,8 @@
 //!   to 64 places, above at a sample of eight.
 //! - The hard bounds lie outside the strategies: whatever one names, nobody who has left, is paused or has his Receive
 //!   Maximum is ever sent to.
+//! - Who needs time to choose (a strategy in Python, on a thread of its own) sits behind [`Deferred`]: the message waits for
+//!   the answer, and what does not come in time is decided by a declared strategy.
 //! - The numbers of all members are kept under every strategy: a change of strategy at run time starts with all that is
 //!   known.
 //! - A message is the queue's or one member's. The queue, the epochs of members and what is moved are the caller's;
@@ -39,6 +41,7 @@ mod broke;
 mod c3;
 mod choose;
 mod declaration;
+mod deferred;
 mod flight;
 mod horizon;
 mod index;
@@ -66,6 +69,7 @@ mod work;
 
 pub use choose::{Ask, Choose, Crew};
 pub use declaration::{Acknowledges, Declaration, WORKERS_MAX};
+pub use deferred::{Answer, Deferral, Deferred, DeferredCounters, Desk, MemberState, Question, Verdict};
 pub use index::{MemberIndex, Ticket};
 pub use members::{Leaving, Members, Stamps};
 pub use parameters::{Parameter, ParameterError, Parameters};

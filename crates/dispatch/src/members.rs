@@ -47,7 +47,7 @@ pub struct Members {
     pub(crate) crew: Crew,
     pub(crate) parameters: Parameters,
     strategy: Option<Strategy>,
-    chooser: Box<dyn Choose>,
+    pub(crate) chooser: Box<dyn Choose>,
     random: Random,
     turn: usize,
     rate: Rate,
@@ -132,18 +132,7 @@ impl Members {
     /// `backlog`: messages in the group's queue, this one included or not.
     pub fn pick(&mut self, work: &Work, backlog: usize, now_us: u64) -> Pick {
         let now_ms = ms(now_us);
-        let Members { signals, crew, parameters, random, turn, chooser, share_clock, .. } = self;
-        let mut ask = Ask {
-            signals,
-            crew: *crew,
-            work,
-            backlog,
-            now_ms,
-            parameters,
-            random,
-            turn: *turn,
-            share_clock: *share_clock,
-        };
+        let (mut ask, chooser) = self.ask(work, backlog, now_ms);
         let pick = if work.is_unacknowledged {
             unacknowledged::choose(&ask).map_or(Pick::Wait, Pick::To)
         } else {
@@ -155,6 +144,26 @@ impl Members {
         }
         self.counters.picks_refused += 1;
         Pick::Wait
+    }
+
+    /// The message will be asked for by `pick` when those before it have gone; only for strategies that answer later, see
+    /// [`Members::deferral`].
+    pub fn foresee(&mut self, work: &Work, backlog: usize, now_us: u64) {
+        let (ask, chooser) = self.ask(work, backlog, ms(now_us));
+        if !work.is_unacknowledged {
+            chooser.foresee(&ask);
+        }
+    }
+
+    /// A message that was asked for goes to nobody: it expired in the queue, say.
+    pub fn dropped(&mut self, number: u64) {
+        self.chooser.dropped(number);
+    }
+
+    fn ask<'a>(&'a mut self, work: &'a Work, backlog: usize, now_ms: f64) -> (Ask<'a>, &'a mut dyn Choose) {
+        let Members { signals, crew, parameters, random, turn, chooser, share_clock, .. } = self;
+        let (crew, turn, share_clock) = (*crew, *turn, *share_clock);
+        (Ask { signals, crew, work, backlog, now_ms, parameters, random, turn, share_clock }, chooser.as_mut())
     }
 
     /// The message goes to `member`, just chosen. The ticket belongs to its acknowledgement; None for work that nobody

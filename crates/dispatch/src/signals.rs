@@ -118,6 +118,31 @@ impl Signals {
         self.inflight
     }
 
+    /// Most messages that it may have now.
+    pub fn limit(&self) -> u32 {
+        self.limit
+    }
+
+    /// How many messages it works on at a time, as declared.
+    pub fn workers(&self) -> u32 {
+        self.workers
+    }
+
+    /// The stable hash of its client id that it has joined with.
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// By how much its oldest message is overdue, milliseconds.
+    pub fn overdue_ms(&self, now_ms: f64) -> f64 {
+        (now_ms - self.head_due_ms).max(0.0)
+    }
+
+    /// Whether it acknowledges on receipt, as far as one can tell: then its work is not known.
+    pub fn is_blind(&self) -> bool {
+        self.is_blind
+    }
+
     /// Whether it may have a message that it will acknowledge, by `now_ms` of the caller's clock. The hard bound: no
     /// strategy goes past it. False where nobody is.
     pub fn can_take(&self, now_ms: f64) -> bool {

@@ -1,6 +1,7 @@
 //! What the owner of a group asks about its members besides whom to choose.
 
 use crate::choose::Crew;
+use crate::deferred::Deferral;
 use crate::index::MemberIndex;
 use crate::member::Member;
 use crate::members::Members;
@@ -21,12 +22,18 @@ impl Members {
         })
     }
 
-    /// When a member that gets nothing for now (paused, or back from a stall) opens again: ask for what waits then.
-    /// None: no such member.
+    /// When to ask for what waits although nothing comes: a member that gets nothing for now (paused, or back from a
+    /// stall) opens again, or a strategy that answers later has had its time. None: never.
     pub fn next_turn_us(&self, now_us: u64) -> Option<u64> {
         let now_ms = ms(now_us);
         let opens = self.signals.iter().filter(|signals| signals.limit > 0 && signals.opens_at_ms > now_ms);
-        opens.map(|signals| signals.opens_at_ms).min_by(f64::total_cmp).map(us)
+        let due = self.deferral().and_then(|deferral| deferral.next_turn_ms);
+        opens.map(|signals| signals.opens_at_ms).chain(due).min_by(f64::total_cmp).map(us)
+    }
+
+    /// What a strategy that answers later wants of the owner; None: it answers at once.
+    pub fn deferral(&self) -> Option<Deferral> {
+        self.chooser.deferral()
     }
 
     /// What an operator sees of a member; None where nobody is.

@@ -5,6 +5,8 @@ use crate::index::MemberIndex;
 /// What dispatch knows of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
+    /// Which message of its group it is: the same number, the same message. Strategies that answer later know it by that.
+    pub number: u64,
     /// It lies in the critical lane.
     pub is_critical: bool,
     /// It will be sent at QoS 0: nobody will acknowledge it.

@@ -13,7 +13,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     /// The message is dropped under a name.
     pub(crate) fn drop_entry(&mut self, entry: Entry<M>, reason: DropReason) {
         self.counters.dropped[reason as usize] += 1;
-        drop(entry);
+        self.members.dropped(entry.nth);
     }
 
     /// The wait of a message has ended, at the time that its facts say: dropped, or a dead letter.
@@ -25,6 +25,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             return self.drop_entry(entry, reason);
         }
         self.counters.dead_lettered[reason as usize] += 1;
+        self.members.dropped(entry.nth);
         let Entry { message, facts, .. } = entry;
         self.actions.push(Action::DeadLetter { message, facts, reason });
     }

@@ -1,5 +1,8 @@
 //! One message of a group, wherever it is.
 
+use lapwing_codec::QoS;
+use lapwing_dispatch::Work;
+
 use crate::facts::{Facts, Lane};
 
 /// Where a message stands among those that wait: lane first, then in the order in which the group was given them.
@@ -21,6 +24,11 @@ pub(crate) struct Entry<M> {
 }
 
 impl<M> Entry<M> {
+    /// As dispatch sees it; `qos`: with which it would be sent.
+    pub(crate) fn work(&self, qos: QoS) -> Work {
+        self.facts.work(self.nth, qos)
+    }
+
     pub(crate) fn place(&self) -> Place {
         Place { lane: self.facts.lane, nth: self.nth }
     }

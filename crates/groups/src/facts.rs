@@ -86,9 +86,10 @@ impl Facts {
         }
     }
 
-    /// As dispatch sees it; `qos`: with which it would be sent.
-    pub(crate) fn work(&self, qos: QoS) -> Work {
+    /// As dispatch sees it; `nth`: which message of the group; `qos`: with which it would be sent.
+    pub(crate) fn work(&self, nth: u64, qos: QoS) -> Work {
         Work {
+            number: nth,
             is_critical: self.lane == Lane::Critical,
             is_unacknowledged: !qos.is_acknowledged(),
             key: self.key,

@@ -3,7 +3,7 @@
 use std::hash::Hash;
 
 use lapwing_codec::QoS;
-use lapwing_dispatch::{Choose, MemberIndex, Members, Parameters, Pick, Strategy};
+use lapwing_dispatch::{Choose, Deferral, MemberIndex, Members, Parameters, Pick, Strategy};
 
 use crate::action::{Action, Delivery};
 use crate::assignment::{Assignment, AssignmentId};
@@ -67,7 +67,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         if !self.takes_messages() {
             return self.drop_entry(entry, DropReason::GroupEmpty);
         }
-        let pick = self.queue.is_clear().then(|| self.members.pick(&facts.work(facts.qos), 1, now_us));
+        let pick = self.queue.is_clear().then(|| self.members.pick(&entry.work(facts.qos), 1, now_us));
         let unbound = match pick {
             Some(Pick::To(member)) => self.bind(entry, member, now_us),
             _ => Err(entry),
@@ -145,7 +145,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
         for lane in Lane::ALL {
             while let Some((place, facts)) = self.queue.next(lane) {
-                let pick = self.members.pick(&facts.work(facts.qos), self.queue.len(), now_us);
+                let pick = self.members.pick(&facts.work(place.nth, facts.qos), self.queue.len(), now_us);
                 match (pick, facts.key) {
                     (Pick::To(member), _) => {
                         let Some(entry) = self.queue.take(place) else { break };
@@ -158,12 +158,22 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
                     (Pick::Wait | Pick::Park, _) => break,
                 }
             }
+            self.foresee(lane, now_us);
+        }
+    }
+
+    /// A strategy that answers later is shown what will be asked for next.
+    fn foresee(&mut self, lane: Lane, now_us: u64) {
+        let Some(Deferral { look_ahead, .. }) = self.members.deferral() else { return };
+        let backlog = self.queue.len();
+        for entry in self.queue.following(lane, look_ahead) {
+            self.members.foresee(&entry.work(entry.facts.qos), backlog, now_us);
         }
     }
 
     /// QoS 0: to whoever may have it now.
     fn pass_on(&mut self, entry: Entry<M>, now_us: u64) {
-        let pick = self.members.pick(&entry.facts.work(QoS::AtMostOnce), self.queue.len(), now_us);
+        let pick = self.members.pick(&entry.work(QoS::AtMostOnce), self.queue.len(), now_us);
         let unbound = match pick {
             Pick::To(member) => self.bind(entry, member, now_us),
             Pick::Wait | Pick::Park => Err(entry),
@@ -202,7 +212,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     fn bind(&mut self, entry: Entry<M>, place: MemberIndex, now_us: u64) -> Result<(), Entry<M>> {
         let Some(member) = self.roster.at(place) else { return Err(entry) };
         let qos = entry.facts.qos.min(member.terms.qos_max);
-        let ticket = self.members.sent(place, &entry.facts.work(qos), now_us);
+        let ticket = self.members.sent(place, &entry.work(qos), now_us);
         let id = AssignmentId(self.next_assignment);
         self.next_assignment += 1;
         self.counters.redelivered += u64::from(entry.was_written);

@@ -25,7 +25,7 @@
 //!     Send(delivery)       to the shard of delivery.to
 //!     Kick                 to the shard of the member
 //!     DeadLetter, Missed, Notice   published, logged
-//!   next_wake_us(now)                        tick(now)
+//!   next_wake_us(now), has_news()            tick(now)
 //!   is_over()                                forget the group
 //!
 //! the shard of a member; all of it on one lane, in order

@@ -164,7 +164,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         for one in member.assigned.values_mut() {
             // Without its key, which either waits for it here (see `vacate`) or not at all. None where the member may not
             // have so many, after a stall: then its end teaches nothing.
-            let work = Work { key: None, ..one.entry.facts.work(one.qos) };
+            let work = Work { key: None, ..one.entry.work(one.qos) };
             one.ticket = self.members.sent(place, &work, now_us);
         }
         self.arm(now_us);

@@ -93,6 +93,11 @@ impl<M> Queue<M> {
         }
     }
 
+    /// Messages of a lane behind its head, whose keys nobody holds up.
+    pub(crate) fn following(&self, lane: Lane, most: usize) -> impl Iterator<Item = &Entry<M>> {
+        self.lanes[lane as usize].values().take(most + 1).skip(1)
+    }
+
     /// Dispatch will not have this message now, nor others of its key.
     pub(crate) fn park(&mut self, place: Place, key: u64) {
         match self.lanes[place.lane as usize].remove(&place.nth) {

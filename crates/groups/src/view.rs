@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use lapwing_dispatch::{MemberView as DispatchView, Strategy};
+use lapwing_dispatch::{DeferredCounters, MemberView as DispatchView, Strategy};
 
 use crate::assignment::Epoch;
 use crate::counters::Counters;
@@ -58,6 +58,8 @@ pub struct GroupView {
     pub counters: Counters,
     /// What dispatch counts.
     pub dispatch: lapwing_dispatch::Counters,
+    /// What a strategy that answers later counts.
+    pub deferred: Option<DeferredCounters>,
 }
 
 impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
@@ -79,6 +81,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             is_behind: self.is_behind,
             counters: self.counters,
             dispatch: self.members.counters(),
+            deferred: self.members.deferral().map(|deferral| deferral.counters),
         }
     }
 

@@ -40,6 +40,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.check_at_us.into_iter().chain(self.queue.next_end_us()).chain(turn).chain(expiry).min()
     }
 
+    /// Whether a strategy that answers later has answers: call [`Group::tick`] then.
+    pub fn has_news(&self) -> bool {
+        self.members.deferral().is_some_and(|deferral| deferral.has_news)
+    }
+
     /// Seconds of work that wait, in the queue and with members; None: nobody is here to do it.
     pub fn backlog_s(&self) -> Option<f64> {
         self.members.backlog_s(self.queue.len())

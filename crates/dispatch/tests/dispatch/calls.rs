@@ -123,7 +123,7 @@ impl Model {
                 self.gone.extend(self.sent.extract_if(.., |sent| sent.0 == member));
             }
             Call::Send { work: (is_critical, is_unacknowledged, key, client), backlog, times } => {
-                let work = Work { is_critical, is_unacknowledged, key, client, topic: client };
+                let work = Work { is_critical, is_unacknowledged, key, client, topic: client, ..Work::default() };
                 (0..times).for_each(|_| self.send(&work, backlog));
             }
             Call::Acknowledge { nth, written_us, read_us, twice } => self.acknowledge(nth, written_us, read_us, twice),

@@ -2,6 +2,7 @@
 
 mod calls;
 mod days;
+mod deferred;
 mod estimates;
 mod groups;
 mod strategies;

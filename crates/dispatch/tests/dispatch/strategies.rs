@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use lapwing_dispatch::{Declaration, Leaving, MemberIndex, Members, Parameters, Pick, Stamps, Strategy, Work};
+use lapwing_dispatch::{
+    Ask, Choose, Declaration, Leaving, MemberIndex, Members, Parameters, Pick, Stamps, Strategy, Work,
+};
 
 fn group(strategy: Strategy, count: u64) -> (Members, Vec<MemberIndex>) {
     let mut members = Members::new(strategy, Parameters::default(), 3);
@@ -113,4 +115,30 @@ fn the_same_seed_and_calls_give_the_same_picks() {
         };
         assert_eq!(run(), run(), "{strategy}");
     }
+}
+
+/// The member with the most room; of those with the same, whose identity is least.
+struct Roomiest;
+
+impl Choose for Roomiest {
+    fn choose(&mut self, ask: &mut Ask<'_>) -> Pick {
+        let open = ask.members().filter(|(_, one)| one.can_take(ask.now_ms()));
+        let roomiest = open.max_by_key(|(_, one)| (one.limit() - one.inflight(), std::cmp::Reverse(one.identity())));
+        roomiest.map_or(Pick::Wait, |(member, _)| Pick::To(member))
+    }
+}
+
+#[test]
+fn a_strategy_of_another_crate_sees_who_is_here_and_names_one() {
+    let (mut members, _) = group(Strategy::Auto, 0);
+    let receive_max = [2, 3, 4];
+    let indices: Vec<_> = receive_max.map(|most| members.join(Declaration::processed(u64::from(most), most), 0)).into();
+    members.leave(indices[2], Leaving::Left, 0);
+    members.set_chooser(Box::new(Roomiest));
+    let picks = std::iter::from_fn(|| {
+        let Pick::To(member) = members.pick(&Work::default(), 0, 0) else { return None };
+        members.sent(member, &Work::default(), 0).map(|_| member)
+    });
+    assert_eq!(picks.collect::<Vec<_>>(), [1, 0, 1, 0, 1].map(|at| indices[at]));
+    assert_eq!((members.strategy(), members.counters().picks_refused), (None, 0));
 }

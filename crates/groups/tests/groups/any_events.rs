@@ -1,11 +1,12 @@
 //! Any events in any order, with clients all over the place: the rules hold after every step.
 
 use lapwing_codec::QoS;
-use lapwing_dispatch::{Declaration, Report, Strategy};
+use lapwing_dispatch::{Declaration, Deferred, Report, Strategy};
 use lapwing_groups::{AssignmentId, Epoch, Expired, Facts, Lane, Overflow, Settings, Terms};
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Strategy_;
 
+use crate::later::Whim;
 use crate::world::World;
 
 #[derive(Clone, Debug)]
@@ -226,6 +227,15 @@ proptest! {
         }
         let mut world = World::new(settings, Strategy::KeyOrdered);
         world.is_strict = true;
+        live(world, &terms, &steps);
+    }
+
+    #[test]
+    fn a_strategy_that_answers_later_or_nonsense_loses_nothing((_, settings, terms, steps) in days(200)) {
+        let mut world = World::new(settings, Strategy::Auto);
+        // Where a caller chooses, keys may have an order: see `Group::vacate`.
+        world.was_ordered = true;
+        world.group.set_chooser(Box::new(Deferred::new(Whim::default(), Strategy::Auto, 5_000)), world.now_us);
         live(world, &terms, &steps);
     }
 }

@@ -7,6 +7,7 @@ mod compare;
 mod deadlines;
 mod interleavings;
 mod keys;
+mod later;
 mod ledger;
 mod queueing;
 mod rig;
