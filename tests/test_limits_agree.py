@@ -1,9 +1,10 @@
-"""Does the configuration's `limits` section have every limit of the node, with the node's default?"""
+"""Do the sections of the configuration have every limit of the node, with the node's default?"""
 
 import json
 import re
 from pathlib import Path
 
+from lapwing._core import dispatch_table_json
 from lapwing.config import Config, node_json
 
 NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config"
@@ -39,3 +40,10 @@ def test_stream_defaults_agree() -> None:
         expression = re.search(rf"fn {function}\(\) -> \w+ \{{\s*(.*?)\s*\}}", source)
         assert expression
         assert stream[name] == eval(expression[1])
+
+
+def test_group_defaults_agree() -> None:
+    ours = json.loads(node_json(Config(groups={"alarms": {}})))  # type: ignore[dict-item]
+    node = json.loads(dispatch_table_json())
+    assert ours["groups"]["alarms"] == node["group"]
+    assert ours["dispatch"] == node["dispatch"]

@@ -64,7 +64,7 @@ class Authority:
 
 def dispatch_table_json() -> str:
     """Strategies of consumer groups: ``{"strategies": [names], "parameters": [{"name", "low", "high", "default",
-    "meaning"}]}``."""
+    "meaning"}], "group", "dispatch"}``, the last two being the node's tables with every default."""
 
 def hash_password(password: bytes) -> str:
     """Hashes a password for a users file: argon2id, as a PHC string."""

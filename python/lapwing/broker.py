@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from lapwing._core import Authority, CoreError, Node
-from lapwing.config import Config, ListenerConfig, StreamConfig, access_json, node_json
+from lapwing.config import Config, GroupConfig, ListenerConfig, StreamConfig, access_json, node_json
 from lapwing.config.openness import check_listeners
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 ListenerLike = ListenerConfig | Mapping[str, object]
 """A listener's settings, as in a ``[[listeners]]`` table."""
+
+GroupLike = GroupConfig | Mapping[str, object]
+"""A consumer group's settings, as in a ``[groups."NAME"]`` table."""
 
 StreamLike = StreamConfig | Mapping[str, object] | str
 """A stream's settings; a string is the filter of a stream with default settings."""
@@ -38,6 +41,7 @@ class Broker:
             loopback, or nothing where there are ``listeners``.
         listeners: Listeners with settings of their own: TLS, WebSocket, limits.
         streams: Streams by name: settings, or just the topic filter.
+        groups: Consumer groups by share name or pattern: ``{"alarms": {"filters": ["alarms/#"]}}``.
         http: HOST:PORT of streams, health and metrics; None for no HTTP.
         data: Folder of the log. None: a temporary folder, **deleted when the broker stops**.
         shards: Data threads; 0 means one per core.
@@ -59,6 +63,7 @@ class Broker:
         *,
         listeners: Sequence[ListenerLike] = (),
         streams: Mapping[str, StreamLike] | None = None,
+        groups: Mapping[str, GroupLike] | None = None,
         http: str | None = None,
         data: str | Path | None = None,
         shards: int = 0,
@@ -82,6 +87,7 @@ class Broker:
         }
         tables = {name: _stream_table(stream) for name, stream in (streams or {}).items()}
         sections = {
+            "groups": dict(groups or {}),
             "limits": dict(limits or {}),
             "sys": {"interval": sys_interval},
             "hooks": dict(hook_settings or {}),

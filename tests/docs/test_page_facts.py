@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import fields
@@ -13,12 +14,19 @@ from pages import DOCS, PAGES, ROOT, WRITTEN
 from readme import all_blocks
 
 from lapwing import errors
-from lapwing.config import AuthSection, BrokerSection, HttpSection, Limits
+from lapwing._core import dispatch_table_json
+from lapwing.config import AuthSection, BrokerSection, DispatchSection, HttpSection, Limits
 from lapwing.pipeline.source.options import SourceOptions
 
 DECISIONS = sorted((DOCS / "decisions").glob("*.md"))
 SHELL = ("|", "||", "&&", "&", ">", "<")
-TABLES = {"limits": Limits, "broker": BrokerSection, "http": HttpSection, "auth": AuthSection}
+TABLES = {
+    "limits": Limits,
+    "broker": BrokerSection,
+    "http": HttpSection,
+    "auth": AuthSection,
+    "dispatch": DispatchSection,
+}
 
 
 def ids(page: Path) -> str:
@@ -53,7 +61,7 @@ def test_metrics_are_there(page: Path) -> None:
 
 @pytest.mark.parametrize("page", WRITTEN, ids=ids)
 def test_keys_are_there(page: Path) -> None:
-    for table, key in re.findall(r"`(limits|broker|http|auth)\.([a-z0-9_]+)`", page.read_text()):
+    for table, key in re.findall(r"`(limits|broker|http|auth|dispatch)\.([a-z0-9_]+)`", page.read_text()):
         assert key in TABLES[table].model_fields, f"{table}.{key}"
 
 
@@ -95,10 +103,21 @@ def test_every_answer_of_http_is_explained() -> None:
     answers = set(re.findall(r'HttpError\(\s*(\d{3}),\s*"(\w+)"', sources))
     # A read never meets a full disk: the store has that code for its writer.
     answers |= {(status, code) for code, status in re.findall(r'"(\w+)": (\d{3}),', sources)} - {("507", "data_full")}
-    rows = [line for line in (DOCS / "streams.md").read_text().splitlines() if re.match(r"\| \d{3} ", line)]
+    pages = "".join((DOCS / name).read_text() for name in ("streams.md", "groups.md"))
+    rows = [line for line in pages.splitlines() if re.match(r"\| \d{3} ", line)]
     assert len(answers) >= 12
     for status, code in answers:
         assert any(row.startswith(f"| {status} ") and f"`{code}`" in row for row in rows), (status, code)
+
+
+def test_every_strategy_and_parameter_is_explained() -> None:
+    """Has the page of groups each name, and of each parameter range and default?"""
+    page, table = (DOCS / "groups.md").read_text(), json.loads(dispatch_table_json())
+    for row in table["parameters"]:
+        low, high, default = (f"{row[key]:,.10g}" for key in ("low", "high", "default"))
+        assert f"| `{row['name']}` | {low} to {high} | {default} | {row['meaning']} |" in page
+    first_column = "".join(re.findall(r"^\|([^|]*)\|", page, re.MULTILINE))
+    assert all(f"`{name}`" in first_column for name in table["strategies"])
 
 
 def test_every_option_of_the_source_is_explained() -> None:

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 
-/// The strategies and their parameters, as JSON.
+/// The strategies, their parameters and the defaults of groups, as JSON.
 #[pyfunction]
 pub(crate) fn dispatch_table_json() -> String {
     lapwing_node::dispatch_table_json()

@@ -8,6 +8,9 @@
 """
 
 from lapwing.config.auth import AuthSection, access_json
+from lapwing.config.dispatch import DispatchSection
+from lapwing.config.group_rules import GroupRule
+from lapwing.config.groups import GroupConfig
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection
 from lapwing.config.limits import Limits
@@ -22,6 +25,9 @@ __all__ = [
     "AuthSection",
     "BrokerSection",
     "Config",
+    "DispatchSection",
+    "GroupConfig",
+    "GroupRule",
     "HooksSection",
     "HttpSection",
     "Limits",

@@ -20,6 +20,8 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
 from lapwing.config.auth import AuthSection, access_tables
+from lapwing.config.dispatch import DispatchSection
+from lapwing.config.groups import Groups, group_table
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection, http_problem
 from lapwing.config.layers import Layer
@@ -97,6 +99,8 @@ class Config(BaseSettings):
     limits: Limits = Limits()
     sys: SysSection = SysSection()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
+    dispatch: DispatchSection = DispatchSection()
+    groups: Groups = {}
     auth: AuthSection = AuthSection()
     rules: Rules = []
 
@@ -170,6 +174,8 @@ def node_json(config: Config) -> str:
         "sys": config.sys.model_dump(by_alias=True),
         "hooks": config.hooks.model_dump(by_alias=True, exclude={"use"}),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
+        "dispatch": config.dispatch.model_dump(by_alias=True),
+        "groups": {name: group_table(group) for name, group in config.groups.items()},
         **access_tables(config),
     }
     return json.dumps(document)

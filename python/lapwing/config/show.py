@@ -14,9 +14,11 @@ from pydantic.fields import FieldInfo
 from lapwing.config.layers import KeyPath
 from lapwing.config.load import Loaded
 from lapwing.config.problems import show_key
+from lapwing.config.toml_text import toml_key, toml_value
 from lapwing.config.units import Unit, show_duration, show_size
 
 _REPEATED = ("listeners", "rules")  # lists of tables, each written as [[name]]
+_NAMED = ("streams", "groups")  # tables under names of the user's own
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Entry:
     def header(self) -> str:
         """The line above its table: ``[limits]``, or ``[[rules]]`` for one of several."""
         table = self.path[:-1]
-        return f"[[{table[0]}]]" if table[0] in _REPEATED else f"[{'.'.join(table)}]"
+        return f"[[{table[0]}]]" if table[0] in _REPEATED else f"[{'.'.join(map(toml_key, table))}]"
 
 
 def entries(loaded: Loaded) -> list[Entry]:
@@ -39,12 +41,18 @@ def entries(loaded: Loaded) -> list[Entry]:
     return [Entry(path, value, loaded.place(path)) for path, value in _walk(loaded.config, ())]
 
 
+def table_of(model: BaseModel) -> dict[str, object]:
+    """One table's keys and values as one writes them in a file; what is absent is left out."""
+    # Somewhere below the top, where "rules" and "groups" are other things.
+    return {path[-1]: value for path, value in _walk(model, ("",))}
+
+
 def _walk(table: BaseModel, above: KeyPath) -> Iterator[tuple[KeyPath, object]]:
     for name, field in type(table).model_fields.items():
         value = getattr(table, name)
         if isinstance(value, BaseModel):
             yield from _walk(value, (*above, name))
-        elif isinstance(value, dict):
+        elif name in _NAMED and not above:
             for key, below in value.items():
                 yield from _walk(below, (*above, name, key))
         elif name in _REPEATED and not above:
@@ -63,6 +71,8 @@ def is_left_out(field: FieldInfo) -> bool:
 
 def written(value: object, field: FieldInfo) -> object:
     """A value of the model as one writes it in a file: sizes and durations with their units."""
+    if isinstance(value, list) and any(isinstance(item, BaseModel) for item in value):
+        return [table_of(item) for item in value]
     if isinstance(value, Path):
         return str(value)
     if value is None:
@@ -90,7 +100,7 @@ def as_toml(loaded: Loaded) -> str:
         if entry.path[:-1] != table:
             table = entry.path[:-1]
             lines += ["", entry.header]
-        assignment = f"{entry.path[-1]} = {json.dumps(entry.value, ensure_ascii=False)}"
+        assignment = f"{entry.path[-1]} = {toml_value(entry.value)}"
         lines.append(f"{assignment:<48} # {entry.place}")
     return "\n".join(lines[1:])
 

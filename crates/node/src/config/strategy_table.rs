@@ -1,9 +1,13 @@
-//! The strategies and their parameters as JSON, for those who show or check them elsewhere.
+//! The strategies, their parameters and the defaults of groups as JSON, for those who show or check them elsewhere.
 
 use lapwing_dispatch::{Parameters, Strategy};
 use serde_json::json;
 
-/// `{"strategies": [names], "parameters": [{"name", "low", "high", "default", "meaning"}]}`.
+use super::dispatch::DispatchConfig;
+use super::groups::GroupConfig;
+
+/// `{"strategies": [names], "parameters": [{"name", "low", "high", "default", "meaning"}], "group", "dispatch"}`, the last
+/// two being the tables of the configuration with every default.
 pub fn dispatch_table_json() -> String {
     let strategies: Vec<_> = Strategy::ALL.into_iter().map(Strategy::name).collect();
     let defaults = Parameters::default();
@@ -16,5 +20,11 @@ pub fn dispatch_table_json() -> String {
             "meaning": parameter.meaning,
         })
     });
-    json!({ "strategies": strategies, "parameters": parameters.collect::<Vec<_>>() }).to_string()
+    json!({
+        "strategies": strategies,
+        "parameters": parameters.collect::<Vec<_>>(),
+        "group": GroupConfig::default(),
+        "dispatch": DispatchConfig::default(),
+    })
+    .to_string()
 }

@@ -1,0 +1,32 @@
+"""Topic names in a configuration."""
+
+from __future__ import annotations
+
+_TOPIC_BYTES_MAX = 1_024
+
+
+def parse_topic(text: str) -> str:
+    """A topic name that a broker may publish to on its own, by the rules of MQTT 4.7.
+
+    Raises:
+        ValueError: the rule that is broken.
+    """
+    if not text or len(text.encode("utf-8", "surrogatepass")) > _TOPIC_BYTES_MAX:
+        raise ValueError(f"must be a topic of 1 to {_TOPIC_BYTES_MAX} bytes")
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("must not contain U+0000 or surrogates")
+    if "+" in text or "#" in text:
+        raise ValueError("must be a topic, without the wildcards + and #")
+    if text.startswith("$"):
+        raise ValueError("must not begin with $: those topics are the broker's own")
+    return text
+
+
+def is_matched(topic: str, topic_filter: str) -> bool:
+    """Whether an ordinary filter matches a topic that does not begin with ``$``."""
+    levels = topic.split("/")
+    wanted = topic_filter.split("/")
+    if wanted[-1] == "#":
+        wanted.pop()
+        levels = levels[: len(wanted)]
+    return len(levels) == len(wanted) and all(want in ("+", level) for want, level in zip(wanted, levels, strict=True))
