@@ -13,7 +13,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python test-slow interop-clients check fix bench conformance wheel test-wheel audit fuzz mutants clean
+.PHONY: help setup demo test test-rust test-python test-slow interop-clients check fix bench bench-dispatch conformance wheel test-wheel audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -105,6 +105,9 @@ fix: $(CACHE)/built ## formats and mends what the linters can mend
 
 bench: $(CACHE)/built $(CACHE)/java $(CACHE)/peers ## prints the figures, with this machine's description
 	@$(BIN)/python -m benches $(BENCH)
+
+bench-dispatch: $(CACHE)/built $(CACHE)/peers ## who finishes first: every policy and other brokers, with pictures (hours; BENCH_DISPATCH=--quick)
+	@$(BIN)/python -m benches.dispatch_figures --out docs/benchmarks/dispatch $(BENCH_DISPATCH)
 
 conformance: $(CACHE)/built ## runs the tests of the normative statements, prints the table, writes docs/conformance.md
 	@cargo test --quiet -p lapwing-codec -p lapwing-session -p lapwing-router -p lapwing-transport -p lapwing-node

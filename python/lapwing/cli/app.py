@@ -23,6 +23,7 @@ COMMANDS = {
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "pipeline": "Run Spark jobs over a stream.",
     "swarm": "Load a broker with many clients, and measure it.",
+    "lab": "Experiments, on real processes of this machine.",
     "user": "Add, remove and list users, and give them tokens.",
     "config": "Show or check a configuration.",
 }

@@ -13,8 +13,22 @@ Rules of the room:
 - Payloads are made here to the contract of ``lapwing.contracts`` and parsed nowhere here; numpy is used per
   block of readings, plain Python only for the final rendering.
 - ``fleet`` is the only module that touches the network, and only through ``lapwing._core.Fleet``.
+- ``dispatch`` is a room of its own: the dispatch experiment, with processes and links.
+- ``import lapwing.lab`` is cheap: processes of the experiment start by the dozen, and need no numpy.
 """
 
-from lapwing.lab.source import Batch, Source
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lapwing.lab.source import Batch, Source
 
 __all__ = ["Batch", "Source"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'lapwing.lab' has no attribute {name!r}")
+    return getattr(import_module("lapwing.lab.source"), name)

@@ -1,0 +1,71 @@
+"""`lapwing lab run dispatch` as a user runs it: real processes, short days, every figure with its interval."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import lapwing, one_error
+
+FIGURES = ("mean_ms", "p50_ms", "p99_ms", "p999_ms", "missed_share", "duplicates_share")
+SHORT = ("--seconds", "5", "--seeds", "1", "--drain", "1")
+needs_mosquitto = pytest.mark.skipif(
+    not shutil.which("mosquitto", path=f"{os.environ['PATH']}:/usr/sbin"), reason="Mosquitto is not installed"
+)
+
+
+def run(*arguments: str) -> dict[str, Any]:
+    result = lapwing("lab", "run", "dispatch", *arguments, "--json")
+    assert result.returncode == 0, result.stderr
+    document: dict[str, Any] = json.loads(result.stdout)
+    return document
+
+
+def assert_well_formed(row: dict[str, Any]) -> None:
+    assert row["messages"] > 0
+    for name in FIGURES:
+        low, high = row[f"{name}_interval"]
+        assert 0 <= low <= row[name] <= high
+    assert row["p50_ms"] <= row["p99_ms"] <= row["p999_ms"]
+
+
+@needs_mosquitto
+@pytest.mark.parametrize("link", ["auto", "proxy"])
+def test_another_broker_runs_the_same_day(link: str, tmp_path: Path) -> None:
+    """Members connect, work and acknowledge through links that hold back; nothing is lost; pictures are drawn."""
+    arguments = ("--policies", "", "--peer", "mosquitto", "--loads", "0.3", "--scenario", "equal", "--link", link)
+    document = run(*arguments, *SHORT, "--drain", "10", "--out", str(tmp_path))
+    (row,) = document["rows"]
+    assert_well_formed(row)
+    assert (row["policy"], row["scenario"], row["load"]) == ("mosquitto", "equal", 0.3)
+    assert row["unfinished"] == 0
+    assert row["duplicates_share"] == 0
+    assert row["mean_ms"] >= 10  # 12.5 ms of work on average, and the way
+    assert json.loads((tmp_path / "result.json").read_text()) == document
+    assert (tmp_path / "latency-equal-30.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_wrong_arguments_are_refused_before_anything_starts() -> None:
+    for arguments, expected in (
+        (("--scenario", "sunny"), "blackholes"),
+        (("--loads", "0.5,much"), "--loads"),
+        (("--loads", "7"), "7 is no load"),
+        (("--peer", "nobody"), "NAME=COMMAND"),
+        (("--declare", "maybe"), "processed"),
+        (("--policies", "lef,lef"), "named twice: lef"),
+        (("--policies", ""), "at least one policy"),
+        (("--link", "string"), "tun"),
+    ):
+        result = lapwing("lab", "run", "dispatch", *arguments)
+        assert result.returncode == 2, arguments
+        assert expected in one_error(result)
+
+
+def test_a_broker_that_does_not_start_says_why() -> None:
+    result = lapwing("lab", "run", "dispatch", "--policies", "", "--peer", "x=sh -c 'echo out of luck; exit 3'", *SHORT)
+    assert result.returncode == 1
+    assert "out of luck" in result.stderr
