@@ -5,7 +5,7 @@ use lapwing_codec::{QoS, ReasonCode};
 use crate::flight::{Ids, Terms};
 use crate::outbound::Outgoing;
 use crate::queue::Queued;
-use crate::{Close, DropReason, Grant, Io, QueuePolicy, Routed, Session};
+use crate::{Bound, Close, DropReason, Fate, Grant, Io, Outcome, QueuePolicy, Routed, Session};
 
 /// What [`Session::deliver`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl Session {
     ) -> Delivered {
         let Some(terms) = self.terms(routed, grants) else { return Delivered::NotLocal };
         if routed.expires_at_ms.is_some_and(|at_ms| at_ms <= now_ms) {
-            return drop_for(DropReason::Expired, io);
+            return drop_for(DropReason::Expired, None, &mut self.outcomes, io);
         }
         if terms.qos == QoS::AtMostOnce {
             return self.deliver_unacknowledged(routed, &terms, now_ms, io);
@@ -50,26 +50,26 @@ impl Session {
         }
         match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => drop_for(reason, io),
+            Err(reason) => drop_for(reason, None, &mut self.outcomes, io),
         }
     }
 
     #[inline]
-    fn deliver_unacknowledged(
+    pub(crate) fn deliver_unacknowledged(
         &mut self,
         routed: &Routed<'_>,
         terms: &Terms,
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let Some(link) = &mut self.link else { return drop_for(DropReason::Offline, io) };
+        let Some(link) = &mut self.link else { return drop_for(DropReason::Offline, None, &mut self.outcomes, io) };
         if io.out.len() >= self.settings.output_high_bytes {
-            return drop_for(DropReason::OutputFull, io);
+            return drop_for(DropReason::OutputFull, None, &mut self.outcomes, io);
         }
         let (publish, expires_at_ms) = (&routed.publish, routed.expires_at_ms);
         match (Outgoing { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => drop_for(reason, io),
+            Err(reason) => drop_for(reason, None, &mut self.outcomes, io),
         }
     }
 
@@ -77,7 +77,7 @@ impl Session {
     #[inline]
     fn terms<'g>(&self, routed: &Routed<'_>, grants: impl Iterator<Item = &'g Grant>) -> Option<Terms> {
         let is_own = routed.publisher == self.key;
-        let mut terms = Terms { qos: QoS::AtMostOnce, retain: routed.is_replay, ids: Ids::None };
+        let mut terms = Terms { qos: QoS::AtMostOnce, retain: routed.is_replay, ids: Ids::None, bound: None };
         let mut any = false;
         for grant in grants.filter(|grant| !(is_own && grant.options.no_local)) {
             any = true;
@@ -94,7 +94,7 @@ impl Session {
 
     fn enqueue(&mut self, routed: &Routed<'_>, terms: Terms, now_ms: u64, io: &mut Io<'_>) -> Delivered {
         let queued = Queued { message: routed.keep().clone(), terms };
-        if self.queue.push(queued, &self.settings, now_ms, io.counters) {
+        if self.queue.push(queued, &self.settings, now_ms, io.counters, &mut self.outcomes) {
             return Delivered::Queued;
         }
         if self.link.is_some() && self.settings.queue_policy == QueuePolicy::Disconnect {
@@ -105,7 +105,16 @@ impl Session {
     }
 }
 
-fn drop_for(reason: DropReason, io: &mut Io<'_>) -> Delivered {
-    io.counters.count_drop(reason);
+/// A message is dropped and counted; of a bound one the group is told, which counts it.
+pub(crate) fn drop_for(
+    reason: DropReason,
+    bound: Option<Bound>,
+    outcomes: &mut Vec<Outcome>,
+    io: &mut Io<'_>,
+) -> Delivered {
+    match bound {
+        Some(bound) => outcomes.push(Outcome { bound, fate: Fate::Undeliverable }),
+        None => io.counters.count_drop(reason),
+    }
     Delivered::Dropped(reason)
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
 
 use crate::Message;
+use crate::bound::{Bound, Times, Unfinished};
 
 /// Places that an empty window keeps allocated.
 const CAPACITY_KEPT: usize = 16;
@@ -16,6 +17,8 @@ pub(crate) struct Terms {
     pub(crate) qos: QoS,
     pub(crate) retain: bool,
     pub(crate) ids: Ids,
+    /// Of a message that a group has bound to this client.
+    pub(crate) bound: Option<Bound>,
 }
 
 /// Subscription identifiers of one copy; a list only where subscriptions overlap.
@@ -51,6 +54,7 @@ pub(crate) struct Flight {
     /// `None`: PUBREC has come, the client owns the message, PUBREL is (to be) sent.
     pub(crate) message: Option<Arc<Message>>,
     pub(crate) terms: Terms,
+    pub(crate) times: Times,
 }
 
 impl Flight {
@@ -68,11 +72,13 @@ pub(crate) struct Window {
     next_id: PacketId,
     /// Bytes of the messages that are kept.
     bytes: u64,
+    /// The flight at the back, or one before it, is bound and not known to have been written to the socket.
+    has_unwritten: bool,
 }
 
 impl Window {
     pub(crate) const fn new() -> Self {
-        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0 }
+        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0, has_unwritten: false }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -114,6 +120,7 @@ impl Window {
         debug_assert_eq!((self.unsent, flight.packet_id), (0, self.next_id));
         self.next_id = self.next_id.next();
         self.bytes += flight.footprint();
+        self.has_unwritten |= flight.terms.bound.is_some();
         self.flights.push_back(flight);
     }
 
@@ -135,31 +142,63 @@ impl Window {
         &self.flights[at]
     }
 
-    /// The client owns the message: it need not be kept, its packet id stays in use.
-    pub(crate) fn release(&mut self, at: usize) {
+    /// PUBREC was read: the client owns the message, it need not be kept, its packet id stays in use.
+    pub(crate) fn release(&mut self, at: usize, now_us: u64) {
         self.bytes -= self.flights[at].footprint();
         self.flights[at].message = None;
+        self.flights[at].times.received_us = now_us;
+    }
+
+    /// Whether a bound flight is not known to have been written to the socket.
+    pub(crate) const fn has_unwritten(&self) -> bool {
+        self.has_unwritten
+    }
+
+    /// All flights have been written to the socket.
+    pub(crate) fn written(&mut self, now_us: u64) {
+        let bound = self.flights.iter_mut().rev().filter(|flight| flight.terms.bound.is_some());
+        for flight in bound.take_while(|flight| !flight.times.is_written) {
+            (flight.times.written_us, flight.times.is_written) = (now_us, true);
+        }
+        self.has_unwritten = false;
+    }
+
+    /// Takes out the bound flights that end with their connection, with `ends` all of them; returns every bound one.
+    pub(crate) fn unbind(&mut self, ends: bool) -> Vec<Unfinished> {
+        let mut unfinished = Vec::new();
+        let mut at = 0;
+        while let Some(flight) = self.flights.get(at) {
+            let Some(bound) = flight.terms.bound else {
+                at += 1;
+                continue;
+            };
+            // Encoded is as good as sent: nobody knows what of it the kernel has handed over.
+            unfinished.push(Unfinished { bound, was_sent: true });
+            if ends || flight.terms.qos == QoS::AtLeastOnce { _ = self.remove(at) } else { at += 1 }
+        }
+        self.has_unwritten = false;
+        unfinished
     }
 
     /// The flight is done.
-    pub(crate) fn remove(&mut self, at: usize) {
+    pub(crate) fn remove(&mut self, at: usize) -> Option<Flight> {
         if at >= self.sent() {
             self.unsent -= 1;
         }
-        if let Some(flight) = self.flights.remove(at) {
+        let flight = self.flights.remove(at);
+        if let Some(flight) = &flight {
             self.bytes -= flight.footprint();
         }
         if self.flights.is_empty() && self.flights.capacity() > CAPACITY_KEPT {
             // A client that was busy once does not keep its window forever.
             self.flights = VecDeque::new();
         }
+        flight
     }
 
     /// Done with the flight that `next_unsent` gave last.
-    pub(crate) fn remove_last_sent(&mut self) {
-        if let Some(at) = self.sent().checked_sub(1) {
-            self.remove(at);
-        }
+    pub(crate) fn remove_last_sent(&mut self) -> Option<Flight> {
+        self.remove(self.sent().checked_sub(1)?)
     }
 }
 

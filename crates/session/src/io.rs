@@ -9,11 +9,18 @@ pub struct Io<'a> {
     pub out: &'a mut Vec<u8>,
     /// The shard's counters.
     pub counters: &'a mut Counters,
+    /// Microseconds of a monotonic clock, when what is handled was read; only noted for bound messages. 0: not known.
+    pub now_us: u64,
 }
 
 impl<'a> Io<'a> {
-    /// Borrows both for one call.
+    /// Borrows both for one call, at no known time.
     pub const fn new(out: &'a mut Vec<u8>, counters: &'a mut Counters) -> Self {
-        Io { out, counters }
+        Io { out, counters, now_us: 0 }
+    }
+
+    /// The same at `now_us`.
+    pub const fn at(out: &'a mut Vec<u8>, counters: &'a mut Counters, now_us: u64) -> Self {
+        Io { out, counters, now_us }
     }
 }

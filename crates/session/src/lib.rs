@@ -39,6 +39,10 @@
 //! receiver; `grants` are all the subscriptions of this session that matched. QoS 0 to a connected client is one encoding
 //! into `out` and no allocation. The first receiver that must keep the message allocates it, the others share it.
 //!
+//! Consumer groups: `session.deliver_bound(..)` instead, and after each call `session.take_outcomes()`: what became of
+//! bound messages. When its output has been flushed, `session.written(now)`. Connection over: `session.unbind(false)`
+//! before `disconnected`; session over: `session.unbind(true)` before `end`.
+//!
 //! Acknowledgements: `Accepted::Later(ticket)` holds PUBACK/PUBREC back, and all later ones with it, until
 //! `session.committed(through)` with `through >= ticket`. Tickets of one session never decrease.
 //!
@@ -53,6 +57,7 @@ mod ack_line;
 mod admission;
 mod aliases;
 mod authentication;
+mod bound;
 mod close;
 mod connack;
 mod counters;
@@ -81,6 +86,7 @@ mod will;
 pub use ack_line::Accepted;
 pub use admission::{Admission, admit};
 pub use authentication::{AuthAnswer, AuthProgress, AuthQuestion, Authentication};
+pub use bound::{Bound, Fate, Outcome, Unfinished};
 pub use close::{Close, Side};
 pub use connack::{refuse, refuse_connect, refuse_malformed};
 pub use counters::{Counters, DropReason};

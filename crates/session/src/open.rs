@@ -71,6 +71,7 @@ impl Session {
             receipts: IdSet::default(),
             acks: AckLine::new(),
             will: None,
+            outcomes: Vec::new(),
             link: None,
         }
     }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode, Version};
 
+use crate::bound::Times;
+use crate::deliver::drop_for;
 use crate::flight::{Flight, Terms};
 use crate::link::Link;
 use crate::queue::Queued;
 use crate::sent_aliases::{Alias, SentAliases};
-use crate::{Close, DropReason, Io, Message, Session};
+use crate::{Close, DropReason, Fate, Io, Message, Outcome, Session};
 
 /// One copy for one client, before it is encoded.
 pub(crate) struct Outgoing<'a> {
@@ -142,8 +144,8 @@ impl Session {
             Ok(()) => io.counters.retransmitted += 1,
             Err(reason) => {
                 // The client that came back takes smaller packets only: as if it had been delivered [MQTT-3.1.2-25].
-                io.counters.count_drop(reason);
-                self.window.remove_last_sent();
+                let bound = self.window.remove_last_sent().and_then(|flight| flight.terms.bound);
+                let _ = drop_for(reason, bound, &mut self.outcomes, io);
             }
         }
         true
@@ -153,9 +155,12 @@ impl Session {
         if self.queue.is_empty() || !self.may_keep_more() {
             return false;
         }
-        let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters) else { return false };
+        let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters, &mut self.outcomes) else {
+            return false;
+        };
+        let bound = terms.bound;
         if let Err(reason) = self.send(&message.publish(), terms, message.expires_at_ms(), &message, now_ms, io) {
-            io.counters.count_drop(reason);
+            let _ = drop_for(reason, bound, &mut self.outcomes, io);
         }
         true
     }
@@ -175,7 +180,8 @@ impl Session {
         };
         let copy = Outgoing { publish, terms: &terms, packet_id: Some(packet_id), dup: false, expires_at_ms };
         copy.write(link, now_ms, io.out)?;
-        self.window.push(Flight { packet_id, message: Some(Arc::clone(keep)), terms });
+        let times = Times { written_us: io.now_us, ..Times::default() };
+        self.window.push(Flight { packet_id, message: Some(Arc::clone(keep)), terms, times });
         Ok(())
     }
 
@@ -185,9 +191,19 @@ impl Session {
         if self.window.get(at).terms.qos != QoS::AtLeastOnce {
             return Err(Close::server(ReasonCode::ProtocolError, "PUBACK for a QoS 2 message"));
         }
-        self.window.remove(at);
+        self.finish(at, ack.reason.is_error(), io);
         self.pump(now_ms, io);
         Ok(())
+    }
+
+    /// A flight is done, by PUBACK, PUBCOMP, or a PUBREC that refuses it.
+    fn finish(&mut self, at: usize, is_refused: bool, io: &Io<'_>) {
+        let Some(Flight { terms, times, .. }) = self.window.remove(at) else { return };
+        let Some(bound) = terms.bound else { return };
+        let read_us = if terms.qos == QoS::ExactlyOnce { times.received_us } else { io.now_us };
+        let fate =
+            if is_refused { Fate::Refused } else { Fate::Acknowledged { written_us: times.written_us, read_us } };
+        self.outcomes.push(Outcome { bound, fate });
     }
 
     /// PUBREC: the client has a QoS 2 message; answers PUBREL, or is done when the client refused it.
@@ -203,11 +219,11 @@ impl Session {
             return Err(Close::server(ReasonCode::ProtocolError, "PUBREC for a QoS 1 message"));
         }
         if ack.reason.is_error() {
-            self.window.remove(at);
+            self.finish(at, true, io);
             self.pump(now_ms, io);
             return Ok(());
         }
-        self.window.release(at);
+        self.window.release(at, io.now_us);
         self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)?;
         // The place stays taken until PUBCOMP, but the bytes are free.
         self.pump(now_ms, io);
@@ -223,7 +239,7 @@ impl Session {
                 "PUBCOMP for a message that was not received or is QoS 1",
             ));
         }
-        self.window.remove(at);
+        self.finish(at, false, io);
         self.pump(now_ms, io);
         Ok(())
     }

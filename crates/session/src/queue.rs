@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::flight::Terms;
-use crate::{Counters, DropReason, Message, QueuePolicy, Settings};
+use crate::{Bound, Counters, DropReason, Fate, Message, Outcome, QueuePolicy, Settings};
 
 /// Places that an empty queue keeps allocated.
 const CAPACITY_KEPT: usize = 16;
@@ -40,37 +40,76 @@ impl Queue {
     }
 
     /// Adds a message; drops what the policy says and counts it. Returns whether the message is in.
-    pub(crate) fn push(&mut self, queued: Queued, settings: &Settings, now_ms: u64, counters: &mut Counters) -> bool {
+    pub(crate) fn push(
+        &mut self,
+        queued: Queued,
+        settings: &Settings,
+        now_ms: u64,
+        counters: &mut Counters,
+        outcomes: &mut Vec<Outcome>,
+    ) -> bool {
         let bytes = queued.message.footprint() as u64;
         if !self.has_room(bytes, settings) {
-            self.drop_expired_front(now_ms, counters);
+            self.drop_expired_front(now_ms, counters, outcomes);
         }
         while !self.has_room(bytes, settings) {
             let may_yield = settings.queue_policy == QueuePolicy::DropOldest && bytes <= settings.queue_bytes_max;
-            counters.count_drop(DropReason::QueueFull);
-            if !may_yield || self.pop().is_none() {
+            let Some(yielding) = self.pop_if(may_yield) else {
+                counters.count_drop(DropReason::QueueFull);
                 return false;
-            }
+            };
+            leave(&yielding, DropReason::QueueFull, counters, outcomes);
         }
-        self.bytes += bytes;
-        self.waiting.push_back(queued);
+        self.add(queued);
         true
+    }
+
+    /// Adds a message that a group has bound to the client: the group has looked after room.
+    pub(crate) fn push_bound(&mut self, queued: Queued) {
+        self.add(queued);
+    }
+
+    fn add(&mut self, queued: Queued) {
+        self.bytes += queued.message.footprint() as u64;
+        self.waiting.push_back(queued);
+    }
+
+    /// Takes all bound messages out.
+    pub(crate) fn unbind(&mut self) -> impl Iterator<Item = Bound> + use<> {
+        let mut unbound = Vec::new();
+        let bytes = &mut self.bytes;
+        self.waiting.retain(|queued| {
+            let bound = queued.terms.bound;
+            unbound.extend(bound);
+            *bytes -= bound.map_or(0, |_| queued.message.footprint() as u64);
+            bound.is_none()
+        });
+        unbound.into_iter()
     }
 
     fn has_room(&self, bytes: u64, settings: &Settings) -> bool {
         self.waiting.len() < settings.queue_messages_max as usize && self.bytes + bytes <= settings.queue_bytes_max
     }
 
-    fn drop_expired_front(&mut self, now_ms: u64, counters: &mut Counters) {
-        while self.waiting.front().is_some_and(|queued| queued.message.is_expired(now_ms)) {
-            counters.count_drop(DropReason::Expired);
-            self.pop();
+    fn drop_expired_front(&mut self, now_ms: u64, counters: &mut Counters, outcomes: &mut Vec<Outcome>) {
+        let is_expired = |queue: &Self| queue.waiting.front().is_some_and(|queued| queued.message.is_expired(now_ms));
+        while let Some(expired) = self.pop_if(is_expired(self)) {
+            leave(&expired, DropReason::Expired, counters, outcomes);
         }
     }
 
+    fn pop_if(&mut self, condition: bool) -> Option<Queued> {
+        if condition { self.pop() } else { None }
+    }
+
     /// The message that has waited longest and has not expired.
-    pub(crate) fn pop_live(&mut self, now_ms: u64, counters: &mut Counters) -> Option<Queued> {
-        self.drop_expired_front(now_ms, counters);
+    pub(crate) fn pop_live(
+        &mut self,
+        now_ms: u64,
+        counters: &mut Counters,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<Queued> {
+        self.drop_expired_front(now_ms, counters, outcomes);
         self.pop()
     }
 
@@ -81,5 +120,13 @@ impl Queue {
             self.waiting = VecDeque::new();
         }
         Some(queued)
+    }
+}
+
+/// A message does not wait any longer: it is dropped and counted, or goes back to the group that had bound it.
+fn leave(queued: &Queued, reason: DropReason, counters: &mut Counters, outcomes: &mut Vec<Outcome>) {
+    match queued.terms.bound {
+        Some(bound) => outcomes.push(Outcome { bound, fate: Fate::HandedBack }),
+        None => counters.count_drop(reason),
     }
 }

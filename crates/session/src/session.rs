@@ -9,7 +9,7 @@ use crate::id_set::IdSet;
 use crate::link::Link;
 use crate::queue::Queue;
 use crate::will::StoredWill;
-use crate::{Grant, Settings};
+use crate::{Grant, Outcome, Settings};
 
 /// Names a session inside one process, so that No Local can tell a publisher from others. The node chooses it: unique
 /// among living sessions, the same for all connections of one session.
@@ -37,6 +37,8 @@ pub struct Session {
     /// Acknowledgements to the client that wait for a commit.
     pub(crate) acks: AckLine,
     pub(crate) will: Option<Box<StoredWill>>,
+    /// What became of bound messages and was not told yet.
+    pub(crate) outcomes: Vec<Outcome>,
     /// The current connection.
     pub(crate) link: Option<Link>,
 }

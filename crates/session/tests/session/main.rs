@@ -1,6 +1,7 @@
 //! The session against the specification: what each test shows stands beside it as [MQTT-x.y.z-n] of version 5.0.
 
 mod authentication;
+mod bound;
 mod connecting;
 mod farewell;
 mod inbound;
