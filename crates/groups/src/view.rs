@@ -85,6 +85,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         }
     }
 
+    /// Whether `key` is a member, or still has messages of the group.
+    pub fn has_member(&self, key: K) -> bool {
+        self.roster.get(key).is_some()
+    }
+
     /// One member at `now_us`; None: no such member.
     pub fn member(&self, key: K, now_us: u64) -> Option<MemberView<K>> {
         self.roster.get(key).map(|member| self.view_of(member, now_us))

@@ -32,6 +32,7 @@ mod slot;
 mod streams;
 mod sys;
 mod timers;
+mod words;
 
 pub use assemble::OpenLog;
 pub use config::{

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use lapwing_codec::{Publish, Version};
+use lapwing_codec::{Publish, QoS, Version};
 use lapwing_router::Cursor;
-use lapwing_session::{Grant, Message, SessionKey};
+use lapwing_session::{Bound, Grant, Message, SessionKey};
 use lapwing_transport::Socket;
 
 use crate::listeners::ListenerId;
+use crate::words::Word;
 
 /// Why a message goes to another shard; flags, because one copy serves all reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,17 +38,36 @@ pub(crate) struct Errand {
     pub(crate) reasons: Reasons,
     /// Of a retained message: its number among those that the sender has sent to the owner of its topic. Else 0.
     pub(crate) retained_seq: u64,
-    /// Of a retained message: the hash of the publisher's client id.
+    /// Of a retained message, and for groups: the hash of the publisher's client id.
     pub(crate) publisher: u64,
+    /// For groups: when it had been read, on the node's clock.
+    pub(crate) ingress_us: u64,
     /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
     pub(crate) expires_at_ms: Option<u64>,
 }
 
-/// A message that a shared group picked one session for.
+/// What the owner of a group tells a member's shard.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Direct {
+pub(crate) enum Direct {
+    /// A message for it; the frame is the message.
+    Message(Assigned),
+    /// It has stalled: close its connection; the frame is empty.
+    Kick { to: SessionKey, epoch: u64 },
+}
+
+/// A message that a group has bound to one session.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assigned {
     pub(crate) to: SessionKey,
+    /// For this connection only.
+    pub(crate) epoch: u64,
+    /// The session's subscription to the group.
     pub(crate) grant: Grant,
+    /// Hash of group and filter: whether the session still subscribes.
+    pub(crate) share: u64,
+    /// By which its end is told; none at QoS 0.
+    pub(crate) bound: Option<Bound>,
+    pub(crate) qos: QoS,
     /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
     pub(crate) expires_at_ms: Option<u64>,
 }
@@ -63,6 +83,11 @@ pub(crate) struct Parcel<T> {
 impl<T> Parcel<T> {
     pub(crate) fn new() -> Self {
         Parcel { bytes: Vec::new(), items: Vec::new() }
+    }
+
+    /// Adds an errand without a message.
+    pub(crate) fn push_bare(&mut self, errand: T) {
+        self.items.push((errand, self.bytes.len()));
     }
 
     /// Adds a message.
@@ -88,7 +113,7 @@ pub(crate) fn encode_frame(publish: &Publish<'_>, out: &mut Vec<u8>) {
     frame.dup = false;
     frame.properties.topic_alias = None;
     frame.properties.subscription_ids = lapwing_codec::SubscriptionIds::EMPTY;
-    if frame.packet_id.is_none() && frame.qos != lapwing_codec::QoS::AtMostOnce {
+    if frame.packet_id.is_none() && frame.qos != QoS::AtMostOnce {
         frame.packet_id = lapwing_codec::PacketId::new(1);
     }
     let before = out.len();
@@ -130,8 +155,8 @@ pub(crate) struct MovedConnection {
 /// Messages on the control lanes.
 ///
 /// There are two of them. Clients wait for their connections and groups, and one client's flood of subscriptions must not
-/// hold up the others': what [`Control::is_express`] names has a lane of its own. In it Join, Away and Leave of a member
-/// keep their order; in the other one announcements, their confirmations and pages keep theirs. Nothing needs an order
+/// hold up the others': what [`Control::is_express`] names has a lane of its own. In it the words about a member keep
+/// their order; in the other one announcements, their confirmations and pages keep theirs. Nothing needs an order
 /// between the two: a connection that moves brings all that its session will ever say here, and who joins a group is told
 /// so only when every shard has confirmed the group's announcement.
 #[derive(Debug)]
@@ -143,14 +168,10 @@ pub(crate) enum Control {
     /// The target's announcements up to `seq` are in force at the sender, which before that had sent so many retained
     /// messages to each shard: of what it publishes from now on the target gets its copies.
     Announced { seq: u64, retained_sent: Box<[u64]> },
-    /// A session of the sender joins a group that the target owns; answered by `Joined`.
-    Join { request: u64, group: Box<str>, filter: Box<str>, member: SessionKey, grant: Grant },
-    /// The member has lost (`away`) or got back its connection, or is over: this holds for all its groups there.
-    Away { member: SessionKey, away: bool },
+    /// About a session of the sender that is a member of groups that the target owns.
+    Word(Word),
     /// The group is announced everywhere.
     Joined { request: u64 },
-    /// The session is no member any more.
-    Leave { group: Box<str>, filter: Box<str>, member: SessionKey },
     /// Send a page of retained messages, when everything is applied that the sender knows of.
     AskPage(Box<PageRequest>),
     /// The answer.
@@ -173,14 +194,17 @@ pub(crate) struct RoomQuestion {
 }
 
 impl Control {
+    /// How much there is to do for it.
+    pub(crate) fn weight(&self) -> usize {
+        if let Control::Word(word) = self { word.weight() } else { 1 }
+    }
+
     /// Whether it goes past announcements and pages.
     pub(crate) fn is_express(&self) -> bool {
         match self {
             Control::Connection(_)
-            | Control::Join { .. }
+            | Control::Word(_)
             | Control::Joined { .. }
-            | Control::Away { .. }
-            | Control::Leave { .. }
             | Control::AskRoom(_)
             | Control::Room { .. } => true,
             Control::Announce { .. } | Control::Announced { .. } | Control::AskPage(_) | Control::Page(_) => false,

@@ -106,6 +106,11 @@ impl Shared {
         self.epoch.elapsed().as_millis() as u64
     }
 
+    /// Microseconds since the node started, the same on every shard.
+    pub(crate) fn now_us(&self) -> u64 {
+        self.epoch.elapsed().as_micros() as u64
+    }
+
     pub(crate) fn phase(&self) -> Phase {
         match self.phase.load(Ordering::Acquire) {
             0 => Phase::Running,

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lapwing_session::{Close, Counters as SessionCounters, Delivered, Grant, Io, Routed, Session, SessionKey};
+use lapwing_session::{Close, Counters as SessionCounters, Delivered, Grant, Io, Outcome, Routed, Session, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use super::buffers::Buffers;
 use super::connection::Connection;
+use super::groups::Membership;
 use super::holdings::Holdings;
 use super::sent::Sent;
 use super::standing::Standing;
@@ -28,6 +29,8 @@ pub(crate) struct Entry {
     pub(crate) timer_ms: Option<u64>,
     /// Its messages in the shard's account.
     counted: u32,
+    /// What it has to do with groups.
+    pub(crate) membership: Membership,
 }
 
 /// Everything of a shard that has to do with clients. No other shard touches it.
@@ -49,6 +52,10 @@ pub(crate) struct Clients {
     /// Output from which a connection that takes its bytes is flushed at once.
     output_mark_bytes: usize,
     overflowing: Vec<(SessionKey, Close)>,
+    /// What became of messages of groups, each with the session and its epoch, to be told to the owners.
+    outcomes: Vec<(SessionKey, u64, Outcome)>,
+    /// When what is handled now was read, on the node's clock.
+    pub(crate) now_us: u64,
     /// Output buffers that no connection holds now.
     pub(crate) buffers: Buffers,
     /// What all of them were sent.
@@ -77,6 +84,8 @@ impl Clients {
             large: Vec::new(),
             output_mark_bytes,
             overflowing: Vec::new(),
+            outcomes: Vec::new(),
+            now_us: 0,
             buffers: Buffers::default(),
             sent: Sent::default(),
             holdings: Holdings::default(),
@@ -187,11 +196,13 @@ impl Clients {
         connection: Option<usize>,
         timer_ms: Option<u64>,
         standing: Standing,
+        membership: Membership,
     ) {
         let key = session.key();
         let client_id: Arc<str> = session.client_id().into();
         self.by_id.insert(client_id.clone(), key);
-        let entry = Entry { session, client_id, standing, connection, awaiting: false, timer_ms, counted: 0 };
+        let entry =
+            Entry { session, client_id, standing, connection, awaiting: false, timer_ms, counted: 0, membership };
         let index = self.sessions.insert(entry);
         debug_assert_eq!(index, place_of(key));
     }
@@ -229,13 +240,14 @@ impl Clients {
     pub(crate) fn with<T>(&mut self, key: SessionKey, work: impl FnOnce(&mut Session, &mut Io<'_>) -> T) -> Option<T> {
         let entry = self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)?;
         let connection = entry.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
+        let now_us = self.now_us;
         let answer = match connection {
             Some((index, connection)) => {
                 let before = connection.output.len();
                 if connection.output.capacity() == 0 {
                     connection.output = self.buffers.take();
                 }
-                let answer = work(&mut entry.session, &mut Io::new(&mut connection.output, &mut self.counters));
+                let answer = work(&mut entry.session, &mut Io::at(&mut connection.output, &mut self.counters, now_us));
                 if connection.output.len() > before {
                     self.sent.count(&connection.output[before..]);
                     touch(connection, index, &mut self.touched);
@@ -248,9 +260,13 @@ impl Clients {
                 self.holdings.connection(connection);
                 answer
             }
-            None => work(&mut entry.session, &mut Io::new(&mut Vec::new(), &mut self.counters)),
+            None => work(&mut entry.session, &mut Io::at(&mut Vec::new(), &mut self.counters, now_us)),
         };
         self.holdings.session(&entry.session, &mut entry.counted);
+        if entry.session.has_outcomes() {
+            let epoch = entry.membership.epoch;
+            self.outcomes.extend(entry.session.take_outcomes().map(|outcome| (key, epoch, outcome)));
+        }
         if entry.session.awaits_commit() && !entry.awaiting {
             entry.awaiting = true;
             self.awaiting.push(key);
@@ -313,6 +329,29 @@ impl Clients {
     fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
         let would_wait = |entry: &mut Entry| entry.connection.is_none() || entry.session.queued_messages() > 0;
         routed.publish().qos.is_acknowledged() && self.entry(key).is_some_and(would_wait)
+    }
+
+    /// A message of a group has ended here without its session.
+    pub(crate) fn add_outcome(&mut self, key: SessionKey, outcome: Outcome) {
+        if let Some(epoch) = self.entry(key).map(|entry| entry.membership.epoch) {
+            self.outcomes.push((key, epoch, outcome));
+        }
+    }
+
+    /// Takes what is to be told to the owners of groups.
+    pub(crate) fn take_outcomes(&mut self) -> Vec<(SessionKey, u64, Outcome)> {
+        std::mem::take(&mut self.outcomes)
+    }
+
+    /// Gives the memory of the empty list back.
+    pub(crate) fn recycle_outcomes(&mut self, list: Vec<(SessionKey, u64, Outcome)>) {
+        if self.outcomes.is_empty() {
+            self.outcomes = list;
+        }
+    }
+
+    pub(crate) fn has_outcomes(&self) -> bool {
+        !self.outcomes.is_empty()
     }
 
     /// Sessions whose queue overflowed and whose policy is to be disconnected for it.

@@ -8,13 +8,15 @@ use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malforme
 
 use super::clients::Entry;
 use super::connection::Stage;
+use super::groups::Membership;
 use super::judge::Stop;
 use super::licence::Licence;
 use super::serve::Flow;
 use super::standing::Standing;
 use super::{Due, Shard};
 use crate::hooks::{HookCall, HookName};
-use crate::slot::Slot;
+use crate::slot::{Slot, stable_hash};
+use crate::words::Profile;
 
 impl Shard {
     /// The first packet; `bytes` begin with it and hold all that was read.
@@ -133,7 +135,8 @@ impl Shard {
     ) {
         let existing = self.take_existing(&admission.client_id, &standing.identity);
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
-        let (existing, former) = existing.map_or((None, None), |entry| (Some(entry.session), entry.standing.who));
+        let (existing, mut rest) =
+            existing.map_or((None, None), |entry| (Some(entry.session), Some((entry.membership, entry.standing.who))));
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
         let settings = self.terms_of(index).settings.clone();
@@ -146,7 +149,9 @@ impl Shard {
         // A timer names a session by its key: one that goes on still has the one that was set for it.
         let timer_ms = timer_ms.filter(|_| opened.session_present);
         let who = standing.who.clone();
-        self.clients.insert_session(opened.session, Some(index), timer_ms, standing);
+        let kept = if opened.session_present { rest.take() } else { None };
+        let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
+        self.clients.insert_session(opened.session, Some(index), timer_ms, standing, membership);
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
             connection.gate = None;
@@ -157,10 +162,11 @@ impl Shard {
         self.clients.touch(index);
         self.set_timer(key);
         if opened.session_present {
-            self.mark_away(key, false);
+            self.tell_back(key);
         }
         if let Some(discarded) = opened.discarded {
-            self.end_session(discarded, former.as_ref());
+            let (membership, former) = rest.unwrap_or_default();
+            self.end_session(discarded, &membership, former.as_ref());
         }
         if let Some(client) = who {
             let session_present = opened.session_present;
@@ -184,8 +190,25 @@ impl Shard {
         if entry.standing.identity == *identity {
             return Some(entry);
         }
-        self.end_session(entry.session, entry.standing.who.as_ref());
+        self.end_session(entry.session, &entry.membership, entry.standing.who.as_ref());
         None
+    }
+
+    /// What a session that has just been opened has to do with groups; `kept`: what it had before.
+    fn membership(
+        &mut self,
+        index: usize,
+        connect: &Connect<'_>,
+        session: &Session,
+        kept: Option<Membership>,
+    ) -> Membership {
+        let epoch = self.clients.connection(index).map_or(0, |connection| connection.born);
+        let profile = Profile {
+            identity: stable_hash(session.client_id().as_bytes()),
+            receive_max: session.window_max().unwrap_or(connect.properties.receive_max),
+            ..Profile::default()
+        };
+        kept.unwrap_or_default().connected(epoch, profile)
     }
 
     /// Bytes that are no packet.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use lapwing_session::{Session, SessionKey};
 
-use super::groups::owners_of_groups;
+use super::groups::Membership;
 use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
 use super::{Due, Shard};
 use crate::hooks::HookClient;
@@ -19,17 +19,14 @@ const SHARES_AT_MOST: u64 = 64;
 
 impl Shard {
     /// A session is over: its subscriptions go, and a will that still waited is published.
-    pub(super) fn end_session(&mut self, session: Session, who: Option<&Arc<HookClient>>) {
+    pub(super) fn end_session(&mut self, mut session: Session, membership: &Membership, who: Option<&Arc<HookClient>>) {
         let key = session.key();
         self.replays.forget(key);
+        self.tell_end(&mut session, membership);
         let ended = session.end(self.now_ms, &mut self.clients.counters);
         for subscription in ended.subscriptions().filter(|subscription| subscription.shared.is_some()) {
-            self.withdraw(key, &subscription);
+            self.uncount(&subscription);
         }
-        // Behind the last Leave: nobody keeps a word about a member that is none any more.
-        let owners =
-            owners_of_groups(ended.subscriptions().map(|subscription| subscription.filter), self.post.shards());
-        self.tell_away(key, owners, false);
         if let Some(will) = &ended.will {
             self.publish_will(will, ended.client_id(), who);
         }

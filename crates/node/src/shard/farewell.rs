@@ -83,7 +83,7 @@ impl Shard {
         if ended || !self.went_offline(stays) {
             self.remove_session(key);
         } else {
-            self.mark_away(key, true);
+            self.tell_lost(key);
             self.set_timer(key);
         }
         // Last: a group must not pick the member that has just gone to have its own will.
@@ -105,7 +105,7 @@ impl Shard {
 
     pub(super) fn remove_session(&mut self, key: SessionKey) {
         if let Some(entry) = self.clients.remove_session(key) {
-            self.end_session(entry.session, entry.standing.who.as_ref());
+            self.end_session(entry.session, &entry.membership, entry.standing.who.as_ref());
         }
     }
 

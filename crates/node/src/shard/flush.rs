@@ -55,7 +55,13 @@ impl Shard {
             Stage::Open { session, .. } => {
                 // What waited may be queued, or be left over from an earlier connection; the session knows.
                 let now_ms = self.now_ms;
-                self.clients.with(session, |session, io| session.pump(now_ms, io));
+                let Shard { clients, shared, .. } = self;
+                clients.with(session, |session, io| {
+                    if session.has_unwritten() {
+                        session.written(shared.now_us());
+                    }
+                    session.pump(now_ms, io);
+                });
             }
             Stage::Connecting { .. } => {}
         }

@@ -1,13 +1,12 @@
 //! Mail from other shards.
 
-use lapwing_router::{Insertion, Removal};
+use lapwing_router::Removal;
 use lapwing_session::{Grant, Routed, SessionKey};
 
 use super::Shard;
 use super::route::Target;
 use super::subscribe::Waiter;
 use crate::mail::{Control, Direct, Errand, Interest, Parcel, decode_frame};
-use crate::metrics::DropReason;
 use crate::slot::ShardId;
 
 /// Control messages taken from one lane in one turn; the batch that exceeds it is taken whole.
@@ -27,7 +26,7 @@ impl Shard {
             while taken < CONTROL_PER_TURN
                 && let Some(batch) = inlet.express.take()
             {
-                taken += batch.len();
+                taken += batch.iter().map(Control::weight).sum::<usize>();
                 self.take_batch(inlet.from, batch);
             }
         }
@@ -83,12 +82,8 @@ impl Shard {
                     self.stop_waiting(waiter);
                 }
             }
-            Control::Join { request, group, filter, member, grant } => {
-                self.join(from, request, &group, &filter, member, grant);
-            }
+            Control::Word(word) => self.take_word(from, word),
             Control::Joined { request } => self.confirmed(request as usize),
-            Control::Leave { group, filter, member } => self.leave_group(&group, &filter, member),
-            Control::Away { member, away } => self.note_away(member, away),
             Control::AskPage(request) => self.answer_page(from, request),
             Control::Page(page) => self.take_page_in_turn(from, page),
             Control::AskRoom(question) => self.answer_room(from, &question),
@@ -109,15 +104,6 @@ impl Shard {
         }
     }
 
-    /// A session of shard `from` joins a group that lives here.
-    fn join(&mut self, from: ShardId, request: u64, group: &str, filter: &str, member: SessionKey, grant: Grant) {
-        let is_new = self.groups.insert(group, filter, member, grant) != Insertion::Replaced;
-        match self.announcer.want(Interest::Groups, filter, is_new, &mut self.post) {
-            Some(seq) => self.announcer.wait(seq, Waiter::Join(from, request)),
-            None => self.post.control(from, Control::Joined { request }),
-        }
-    }
-
     fn stop_waiting(&mut self, waiter: Waiter) {
         match waiter {
             Waiter::Reply(place) => self.confirmed(place),
@@ -127,14 +113,15 @@ impl Shard {
 
     fn take_direct(&mut self, parcel: &Parcel<Direct>) {
         for (direct, frame) in parcel.iter() {
-            let Some(publish) = decode_frame(frame) else { continue };
-            let routed = Routed::with_deadline(publish, ELSEWHERE, direct.expires_at_ms);
-            if self.clients.deliver(direct.to, &routed, std::iter::once(&direct.grant), self.now_ms) {
-                self.counters.deliveries.add(1);
-            } else {
-                self.counters.dropped(DropReason::SessionGone, 1);
+            match direct {
+                Direct::Message(assigned) => {
+                    let Some(publish) = decode_frame(frame) else { continue };
+                    let routed = Routed::with_deadline(publish, ELSEWHERE, assigned.expires_at_ms);
+                    self.deliver_assigned(assigned, &routed);
+                    self.flush_large();
+                }
+                Direct::Kick { to, epoch } => self.kicked(*to, *epoch),
             }
-            self.flush_large();
         }
     }
 

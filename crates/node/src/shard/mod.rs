@@ -41,14 +41,13 @@ mod subscribe;
 mod sys;
 mod turn;
 
-use std::collections::HashSet;
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use lapwing_router::SharedGroups;
 use lapwing_session::{Grant, SessionKey, Settings};
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
-use rustc_hash::FxBuildHasher;
 
 use crate::config::{Config, Limits};
 use crate::error::NodeError;
@@ -62,10 +61,11 @@ use crate::passwords::PasswordFeed;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
+use crate::words::Word;
 use answers::Answers;
 use clients::Clients;
 use endings::Endings;
-use groups::Member;
+use groups::GroupTable;
 use hold::Held;
 use interest::Announcer;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
@@ -130,6 +130,8 @@ enum Due {
     Session(SessionKey),
     /// A paused listener is looked at again.
     Door,
+    /// Something of a group: a stall to be looked for, a message that waits too long.
+    Group(NonZeroU64),
     /// The next share of what ended sessions leave.
     Endings,
     /// The `$SYS` tree is published.
@@ -170,9 +172,9 @@ pub(crate) struct Shard {
     passwords: PasswordFeed,
     clients: Clients,
     tree: Tree,
-    groups: SharedGroups<Member, Grant>,
-    /// Members of these groups that have no connection; they get messages only when all others have none either.
-    away: HashSet<Member, FxBuildHasher>,
+    groups: GroupTable,
+    /// What sessions here say to groups here.
+    words: VecDeque<Word>,
     /// Subscriptions of sessions that are over, still in the tree.
     endings: Endings,
     announcer: Announcer<Waiter>,
@@ -230,8 +232,8 @@ impl Shard {
             events: Events::with_capacity(1024),
             clients: Clients::new(id, limits.output_high_bytes as usize / 2),
             tree,
-            groups: SharedGroups::new(),
-            away: HashSet::default(),
+            groups: GroupTable::new(id),
+            words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),
             endings: Endings::default(),

@@ -1,10 +1,12 @@
 //! A shard's outgoing mail: one set of lanes per other shard.
 
 use lapwing_codec::Publish;
+use lapwing_session::SessionKey;
 
-use crate::mail::{Control, Direct, Errand, Parcel};
+use crate::mail::{Assigned, Control, Direct, Errand, Parcel};
 use crate::mailbox::{Inlet, Lane};
 use crate::slot::ShardId;
+use crate::words::{Told, Word};
 
 /// The lanes from this shard to one other.
 pub(crate) struct LanesOut {
@@ -68,11 +70,29 @@ impl Post {
         }
     }
 
-    /// Like [`Post::publish`], for a message picked for one session.
-    pub(crate) fn direct(&mut self, to: ShardId, direct: Direct, publish: &Publish<'_>) {
+    /// Like [`Post::publish`], for a message that a group has bound to one session.
+    pub(crate) fn assigned(&mut self, to: ShardId, assigned: Assigned, publish: &Publish<'_>) {
         if let Some(lanes) = &mut self.lanes[to.index()] {
-            open(&mut lanes.direct, self.limits).push(direct, publish);
+            open(&mut lanes.direct, self.limits).push(Direct::Message(assigned), publish);
         }
+    }
+
+    /// Lets a member be sent away, behind the messages for it.
+    pub(crate) fn kick(&mut self, to: ShardId, member: SessionKey, epoch: u64) {
+        if let Some(lanes) = &mut self.lanes[to.index()] {
+            open(&mut lanes.direct, self.limits).push_bare(Direct::Kick { to: member, epoch });
+        }
+    }
+
+    /// Tells the owner of a group what became of a message, in one word with those before if it can be.
+    pub(crate) fn told(&mut self, to: ShardId, told: Told) {
+        let Some(lanes) = &mut self.lanes[to.index()] else { return };
+        if let Some(Control::Word(word)) = lanes.express.open_batch().and_then(|batch| batch.last_mut())
+            && word.append(told)
+        {
+            return;
+        }
+        append(&mut lanes.express, Control::Word(Word::Outcomes(vec![told])));
     }
 
     /// True when every lane can take more; else a connection that publishes is not read on.

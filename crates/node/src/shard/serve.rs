@@ -104,6 +104,7 @@ impl Shard {
                 // already, nor what lies above the kernel.
                 connection.readable = connection.ended || n == room || connection.socket.may_hold_more();
                 self.counters.bytes_in.add(n as u64);
+                self.clients.now_us = self.shared.now_us();
                 Input::Filled(filled + n)
             }
             Err(error) if error.kind() == ErrorKind::WouldBlock => {

@@ -2,16 +2,17 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_codec::topic::SharedFilter;
-use lapwing_router::{Insertion, Removal};
+use lapwing_router::Removal;
 use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, UnsubscribeRequest};
 
 use super::Shard;
 use super::answers::Answer;
 use super::route::Target;
 use crate::hooks::{HookCall, HookName};
-use crate::mail::{Control, Interest};
+use crate::mail::Interest;
 use crate::metrics::Refused;
 use crate::slot::ShardId;
+use crate::words::{Join, Word, share_name};
 
 /// Who waits for an announcement to be in force everywhere.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ pub(crate) enum Waiter {
 pub(super) struct Waits {
     /// The last announcement.
     announcement: Option<u64>,
-    /// Groups on other shards.
+    /// Groups, here or on other shards.
     joins: Vec<(ShardId, Box<str>, Box<str>, Grant)>,
     replays: Vec<Box<str>>,
     added: u64,
@@ -49,7 +50,7 @@ impl Shard {
         let licence = self.lend_licence(key);
         let shards = self.post.shards();
         let mut verdicts = request.filters().zip(refused);
-        let Shard { clients, tree, groups, announcer, post, id, .. } = self;
+        let Shard { clients, tree, announcer, post, .. } = self;
         clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let entry = clients.entry(key)?;
@@ -70,12 +71,7 @@ impl Shard {
             if let Some(shared) = &subscription.shared {
                 waits.added_shared += u64::from(subscription.is_new);
                 let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
-                if owner != *id {
-                    waits.joins.push((owner, shared.group.into(), shared.filter.into(), subscription.grant));
-                    return Ok(());
-                }
-                let is_new = groups.insert(shared.group, shared.filter, key, subscription.grant) != Insertion::Replaced;
-                waits.note(announcer.want(Interest::Groups, shared.filter, is_new, post));
+                waits.joins.push((owner, shared.group.into(), shared.filter.into(), subscription.grant));
                 return Ok(());
             }
             tree.insert(subscription.filter, Target::Session(key), subscription.grant);
@@ -128,7 +124,12 @@ impl Shard {
         }
         for (owner, group, filter, grant) in waits.joins {
             let request = place as u64;
-            self.post.control(owner, Control::Join { request, group, filter, member: key, grant });
+            let Some(entry) = self.clients.entry(key) else { break };
+            entry.membership.joined(&group, &filter, owner);
+            let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
+            let profile = entry.membership.profile;
+            let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile };
+            self.tell(owner, Word::Join(Box::new(join)));
         }
         self.send_answers(key);
         place
@@ -205,20 +206,9 @@ impl Shard {
 
     /// Takes one subscription back, here and at the other shards.
     pub(super) fn withdraw(&mut self, key: SessionKey, subscription: &Subscription<'_>) {
-        self.counters.subscriptions.sub(1);
-        self.clients.holdings.unsubscribed(subscription.filter);
+        self.uncount(subscription);
         match &subscription.shared {
-            Some(shared) => {
-                self.counters.traffic.shared_subscriptions.sub(1);
-                let owner = self.owner_of_group(shared);
-                let (group, filter) = (shared.group, shared.filter);
-                if owner == self.id {
-                    self.leave_group(group, filter, key);
-                } else {
-                    let (group, filter) = (group.into(), filter.into());
-                    self.post.control(owner, Control::Leave { group, filter, member: key });
-                }
-            }
+            Some(shared) => self.leave_group(key, shared),
             None => {
                 if self.tree.remove(subscription.filter, Target::Session(key)) != Removal::NotFound {
                     self.announcer.unwant(Interest::Sessions, subscription.filter, &mut self.post);
@@ -227,10 +217,22 @@ impl Shard {
         }
     }
 
-    /// A member, here or elsewhere, leaves a group that lives here.
-    pub(super) fn leave_group(&mut self, group: &str, filter: &str, member: SessionKey) {
-        if self.groups.remove(group, filter, member) != Removal::NotFound {
-            self.announcer.unwant(Interest::Groups, filter, &mut self.post);
+    /// A session here has unsubscribed from a group.
+    fn leave_group(&mut self, key: SessionKey, shared: &SharedFilter<'_>) {
+        let owner = self.owner_of_group(shared);
+        let Some(entry) = self.clients.entry(key) else { return };
+        entry.membership.left(shared.group, shared.filter);
+        let epoch = entry.membership.epoch;
+        let share = share_name(shared.group, shared.filter);
+        self.tell(owner, Word::Unsubscribe { share, member: key, epoch });
+    }
+
+    /// A session has one subscription less.
+    pub(super) fn uncount(&mut self, subscription: &Subscription<'_>) {
+        self.counters.subscriptions.sub(1);
+        self.clients.holdings.unsubscribed(subscription.filter);
+        if subscription.shared.is_some() {
+            self.counters.traffic.shared_subscriptions.sub(1);
         }
     }
 }

@@ -157,6 +157,7 @@ impl Shard {
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
+            || self.has_group_work()
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
@@ -190,6 +191,7 @@ impl Shard {
 
     fn turn(&mut self) {
         let before_ms = std::mem::replace(&mut self.now_ms, self.shared.now_ms());
+        self.clients.now_us = self.shared.now_us();
         if self.now_ms > before_ms {
             self.look_at_memory();
         }
@@ -205,6 +207,7 @@ impl Shard {
         self.run_timers();
         self.run_replays();
         self.close_overflowing();
+        self.run_groups();
         self.hand_over();
         self.flush_touched();
         self.counters.take_over(&self.clients.counters);
@@ -248,18 +251,21 @@ impl Shard {
                 Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
                 Due::Endings => self.withdraw_ended(),
+                Due::Group(tag) => self.group_due(tag, at_ms),
                 Due::Sys => self.publish_sys(),
                 Due::Door => {}
             }
         }
-        if self.timers.len() > 2 * (self.clients.session_count() + self.clients.connection_count()) + TIMERS_SPARE {
+        if self.timers.len()
+            > 2 * (self.clients.session_count() + self.clients.connection_count() + self.groups.len()) + TIMERS_SPARE
+        {
             self.forget_stale_timers();
         }
     }
 
     /// Sessions and connections that come and go leave their timers behind; those that nobody waits for go now.
     fn forget_stale_timers(&mut self) {
-        let Shard { timers, clients, .. } = self;
+        let Shard { timers, clients, groups, .. } = self;
         timers.retain(|at_ms, due| match due {
             Due::Connect { index, born }
             | Due::Stall { index, born }
@@ -268,6 +274,7 @@ impl Shard {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }
             Due::Session(key) => clients.entry(*key).is_some_and(|entry| entry.timer_ms == Some(at_ms)),
+            Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Door | Due::Endings | Due::Sys => true,
         });
     }
@@ -275,6 +282,7 @@ impl Shard {
     /// Nothing waits to leave this shard.
     fn is_quiet(&mut self) -> bool {
         self.post.is_empty()
+            && !self.has_group_work()
             && self.inlets.iter().all(super::LanesIn::is_empty)
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
             && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)

@@ -1,0 +1,153 @@
+//! What groups want done, carried out.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use lapwing_groups::{Action, Delivery, Epoch, Notice};
+use lapwing_session::{Bound, Message, Routed, SessionKey};
+
+use super::Shard;
+use crate::mail::{Assigned, Interest};
+use crate::shard::Due;
+use crate::shard::clients::shard_of;
+
+/// What one action may lead to (a message that cannot be encoded, and so goes to the next one) is done at once so many
+/// times; the rest waits for the next turn.
+const ROUNDS: usize = 8;
+
+impl Shard {
+    /// Hears what members here have to say and does what groups here want, until there is no more of either.
+    pub(in crate::shard) fn run_groups(&mut self) {
+        self.clients.now_us = self.shared.now_us();
+        for _ in 0..ROUNDS {
+            self.tell_outcomes();
+            self.hear_words();
+            if !self.groups.has_dirty() {
+                break;
+            }
+            while let Some(place) = self.groups.next_dirty() {
+                self.run_group(place);
+            }
+        }
+    }
+
+    /// Whether a turn would bring a group on.
+    pub(in crate::shard) fn has_group_work(&self) -> bool {
+        !self.words.is_empty() || self.groups.has_dirty() || self.clients.has_outcomes()
+    }
+
+    fn hear_words(&mut self) {
+        // Only as many as there are now.
+        for _ in 0..self.words.len() {
+            let Some(word) = self.words.pop_front() else { break };
+            self.take_word(self.id, word);
+        }
+    }
+
+    fn run_group(&mut self, place: usize) {
+        let Some(owned) = self.groups.get(place) else { return };
+        let actions: Vec<_> = owned.group.take_actions().collect();
+        for action in actions {
+            match action {
+                Action::Send(delivery) => self.send(place, &delivery),
+                Action::Kick { member, epoch } => self.kick(member, epoch),
+                Action::DeadLetter { .. } | Action::Missed { .. } => {}
+                Action::Notice(notice) => self.note(place, &notice),
+            }
+        }
+        let is_over = self.groups.get(place).is_some_and(|owned| owned.group.is_over());
+        if is_over {
+            self.forget_group(place);
+        } else {
+            self.set_group_timer(place);
+        }
+    }
+
+    fn send(&mut self, place: usize, delivery: &Delivery<SessionKey, Arc<Message>>) {
+        let Some(owned) = self.groups.get(place) else { return };
+        let Some(person) = owned.people.get(&delivery.to) else {
+            debug_assert!(false, "a group has a member that nobody knows");
+            return;
+        };
+        let bound = delivery.assignment.map(|id| Bound { group: owned.tag, assignment: id.0 });
+        let assigned = Assigned {
+            to: delivery.to,
+            epoch: delivery.epoch.0,
+            grant: person.grant,
+            share: owned.share,
+            bound,
+            qos: delivery.qos,
+            expires_at_ms: delivery.message.expires_at_ms(),
+        };
+        let shard = shard_of(delivery.to);
+        if shard == self.id {
+            self.deliver_assigned(&assigned, &Routed::of(&delivery.message));
+        } else {
+            self.counters.forwarded.add(1);
+            self.post.assigned(shard, assigned, &delivery.message.publish());
+        }
+    }
+
+    fn kick(&mut self, member: SessionKey, epoch: Epoch) {
+        let shard = shard_of(member);
+        if shard == self.id {
+            self.kicked(member, epoch.0);
+        } else {
+            self.post.kick(shard, member, epoch.0);
+        }
+    }
+
+    fn note(&mut self, place: usize, notice: &Notice<SessionKey>) {
+        let Some(owned) = self.groups.get(place) else { return };
+        let name = &owned.name;
+        let filter = &owned.filter;
+        let seconds = |backlog_s: Option<f64>| match backlog_s {
+            Some(backlog_s) => format!("{backlog_s:.1} s of work wait"),
+            None => "nobody is there to do its work".to_owned(),
+        };
+        let text = match notice {
+            Notice::FellBehind { backlog_s } => {
+                format!("group {name} on {filter} is behind: {}; add members", seconds(*backlog_s))
+            }
+            Notice::CaughtUp { .. } => format!("group {name} on {filter} has caught up"),
+            Notice::AcknowledgesOnReceipt { member } => {
+                let client_id = owned.people.get(member).map_or("?", |person| &*person.client_id);
+                format!(
+                    "group {name} on {filter}: member {client_id} acknowledges on receipt, so it gets its turn only; \
+                     let it acknowledge when it has finished (lapwing-ack=processed), or report its queue"
+                )
+            }
+        };
+        self.shared.notify(text);
+    }
+
+    fn forget_group(&mut self, place: usize) {
+        if let Some(owned) = self.groups.remove(place) {
+            self.announcer.unwant(Interest::Groups, &owned.filter, &mut self.post);
+        }
+    }
+
+    /// Lets a group's next deadline wake this shard, unless an earlier timer does so anyway.
+    fn set_group_timer(&mut self, place: usize) {
+        let now_us = self.clients.now_us;
+        let Some(owned) = self.groups.get(place) else { return };
+        let Some(at_us) = owned.group.next_wake_us(now_us) else { return };
+        let at_ms = at_us / 1000;
+        if owned.timer_ms.is_none_or(|timer_ms| at_ms < timer_ms) {
+            owned.timer_ms = Some(at_ms);
+            let tag = owned.tag;
+            self.timers.add(at_ms, Due::Group(tag));
+        }
+    }
+
+    /// A group's deadline has come.
+    pub(in crate::shard) fn group_due(&mut self, tag: NonZeroU64, at_ms: u64) {
+        let now_us = self.shared.now_us();
+        let Some(place) = self.groups.of_tag(tag) else { return };
+        // One timer per group counts, the one that it remembers.
+        let Some(owned) = self.groups.get(place).filter(|owned| owned.timer_ms == Some(at_ms)) else { return };
+        owned.timer_ms = None;
+        owned.group.tick(now_us);
+        self.groups.touch(place);
+    }
+}

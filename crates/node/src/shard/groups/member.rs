@@ -1,0 +1,110 @@
+//! The side of a group's member: what its shard writes, closes, and tells the owner.
+
+use lapwing_codec::ReasonCode;
+use lapwing_session::{Bound, Fate, Outcome, Routed, Session, SessionKey, Unfinished};
+
+use super::membership::owner_of;
+use super::{Membership, Shard};
+use crate::mail::{Assigned, Control};
+use crate::metrics::DropReason;
+use crate::slot::ShardId;
+use crate::words::{Told, Word};
+
+impl Shard {
+    /// Writes a message that a group has bound to a session here, if it is the same connection still.
+    pub(in crate::shard) fn deliver_assigned(&mut self, assigned: &Assigned, routed: &Routed<'_>) {
+        let Assigned { to, epoch, grant, share, bound, qos, .. } = *assigned;
+        let here = self.clients.entry(to).filter(|entry| entry.connection.is_some() && entry.membership.epoch == epoch);
+        let Some(entry) = here else {
+            // The word of its end brings the message back to the group; what is not bound has nowhere to go.
+            self.counters.dropped(DropReason::SessionGone, u64::from(bound.is_none()));
+            return;
+        };
+        if !entry.membership.has(share) {
+            // It has unsubscribed meanwhile.
+            match bound {
+                Some(bound) => self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack }),
+                None => self.counters.dropped(DropReason::SessionGone, 1),
+            }
+            return;
+        }
+        self.counters.deliveries.add(1);
+        let now_ms = self.now_ms;
+        // What it comes to is told as an outcome, or counted by the session.
+        let _ = self.clients.with(to, |session, io| session.deliver_bound(routed, &grant, qos, bound, now_ms, io));
+    }
+
+    /// A group has found that the member has stalled.
+    pub(in crate::shard) fn kicked(&mut self, member: SessionKey, epoch: u64) {
+        let Some(entry) = self.clients.entry(member).filter(|entry| entry.membership.epoch == epoch) else { return };
+        if let Some(index) = entry.connection {
+            self.dismiss(index, ReasonCode::AdministrativeAction, "it has stalled: its oldest message is long overdue");
+        }
+    }
+
+    /// Tells owners what became of bound messages. Before every other word: it must not be overtaken.
+    pub(in crate::shard) fn tell_outcomes(&mut self) {
+        let mut outcomes = self.clients.take_outcomes();
+        for (member, epoch, outcome) in outcomes.drain(..) {
+            let told = Told { member, epoch, outcome };
+            let owner = owner_of(outcome.bound);
+            if owner != self.id {
+                self.post.told(owner, told);
+            } else if !self.words.back_mut().is_some_and(|word| word.append(told)) {
+                self.words.push_back(Word::Outcomes(vec![told]));
+            }
+        }
+        self.clients.recycle_outcomes(outcomes);
+    }
+
+    /// Says a word about a session here to the owner of groups, behind what became of messages until now.
+    pub(in crate::shard) fn tell(&mut self, owner: ShardId, word: Word) {
+        self.tell_outcomes();
+        if owner == self.id {
+            self.words.push_back(word);
+        } else {
+            self.post.control(owner, Control::Word(word));
+        }
+    }
+
+    /// The connection of a session is over, and the session lives.
+    pub(in crate::shard) fn tell_lost(&mut self, key: SessionKey) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
+        if entry.membership.owners == 0 {
+            return;
+        }
+        let unfinished = self.clients.with(key, |session, _| session.unbind(false)).unwrap_or_default();
+        for owner in owners {
+            let sent = sent_by(&unfinished, owner);
+            self.tell(owner, Word::Lost { member: key, epoch, sent });
+        }
+    }
+
+    /// A session has a connection again.
+    pub(in crate::shard) fn tell_back(&mut self, key: SessionKey) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        let (epoch, profile) = (entry.membership.epoch, entry.membership.profile);
+        for owner in entry.membership.owners() {
+            self.tell(owner, Word::Back { member: key, epoch, profile });
+        }
+    }
+
+    /// A session is over.
+    pub(in crate::shard) fn tell_end(&mut self, session: &mut Session, membership: &Membership) {
+        if membership.owners == 0 {
+            return;
+        }
+        let unfinished = session.unbind(true);
+        for owner in membership.owners() {
+            let sent = sent_by(&unfinished, owner);
+            self.tell(owner, Word::End { member: session.key(), epoch: membership.epoch, sent });
+        }
+    }
+}
+
+/// What `owner` had bound and may have reached the client.
+fn sent_by(unfinished: &[Unfinished], owner: ShardId) -> Box<[Bound]> {
+    let of_owner = unfinished.iter().filter(|one| one.was_sent && owner_of(one.bound) == owner);
+    of_owner.map(|one| one.bound).collect()
+}

@@ -1,0 +1,150 @@
+//! What members' shards tell the owner.
+
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+
+use lapwing_dispatch::{Parameters, Stamps, Strategy};
+use lapwing_groups::{AssignmentId, Epoch, Terms, Written};
+use lapwing_session::{Bound, Fate, Outcome, SessionKey};
+
+use super::Shard;
+use super::table::{Beginning, Person};
+use crate::mail::{Control, Interest};
+use crate::shard::subscribe::Waiter;
+use crate::slot::ShardId;
+use crate::words::{Join, Told, Word, share_name};
+
+/// By group, what of it may have reached a member.
+type Sent = HashMap<NonZeroU64, Vec<AssignmentId>>;
+
+impl Shard {
+    /// Handles a word from shard `from`, which may be this one.
+    pub(in crate::shard) fn take_word(&mut self, from: ShardId, word: Word) {
+        match word {
+            Word::Join(join) => self.join(from, *join),
+            Word::Unsubscribe { share, member, epoch } => self.unsubscribed(&share, member, Epoch(epoch)),
+            Word::Lost { member, epoch, sent } => self.lost(member, Epoch(epoch), &sent),
+            Word::Back { member, epoch, profile } => {
+                self.in_groups_of(member, |owned, now_us| {
+                    owned.group.back(member, Epoch(epoch), profile.declaration(), now_us);
+                });
+            }
+            Word::End { member, epoch, sent } => self.ended(member, Epoch(epoch), &sent),
+            Word::Outcomes(outcomes) => outcomes.iter().for_each(|told| self.told(told)),
+            Word::Report { member, epoch, report } => self.in_groups_of(member, |owned, now_us| {
+                // What is not believed is counted in the group.
+                let _ = owned.group.report(member, Epoch(epoch), &report, now_us);
+            }),
+            Word::Sample { member, epoch, rtt, unsent_bytes } => self.in_groups_of(member, |owned, now_us| {
+                if let Some((source, rtt_us)) = rtt {
+                    owned.group.rtt_sample(member, Epoch(epoch), source, rtt_us, now_us);
+                }
+                owned.group.unsent(member, Epoch(epoch), unsent_bytes);
+            }),
+        }
+    }
+
+    fn join(&mut self, from: ShardId, join: Join) {
+        let Join { request, group, filter, member, client_id, epoch, grant, profile } = join;
+        let known = self.groups.find(&share_name(&group, &filter));
+        let place = known.unwrap_or_else(|| self.groups.insert(&group, &filter, beginning()));
+        let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
+        let now_us = self.clients.now_us;
+        if let Some(owned) = self.groups.get(place) {
+            let terms = Terms { declaration: profile.declaration(), qos_max: grant.options.qos };
+            owned.group.join(member, Epoch(epoch), terms, now_us);
+        }
+        self.groups.enrol(place, member, Person { grant, client_id });
+        self.groups.touch(place);
+        match announced {
+            Some(seq) if from == self.id => self.announcer.wait(seq, Waiter::Reply(request as usize)),
+            Some(seq) => self.announcer.wait(seq, Waiter::Join(from, request)),
+            None if from == self.id => self.confirmed(request as usize),
+            None => self.post.control(from, Control::Joined { request }),
+        }
+    }
+
+    fn unsubscribed(&mut self, share: &str, member: SessionKey, epoch: Epoch) {
+        let now_us = self.clients.now_us;
+        let Some(place) = self.groups.find(share) else { return };
+        let Some(owned) = self.groups.get(place) else { return };
+        owned.group.unsubscribe(member, epoch, now_us);
+        self.groups.touch(place);
+        self.strike_if_gone(place, member);
+    }
+
+    fn lost(&mut self, member: SessionKey, epoch: Epoch, sent: &[Bound]) {
+        let sent = by_group(sent);
+        self.in_groups_of(member, |owned, now_us| {
+            let written = sent.get(&owned.tag).map_or(&[][..], Vec::as_slice);
+            owned.group.lost(member, epoch, Written::These(written), now_us);
+        });
+        for place in self.groups.of_member(member) {
+            self.strike_if_gone(place, member);
+        }
+    }
+
+    fn ended(&mut self, member: SessionKey, epoch: Epoch, sent: &[Bound]) {
+        let sent = by_group(sent);
+        self.in_groups_of(member, |owned, now_us| {
+            let written = sent.get(&owned.tag).map_or(&[][..], Vec::as_slice);
+            owned.group.end(member, epoch, Written::These(written), now_us);
+        });
+        for place in self.groups.of_member(member) {
+            self.groups.strike(place, member);
+        }
+    }
+
+    fn told(&mut self, told: &Told) {
+        let Told { member, epoch, outcome: Outcome { bound, fate } } = *told;
+        let now_us = self.clients.now_us;
+        let Some(place) = self.groups.of_tag(bound.group) else { return };
+        let Some(owned) = self.groups.get(place) else { return };
+        let (epoch, id) = (Epoch(epoch), AssignmentId(bound.assignment));
+        let group = &mut owned.group;
+        // Whether the member had it: if not, that is counted in the group.
+        let _ = match fate {
+            Fate::Acknowledged { written_us, read_us } => {
+                group.acknowledged(member, epoch, id, Stamps { written_us, read_us }, now_us)
+            }
+            Fate::Refused => group.refused(member, epoch, id, now_us),
+            Fate::Undeliverable => group.undeliverable(member, epoch, id, now_us),
+            Fate::HandedBack => group.handed_back(member, epoch, id, now_us),
+        };
+        self.groups.touch(place);
+        self.strike_if_gone(place, member);
+    }
+
+    /// Who had unsubscribed and has nothing any more is forgotten.
+    fn strike_if_gone(&mut self, place: usize, member: SessionKey) {
+        if self.groups.get(place).is_some_and(|owned| !owned.group.has_member(member)) {
+            self.groups.strike(place, member);
+        }
+    }
+
+    fn in_groups_of(&mut self, member: SessionKey, mut work: impl FnMut(&mut super::table::OwnedGroup, u64)) {
+        let now_us = self.clients.now_us;
+        for place in self.groups.of_member(member) {
+            if let Some(owned) = self.groups.get(place) {
+                work(owned, now_us);
+            }
+            self.groups.touch(place);
+        }
+    }
+}
+
+fn by_group(sent: &[Bound]) -> Sent {
+    let mut by_group = Sent::default();
+    for bound in sent {
+        by_group.entry(bound.group).or_default().push(AssignmentId(bound.assignment));
+    }
+    by_group
+}
+
+fn beginning() -> Beginning {
+    Beginning {
+        settings: lapwing_groups::Settings::default(),
+        strategy: Strategy::default(),
+        parameters: Parameters::default(),
+    }
+}

@@ -1,0 +1,211 @@
+//! The groups that live on this shard: by name, by the topics they want, by their members.
+
+use std::collections::HashMap;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use lapwing_dispatch::{Parameters, Strategy};
+use lapwing_groups::{Group, Settings};
+use lapwing_router::FilterTree;
+use lapwing_session::{Grant, Message, SessionKey};
+use rustc_hash::FxBuildHasher;
+use slab::Slab;
+
+use crate::slot::{ShardId, stable_hash};
+use crate::words::share_name;
+
+/// Exact topics whose groups are remembered.
+const TOPICS_CACHED: usize = 1024;
+
+/// A member as its group's owner knows it.
+#[derive(Debug)]
+pub(crate) struct Person {
+    /// How it subscribes.
+    pub(crate) grant: Grant,
+    pub(crate) client_id: Arc<str>,
+}
+
+/// One group and what belongs to it.
+pub(crate) struct OwnedGroup {
+    /// Its number: never used again for another group.
+    pub(crate) tag: NonZeroU64,
+    /// Hash of group and filter.
+    pub(crate) share: u64,
+    pub(crate) name: Box<str>,
+    pub(crate) filter: Box<str>,
+    pub(crate) group: Group<SessionKey, Arc<Message>>,
+    pub(crate) people: HashMap<SessionKey, Person, FxBuildHasher>,
+    /// The earliest timer set for it.
+    pub(crate) timer_ms: Option<u64>,
+    /// Stands in the list of groups that may have something to do.
+    is_dirty: bool,
+}
+
+/// All groups of a shard.
+pub(crate) struct GroupTable {
+    own: ShardId,
+    groups: Slab<OwnedGroup>,
+    by_share: HashMap<Box<str>, usize, FxBuildHasher>,
+    filters: FilterTree<u32, ()>,
+    /// Of each member the groups here.
+    memberships: HashMap<SessionKey, Vec<usize>, FxBuildHasher>,
+    dirty: Vec<usize>,
+    generation: u32,
+    matched: Vec<u32>,
+}
+
+/// With what a group begins.
+pub(crate) struct Beginning {
+    pub(crate) settings: Settings,
+    pub(crate) strategy: Strategy,
+    pub(crate) parameters: Parameters,
+}
+
+impl GroupTable {
+    pub(crate) fn new(own: ShardId) -> Self {
+        GroupTable {
+            own,
+            groups: Slab::new(),
+            by_share: HashMap::default(),
+            filters: FilterTree::with_cache(TOPICS_CACHED),
+            memberships: HashMap::default(),
+            dirty: Vec::new(),
+            generation: 0,
+            matched: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &OwnedGroup)> {
+        self.groups.iter()
+    }
+
+    /// The place of a group by name and filter.
+    pub(crate) fn find(&self, share: &str) -> Option<usize> {
+        self.by_share.get(share).copied()
+    }
+
+    /// The place of a group by its number.
+    pub(crate) fn of_tag(&self, tag: NonZeroU64) -> Option<usize> {
+        let place = (tag.get() & 0xffff_ffff) as usize;
+        self.groups.get(place).filter(|owned| owned.tag == tag).map(|_| place)
+    }
+
+    pub(crate) fn get(&mut self, place: usize) -> Option<&mut OwnedGroup> {
+        self.groups.get_mut(place)
+    }
+
+    /// A new group; there is none of this name and filter.
+    pub(crate) fn insert(&mut self, name: &str, filter: &str, beginning: Beginning) -> usize {
+        // 24 bits: a place would have to be used 16 million times while a word about its first group is on its way.
+        self.generation = (self.generation % 0x00ff_ffff) + 1;
+        let place = self.groups.vacant_key();
+        let number = (self.own.index() as u64) << 56 | u64::from(self.generation) << 32 | place as u64;
+        let tag = NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN);
+        let share = share_name(name, filter);
+        let Beginning { settings, strategy, parameters } = beginning;
+        self.groups.insert(OwnedGroup {
+            tag,
+            share: stable_hash(share.as_bytes()),
+            name: name.into(),
+            filter: filter.into(),
+            group: Group::new(settings, strategy, parameters, number),
+            people: HashMap::default(),
+            timer_ms: None,
+            is_dirty: false,
+        });
+        self.by_share.insert(share, place);
+        self.filters.insert(filter, place as u32, ());
+        place
+    }
+
+    /// Forgets a group; who was a member of it only is not known here any more.
+    pub(crate) fn remove(&mut self, place: usize) -> Option<OwnedGroup> {
+        let owned = self.groups.try_remove(place)?;
+        self.by_share.remove(&share_name(&owned.name, &owned.filter));
+        self.filters.remove(&owned.filter, place as u32);
+        for member in owned.people.keys() {
+            if let Some(places) = self.memberships.get_mut(member) {
+                places.retain(|other| *other != place);
+                if places.is_empty() {
+                    self.memberships.remove(member);
+                }
+            }
+        }
+        Some(owned)
+    }
+
+    /// Notes who joins a group.
+    pub(crate) fn enrol(&mut self, place: usize, member: SessionKey, person: Person) {
+        let Some(owned) = self.groups.get_mut(place) else { return };
+        if owned.people.insert(member, person).is_none() {
+            self.memberships.entry(member).or_default().push(place);
+        }
+    }
+
+    /// Forgets who is in a group no more.
+    pub(crate) fn strike(&mut self, place: usize, member: SessionKey) {
+        if let Some(owned) = self.groups.get_mut(place) {
+            owned.people.remove(&member);
+        }
+        if let Some(places) = self.memberships.get_mut(&member) {
+            places.retain(|other| *other != place);
+            if places.is_empty() {
+                self.memberships.remove(&member);
+            }
+        }
+    }
+
+    /// The places of a member's groups.
+    pub(crate) fn of_member(&self, member: SessionKey) -> Vec<usize> {
+        self.memberships.get(&member).cloned().unwrap_or_default()
+    }
+
+    /// Calls `publish` for each group that wants `topic`.
+    pub(crate) fn matches(&mut self, topic: &str, mut publish: impl FnMut(&mut OwnedGroup)) {
+        let mut matched = std::mem::take(&mut self.matched);
+        self.filters.matches(topic, |entries| matched.push(entries[0].subscriber));
+        for place in matched.drain(..) {
+            if let Some(owned) = self.groups.get_mut(place as usize) {
+                publish(owned);
+            }
+            self.touch(place as usize);
+        }
+        self.matched = matched;
+    }
+
+    /// The group may have something to do, or a new deadline.
+    pub(crate) fn touch(&mut self, place: usize) {
+        if let Some(owned) = self.groups.get_mut(place)
+            && !owned.is_dirty
+        {
+            owned.is_dirty = true;
+            self.dirty.push(place);
+        }
+    }
+
+    /// Takes a group that may have something to do.
+    pub(crate) fn next_dirty(&mut self) -> Option<usize> {
+        let place = self.dirty.pop()?;
+        if let Some(owned) = self.groups.get_mut(place) {
+            owned.is_dirty = false;
+        }
+        Some(place)
+    }
+
+    /// The timer that a group waits for.
+    pub(crate) fn timer_ms(&self, tag: NonZeroU64) -> Option<u64> {
+        self.of_tag(tag).and_then(|place| self.groups.get(place)?.timer_ms)
+    }
+
+    pub(crate) fn has_dirty(&self) -> bool {
+        !self.dirty.is_empty()
+    }
+}
