@@ -17,6 +17,8 @@ mod assemble;
 mod config;
 mod descriptors;
 mod error;
+mod group_book;
+mod group_reports;
 mod handle;
 mod hooks;
 mod listeners;

@@ -6,9 +6,11 @@ use std::time::Instant;
 
 use lapwing_access::{AccessConfig, Authority};
 
-use crate::config::Config;
+use crate::config::{Config, GroupConfig};
 use crate::descriptors;
 use crate::error::NodeError;
+use crate::group_book::GroupBook;
+use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
@@ -52,6 +54,10 @@ pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
     /// Users and rules; asked by every thread, changed by the handle.
     pub(crate) authority: Authority,
+    /// Settings of consumer groups; read by every shard, changed by the handle.
+    pub(crate) groups: GroupBook,
+    /// By shard, who asks for its groups.
+    report_desks: Vec<ReportDesk>,
     listeners: Listeners,
     /// As configured, or fewer where the process may not open so many files.
     connections_max: u32,
@@ -83,6 +89,8 @@ impl Shared {
     pub(crate) fn new(config: Arc<Config>, authority: Authority, listeners: Listeners, bells: Vec<Bell>) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         Shared {
+            groups: GroupBook::new(config.groups.clone()),
+            report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
             memory: Memory::new(&config.limits, bells.len()),
             config,
             authority,
@@ -130,6 +138,32 @@ impl Shared {
         self.authority.reload(&access.auth, &access.rules)?;
         self.bells.iter().for_each(Bell::ring);
         Ok(())
+    }
+
+    /// Takes or replaces the settings of a group and tells every shard.
+    pub(crate) fn put_group(&self, name: &str, group: GroupConfig) -> Result<(), NodeError> {
+        self.groups.put(name, group)?;
+        self.bells.iter().for_each(Bell::ring);
+        Ok(())
+    }
+
+    /// Takes the settings of a group out and tells every shard; false when there were none.
+    pub(crate) fn remove_group(&self, name: &str) -> bool {
+        let was_there = self.groups.remove(name);
+        self.bells.iter().for_each(Bell::ring);
+        was_there
+    }
+
+    /// Where one shard is asked for its groups.
+    pub(crate) fn report_desk(&self, shard: usize) -> &ReportDesk {
+        &self.report_desks[shard]
+    }
+
+    /// All groups of the node, as their shards see them.
+    pub(crate) fn group_reports(&self) -> Vec<GroupReport> {
+        let answers = self.report_desks.iter().map(ReportDesk::ask).collect();
+        self.bells.iter().for_each(Bell::ring);
+        gather(answers)
     }
 
     /// Notes why the node fails (the first reason counts) and stops it.

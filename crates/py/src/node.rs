@@ -95,6 +95,26 @@ impl Node {
         self.running(py, |handle| handle.streams_json())
     }
 
+    /// Every consumer group as JSON: `{"groups": [...]}`.
+    fn groups_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.running(py, |handle| handle.groups_json())
+    }
+
+    /// The tables of consumer groups now in force, as JSON.
+    fn group_settings_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.running(py, |handle| handle.group_settings_json())
+    }
+
+    /// Takes or replaces the table of a share name while the node runs; on an error nothing changes.
+    fn put_group(&self, py: Python<'_>, name: &str, group_json: &str) -> PyResult<()> {
+        self.running(py, |handle| handle.put_group(name, group_json))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Takes the table of a share name out; false when there was none.
+    fn remove_group(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
+        self.running(py, |handle| handle.remove_group(name))
+    }
+
     /// What the log has to tell an operator since the last call: recovery, alarms of retention.
     fn take_notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.running(py, |handle| handle.take_notices())

@@ -4,13 +4,13 @@
 #[repr(usize)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DropReason {
-    /// A group's filter matched, but no member could take it.
+    /// A group's filter matched, but its last member was just leaving.
     GroupEmpty,
     /// QoS 0 copy for a stream while the disk was full.
     StreamDiskFull,
     /// A retained message beyond `retained_messages_max` or `retained_bytes_max`; it was still delivered live.
     RetainedFull,
-    /// Picked on another shard for a session that had ended when it came.
+    /// QoS 0 that a group had given a member whose connection was over when it came.
     SessionGone,
     /// `on_publish` has refused it.
     HookRefused,
@@ -28,10 +28,12 @@ pub(crate) enum DropReason {
     MemoryFull,
     /// For a stream, never acknowledged, and not durable when the node stopped.
     StreamStopped,
+    /// A dead letter of a group that has just lost its topic for them, or with more user properties than fit.
+    NoDeadLetterTopic,
 }
 
 impl DropReason {
-    pub(crate) const COUNT: usize = 12;
+    pub(crate) const COUNT: usize = 13;
     /// Every reason with its label, in the order of the variants.
     pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
         (DropReason::GroupEmpty, "group_empty"),
@@ -46,6 +48,7 @@ impl DropReason {
         (DropReason::MemoryHigh, "memory_high"),
         (DropReason::MemoryFull, "memory_full"),
         (DropReason::StreamStopped, "stream_stopped"),
+        (DropReason::NoDeadLetterTopic, "no_dead_letter_topic"),
     ];
 }
 

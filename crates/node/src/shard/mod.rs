@@ -198,6 +198,8 @@ pub(crate) struct Shard {
     draining: bool,
     /// The version of users and rules that all licences were made under.
     licences_version: u64,
+    /// The version of the groups' tables that holds here.
+    groups_version: u64,
     /// Filters that the connection in hand has subscribed to or cancelled in this turn.
     filters_taken: u64,
     /// The node's memory, as it was at the beginning of the turn.
@@ -252,6 +254,7 @@ impl Shard {
             now_ms: 0,
             draining: false,
             licences_version: shared.authority.version(),
+            groups_version: 0,
             filters_taken: 0,
             pressure: Pressure::Normal,
             lingering: 0,

@@ -52,6 +52,7 @@ impl Shard {
     pub(crate) fn run(mut self) -> Result<(), NodeError> {
         self.pin();
         self.now_ms = self.shared.now_ms();
+        self.renew_groups();
         self.open_listeners()?;
         self.note_room();
         self.publish_sys();
@@ -198,6 +199,8 @@ impl Shard {
         self.counters.turns.add(1);
         self.mail_moved = false;
         self.renew_licences();
+        self.renew_groups();
+        self.report_groups();
         self.accept();
         self.take_mail();
         self.acknowledge();

@@ -51,7 +51,10 @@ impl Shard {
             match action {
                 Action::Send(delivery) => self.send(place, &delivery),
                 Action::Kick { member, epoch } => self.kick(member, epoch),
-                Action::DeadLetter { .. } | Action::Missed { .. } => {}
+                Action::DeadLetter { message, facts, reason } => self.dead_letter(place, &message, &facts, reason),
+                Action::Missed { member, message, facts, took_us } => {
+                    self.missed(place, member, &message, &facts, took_us);
+                }
                 Action::Notice(notice) => self.note(place, &notice),
             }
         }

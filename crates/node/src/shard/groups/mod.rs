@@ -5,11 +5,14 @@
 //! everything else is the same.
 
 mod act;
+mod letters;
 mod member;
 mod membership;
 mod owner;
 mod publish;
+mod settings;
 mod table;
+mod views;
 
 pub(super) use membership::Membership;
 pub(super) use publish::Origin;

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
-use lapwing_dispatch::{Parameters, Stamps, Strategy};
+use lapwing_dispatch::Stamps;
 use lapwing_groups::{AssignmentId, Epoch, Terms, Written};
 use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
-use super::table::{Beginning, Person};
+use super::table::Person;
 use crate::mail::{Control, Interest};
 use crate::shard::subscribe::Waiter;
 use crate::slot::ShardId;
@@ -47,7 +47,10 @@ impl Shard {
     fn join(&mut self, from: ShardId, join: Join) {
         let Join { request, group, filter, member, client_id, epoch, grant, profile } = join;
         let known = self.groups.find(&share_name(&group, &filter));
-        let place = known.unwrap_or_else(|| self.groups.insert(&group, &filter, beginning()));
+        let place = match known {
+            Some(place) => place,
+            None => self.groups.insert(&group, &filter, self.beginning(&group, &filter)),
+        };
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;
         if let Some(owned) = self.groups.get(place) {
@@ -139,12 +142,4 @@ fn by_group(sent: &[Bound]) -> Sent {
         by_group.entry(bound.group).or_default().push(AssignmentId(bound.assignment));
     }
     by_group
-}
-
-fn beginning() -> Beginning {
-    Beginning {
-        settings: lapwing_groups::Settings::default(),
-        strategy: Strategy::default(),
-        parameters: Parameters::default(),
-    }
 }

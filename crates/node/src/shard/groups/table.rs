@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use lapwing_dispatch::{Parameters, Strategy};
 use lapwing_groups::{Group, Settings};
 use lapwing_router::FilterTree;
 use lapwing_session::{Grant, Message, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
+use crate::config::GroupConfig;
 use crate::slot::{ShardId, stable_hash};
 use crate::words::share_name;
 
@@ -35,6 +35,8 @@ pub(crate) struct OwnedGroup {
     pub(crate) filter: Box<str>,
     pub(crate) group: Group<SessionKey, Arc<Message>>,
     pub(crate) people: HashMap<SessionKey, Person, FxBuildHasher>,
+    /// Its table.
+    pub(crate) config: Arc<GroupConfig>,
     /// The earliest timer set for it.
     pub(crate) timer_ms: Option<u64>,
     /// Stands in the list of groups that may have something to do.
@@ -56,9 +58,10 @@ pub(crate) struct GroupTable {
 
 /// With what a group begins.
 pub(crate) struct Beginning {
+    /// It was declared.
+    pub(crate) is_durable: bool,
     pub(crate) settings: Settings,
-    pub(crate) strategy: Strategy,
-    pub(crate) parameters: Parameters,
+    pub(crate) config: Arc<GroupConfig>,
 }
 
 impl GroupTable {
@@ -87,6 +90,11 @@ impl GroupTable {
         self.groups.iter()
     }
 
+    /// The places of all.
+    pub(crate) fn places(&self) -> Vec<usize> {
+        self.groups.iter().map(|(place, _)| place).collect()
+    }
+
     /// The place of a group by name and filter.
     pub(crate) fn find(&self, share: &str) -> Option<usize> {
         self.by_share.get(share).copied()
@@ -110,14 +118,15 @@ impl GroupTable {
         let number = (self.own.index() as u64) << 56 | u64::from(self.generation) << 32 | place as u64;
         let tag = NonZeroU64::new(number).unwrap_or(NonZeroU64::MIN);
         let share = share_name(name, filter);
-        let Beginning { settings, strategy, parameters } = beginning;
+        let group = Group::new(beginning.settings, beginning.strategy(), beginning.parameters(), number);
         self.groups.insert(OwnedGroup {
             tag,
             share: stable_hash(share.as_bytes()),
             name: name.into(),
             filter: filter.into(),
-            group: Group::new(settings, strategy, parameters, number),
+            group,
             people: HashMap::default(),
+            config: beginning.config,
             timer_ms: None,
             is_dirty: false,
         });

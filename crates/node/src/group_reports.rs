@@ -1,0 +1,143 @@
+//! What the shards say of their groups when somebody asks: as JSON for the handle.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lapwing_groups::{Counters, DropReason};
+use serde::Serialize;
+
+/// How long a shard may take to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+/// One group.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct GroupReport {
+    pub(crate) name: String,
+    pub(crate) filter: String,
+    pub(crate) strategy: String,
+    pub(crate) is_durable: bool,
+    pub(crate) is_behind: bool,
+    pub(crate) members_here: usize,
+    pub(crate) waiting_critical: usize,
+    pub(crate) waiting_bulk: usize,
+    pub(crate) waiting_bytes: u64,
+    pub(crate) parked: usize,
+    pub(crate) unacknowledged: usize,
+    pub(crate) oldest_ms: Option<u64>,
+    pub(crate) backlog_s: Option<f64>,
+    pub(crate) counters: CounterReport,
+    pub(crate) members: Vec<MemberReport>,
+}
+
+/// What a group has counted since it began.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct CounterReport {
+    pub(crate) published: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) unacknowledged: u64,
+    pub(crate) refused: u64,
+    pub(crate) missed: u64,
+    pub(crate) missed_critical: u64,
+    pub(crate) expired: u64,
+    pub(crate) moved: u64,
+    pub(crate) redelivered: u64,
+    pub(crate) kicks: u64,
+    pub(crate) fell_behind: u64,
+    pub(crate) late_acknowledgements: u64,
+    pub(crate) stale_events: u64,
+    pub(crate) joins_refused: u64,
+    pub(crate) reports_refused: u64,
+    pub(crate) dropped: BTreeMap<&'static str, u64>,
+    pub(crate) dead_lettered: BTreeMap<&'static str, u64>,
+}
+
+/// One member.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct MemberReport {
+    pub(crate) client_id: String,
+    pub(crate) presence: &'static str,
+    pub(crate) rtt_ms: Option<f64>,
+    pub(crate) service_ms: Option<f64>,
+    pub(crate) queue: Option<f64>,
+    pub(crate) inflight: usize,
+    pub(crate) limit: Option<u32>,
+    pub(crate) overdue_ms: Option<f64>,
+    pub(crate) picks: u64,
+    pub(crate) acknowledged: u64,
+    pub(crate) refused: u64,
+    pub(crate) moved: u64,
+    pub(crate) missed: u64,
+    pub(crate) kicks: u64,
+    pub(crate) is_blind: bool,
+    pub(crate) is_closed: bool,
+}
+
+impl CounterReport {
+    pub(crate) fn new(counters: &Counters, dispatch: &lapwing_dispatch::Counters) -> Self {
+        let by_reason = |count: &dyn Fn(DropReason) -> u64| {
+            DropReason::ALL.into_iter().map(|reason| (reason.name(), count(reason))).filter(|(_, n)| *n > 0).collect()
+        };
+        CounterReport {
+            published: counters.published,
+            acknowledged: counters.acknowledged,
+            unacknowledged: counters.unacknowledged,
+            refused: counters.refused,
+            missed: counters.missed,
+            missed_critical: counters.missed_critical,
+            expired: counters.expired,
+            moved: counters.moved,
+            redelivered: counters.redelivered,
+            kicks: counters.kicks,
+            fell_behind: counters.fell_behind,
+            late_acknowledgements: counters.late_acknowledgements,
+            stale_events: counters.stale_events,
+            joins_refused: counters.joins_refused,
+            reports_refused: dispatch.reports_refused,
+            dropped: by_reason(&|reason| counters.dropped(reason)),
+            dead_lettered: by_reason(&|reason| counters.dead_lettered(reason)),
+        }
+    }
+}
+
+/// Questions to one shard.
+#[derive(Default)]
+pub(crate) struct ReportDesk {
+    is_asked: AtomicBool,
+    asked: Mutex<Vec<Sender<Vec<GroupReport>>>>,
+}
+
+impl ReportDesk {
+    /// Asks; the shard is to be woken.
+    pub(crate) fn ask(&self) -> Receiver<Vec<GroupReport>> {
+        let (sender, receiver) = channel();
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
+        self.is_asked.store(true, Ordering::Release);
+        receiver
+    }
+
+    /// Who waits for an answer; costs one load when nobody does.
+    pub(crate) fn take(&self) -> Vec<Sender<Vec<GroupReport>>> {
+        if !self.is_asked.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        self.is_asked.store(false, Ordering::Release);
+        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Gathers what all shards answer, by name and filter; a shard that has ended says nothing.
+pub(crate) fn gather(answers: Vec<Receiver<Vec<GroupReport>>>) -> Vec<GroupReport> {
+    let until = Instant::now() + ANSWER_MAX;
+    let mut all = Vec::new();
+    for answer in answers {
+        match answer.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(reports) => all.extend(reports),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+    }
+    all.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
+    all
+}

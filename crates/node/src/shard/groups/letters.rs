@@ -1,0 +1,83 @@
+//! What a group publishes itself: dead letters, and misses.
+
+use lapwing_codec::{Publish, PublishProperties, QoS, UserProperties, UserPropertiesBuf};
+use lapwing_groups::{DropReason as Reason, Facts, Lane};
+use lapwing_session::{Message, Routed, SessionKey};
+use serde_json::json;
+
+use super::Shard;
+use crate::metrics::DropReason;
+
+/// In place of a publisher's client id.
+const PUBLISHER: &str = "$lapwing";
+
+impl Shard {
+    /// Publishes a message that its group did not deliver to the group's dead-letter topic.
+    pub(super) fn dead_letter(&mut self, place: usize, message: &Message, facts: &Facts, reason: Reason) {
+        let now_us = self.clients.now_us;
+        let Some(owned) = self.groups.get(place) else { return };
+        let Some(topic) = owned.config.dead_letter_topic.clone() else {
+            // Its table has just changed.
+            return self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
+        };
+        let source = message.publish();
+        let age_ms = now_us.saturating_sub(facts.ingress_us) / 1000;
+        let said = [
+            ("lapwing-reason", reason.name().to_owned()),
+            ("lapwing-group", owned.name.to_string()),
+            ("lapwing-topic", source.topic.to_owned()),
+            ("lapwing-age-ms", age_ms.to_string()),
+        ];
+        let deadline = &self.shared.config.dispatch.deadline_property;
+        let Some(user) = with_properties(source.properties.user, deadline, &said) else {
+            return self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
+        };
+        let properties = PublishProperties { user: user.as_ref(), ..source.properties };
+        let letter = Publish { topic: &topic, retain: false, properties, ..source };
+        self.publish_own(letter, message.publisher());
+    }
+
+    /// Publishes that a deadline was missed, to whom it matters.
+    pub(super) fn missed(
+        &mut self,
+        place: usize,
+        member: Option<SessionKey>,
+        message: &Message,
+        facts: &Facts,
+        took_us: u64,
+    ) {
+        let Some(owned) = self.groups.get(place) else { return };
+        let Some(topic) = owned.config.missed_topic.clone() else { return };
+        let client_id = member.and_then(|member| owned.people.get(&member)).map(|person| person.client_id.to_string());
+        let text = json!({
+            "group": &*owned.name,
+            "filter": &*owned.filter,
+            "topic": message.topic(),
+            "client_id": client_id,
+            "lane": if facts.lane == Lane::Critical { "critical" } else { "bulk" },
+            "deadline_ms": facts.deadline_us.map(|us| us / 1000),
+            "took_ms": took_us as f64 / 1000.0,
+            "at_us": crate::log::now_us(),
+        });
+        let text = text.to_string();
+        self.publish_own(Publish::qos0(&topic, text.as_bytes()), SessionKey(u64::MAX));
+    }
+
+    fn publish_own(&mut self, publish: Publish<'_>, publisher: SessionKey) {
+        debug_assert!(publish.qos == QoS::AtMostOnce || !publish.retain);
+        // A stream that takes it has it as soon as it can: nobody waits for an acknowledgement.
+        let _ = self.route(&Routed::new(publish, publisher, self.now_ms), PUBLISHER);
+    }
+}
+
+/// The user properties of a message without the one called `without`, and `said` behind them; None: they do not fit.
+fn with_properties(source: UserProperties<'_>, without: &str, said: &[(&str, String)]) -> Option<UserPropertiesBuf> {
+    let mut user = UserPropertiesBuf::new();
+    for (name, value) in source.iter().filter(|(name, _)| *name != without) {
+        user.push(name, value).ok()?;
+    }
+    for (name, value) in said {
+        user.push(name, value).ok()?;
+    }
+    Some(user)
+}

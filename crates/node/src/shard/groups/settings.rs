@@ -1,0 +1,97 @@
+//! Groups take the settings of their table, also while they run; declared groups begin and end with it.
+
+use std::sync::Arc;
+
+use lapwing_dispatch::{Parameters, Strategy};
+
+use super::Shard;
+use super::table::{Beginning, OwnedGroup};
+use crate::config::{DispatchConfig, GroupConfig, for_share};
+use crate::group_book::GroupTables;
+use crate::mail::Interest;
+use crate::slot::Slot;
+
+impl Shard {
+    /// Looks whether the tables have changed since this shard looked last.
+    pub(in crate::shard) fn renew_groups(&mut self) {
+        let version = self.shared.groups.version();
+        if version == self.groups_version {
+            return;
+        }
+        self.groups_version = version;
+        let tables = self.shared.groups.tables();
+        self.change_groups(&tables);
+        self.declare_groups(&tables);
+    }
+
+    /// With what a group of this name and filter begins.
+    pub(super) fn beginning(&self, name: &str, filter: &str) -> Beginning {
+        Beginning::new(&self.shared.groups.tables(), &self.shared.config.dispatch, name, filter)
+    }
+
+    /// Groups that are there take what is new.
+    fn change_groups(&mut self, tables: &GroupTables) {
+        let now_us = self.shared.now_us();
+        let dispatch = &self.shared.config.dispatch;
+        for place in self.groups.places() {
+            if let Some(owned) = self.groups.get(place) {
+                owned.take(Beginning::new(tables, dispatch, &owned.name, &owned.filter), now_us);
+            }
+            self.groups.touch(place);
+        }
+    }
+
+    /// Declared groups that live here begin.
+    fn declare_groups(&mut self, tables: &GroupTables) {
+        for (name, config) in tables {
+            for filter in &config.filters {
+                let is_here = Slot::of_group(name, filter).shard(self.post.shards()) == self.id;
+                if is_here && self.groups.find(&crate::words::share_name(name, filter)).is_none() {
+                    let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
+                    let place = self.groups.insert(name, filter, beginning);
+                    self.groups.touch(place);
+                    // Nobody waits for it: who publishes before another shard has heard of it was too early.
+                    let _ = self.announcer.want(Interest::Groups, filter, true, &mut self.post);
+                }
+            }
+        }
+    }
+}
+
+impl Beginning {
+    pub(super) fn new(tables: &GroupTables, dispatch: &DispatchConfig, name: &str, filter: &str) -> Self {
+        let config = for_share(tables, name).cloned().unwrap_or_default();
+        let is_declared = config.filters.iter().any(|declared| declared == filter);
+        Beginning {
+            is_durable: is_declared,
+            settings: config.settings(dispatch, is_declared),
+            config: Arc::new(config),
+        }
+    }
+
+    /// Names and numbers were checked when the table was read.
+    pub(super) fn strategy(&self) -> Strategy {
+        self.config.strategy().unwrap_or_default()
+    }
+
+    pub(super) fn parameters(&self) -> Parameters {
+        self.config.parameters().unwrap_or_default()
+    }
+}
+
+impl OwnedGroup {
+    /// Other settings; what is the same is left alone, so that nothing learnt is lost.
+    fn take(&mut self, new: Beginning, now_us: u64) {
+        let is_same = *self.config == *new.config && self.group.settings().is_durable == new.is_durable;
+        if is_same {
+            return;
+        }
+        let has_new_strategy = |old: &GroupConfig| old.strategy != new.config.strategy || old.r#use != new.config.r#use;
+        if has_new_strategy(&self.config) || self.config.fallback != new.config.fallback {
+            self.group.set_strategy(new.strategy(), now_us);
+        }
+        self.group.set_parameters(new.parameters(), now_us);
+        self.group.set_settings(new.settings, now_us);
+        self.config = new.config;
+    }
+}
