@@ -30,6 +30,7 @@ mod metrics;
 mod passwords;
 mod shard;
 mod shared;
+mod signals;
 mod slot;
 mod streams;
 mod sys;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::groups::check_filter;
 use crate::error::NodeError;
+use crate::signals::{self, Said};
 
 /// What holds for messages of some topics that carry no such property themselves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,12 +41,18 @@ impl From<Priority> for Lane {
 }
 
 /// Longest deadline that a rule or a property may set: a day.
-pub const DEADLINE_MS_MAX: u64 = 24 * 3600 * 1000;
+pub const DEADLINE_MS_MAX: u64 = signals::DEADLINE_MS_MAX;
 
 impl GroupRule {
     /// Whether the rule is about messages of `topic`.
     pub fn fits(&self, topic: &str) -> bool {
         self.topics.iter().any(|filter| lapwing_codec::topic::matches(filter, topic))
+    }
+
+    /// What it says of a message, where the publisher says nothing.
+    #[allow(dead_code, reason = "the shards use it next")]
+    pub(crate) fn says(&self) -> Said {
+        Said { lane: self.priority.map(Lane::from), deadline_us: self.deadline_ms.map(|ms| ms.saturating_mul(1000)) }
     }
 
     /// `at`: the path of this rule, `groups.NAME.rules.0`.
@@ -74,5 +81,19 @@ impl GroupRule {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does a rule say what stands in it, in the units of a group, and nothing else?
+    #[test]
+    fn a_rule_says_what_it_was_given() {
+        let says = |json: &str| serde_json::from_str::<GroupRule>(json).unwrap().says();
+        let both = says(r#"{"topics": ["a"], "priority": "critical", "deadline_ms": 250}"#);
+        assert_eq!(both, Said { lane: Some(Lane::Critical), deadline_us: Some(250_000) });
+        assert_eq!(says(r#"{"topics": ["a"], "priority": "bulk"}"#).or_rule(both), (Lane::Bulk, Some(250_000)));
     }
 }
