@@ -53,7 +53,8 @@ impl Rights {
 
 /// Whether `topic` is the broker's own: no client may publish there, whatever rules say.
 pub fn is_reserved(topic: &str) -> bool {
-    topic.strip_prefix("$SYS").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    let root = topic.split('/').next().unwrap_or_default();
+    root == "$SYS" || root == "$lapwing"
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use lapwing_session::{Bound, Grant, Message, SessionKey};
 use lapwing_transport::Socket;
 
 use crate::listeners::ListenerId;
-use crate::words::Word;
+use crate::words::{JoinRequest, Word};
 
 /// Why a message goes to another shard; flags, because one copy serves all reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -170,8 +170,8 @@ pub(crate) enum Control {
     Announced { seq: u64, retained_sent: Box<[u64]> },
     /// About a session of the sender that is a member of groups that the target owns.
     Word(Word),
-    /// The group is announced everywhere.
-    Joined { request: u64 },
+    /// The group is announced everywhere; or `refused`, the filter as the client wrote it, has no room.
+    Joined { request: JoinRequest, refused: Option<Box<str>> },
     /// Send a page of retained messages, when everything is applied that the sender knows of.
     AskPage(Box<PageRequest>),
     /// The answer.

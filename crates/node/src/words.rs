@@ -9,6 +9,9 @@ use std::sync::Arc;
 use lapwing_dispatch::{Declaration, Report, RttSource};
 use lapwing_session::{Bound, Grant, Outcome, SessionKey};
 
+use crate::config::GroupConfig;
+use crate::signals::{Declared, Defaults};
+
 /// A member's shard tells the owner of its groups.
 #[derive(Debug)]
 pub(crate) enum Word {
@@ -29,17 +32,27 @@ pub(crate) enum Word {
     End { member: SessionKey, epoch: u64, sent: Box<[Bound]> },
     /// What became of bound messages, in order.
     Outcomes(Vec<Told>),
+    /// A member says something else about itself than before.
+    Declare { member: SessionKey, epoch: u64, profile: Profile },
     /// A member says how it does.
     Report { member: SessionKey, epoch: u64, report: Report },
     /// What the kernel says of the way to a member.
     Sample { member: SessionKey, epoch: u64, rtt: Option<(RttSource, u64)>, unsent_bytes: u64 },
 }
 
+/// What waits for a join, on the member's shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct JoinRequest {
+    /// The SUBACK, by its place in the table.
+    pub(crate) place: usize,
+    /// Which of its reason codes.
+    pub(crate) at: usize,
+}
+
 /// A session that joins a group.
 #[derive(Debug)]
 pub(crate) struct Join {
-    /// The SUBACK that waits for it, on the member's shard.
-    pub(crate) request: u64,
+    pub(crate) request: JoinRequest,
     pub(crate) group: Box<str>,
     pub(crate) filter: Box<str>,
     pub(crate) member: SessionKey,
@@ -90,11 +103,16 @@ pub(crate) struct Profile {
     pub(crate) identity: u64,
     /// Messages that it may have at a time.
     pub(crate) receive_max: u16,
+    /// The kernel sees the near leg of the way to it only.
+    pub(crate) is_proxied: bool,
+    /// What it has said.
+    pub(crate) declared: Declared,
 }
 
 impl Profile {
-    /// As dispatch wants it.
-    pub(crate) fn declaration(&self) -> Declaration {
-        Declaration::standard(self.identity, self.receive_max)
+    /// As dispatch wants it, in a group that says what holds for those who say nothing.
+    pub(crate) fn declaration(&self, group: &GroupConfig) -> Declaration {
+        let defaults = Defaults { acknowledges: group.acknowledges.into(), workers: group.workers };
+        self.declared.for_group(self.identity, self.receive_max, self.is_proxied, defaults)
     }
 }

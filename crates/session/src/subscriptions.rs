@@ -78,6 +78,13 @@ impl Reply {
         &self.reasons
     }
 
+    /// The filter in place `at` is refused after all.
+    pub fn refuse(&mut self, at: usize, reason: ReasonCode) {
+        if let Some(place) = self.reasons.get_mut(at) {
+            *place = reason;
+        }
+    }
+
     /// Adds the reply to the next part of the same packet.
     pub fn append(&mut self, mut next: Reply) {
         debug_assert_eq!((self.packet_id, self.is_subscribe), (next.packet_id, next.is_subscribe));

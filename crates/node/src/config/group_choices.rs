@@ -45,6 +45,17 @@ choice! {
     }
 }
 
+/// What makes the key of a message, whose messages keep their order under `key-ordered`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupKey {
+    /// Its publisher's client id.
+    #[default]
+    Client,
+    /// Its topic.
+    Topic,
+}
+
 choice! {
     /// What a member's acknowledgement means.
     Acknowledges => lapwing_dispatch::Acknowledges {

@@ -9,7 +9,7 @@ use lapwing_groups::Settings;
 use serde::{Deserialize, Serialize};
 
 use super::dispatch::DispatchConfig;
-use super::group_choices::{Acknowledges, Expired, Overflow};
+use super::group_choices::{Acknowledges, Expired, GroupKey, Overflow};
 use super::group_rule::GroupRule;
 use crate::error::NodeError;
 
@@ -21,6 +21,8 @@ pub struct GroupConfig {
     pub strategy: String,
     /// Numbers of the strategy by name; see `lapwing_dispatch::Parameters::TABLE`.
     pub parameters: BTreeMap<String, f64>,
+    /// Whose messages keep their order under `key-ordered`.
+    pub key: GroupKey,
     /// A strategy in Python, `package.module:ClassName`, instead of `strategy`.
     pub r#use: Option<String>,
     /// The strategy that answers where the one in Python is late or fails.
@@ -58,6 +60,7 @@ impl Default for GroupConfig {
         GroupConfig {
             strategy: Strategy::Auto.name().to_owned(),
             parameters: BTreeMap::new(),
+            key: GroupKey::default(),
             r#use: None,
             fallback: Strategy::Auto.name().to_owned(),
             timeout_ms: 5,

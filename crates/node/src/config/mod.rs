@@ -26,7 +26,7 @@ use crate::error::NodeError;
 
 pub(crate) use auth::{access_from_json, authority};
 pub use dispatch::DispatchConfig;
-pub use group_choices::{Acknowledges, Expired, Overflow};
+pub use group_choices::{Acknowledges, Expired, GroupKey, Overflow};
 pub use group_rule::{DEADLINE_MS_MAX, GroupRule, Priority};
 pub use groups::{GROUP_TABLES_MAX, GroupConfig, for_share};
 pub use hooks::{HooksConfig, OnFailure};

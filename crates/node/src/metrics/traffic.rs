@@ -14,6 +14,8 @@ pub(crate) struct TrafficCounters {
     pub(crate) sessions_opened: Counter,
     pub(crate) sessions_expired: Counter,
     pub(crate) shared_subscriptions: Gauge,
+    /// Declarations, reports and answers to probes that could not be read or were nobody's.
+    pub(crate) signals_ignored: Counter,
     /// Messages made here less those freed here, wrapping: only the sum over all shards means something.
     pub(crate) kept_messages: Gauge,
 }
@@ -35,6 +37,11 @@ impl TrafficCounters {
                 "lapwing_packets_sent_total",
                 "Packets written towards clients.",
                 sum(|t| t.packets_out.get()),
+            ),
+            Metric::counter(
+                "lapwing_signals_ignored_total",
+                "Declarations, reports and answers to probes of clients that could not be read or answered nothing.",
+                sum(|t| t.signals_ignored.get()),
             ),
             Metric::counter(
                 "lapwing_messages_sent_total",

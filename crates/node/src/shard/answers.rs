@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use lapwing_codec::ReasonCode;
 use lapwing_session::{Reply, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
@@ -46,6 +47,18 @@ impl Answers {
         pending.answer.reply.append(part.reply);
         pending.answer.replays.extend(part.replays);
         pending.outstanding += outstanding;
+    }
+
+    /// How many reason codes an answer has so far.
+    pub(crate) fn len_of(&self, place: usize) -> usize {
+        self.pending.get(place).map_or(0, |pending| pending.answer.reply.reasons().len())
+    }
+
+    /// A filter that was granted is refused after all; returns whose answer it is.
+    pub(crate) fn refuse(&mut self, place: usize, at: usize, reason: ReasonCode) -> Option<SessionKey> {
+        let pending = self.pending.get_mut(place)?;
+        pending.answer.reply.refuse(at, reason);
+        Some(pending.answer.to)
     }
 
     /// One of the things that an answer waited for has come; returns whose answer it is.

@@ -15,8 +15,7 @@ use super::serve::Flow;
 use super::standing::Standing;
 use super::{Due, Shard};
 use crate::hooks::{HookCall, HookName};
-use crate::slot::{Slot, stable_hash};
-use crate::words::Profile;
+use crate::slot::Slot;
 
 impl Shard {
     /// The first packet; `bytes` begin with it and hold all that was read.
@@ -161,6 +160,7 @@ impl Shard {
         self.clients.note_waiting(key);
         self.clients.touch(index);
         self.set_timer(key);
+        self.start_probes(key);
         if opened.session_present {
             self.tell_back(key);
         }
@@ -203,11 +203,7 @@ impl Shard {
         kept: Option<Membership>,
     ) -> Membership {
         let epoch = self.clients.connection(index).map_or(0, |connection| connection.born);
-        let profile = Profile {
-            identity: stable_hash(session.client_id().as_bytes()),
-            receive_max: session.window_max().unwrap_or(connect.properties.receive_max),
-            ..Profile::default()
-        };
+        let profile = self.profile(index, connect, session);
         kept.unwrap_or_default().connected(epoch, profile)
     }
 

@@ -16,6 +16,7 @@ use super::serve::{Client, Flow};
 use crate::config::OnFailure;
 use crate::hooks::{HookCall, HookFeed, HookMessage, HookName, Missing, Verdict, Whom};
 use crate::metrics::DropReason;
+use crate::signals::REPORT_TOPIC;
 
 /// Bytes of PUBLISH packets of one connection that are judged together, so that the copies stay small beside what was
 /// read.
@@ -57,7 +58,7 @@ impl Shard {
     pub(super) fn is_hooked(&self, packet: &Packet<'_>) -> bool {
         let Some(hooks) = &self.hooks else { return false };
         match packet {
-            Packet::Publish(_) => hooks.wants(HookName::Publish),
+            Packet::Publish(publish) => publish.topic != REPORT_TOPIC && hooks.wants(HookName::Publish),
             Packet::Subscribe(_) => hooks.wants(HookName::Subscribe),
             _ => false,
         }

@@ -83,7 +83,8 @@ impl Shard {
                 }
             }
             Control::Word(word) => self.take_word(from, word),
-            Control::Joined { request } => self.confirmed(request as usize),
+            Control::Joined { request, refused: None } => self.confirmed(request.place),
+            Control::Joined { request, refused: Some(filter) } => self.refused_join(request, &filter),
             Control::AskPage(request) => self.answer_page(from, request),
             Control::Page(page) => self.take_page_in_turn(from, page),
             Control::AskRoom(question) => self.answer_room(from, &question),
@@ -107,7 +108,7 @@ impl Shard {
     fn stop_waiting(&mut self, waiter: Waiter) {
         match waiter {
             Waiter::Reply(place) => self.confirmed(place),
-            Waiter::Join(shard, request) => self.post.control(shard, Control::Joined { request }),
+            Waiter::Join(shard, request) => self.post.control(shard, Control::Joined { request, refused: None }),
         }
     }
 

@@ -130,6 +130,8 @@ enum Due {
     Session(SessionKey),
     /// A paused listener is looked at again.
     Door,
+    /// A client that has asked for it is probed.
+    Probe { key: SessionKey, epoch: u64 },
     /// Something of a group: a stall to be looked for, a message that waits too long.
     Group(NonZeroU64),
     /// The next share of what ended sessions leave.

@@ -12,6 +12,7 @@ use super::Shard;
 use super::connection::{Hold, Stage};
 use super::room::Room;
 use crate::hooks::HookClient;
+use crate::signals::REPORT_TOPIC;
 
 /// What happens to the connection after a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,12 +202,16 @@ impl Shard {
         let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
         match step {
             Some(Ok(Step::Done)) => {
+                self.hear_acknowledgement(client, packet);
                 // An acknowledgement may have made room.
                 self.replays.wake(client.session);
                 self.check_output(index)
             }
             Some(Ok(Step::Publish(inbound))) => {
                 let publish = inbound.publish();
+                if publish.topic == REPORT_TOPIC {
+                    return self.take_report(index, client, &inbound, &publish);
+                }
                 if self.may_publish(index, client, publish.topic) {
                     self.publish(index, client, &inbound, publish)
                 } else {

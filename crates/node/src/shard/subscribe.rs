@@ -12,7 +12,7 @@ use crate::hooks::{HookCall, HookName};
 use crate::mail::Interest;
 use crate::metrics::Refused;
 use crate::slot::ShardId;
-use crate::words::{Join, Word, share_name};
+use crate::words::{Join, JoinRequest, Word, share_name};
 
 /// Who waits for an announcement to be in force everywhere.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,17 @@ pub(crate) enum Waiter {
     /// A SUBACK of this shard, by its place in the table.
     Reply(usize),
     /// A member on another shard that joined a group here, by the request it sent.
-    Join(ShardId, u64),
+    Join(ShardId, JoinRequest),
+}
+
+/// A group to be joined.
+struct Joining {
+    /// The place of its filter in the part that was applied.
+    at: usize,
+    owner: ShardId,
+    group: Box<str>,
+    filter: Box<str>,
+    grant: Grant,
 }
 
 /// What one SUBSCRIBE left to wait for.
@@ -29,7 +39,7 @@ pub(super) struct Waits {
     /// The last announcement.
     announcement: Option<u64>,
     /// Groups, here or on other shards.
-    joins: Vec<(ShardId, Box<str>, Box<str>, Grant)>,
+    joins: Vec<Joining>,
     replays: Vec<Box<str>>,
     added: u64,
     refused: u64,
@@ -71,7 +81,9 @@ impl Shard {
             if let Some(shared) = &subscription.shared {
                 waits.added_shared += u64::from(subscription.is_new);
                 let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
-                waits.joins.push((owner, shared.group.into(), shared.filter.into(), subscription.grant));
+                let at = request.filters().position(|filter| filter == subscription.filter).unwrap_or_default();
+                let (group, filter, grant) = (shared.group.into(), shared.filter.into(), subscription.grant);
+                waits.joins.push(Joining { at, owner, group, filter, grant });
                 return Ok(());
             }
             tree.insert(subscription.filter, Target::Session(key), subscription.grant);
@@ -112,6 +124,7 @@ impl Shard {
     ) -> usize {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
         let answer = Answer { to: key, reply, replays: waits.replays };
+        let begins_at = place.map_or(0, |place| self.answers.len_of(place));
         let place = match place {
             Some(place) => {
                 self.answers.extend(place, answer, outstanding);
@@ -122,8 +135,8 @@ impl Shard {
         if let Some(seq) = waits.announcement {
             self.announcer.wait(seq, Waiter::Reply(place));
         }
-        for (owner, group, filter, grant) in waits.joins {
-            let request = place as u64;
+        for Joining { at, owner, group, filter, grant } in waits.joins {
+            let request = JoinRequest { place, at: begins_at + at };
             let Some(entry) = self.clients.entry(key) else { break };
             entry.membership.joined(&group, &filter, owner);
             let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
@@ -140,6 +153,25 @@ impl Shard {
         if let Some(to) = self.answers.confirm(place) {
             self.send_answers(to);
         }
+    }
+
+    /// A group has no room for a session here, which has been granted its filter meanwhile.
+    pub(super) fn refused_join(&mut self, request: JoinRequest, filter: &str) {
+        let Some(to) = self.answers.refuse(request.place, request.at, ReasonCode::QuotaExceeded) else { return };
+        self.counters.limits.refused_subscriptions.add(1);
+        let mut revoked = false;
+        if let Some(entry) = self.clients.entry(to) {
+            entry.session.revoke(|kept| kept != filter, |_| revoked = true);
+            if let Ok(Some(shared)) = SharedFilter::parse(filter) {
+                entry.membership.left(shared.group, shared.filter);
+            }
+        }
+        if revoked {
+            let shared = SharedFilter::parse(filter).ok().flatten();
+            let grant = Grant::default();
+            self.uncount(&Subscription { filter, shared, grant, is_new: false, wants_retained: false });
+        }
+        self.confirmed(request.place);
     }
 
     /// Sends a session the answers that wait for nothing any more.

@@ -254,6 +254,7 @@ impl Shard {
                 Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
                 Due::Endings => self.withdraw_ended(),
+                Due::Probe { key, epoch } => self.probe_due(key, epoch),
                 Due::Group(tag) => self.group_due(tag, at_ms),
                 Due::Sys => self.publish_sys(),
                 Due::Door => {}
@@ -277,6 +278,7 @@ impl Shard {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }
             Due::Session(key) => clients.entry(*key).is_some_and(|entry| entry.timer_ms == Some(at_ms)),
+            Due::Probe { key, epoch } => clients.entry(*key).is_some_and(|entry| entry.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Door | Due::Endings | Due::Sys => true,
         });

@@ -46,6 +46,7 @@ impl Shard {
     pub(in crate::shard) fn tell_outcomes(&mut self) {
         let mut outcomes = self.clients.take_outcomes();
         for (member, epoch, outcome) in outcomes.drain(..) {
+            self.sample(member);
             let told = Told { member, epoch, outcome };
             let owner = owner_of(outcome.bound);
             if owner != self.id {
@@ -60,6 +61,11 @@ impl Shard {
     /// Says a word about a session here to the owner of groups, behind what became of messages until now.
     pub(in crate::shard) fn tell(&mut self, owner: ShardId, word: Word) {
         self.tell_outcomes();
+        self.say(owner, word);
+    }
+
+    /// The same for a word that may go before outcomes.
+    pub(super) fn say(&mut self, owner: ShardId, word: Word) {
         if owner == self.id {
             self.words.push_back(word);
         } else {

@@ -2,6 +2,7 @@
 
 use lapwing_session::Bound;
 
+use crate::signals::Probes;
 use crate::slot::{ShardId, stable_hash};
 use crate::words::{Profile, share_name};
 
@@ -16,6 +17,8 @@ pub(crate) struct Membership {
     shares: Vec<u64>,
     /// What its client says about itself.
     pub(crate) profile: Profile,
+    /// Its probes, if its client has asked for them.
+    pub(crate) probes: Option<Box<Probes>>,
     /// When the kernel was asked last how far away it is.
     pub(crate) sampled_at_us: u64,
 }
@@ -23,7 +26,7 @@ pub(crate) struct Membership {
 impl Membership {
     /// The session has a new connection.
     pub(crate) fn connected(mut self, epoch: u64, profile: Profile) -> Self {
-        (self.epoch, self.profile) = (epoch, profile);
+        (self.epoch, self.profile, self.probes) = (epoch, profile, None);
         self
     }
 

@@ -11,6 +11,7 @@ mod membership;
 mod owner;
 mod publish;
 mod settings;
+mod signals;
 mod table;
 mod views;
 

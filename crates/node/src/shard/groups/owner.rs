@@ -26,11 +26,17 @@ impl Shard {
             Word::Lost { member, epoch, sent } => self.lost(member, Epoch(epoch), &sent),
             Word::Back { member, epoch, profile } => {
                 self.in_groups_of(member, |owned, now_us| {
-                    owned.group.back(member, Epoch(epoch), profile.declaration(), now_us);
+                    let declaration = profile.declaration(&owned.config);
+                    owned.group.back(member, Epoch(epoch), declaration, now_us);
+                    owned.knows(member, profile);
                 });
             }
             Word::End { member, epoch, sent } => self.ended(member, Epoch(epoch), &sent),
             Word::Outcomes(outcomes) => outcomes.iter().for_each(|told| self.told(told)),
+            Word::Declare { member, epoch, profile } => self.in_groups_of(member, |owned, now_us| {
+                owned.group.redeclare(member, Epoch(epoch), profile.declaration(&owned.config), now_us);
+                owned.knows(member, profile);
+            }),
             Word::Report { member, epoch, report } => self.in_groups_of(member, |owned, now_us| {
                 // What is not believed is counted in the group.
                 let _ = owned.group.report(member, Epoch(epoch), &report, now_us);
@@ -47,6 +53,15 @@ impl Shard {
     fn join(&mut self, from: ShardId, join: Join) {
         let Join { request, group, filter, member, client_id, epoch, grant, profile } = join;
         let known = self.groups.find(&share_name(&group, &filter));
+        if !self.has_room_for(known, member) {
+            let filter: Box<str> = ["$share/", &group, "/", &filter].concat().into();
+            if from == self.id {
+                self.refused_join(request, &filter);
+            } else {
+                self.post.control(from, Control::Joined { request, refused: Some(filter) });
+            }
+            return;
+        }
         let place = match known {
             Some(place) => place,
             None => self.groups.insert(&group, &filter, self.beginning(&group, &filter)),
@@ -54,16 +69,24 @@ impl Shard {
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;
         if let Some(owned) = self.groups.get(place) {
-            let terms = Terms { declaration: profile.declaration(), qos_max: grant.options.qos };
+            let terms = Terms { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
             owned.group.join(member, Epoch(epoch), terms, now_us);
         }
-        self.groups.enrol(place, member, Person { grant, client_id });
+        self.groups.enrol(place, member, Person { grant, client_id, profile });
         self.groups.touch(place);
         match announced {
-            Some(seq) if from == self.id => self.announcer.wait(seq, Waiter::Reply(request as usize)),
+            Some(seq) if from == self.id => self.announcer.wait(seq, Waiter::Reply(request.place)),
             Some(seq) => self.announcer.wait(seq, Waiter::Join(from, request)),
-            None if from == self.id => self.confirmed(request as usize),
-            None => self.post.control(from, Control::Joined { request }),
+            None if from == self.id => self.confirmed(request.place),
+            None => self.post.control(from, Control::Joined { request, refused: None }),
+        }
+    }
+
+    /// Whether a member more, and perhaps a group more, is within bounds. Each shard may have its share of all groups.
+    fn has_room_for(&mut self, known: Option<usize>, member: SessionKey) -> bool {
+        match known.and_then(|place| self.groups.get(place)) {
+            Some(owned) => owned.group.can_join(member),
+            None => self.groups.len() < self.shared.config.dispatch.groups_max.div_ceil(self.post.shards()) as usize,
         }
     }
 

@@ -92,6 +92,19 @@ impl OwnedGroup {
         }
         self.group.set_parameters(new.parameters(), now_us);
         self.group.set_settings(new.settings, now_us);
+        let has_new_defaults =
+            self.config.acknowledges != new.config.acknowledges || self.config.workers != new.config.workers;
         self.config = new.config;
+        if has_new_defaults {
+            self.redeclare(now_us);
+        }
+    }
+
+    /// What holds for members that say nothing has changed.
+    fn redeclare(&mut self, now_us: u64) {
+        for (member, person) in &self.people {
+            let Some(epoch) = self.group.member(*member, now_us).map(|view| view.epoch) else { continue };
+            self.group.redeclare(*member, epoch, person.profile.declaration(&self.config), now_us);
+        }
     }
 }

@@ -12,7 +12,7 @@ use slab::Slab;
 
 use crate::config::GroupConfig;
 use crate::slot::{ShardId, stable_hash};
-use crate::words::share_name;
+use crate::words::{Profile, share_name};
 
 /// Exact topics whose groups are remembered.
 const TOPICS_CACHED: usize = 1024;
@@ -23,6 +23,7 @@ pub(crate) struct Person {
     /// How it subscribes.
     pub(crate) grant: Grant,
     pub(crate) client_id: Arc<str>,
+    pub(crate) profile: Profile,
 }
 
 /// One group and what belongs to it.
@@ -62,6 +63,15 @@ pub(crate) struct Beginning {
     pub(crate) is_durable: bool,
     pub(crate) settings: Settings,
     pub(crate) config: Arc<GroupConfig>,
+}
+
+impl OwnedGroup {
+    /// Notes what a member says about itself now.
+    pub(crate) fn knows(&mut self, member: SessionKey, profile: Profile) {
+        if let Some(person) = self.people.get_mut(&member) {
+            person.profile = profile;
+        }
+    }
 }
 
 impl GroupTable {
