@@ -16,8 +16,8 @@
 //! - Walks use a stack on the heap, never recursion: the depth of a topic is the peer's choice.
 //! - Hashes are seeded at random, so that a client cannot prepare topics that collide.
 //!
-//! Three tables: [`FilterTree`] (who wants this topic), [`SharedGroups`] (which member of each `$share` group gets it),
-//! [`TopicTree`] (which topics, say retained ones, does this filter match).
+//! Two tables: [`FilterTree`] (who wants this topic), [`TopicTree`] (which topics, say retained ones, does this filter
+//! match).
 
 mod arena;
 mod cache;
@@ -25,14 +25,12 @@ mod edges;
 mod entries;
 mod gather;
 mod segments;
-mod shared;
 mod topics;
 mod tree;
 mod trie;
 mod walk;
 
 pub use entries::Entry;
-pub use shared::{GroupId, SharedGroups};
 pub use topics::{Place, TopicTree};
 pub use tree::{FilterTree, Insertion, Removal, TreeStats};
 pub use walk::Cursor;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapwing_router::{FilterTree, Insertion, Removal, SharedGroups, TopicTree};
+use lapwing_router::{FilterTree, Insertion, Removal, TopicTree};
 use proptest::prelude::*;
 
 /// Whether `filter` matches `topic`, by the words of the specification (4.7).
@@ -154,27 +154,6 @@ proptest! {
             let wanted: BTreeSet<_> = left.iter().filter(|topic| matches(filter, topic)).cloned().collect();
             prop_assert_eq!(found, wanted, "{}", filter);
         }
-    }
-
-    /// Each group that matches hands each message to exactly one member, and members differ by one message at most.
-    #[test]
-    fn groups_share_evenly(members in 1..7_u32, filters in prop::collection::btree_set(filter(), 1..5), topic in topic()) {
-        let mut groups = SharedGroups::new();
-        for filter in &filters {
-            for member in 0..members {
-                groups.insert("g", filter, member, ());
-            }
-        }
-        let matching = filters.iter().filter(|filter| matches(filter, &topic)).count() as u32;
-        let mut taken = BTreeMap::<_, u32>::new();
-        for _ in 0..10 {
-            groups.dispatch(&topic, |group, member| {
-                *taken.entry((group, member.subscriber)).or_default() += 1;
-                true
-            }, |_| panic!("nobody was offline"));
-        }
-        prop_assert_eq!(taken.values().sum::<u32>(), 10 * matching);
-        prop_assert!(taken.values().all(|&count| count == 10 / members || count == 10_u32.div_ceil(members)));
     }
 }
 

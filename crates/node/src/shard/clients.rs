@@ -3,13 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lapwing_session::{Close, Counters as SessionCounters, Delivered, Grant, Io, Outcome, Routed, Session, SessionKey};
+use lapwing_session::{Close, Counters as SessionCounters, Io, Outcome, Session, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use super::buffers::Buffers;
 use super::connection::Connection;
-use super::groups::Membership;
+use super::groups::{Membership, Outcomes};
 use super::holdings::Holdings;
 use super::sent::Sent;
 use super::standing::Standing;
@@ -51,9 +51,9 @@ pub(crate) struct Clients {
     large: Vec<usize>,
     /// Output from which a connection that takes its bytes is flushed at once.
     output_mark_bytes: usize,
-    overflowing: Vec<(SessionKey, Close)>,
-    /// What became of messages of groups, each with the session and its epoch, to be told to the owners.
-    outcomes: Vec<(SessionKey, u64, Outcome)>,
+    pub(super) overflowing: Vec<(SessionKey, Close)>,
+    /// What became of messages of groups, to be told to the owners.
+    pub(crate) outcomes: Outcomes,
     /// When what is handled now was read, on the node's clock.
     pub(crate) now_us: u64,
     /// Output buffers that no connection holds now.
@@ -84,7 +84,7 @@ impl Clients {
             large: Vec::new(),
             output_mark_bytes,
             overflowing: Vec::new(),
-            outcomes: Vec::new(),
+            outcomes: Outcomes::default(),
             now_us: 0,
             buffers: Buffers::default(),
             sent: Sent::default(),
@@ -264,8 +264,7 @@ impl Clients {
         };
         self.holdings.session(&entry.session, &mut entry.counted);
         if entry.session.has_outcomes() {
-            let epoch = entry.membership.epoch;
-            self.outcomes.extend(entry.session.take_outcomes().map(|outcome| (key, epoch, outcome)));
+            self.outcomes.take_from(&mut entry.session, entry.membership.epoch);
         }
         if entry.session.awaits_commit() && !entry.awaiting {
             entry.awaiting = true;
@@ -304,54 +303,11 @@ impl Clients {
         }
     }
 
-    /// Delivers a message to one session; false when there is no such session any more.
-    pub(crate) fn deliver<'g>(
-        &mut self,
-        key: SessionKey,
-        routed: &Routed<'_>,
-        grants: impl Iterator<Item = &'g Grant>,
-        now_ms: u64,
-    ) -> bool {
-        if self.keeps_no_more && self.would_wait(key, routed) {
-            self.not_kept += 1;
-            return true;
-        }
-        let Some(delivered) = self.with(key, |session, io| session.deliver(routed, grants, now_ms, io)) else {
-            return false;
-        };
-        if let Delivered::Overflow(close) = delivered {
-            self.overflowing.push((key, close));
-        }
-        true
-    }
-
-    /// Whether the message would lie with a client that does not take it now.
-    fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
-        let would_wait = |entry: &mut Entry| entry.connection.is_none() || entry.session.queued_messages() > 0;
-        routed.publish().qos.is_acknowledged() && self.entry(key).is_some_and(would_wait)
-    }
-
     /// A message of a group has ended here without its session.
     pub(crate) fn add_outcome(&mut self, key: SessionKey, outcome: Outcome) {
         if let Some(epoch) = self.entry(key).map(|entry| entry.membership.epoch) {
-            self.outcomes.push((key, epoch, outcome));
+            self.outcomes.add(key, epoch, outcome);
         }
-    }
-
-    /// Takes what is to be told to the owners of groups.
-    pub(crate) fn take_outcomes(&mut self) -> Vec<(SessionKey, u64, Outcome)> {
-        std::mem::take(&mut self.outcomes)
-    }
-
-    /// Gives the memory of the empty list back.
-    pub(crate) fn recycle_outcomes(&mut self, list: Vec<(SessionKey, u64, Outcome)>) {
-        if self.outcomes.is_empty() {
-            self.outcomes = list;
-        }
-    }
-
-    pub(crate) fn has_outcomes(&self) -> bool {
-        !self.outcomes.is_empty()
     }
 
     /// Sessions whose queue overflowed and whose policy is to be disconnected for it.

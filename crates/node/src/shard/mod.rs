@@ -10,6 +10,7 @@ mod buffers;
 mod clients;
 mod connect;
 mod connection;
+mod delivery;
 mod endings;
 mod exchange;
 mod farewell;

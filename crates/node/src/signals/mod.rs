@@ -12,8 +12,6 @@
 //!
 //! The page for those who write clients is docs/signals.md.
 
-#![allow(dead_code, unused_imports, reason = "the shards use it next")]
-
 mod declaration;
 mod number;
 #[cfg(test)]
@@ -23,8 +21,12 @@ mod report;
 mod unprompted;
 mod work;
 
-pub(crate) use declaration::{Declared, Defaults, PROBE_MS_MAX, PROBE_MS_MIN};
+pub(crate) use declaration::{Declared, Defaults};
+#[allow(unused_imports, reason = "what the oracle compares with")]
+pub(crate) use declaration::{PROBE_MS_MAX, PROBE_MS_MIN};
 pub(crate) use probe::{Probes, probe_payload, probe_topic};
-pub(crate) use report::{BadProperty, in_acknowledgement};
-pub(crate) use unprompted::{BadReport, REPORT_BYTES_MAX, REPORT_TOPIC, Unprompted};
+pub(crate) use report::in_acknowledgement;
+#[allow(unused_imports, reason = "what the oracle compares with")]
+pub(crate) use unprompted::REPORT_BYTES_MAX;
+pub(crate) use unprompted::{REPORT_TOPIC, Unprompted};
 pub(crate) use work::{DEADLINE_MS_MAX, Said, SaidBy};

@@ -33,7 +33,7 @@ impl Shard {
 
     /// Whether a turn would bring a group on.
     pub(in crate::shard) fn has_group_work(&self) -> bool {
-        !self.words.is_empty() || self.groups.has_dirty() || self.clients.has_outcomes()
+        !self.words.is_empty() || self.groups.has_dirty() || !self.clients.outcomes.is_empty()
     }
 
     fn hear_words(&mut self) {

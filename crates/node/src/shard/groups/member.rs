@@ -8,7 +8,7 @@ use super::{Membership, Shard};
 use crate::mail::{Assigned, Control};
 use crate::metrics::DropReason;
 use crate::slot::ShardId;
-use crate::words::{Told, Word};
+use crate::words::Word;
 
 impl Shard {
     /// Writes a message that a group has bound to a session here, if it is the same connection still.
@@ -44,18 +44,20 @@ impl Shard {
 
     /// Tells owners what became of bound messages. Before every other word: it must not be overtaken.
     pub(in crate::shard) fn tell_outcomes(&mut self) {
-        let mut outcomes = self.clients.take_outcomes();
-        for (member, epoch, outcome) in outcomes.drain(..) {
-            self.sample(member);
-            let told = Told { member, epoch, outcome };
-            let owner = owner_of(outcome.bound);
+        if self.clients.outcomes.is_empty() {
+            return;
+        }
+        let outcomes = self.clients.outcomes.take();
+        for &told in &outcomes {
+            self.sample(told.member);
+            let owner = owner_of(told.outcome.bound);
             if owner != self.id {
                 self.post.told(owner, told);
             } else if !self.words.back_mut().is_some_and(|word| word.append(told)) {
                 self.words.push_back(Word::Outcomes(vec![told]));
             }
         }
-        self.clients.recycle_outcomes(outcomes);
+        self.clients.outcomes.recycle(outcomes);
     }
 
     /// Says a word about a session here to the owner of groups, behind what became of messages until now.

@@ -8,6 +8,7 @@ mod act;
 mod letters;
 mod member;
 mod membership;
+mod outcomes;
 mod owner;
 mod publish;
 mod settings;
@@ -16,6 +17,7 @@ mod table;
 mod views;
 
 pub(super) use membership::Membership;
+pub(super) use outcomes::Outcomes;
 pub(super) use publish::Origin;
 pub(super) use table::GroupTable;
 

@@ -1,5 +1,7 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
+mod groups;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,7 +11,7 @@ use std::time::{Duration, Instant};
 use lapwing_store::LogReader;
 
 use crate::assemble::{self, HookParts, LogParts, Parts};
-use crate::config::{self, Config, GroupConfig};
+use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::hooks::{HookControl, HookThread, Hooks};
 use crate::log::{LogShared, LogThread};
@@ -175,30 +177,6 @@ impl Handle {
     /// Every stream as JSON: `{"streams": [...]}`.
     pub fn streams_json(&self) -> String {
         self.streams.to_json()
-    }
-
-    /// Every consumer group as JSON: `{"groups": [...]}`; see `docs/groups.md`.
-    pub fn groups_json(&self) -> String {
-        serde_json::json!({ "groups": self.shared.group_reports() }).to_string()
-    }
-
-    /// The tables of consumer groups now in force, as JSON: `{NAME: {...}}`.
-    pub fn group_settings_json(&self) -> String {
-        serde_json::json!(*self.shared.groups.tables()).to_string()
-    }
-
-    /// Takes or replaces the table of a share name (or pattern) while the node runs. With `filters` it declares groups.
-    ///
-    /// # Errors
-    /// `Config`: names the key and the remedy; nothing changes.
-    pub fn put_group(&self, name: &str, group_json: &str) -> Result<(), NodeError> {
-        self.shared.put_group(name, GroupConfig::from_json(name, group_json)?)
-    }
-
-    /// Takes the table of a share name out: groups take what then holds, those it declared end when nobody is in them.
-    /// False when there was none.
-    pub fn remove_group(&self, name: &str) -> bool {
-        self.shared.remove_group(name)
     }
 
     /// What the node and its log have to tell an operator since the last call.

@@ -1,0 +1,33 @@
+//! Consumer groups of a running node: seen, and changed.
+
+use serde_json::json;
+
+use super::Handle;
+use crate::config::GroupConfig;
+use crate::error::NodeError;
+
+impl Handle {
+    /// Every consumer group as JSON: `{"groups": [...]}`; see `docs/groups.md`.
+    pub fn groups_json(&self) -> String {
+        json!({ "groups": self.shared.group_reports() }).to_string()
+    }
+
+    /// The tables of consumer groups now in force, as JSON: `{NAME: {...}}`.
+    pub fn group_settings_json(&self) -> String {
+        json!(*self.shared.groups.tables()).to_string()
+    }
+
+    /// Takes or replaces the table of a share name (or pattern) while the node runs. With `filters` it declares groups.
+    ///
+    /// # Errors
+    /// `Config`: names the key and the remedy; nothing changes.
+    pub fn put_group(&self, name: &str, group_json: &str) -> Result<(), NodeError> {
+        self.shared.put_group(name, GroupConfig::from_json(name, group_json)?)
+    }
+
+    /// Takes the table of a share name out: groups take what then holds, those it declared end when nobody is in them.
+    /// False when there was none.
+    pub fn remove_group(&self, name: &str) -> bool {
+        self.shared.remove_group(name)
+    }
+}
