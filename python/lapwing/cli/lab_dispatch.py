@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import signal
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
@@ -68,12 +69,13 @@ def dispatch(
     """
     from lapwing.lab.dispatch import plan as plans
     from lapwing.lab.dispatch.brokers import peer as peer_named
-    from lapwing.lab.dispatch.experiment import run_experiment
+    from lapwing.lab.dispatch.experiment import MembersOnly, Result, run_experiment
     from lapwing.lab.dispatch.links import open_links
     from lapwing.lab.dispatch.scenario import scenario_named
     from lapwing.lab.dispatch.screen import Screen, print_tables
     from lapwing.lab.dispatch.session import Conditions, declared
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM ends the processes, too
     peers = [peer_named(text) for text in peer or []]
     names: tuple[str, ...] = plans.QUICK_POLICIES if quick else plans.POLICIES
     if policies is not None:
@@ -91,7 +93,8 @@ def dispatch(
     with Screen(plan, quiet=json) as screen, TemporaryDirectory(prefix="lapwing-lab-traces-") as scratch:
         conditions = Conditions(links, acknowledges, reports, plan.drain_s)
         folder = (out or Path(scratch)) / "traces"
-        result = run_experiment(plan, peers, conditions, shards, folder, screen)
+        rows = run_experiment(plan, peers, links, MembersOnly(conditions, plan.warm_s), shards, folder, screen)
+    result = Result(plan, conditions, rows)
     if out is not None:
         _write(result, out)
     if json:

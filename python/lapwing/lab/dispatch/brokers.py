@@ -179,7 +179,7 @@ id = 0
 
 [router]
 max_connections = 100
-max_outgoing_packet_count = 65000
+max_outgoing_packet_count = 200
 max_segment_size = 104857600
 max_segment_count = 10
 shared_subscriptions_strategy = "roundrobin"
@@ -191,7 +191,7 @@ next_connection_delay_ms = 1
     [v5.1.connections]
     connection_timeout_ms = 60000
     max_payload_size = 20480
-    max_inflight_count = 65000
+    max_inflight_count = 100
     dynamic_filters = true
 """
 

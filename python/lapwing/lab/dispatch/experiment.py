@@ -3,18 +3,53 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from lapwing.lab.dispatch.brokers import Peer, RunningBroker, lapwing
+from lapwing.lab.dispatch.brokers import GROUP, Peer, RunningBroker, lapwing
+from lapwing.lab.dispatch.links import Links
 from lapwing.lab.dispatch.outcome import Outcome, Row, outcome, row
 from lapwing.lab.dispatch.plan import Plan
 from lapwing.lab.dispatch.policy import set_policy
+from lapwing.lab.dispatch.scenario import DEADLINE_MS
 from lapwing.lab.dispatch.session import Conditions, run_trace
 from lapwing.lab.dispatch.trace import Trace
+
+
+class Replay(Protocol):
+    """How one run is made: what an experiment is about."""
+
+    @property
+    def group(self) -> str:
+        """Share name of the group whose policy is set."""
+
+    @property
+    def deadline_ms(self) -> float:
+        """Of critical messages."""
+
+    def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
+        """Replays a trace, whose files lie in ``folder``, through a broker.
+
+        Args:
+            tell: Called now and then with the number of messages done so far.
+        """
+
+
+@dataclass(frozen=True)
+class MembersOnly:
+    """The replay of the dispatch experiment: a group of members, from sending to the end of the handler."""
+
+    conditions: Conditions
+    warm_s: float
+    group: str = GROUP
+    deadline_ms: float = DEADLINE_MS
+
+    def __call__(self, trace: Trace, folder: Path, broker: RunningBroker, tell: Callable[[int], None]) -> Outcome:
+        """See ``Replay``."""
+        return outcome(trace, run_trace(trace, folder, broker, self.conditions, tell), self.warm_s)
 
 
 class Watcher(Protocol):
@@ -60,9 +95,9 @@ class Result:
 
 
 def run_experiment(
-    plan: Plan, peers: Sequence[Peer], conditions: Conditions, shards: int, folder: Path, watcher: Watcher
-) -> Result:
-    """Runs the whole plan.
+    plan: Plan, peers: Sequence[Peer], links: Links, replay: Replay, shards: int, folder: Path, watcher: Watcher
+) -> tuple[Row, ...]:
+    """Runs the whole plan; gives a row for each subject, load and scenario, in the order of the plan.
 
     Args:
         peers: Those of the plan's subjects that are other brokers.
@@ -77,35 +112,33 @@ def run_experiment(
     with ExitStack() as stack:
         ours = None
         if set(plan.subjects) - set(by_name):
-            ours = stack.enter_context(lapwing(conditions.links, shards))
+            ours = stack.enter_context(lapwing(links, shards))
         for trace in plan.traces():
             place = trace.write(folder)
             for subject in plan.alternation(trace):
                 watcher.begin(subject, trace)
-                with _subject(subject, ours, by_name, conditions) as broker:
-                    books = run_trace(trace, place, broker, conditions, watcher.done)
-                one = outcome(trace, books, plan.warm_s)
+                with _subject(subject, ours, by_name, links, replay.group) as broker:
+                    one = replay(trace, place, broker, watcher.done)
                 outcomes[trace.scenario.name, trace.load, subject].append(one)
-                watcher.end(row(subject, trace.scenario.name, trace.load, [one]))
-    rows = (
-        row(subject, scenario.name, load, outcomes[scenario.name, load, subject])
+                watcher.end(row(subject, trace.scenario.name, trace.load, [one], replay.deadline_ms))
+    return tuple(
+        row(subject, scenario.name, load, outcomes[scenario.name, load, subject], replay.deadline_ms)
         for scenario in plan.scenarios
         for load in plan.loads
         for subject in plan.subjects
     )
-    return Result(plan, conditions, tuple(rows))
 
 
 @contextmanager
 def _subject(
-    name: str, ours: RunningBroker | None, peers: dict[str, Peer], conditions: Conditions
+    name: str, ours: RunningBroker | None, peers: dict[str, Peer], links: Links, group: str
 ) -> Iterator[RunningBroker]:
     """The broker to run through: one Lapwing for all policies, a new process of a peer for each run."""
     if name in peers:
-        with peers[name].running(conditions.links) as broker:
+        with peers[name].running(links) as broker:
             yield broker
     elif ours is not None:
-        set_policy(ours.http, name)
+        set_policy(ours.http, group, name)
         yield ours
 
 

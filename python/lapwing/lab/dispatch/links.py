@@ -43,8 +43,8 @@ class Links:
         """
         trips = [(list(day.round_trip_ms.at_ms), list(day.round_trip_ms.values)) for day in trace.days]
         if self.device is not None:
-            return Process("tun_link", TunOrder(self.device, trips, _JITTER_SEED), [self.device])
-        return Process("proxy", ProxyOrder((self.host, port), _PROXY_PORT, says_who, trips, _JITTER_SEED))
+            return Process("dispatch.tun_link", TunOrder(self.device, trips, _JITTER_SEED), [self.device])
+        return Process("dispatch.proxy", ProxyOrder((self.host, port), _PROXY_PORT, says_who, trips, _JITTER_SEED))
 
     def address(self, number: int, port: int) -> tuple[str, int]:
         """Where member ``number`` connects to reach the broker at ``port``."""

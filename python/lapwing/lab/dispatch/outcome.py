@@ -119,8 +119,8 @@ class Row:
         return document | {"runs": self.conditions}
 
 
-def row(policy: str, scenario: str, load: float, outcomes: Sequence[Outcome]) -> Row:
-    """The row of one run per seed."""
+def row(policy: str, scenario: str, load: float, outcomes: Sequence[Outcome], deadline_ms: float = DEADLINE_MS) -> Row:
+    """The row of one run per seed; critical messages are missed after ``deadline_ms``."""
     count = max((int(one.block.max()) + 1 for one in outcomes if len(one.block)), default=1)
     block = np.concatenate([one.block + seed * count for seed, one in enumerate(outcomes)])
     blocks = Blocks(count * len(outcomes))
@@ -131,7 +131,7 @@ def row(policy: str, scenario: str, load: float, outcomes: Sequence[Outcome]) ->
     every = np.ones(len(latency), bool)
     figures = [
         *blocks.latencies(block, latency, QUANTILES),
-        blocks.shares(block, latency > DEADLINE_MS, critical),
+        blocks.shares(block, latency > deadline_ms, critical),
         blocks.shares(block, extra > 0, every),
     ]
     return Row(

@@ -1,23 +1,23 @@
-"""Sets the policy of the experiment's group on a running broker, over its HTTP side."""
+"""Sets the policy of a group on a running broker, over its HTTP side."""
 
 from __future__ import annotations
 
 import http.client
 import json
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from lapwing.errors import BrokerError, ConfigError
 from lapwing.https import open_connection
-from lapwing.lab.dispatch.brokers import GROUP
 
 _TIMEOUT_S = 10.0
 
 
-def set_policy(url: str, policy: str) -> None:
-    """Gives the group another strategy.
+def set_policy(url: str, group: str, policy: str) -> None:
+    """Gives a group another strategy.
 
     Args:
         url: The broker's HTTP side.
+        group: Share name.
 
     Raises:
         ConfigError: the broker does not know the strategy; the message lists those that it knows.
@@ -27,7 +27,7 @@ def set_policy(url: str, policy: str) -> None:
     connection = open_connection(parts.scheme, parts.hostname or "", parts.port or 80, timeout_s=_TIMEOUT_S)
     body = json.dumps({"strategy": policy})
     try:
-        connection.request("PUT", f"/v1/groups/{GROUP}", body, {"Content-Type": "application/json"})
+        connection.request("PUT", f"/v1/groups/{quote(group, safe='')}", body, {"Content-Type": "application/json"})
         response = connection.getresponse()
         answer = response.read()
     except (OSError, http.client.HTTPException) as error:

@@ -31,18 +31,20 @@ def cpu_s(pid: int) -> float:
 
 
 class Process:
-    """``python -m lapwing.lab.dispatch.MODULE ORDER``. Use it in a ``with`` block.
+    """``python -m lapwing.lab.MODULE ORDER``. Use it in a ``with`` block.
 
     Args:
-        module: Name in this package.
+        module: Name in ``lapwing.lab``, with its room.
         order: A dataclass that ``json`` can write.
         descriptors: Files that it inherits.
+        runs_on: It does not end by itself or with its standard input, but when it is told to by SIGTERM.
     """
 
-    def __init__(self, module: str, order: Any, descriptors: Sequence[int] = ()) -> None:
+    def __init__(self, module: str, order: Any, descriptors: Sequence[int] = (), *, runs_on: bool = False) -> None:
         self.name = module
+        self._runs_on = runs_on
         self._process = subprocess.Popen(  # noqa: S603 (this package's own modules)
-            [sys.executable, "-m", f"lapwing.lab.dispatch.{module}", json.dumps(dataclasses.asdict(order))],
+            [sys.executable, "-m", f"lapwing.lab.{module}", json.dumps(dataclasses.asdict(order))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -85,7 +87,7 @@ class Process:
         Raises:
             LapwingError: it ended with an error.
         """
-        if self.name == "member":
+        if self._runs_on:
             self._process.terminate()
         try:
             output, _ = self._process.communicate(timeout=_END_S)

@@ -95,16 +95,16 @@ def run_trace(
         stack.enter_context(links)
         links.wait_until_ready()
         orders = _member_orders(trace, broker, conditions, topic, scratch)
-        members = [stack.enter_context(Process("member", order)) for order in orders]
+        members = [stack.enter_context(Process("dispatch.member", order, runs_on=True)) for order in orders]
         wait_for_all(members)
         address = (conditions.links.host, broker.port)
         messages = str((folder / "messages.bin").resolve())
         order = PublisherOrder(messages, address, topic, CRITICAL, str(scratch / "sent"))
-        publisher = stack.enter_context(Process("publisher", order))
+        publisher = stack.enter_context(Process("dispatch.publisher", order))
         publisher.wait_until_ready()
         begun_s, broker_cpu_s = time.monotonic(), broker.cpu_s()
         start_all([links, *members, publisher])
-        _wait_for_end(publisher, members, Tally(scratch / "tally"), len(trace.messages), conditions.drain_s, tell)
+        wait_for_end(publisher, members, Tally(scratch / "tally"), len(trace.messages), conditions.drain_s, tell)
         cut_ns = time.monotonic_ns()
         broker_cpu_s, wall_s = broker.cpu_s() - broker_cpu_s, time.monotonic() - begun_s
         ends = [process.end() for process in (publisher, links, *members)]
@@ -146,15 +146,15 @@ def _member_orders(
     ]
 
 
-def _wait_for_end(
+def wait_for_end(
     publisher: Process,
     members: Sequence[Process],
     tally: Tally,
-    messages: int,
+    expected: int,
     drain_s: float,
     tell: Callable[[int], None],
 ) -> None:
-    """Until everything is done, or the time after the last message is up."""
+    """Until the ``expected`` messages are done, or the time after the publisher's end is up."""
     end_s = None
     while end_s is None or time.monotonic() < end_s:
         if end_s is None and publisher.has_ended():
@@ -163,7 +163,7 @@ def _wait_for_end(
             member.has_ended()  # none should; one that failed says why
         done = tally.ended()
         tell(done)
-        if end_s is not None and done == messages:
+        if end_s is not None and done >= expected:
             return
         time.sleep(_LOOK_S)
 

@@ -75,7 +75,7 @@ def test_the_proxy_holds_back_both_ways_and_says_who_comes() -> None:
     import threading
 
     threading.Thread(target=echo, daemon=True).start()
-    with Process("proxy", order) as proxy:
+    with Process("dispatch.proxy", order) as proxy:
         proxy.wait_until_ready()
         times = [_round_trip_ms(("127.0.0.1", order.first_port + link), "") for link in range(2)]
         assert proxy.end()["pieces"] >= 40
@@ -117,7 +117,7 @@ def serve():
         kernel_us.append(struct.unpack_from("I", stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256), 148)[0])
 server_thread = threading.Thread(target=serve, daemon=True)
 server_thread.start()
-with Process("tun_link", Order(device, TRIPS, 1), [device]) as link:
+with Process("dispatch.tun_link", Order(device, TRIPS, 1), [device]) as link:
     link.wait_until_ready()
     times = [_round_trip_ms((tun.near(number), 1883), tun.HOST) for number in range(2)]
     server_thread.join(10)

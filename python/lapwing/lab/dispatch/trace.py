@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lapwing.lab.dispatch.day import Day, Steps
-from lapwing.lab.dispatch.scenario import CRITICAL_SHARE, Scenario, scenario_named
+from lapwing.lab.dispatch.scenario import CRITICAL_SHARE, Scenario
 
 Messages: TypeAlias = NDArray[Any]
 
@@ -77,13 +77,19 @@ class Trace:
         """What ``write`` wrote."""
         document = json.loads((folder / "trace.json").read_text())
         return cls(
-            scenario_named(document["scenario"]["name"]),
+            _scenario(document["scenario"]),
             document["load"],
             document["seed"],
             document["seconds"],
             tuple(map(Day.from_json, document["members"])),
             np.fromfile(folder / "messages.bin", MESSAGE),
         )
+
+
+def _scenario(document: dict[str, Any]) -> Scenario:
+    """What ``asdict`` made of a scenario; JSON knows no tuples."""
+    fields: Any = {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+    return Scenario(**fields)
 
 
 def make_trace(scenario: Scenario, load: float, seed: int, seconds: float) -> Trace:

@@ -20,10 +20,14 @@ _SIZES = {0x11: 4, 0x27: 4, 0x22: 2, 0x24: 1, 0x25: 1, 0x28: 1, 0x29: 1, 0x2A: 1
 _READ_BYTES = 1 << 16
 
 
-def connect(client_id: str, properties: Mapping[str, str], *, keep_alive_s: int = 0) -> bytes:
+KEEP_ALIVE_S = 60
+"""Asked for; longer than any stall, and not 0, which some brokers refuse."""
+
+
+def connect(client_id: str, properties: Mapping[str, str]) -> bytes:
     """A CONNECT with clean start and the largest Receive Maximum; ``properties``: user properties."""
     own = bytes((_RECEIVE_MAXIMUM, 0xFF, 0xFF)) + _user(properties)
-    body = _text("MQTT") + b"\x05\x02" + struct.pack(">H", keep_alive_s) + _length(len(own)) + own + _text(client_id)
+    body = _text("MQTT") + b"\x05\x02" + struct.pack(">H", KEEP_ALIVE_S) + _length(len(own)) + own + _text(client_id)
     return _packet(0x10, body)
 
 
@@ -151,7 +155,7 @@ class Wire:
 
 
 def _granted(properties: bytes) -> tuple[int, int]:
-    receive_maximum, keep_alive_s = 0xFFFF, 0
+    receive_maximum, keep_alive_s = 0xFFFF, KEEP_ALIVE_S
     length, at = _read_length(properties, 0)
     end = at + length
     while at < end:
