@@ -100,7 +100,7 @@ def dispatch(
     if json:
         echo_json(result.to_json())
     else:
-        print_tables(result)
+        print_tables(plan, rows, "critical messages whose handler ended after their deadline of 250 ms")
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
-from lapwing.lab.dispatch.experiment import Result
 from lapwing.lab.dispatch.intervals import Figure
 from lapwing.lab.dispatch.outcome import Row
 from lapwing.lab.dispatch.plan import Plan
@@ -78,19 +77,23 @@ class Screen:
 _WIDTH_WITHOUT_TERMINAL = 100
 
 
-def print_tables(result: Result) -> None:
-    """One table per scenario and load, and what the measurement itself was like."""
+def print_tables(plan: Plan, rows: Sequence[Row], missed: str) -> None:
+    """One table per scenario and load, and what the measurement itself was like.
+
+    Args:
+        missed: What a miss is, in a few words.
+    """
     console = Console()
     if not console.is_terminal:
         console.width = _WIDTH_WITHOUT_TERMINAL
-    for scenario in result.plan.scenarios:
-        for load in result.plan.loads:
-            rows = [row for row in result.rows if (row.scenario, row.load) == (scenario.name, load)]
-            console.print(_table(f"{scenario.name}, {load:.0%} load", rows))
-    cut = [f"{row.policy} {row.unfinished:,} ({row.scenario} {row.load:.0%})" for row in result.rows if row.unfinished]
+    for scenario in plan.scenarios:
+        for load in plan.loads:
+            own = [row for row in rows if (row.scenario, row.load) == (scenario.name, load)]
+            console.print(_table(f"{scenario.name}, {load:.0%} load", own, missed))
+    cut = [f"{row.policy} {row.unfinished:,} ({row.scenario} {row.load:.0%})" for row in rows if row.unfinished]
     if cut:
         console.print(f"not done when the run was cut, counted with the time until then: {', '.join(cut)}")
-    console.print(_own_error(result.rows), highlight=False)
+    console.print(_own_error(rows), highlight=False)
 
 
 _HEADS = {
@@ -103,8 +106,8 @@ _HEADS = {
 }
 
 
-def _table(title: str, rows: Sequence[Row]) -> Table:
-    caption = "missed: critical messages after their deadline; repeated: handled twice; dim: intervals of 95 %"
+def _table(title: str, rows: Sequence[Row], missed: str) -> Table:
+    caption = f"missed: {missed}; repeated: came twice; dim: intervals of 95 %"
     table = Table(title=title, title_justify="left", caption=caption, caption_justify="left", box=SIMPLE)
     table.add_column("policy", no_wrap=True)
     for head in _HEADS.values():
@@ -127,9 +130,11 @@ def _shown(name: str, value: float) -> str:
 def _own_error(rows: Sequence[Row]) -> str:
     """How late the experiment's own processes were, at worst, and what share of the cores it took."""
     runs = [run for row in rows for run in row.conditions]
-    worst = {name: max(run[name][1] for run in runs) / 1e3 for name in ("link_late_us", "handler_late_us")}
+    names = {"link_late_us": "links", "handler_late_us": "handlers"}
+    late = [
+        f"{what} by {max(run[name][1] for run in runs) / 1e3:.1f} ms"
+        for name, what in names.items()
+        if all(name in run for run in runs)
+    ]
     busy = max(sum(run["cpu_s"].values()) / run["wall_s"] for run in runs)
-    return (
-        f"the experiment itself: links late by p99 {worst['link_late_us']:.1f} ms, handlers by "
-        f"{worst['handler_late_us']:.1f} ms in the worst run; all processes together at most {busy:.2f} cores"
-    )
+    return f"the experiment itself was late (p99, worst run): {', '.join(late)}; it took at most {busy:.2f} cores"
