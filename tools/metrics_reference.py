@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from dataclasses import dataclass, field
 from urllib.request import urlopen
 
@@ -23,10 +24,26 @@ appears once there is something to count. Which of them tell of trouble, and wha
 This page is made from a running broker: `python tools/metrics_reference.py`."""
 PARTS = [
     ("HTTP", ("lapwing_http_",), "Counted by the HTTP side."),
+    (
+        "Consumer groups",
+        ("lapwing_group",),
+        "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group.",
+    ),
     ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
     ("Streams and their log", ("lapwing_log_", "lapwing_stream_next"), "One log per broker; nothing without a stream."),
     ("Connections, sessions, messages", ("lapwing_",), "Sums over all shards."),
 ]
+GROUPS = {
+    "full": {"filters": ["full/#"], "queue_messages_max": 1},
+    "late": {
+        "filters": ["late"],
+        "expired": "dead-letter",
+        "dead_letter_topic": "dead",
+        "rules": [{"topics": ["late"], "deadline": "1ms"}],
+    },
+}
+"""One that drops, one that writes a dead letter."""
+_TRIES_MAX = 500
 _SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? \S+")
 
 
@@ -65,16 +82,25 @@ class Passing(Hooks):
 
 
 def scraped() -> str:
-    """The text of a broker with a stream, hooks, a client that was there and a request: every label is there."""
+    """The text of a broker with a stream, hooks, groups, a member and a request: every label is there."""
     streams = {"readings": "spectrum/+/readings"}
-    with lapwing.Broker(streams=streams, http="127.0.0.1:0", shards=1, hooks=Passing()) as broker:
-        with lapwing.Client(broker.url) as client:
-            client.publish("spectrum/d1/readings", b"{}", qos=1)
-            client.flush()
-        for _ in range(2):  # the first answer is counted in the second
+    with (
+        lapwing.Broker(streams=streams, groups=GROUPS, http="127.0.0.1:0", shards=1, hooks=Passing()) as broker,
+        lapwing.Client(broker.url) as client,
+    ):
+        client.subscribe("$share/jobs/jobs/#", qos=1)
+        for topic in ("spectrum/d1/readings", "late", "jobs/1", "full/1", "full/2"):
+            client.publish(topic, b"{}", qos=1)
+        client.flush()
+        client.receive(timeout_s=10)
+        for _ in range(_TRIES_MAX):
             with urlopen(f"{broker.http_url}/metrics") as answer:  # noqa: S310 (a URL of our own)
                 text: str = answer.read().decode()
-    return text
+            # The first answer is counted in the second, and a deadline has to pass.
+            if "lapwing_http_requests_total{" in text and "lapwing_group_dead_letters_total{" in text:
+                return text
+            time.sleep(0.02)
+    raise RuntimeError("the broker does not show every metric")
 
 
 def described(text: str) -> list[Metric]:

@@ -91,6 +91,14 @@ class Node:
         """Counters in the text format of Prometheus."""
     def streams_json(self) -> str:
         """Every stream, as the body of ``GET /v1/streams``."""
+    def groups_json(self) -> str:
+        """Every consumer group as it is now: ``{"groups": [...]}``."""
+    def group_settings_json(self) -> str:
+        """The tables of consumer groups in force, in the node's names and units."""
+    def put_group(self, name: str, group_json: str) -> None:
+        """Takes or replaces the table of a share name or pattern; on an error nothing changes."""
+    def remove_group(self, name: str) -> bool:
+        """Takes the table of a share name or pattern out; false when there was none."""
     def take_notices(self) -> list[str]:
         """What the log has to tell an operator since the last call: recovery, alarms of retention."""
     def read_stream(

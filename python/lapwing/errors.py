@@ -13,6 +13,7 @@
     │   ├── StreamUnknownError      1: no such stream, or no such partition
     │   ├── OffsetTrimmedError      1: retention has deleted the offset asked for (HTTP 410)
     │   └── OffsetAheadError        1: the offset asked for is not written yet (HTTP 416)
+    ├── GroupError                  1: a consumer group could not be shown or changed
     └── InterruptError              130: Ctrl-C
 
 A message says what was wrong, where, and what to do about it, in one line: ``what (where): remedy``.
@@ -132,6 +133,10 @@ class OffsetAheadError(StreamError):
     def __init__(self, what: str, *, where: str = "", remedy: str = "", next_offset: int = 0) -> None:
         super().__init__(what, where=where, remedy=remedy)
         self.next_offset = next_offset
+
+
+class GroupError(LapwingError):
+    """A consumer group could not be shown or changed."""
 
 
 class InterruptError(LapwingError):

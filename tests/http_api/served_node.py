@@ -25,6 +25,7 @@ class MadeNode:
     def __init__(self, *names: str) -> None:
         self.names = names
         self.forgotten: list[tuple[str, str]] = []
+        self.tables: dict[str, Any] = {}
 
     def streams_json(self) -> str:
         partitions = [{"partition": 0, "first_offset": 0, "next_offset": 0, "bytes": 0}]
@@ -40,6 +41,18 @@ class MadeNode:
 
     def read_stream(self, name: str, *_: object) -> tuple[bytes, int, int, int]:
         return f"messages of {name}".encode(), 0, 0, 0
+
+    def groups_json(self) -> str:
+        return json.dumps({"groups": []})
+
+    def group_settings_json(self) -> str:
+        return json.dumps(self.tables)
+
+    def put_group(self, name: str, group_json: str) -> None:
+        self.tables[name] = json.loads(group_json)
+
+    def remove_group(self, name: str) -> bool:
+        return self.tables.pop(name, None) is not None
 
     def ready(self) -> bool:
         return True
@@ -113,7 +126,12 @@ def bearer(token: str) -> dict[str, str]:
 
 
 def ask(
-    url: str, headers: Mapping[str, str] | None = None, *, method: str = "GET", tls: ssl.SSLContext | None = None
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    *,
+    method: str = "GET",
+    body: bytes | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> Response:
     """One request on a connection of its own."""
     parts = urlsplit(url)
@@ -124,7 +142,7 @@ def ask(
         else http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
     )
     try:
-        connection.request(method, parts.path, headers=dict(headers or {}))
+        connection.request(method, parts.path, body=body, headers=dict(headers or {}))
         response = connection.getresponse()
         kept = {name.lower(): value for name, value in response.getheaders()}
         return Response(response.status, kept, response.read())

@@ -20,6 +20,7 @@ COMMANDS = {
     "sub": "Subscribe, and print messages as they arrive.",
     "shell": "Connect clients, publish and subscribe, by hand or from a script.",
     "stream": "List streams, and read their messages.",
+    "groups": "See consumer groups and their members; declare and change them.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "pipeline": "Run Spark jobs over a stream.",
     "swarm": "Load a broker with many clients, and measure it.",

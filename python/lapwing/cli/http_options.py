@@ -1,4 +1,4 @@
-"""The options of commands that speak to a broker's HTTP side: who asks, and whom they trust."""
+"""The options of commands that speak to a broker's HTTP side: where, who asks, and whom they trust."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ import typer
 from lapwing.credentials import PASSWORD_VARIABLE, TOKEN_VARIABLE, Credentials, find_credentials
 
 _PANEL = "Identity and TLS"
+URL_DEFAULT = "http://127.0.0.1:8080"
+
+HttpUrl = Annotated[
+    str,
+    typer.Option("--url", "-u", metavar="URL", envvar="LAPWING_HTTP_URL", help="The broker's HTTP side."),
+]
 
 TokenFile = Annotated[
     str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples, table
-from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.messages import payload_fields, payload_text, property_list
 from lapwing.cli.stream_api import StreamApi
 
@@ -18,12 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List streams, and read their messages.", no_args_is_help=True)
 
-Url = Annotated[
-    str,
-    typer.Option("--url", "-u", metavar="URL", envvar="LAPWING_HTTP_URL", help="The broker's HTTP side."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]
-URL_DEFAULT = "http://127.0.0.1:8080"
 _PAGE_MESSAGES = 10_000
 _FOLLOW_INTERVAL_S = 0.2
 
@@ -37,7 +32,7 @@ _FOLLOW_INTERVAL_S = 0.2
     ),
 )
 def list_(
-    url: Url = URL_DEFAULT,
+    url: HttpUrl = URL_DEFAULT,
     json: Json = False,
     token_file: TokenFile = None,
     user: User = None,
@@ -62,7 +57,7 @@ def _totals(stream: dict[str, Any]) -> tuple[int, int]:
 @app.command(epilog=examples("lapwing stream info readings", "lapwing stream info readings --json"))
 def info(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
-    url: Url = URL_DEFAULT,
+    url: HttpUrl = URL_DEFAULT,
     json: Json = False,
     token_file: TokenFile = None,
     user: User = None,
@@ -91,7 +86,7 @@ def info(
 def forget(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
     reader: Annotated[str, typer.Argument(metavar="READER", help="As it reads: --reader READER.")],
-    url: Url = URL_DEFAULT,
+    url: HttpUrl = URL_DEFAULT,
     token_file: TokenFile = None,
     user: User = None,
     password_file: PasswordFile = None,
@@ -124,7 +119,7 @@ def read(
         typer.Option("--reader", metavar="NAME", help="Alarm if retention deletes what NAME has not read."),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="At the end, wait for more.")] = False,
-    url: Url = URL_DEFAULT,
+    url: HttpUrl = URL_DEFAULT,
     json: Json = False,
     token_file: TokenFile = None,
     user: User = None,

@@ -59,6 +59,9 @@ class GroupConfig(BaseModel):
     parameters: Annotated[dict[ParameterName, float], AfterValidator(check_parameters)] = {}
     """Numbers of the strategy by name, as in `{ window = 3 }`; [groups.md](groups.md#parameters) has them all."""
 
+    key: Literal["client", "topic"] = "client"
+    """Whose messages keep their order under "key-ordered": those of one publisher's client id, or of one topic."""
+
     use: PythonClass | None = None
     """`"package.module:ClassName"` of a class derived from `lapwing.Strategy`, instead of `strategy`."""
 

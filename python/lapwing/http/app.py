@@ -18,6 +18,7 @@ from lapwing.http.caller import caller_of
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, answer_defect, answer_http_error, answer_routing_error
 from lapwing.http.gate import Gate
+from lapwing.http.groups import Groups
 from lapwing.http.guard import Guard
 from lapwing.http.identify import Identifier
 from lapwing.http.read import ReadEndpoint
@@ -33,6 +34,7 @@ PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifier: Identifier) -> Starlette:
     """The application for one node; ``identifier`` tells who sent a request."""
     streams = Streams(node)
+    groups = Groups(node, body_timeout_s=settings.keep_alive / 1000)
     health = Health(node, counters)
     routes = [
         Route("/v1/streams", streams.index),
@@ -43,6 +45,8 @@ def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifi
             methods=["GET"],
         ),
         Route("/v1/streams/{name}/readers/{reader}", streams.forget, methods=["DELETE"]),
+        Route("/v1/groups", groups.index),
+        Route("/v1/groups/{name}", groups.one, methods=["GET", "PUT", "DELETE"]),
         Route("/healthz", health.alive),
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),

@@ -19,6 +19,7 @@ _STATUS_OF_CORE = {
     "offset_trimmed": 410,
     "offset_ahead": 416,
     "reader": 400,
+    "config": 400,
     "state": 503,
 }
 
@@ -93,7 +94,7 @@ async def answer_routing_error(request: Request, error: Exception) -> JSONRespon
         "not_found",
         f"no such path: {request.url.path}",
         "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /v1/streams/NAME/readers/READER,"
-        " /healthz, /readyz, /metrics",
+        " /v1/groups, /v1/groups/NAME, /healthz, /readyz, /metrics",
     ).response()
 
 

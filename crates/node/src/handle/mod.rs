@@ -16,7 +16,7 @@ use crate::error::NodeError;
 use crate::hooks::{HookControl, HookThread, Hooks};
 use crate::log::{LogShared, LogThread};
 use crate::mailbox::Bell;
-use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters};
+use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics};
 use crate::passwords::{PasswordControl, PasswordThread};
 use crate::shard::Shard;
 use crate::shared::{Failure, Phase, Shared};
@@ -163,6 +163,8 @@ impl Handle {
         }
         metrics.extend(self.shared.memory.metrics());
         metrics.extend(self.shared.listeners().metrics());
+        let members_max = self.shared.config.dispatch.member_metrics_max;
+        metrics.extend(group_metrics(&self.shared.group_reports(), members_max));
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log.is_full()));
         }

@@ -3,6 +3,7 @@
 mod access;
 mod counter;
 mod drops;
+mod groups;
 mod hooks;
 mod limits;
 mod log;
@@ -13,6 +14,7 @@ mod traffic;
 pub(crate) use access::{AccessCounters, Refused};
 pub(crate) use counter::{Counter, Gauge};
 pub(crate) use drops::DropReason;
+pub(crate) use groups::collect as group_metrics;
 pub(crate) use hooks::HookCounters;
 pub(crate) use limits::LimitCounters;
 pub(crate) use log::LogCounters;

@@ -1,0 +1,324 @@
+//! Consumer groups as metrics: what each has counted, what waits, and of each member while there are few.
+//!
+//! Counters begin with their group and end with it. Share names, filters and client ids are labels: there are as many
+//! series as `dispatch.groups_max` and `dispatch.member_metrics_max` allow.
+
+use super::{Metric, MetricKind};
+use crate::group_reports::{GroupReport, MemberReport};
+
+/// The metrics of `reports`; those of members where there are at most `members_max` in all groups together.
+pub(crate) fn collect(reports: &[GroupReport], members_max: u32) -> Vec<Metric> {
+    let mut metrics = vec![Metric::gauge("lapwing_groups", "Consumer groups.", reports.len() as u64)];
+    for family in GROUP_FAMILIES {
+        metrics.extend(reports.iter().flat_map(|report| family.of_group(report)));
+    }
+    let members: usize = reports.iter().map(|report| report.members.len()).sum();
+    if members <= members_max as usize {
+        for family in MEMBER_FAMILIES {
+            let of_group = |report| GroupReport::members(report, family);
+            metrics.extend(reports.iter().flat_map(of_group));
+        }
+    }
+    metrics
+}
+
+/// One name with its meaning; `read` gives the values of one group, each with one label more or none.
+struct GroupFamily {
+    name: &'static str,
+    help: &'static str,
+    label: &'static str,
+    read: fn(&GroupReport) -> Vec<(&'static str, f64)>,
+}
+
+/// One name with its meaning; `read` gives the value of one member, None: it has none now.
+struct MemberFamily {
+    name: &'static str,
+    help: &'static str,
+    read: fn(&MemberReport) -> Option<f64>,
+}
+
+/// Without a further label.
+fn one(value: u64) -> Vec<(&'static str, f64)> {
+    vec![("", value as f64)]
+}
+
+const GROUP_FAMILIES: &[GroupFamily] = &[
+    GroupFamily {
+        name: "lapwing_group_members",
+        help: "Members of a group that are connected.",
+        label: "",
+        read: |group| one(group.members_here as u64),
+    },
+    GroupFamily {
+        name: "lapwing_group_waiting_messages",
+        help: "Messages that wait in a group, by lane.",
+        label: "lane",
+        read: |group| vec![("critical", group.waiting_critical as f64), ("bulk", group.waiting_bulk as f64)],
+    },
+    GroupFamily {
+        name: "lapwing_group_waiting_bytes",
+        help: "Bytes that wait in a group.",
+        label: "",
+        read: |group| one(group.waiting_bytes),
+    },
+    GroupFamily {
+        name: "lapwing_group_unacknowledged_messages",
+        help: "Messages that members of a group have and have not acknowledged.",
+        label: "",
+        read: |group| one(group.unacknowledged as u64),
+    },
+    GroupFamily {
+        name: "lapwing_group_backlog_seconds",
+        help: "How long a group's members would work on what waits; absent while that is unknown.",
+        label: "",
+        read: |group| group.backlog_s.map(|backlog_s| ("", backlog_s)).into_iter().collect(),
+    },
+    GroupFamily {
+        name: "lapwing_group_behind",
+        help: "1 while more work waits in a group than its setting behind allows.",
+        label: "",
+        read: |group| one(u64::from(group.is_behind)),
+    },
+    GroupFamily {
+        name: "lapwing_group_fell_behind_total",
+        help: "Times a group has fallen behind.",
+        label: "",
+        read: |group| one(group.counters.fell_behind),
+    },
+    GroupFamily {
+        name: "lapwing_group_messages_published_total",
+        help: "Messages given to a group.",
+        label: "",
+        read: |group| one(group.counters.published),
+    },
+    GroupFamily {
+        name: "lapwing_group_messages_ended_total",
+        help: "Messages of a group that have ended, by how; sent is QoS 0.",
+        label: "end",
+        read: ends,
+    },
+    GroupFamily {
+        name: "lapwing_group_messages_dropped_total",
+        help: "Messages that a group has dropped, by reason.",
+        label: "reason",
+        read: |group| group.counters.dropped.iter().map(|(reason, count)| (*reason, *count as f64)).collect(),
+    },
+    GroupFamily {
+        name: "lapwing_group_dead_letters_total",
+        help: "Dead letters of a group, by reason.",
+        label: "reason",
+        read: |group| group.counters.dead_lettered.iter().map(|(reason, count)| (*reason, *count as f64)).collect(),
+    },
+    GroupFamily {
+        name: "lapwing_group_deadlines_missed_total",
+        help: "Deadlines that a group has missed, by lane.",
+        label: "lane",
+        read: |group| {
+            let (all, critical) = (group.counters.missed, group.counters.missed_critical);
+            vec![("critical", critical as f64), ("bulk", all.saturating_sub(critical) as f64)]
+        },
+    },
+    GroupFamily {
+        name: "lapwing_group_kicks_total",
+        help: "Members disconnected because they had stalled.",
+        label: "",
+        read: |group| one(group.counters.kicks),
+    },
+    GroupFamily {
+        name: "lapwing_group_messages_moved_total",
+        help: "Messages taken back from a member.",
+        label: "",
+        read: |group| one(group.counters.moved),
+    },
+    GroupFamily {
+        name: "lapwing_group_messages_redelivered_total",
+        help: "Messages sent to a member although an earlier one may have had them.",
+        label: "",
+        read: |group| one(group.counters.redelivered),
+    },
+    GroupFamily {
+        name: "lapwing_group_refused_total",
+        help: "What a group did not take: joins beyond members_per_group_max, reports out of range.",
+        label: "what",
+        read: |group| {
+            let counters = &group.counters;
+            vec![("join", counters.joins_refused as f64), ("report", counters.reports_refused as f64)]
+        },
+    },
+];
+
+const MEMBER_FAMILIES: &[MemberFamily] = &[
+    MemberFamily {
+        name: "lapwing_group_member_round_trip_seconds",
+        help: "Round trip to a member; members only while there are at most dispatch.member_metrics_max.",
+        read: |member| member.rtt_ms.map(|rtt_ms| rtt_ms / 1000.0),
+    },
+    MemberFamily {
+        name: "lapwing_group_member_service_seconds",
+        help: "What a message is expected to take a member.",
+        read: |member| member.service_ms.map(|service_ms| service_ms / 1000.0),
+    },
+    MemberFamily {
+        name: "lapwing_group_member_queue_messages",
+        help: "Messages that wait in a member, as far as is known.",
+        read: |member| member.queue,
+    },
+    MemberFamily {
+        name: "lapwing_group_member_inflight_messages",
+        help: "Messages that a member has and has not acknowledged.",
+        read: |member| Some(member.inflight as f64),
+    },
+    MemberFamily {
+        name: "lapwing_group_member_picks_total",
+        help: "Messages given to a member.",
+        read: |member| Some(member.picks as f64),
+    },
+    MemberFamily {
+        name: "lapwing_group_member_deadlines_missed_total",
+        help: "Deadlines missed by a member.",
+        read: |member| Some(member.missed as f64),
+    },
+    MemberFamily {
+        name: "lapwing_group_member_kicks_total",
+        help: "Times a member was disconnected because it had stalled.",
+        read: |member| Some(member.kicks as f64),
+    },
+];
+
+fn ends(group: &GroupReport) -> Vec<(&'static str, f64)> {
+    let counters = &group.counters;
+    let sum = |by_reason: &std::collections::BTreeMap<&'static str, u64>| by_reason.values().sum::<u64>() as f64;
+    vec![
+        ("acknowledged", counters.acknowledged as f64),
+        ("sent", counters.unacknowledged as f64),
+        ("refused", counters.refused as f64),
+        ("dropped", sum(&counters.dropped)),
+        ("dead_letter", sum(&counters.dead_lettered)),
+    ]
+}
+
+impl GroupFamily {
+    fn of_group(&self, report: &GroupReport) -> Vec<Metric> {
+        let labelled = |(label, value): (&'static str, f64)| {
+            let metric =
+                sample(self.name, self.help, value).with("group", &*report.name).with("filter", &*report.filter);
+            if self.label.is_empty() { metric } else { metric.with(self.label, label) }
+        };
+        (self.read)(report).into_iter().map(labelled).collect()
+    }
+}
+
+impl GroupReport {
+    fn members(&self, family: &MemberFamily) -> Vec<Metric> {
+        let known = self.members.iter().filter_map(|member| Some((member, (family.read)(member)?)));
+        let sampled = known.map(|(member, value)| {
+            let metric = sample(family.name, family.help, value);
+            metric.with("group", &*self.name).with("filter", &*self.filter).with("client_id", &*member.client_id)
+        });
+        sampled.collect()
+    }
+}
+
+fn sample(name: &'static str, help: &'static str, value: f64) -> Metric {
+    let kind = if name.ends_with("_total") { MetricKind::Counter } else { MetricKind::Gauge };
+    Metric { name, help, kind, labels: Vec::new(), value }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+    use crate::group_reports::CounterReport;
+    use crate::metrics::to_text;
+
+    fn member(client_id: &str) -> MemberReport {
+        MemberReport {
+            client_id: client_id.to_owned(),
+            presence: "here",
+            rtt_ms: Some(2.5),
+            service_ms: None,
+            queue: Some(1.0),
+            inflight: 3,
+            limit: None,
+            overdue_ms: None,
+            picks: 9,
+            acknowledged: 6,
+            refused: 0,
+            moved: 0,
+            missed: 2,
+            kicks: 1,
+            is_blind: false,
+            is_closed: false,
+        }
+    }
+
+    fn group(name: &str, members: usize) -> GroupReport {
+        let mut counters = CounterReport::new(&Default::default(), &Default::default());
+        (counters.published, counters.acknowledged, counters.unacknowledged) = (20, 9, 1);
+        (counters.missed, counters.missed_critical) = (5, 2);
+        counters.dropped = BTreeMap::from([("queue_full", 3), ("group_empty", 1)]);
+        counters.dead_lettered = BTreeMap::from([("deadline_passed", 4)]);
+        GroupReport {
+            name: name.to_owned(),
+            filter: "a/#".to_owned(),
+            strategy: "auto".to_owned(),
+            is_durable: false,
+            is_behind: true,
+            members_here: members,
+            waiting_critical: 1,
+            waiting_bulk: 2,
+            waiting_bytes: 300,
+            parked: 0,
+            unacknowledged: 3,
+            oldest_ms: None,
+            backlog_s: Some(1.5),
+            counters,
+            members: (0..members).map(|number| member(&format!("m{number}"))).collect(),
+        }
+    }
+
+    /// Does each number stand under its name, in seconds, and with its labels?
+    #[test]
+    fn numbers_of_a_group_and_its_members() {
+        let text = to_text(&collect(&[group("g", 1)], 1));
+        for line in [
+            "lapwing_groups 1",
+            "lapwing_group_members{group=\"g\",filter=\"a/#\"} 1",
+            "lapwing_group_waiting_messages{group=\"g\",filter=\"a/#\",lane=\"critical\"} 1",
+            "lapwing_group_backlog_seconds{group=\"g\",filter=\"a/#\"} 1.5",
+            "lapwing_group_behind{group=\"g\",filter=\"a/#\"} 1",
+            "lapwing_group_messages_ended_total{group=\"g\",filter=\"a/#\",end=\"dropped\"} 4",
+            "lapwing_group_messages_ended_total{group=\"g\",filter=\"a/#\",end=\"dead_letter\"} 4",
+            "lapwing_group_messages_dropped_total{group=\"g\",filter=\"a/#\",reason=\"queue_full\"} 3",
+            "lapwing_group_deadlines_missed_total{group=\"g\",filter=\"a/#\",lane=\"bulk\"} 3",
+            "lapwing_group_member_round_trip_seconds{group=\"g\",filter=\"a/#\",client_id=\"m0\"} 0.0025",
+            "lapwing_group_member_picks_total{group=\"g\",filter=\"a/#\",client_id=\"m0\"} 9",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("lapwing_group_member_service_seconds"), "what is unknown is absent");
+    }
+
+    /// Are members left out, all of them, when there are more than the setting allows?
+    #[test]
+    fn members_are_shown_while_they_are_few() {
+        let groups = [group("g", 2), group("h", 1)];
+        assert!(to_text(&collect(&groups, 3)).contains("client_id=\"m1\""));
+        let text = to_text(&collect(&groups, 2));
+        assert!(!text.contains("client_id") && text.contains("group=\"h\""));
+        assert!(!to_text(&collect(&groups, 0)).contains("client_id"));
+    }
+
+    /// Do the samples of one name follow each other, as the text format wants it?
+    #[test]
+    fn families_are_whole() {
+        let metrics = collect(&[group("g", 2), group("h", 1)], 9);
+        let mut seen = BTreeSet::new();
+        for pair in metrics.windows(2).filter(|pair| pair[0].name != pair[1].name) {
+            assert!(seen.insert(pair[0].name), "{} comes twice", pair[0].name);
+            assert!(!seen.contains(pair[1].name), "{} comes twice", pair[1].name);
+        }
+        assert!(metrics.iter().all(|metric| metric.name.ends_with("_total") == (metric.kind == MetricKind::Counter)));
+    }
+}

@@ -1,0 +1,190 @@
+"""``lapwing groups [NAME]`` and ``groups add|set|remove``: a broker's consumer groups from the outside, over HTTP."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from lapwing.cli.common import echo_json, examples
+from lapwing.cli.group_api import GroupApi
+from lapwing.cli.group_settings import changed
+from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
+from lapwing.errors import GroupError
+
+_WATCH_INTERVAL_S = 1.0
+
+
+class _ShowByDefault(TyperGroup):
+    """``lapwing groups alarms`` is ``lapwing groups show alarms``; a group named ``add`` needs the ``show``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Puts ``show`` where no command is named."""
+        is_named = bool(args) and (args[0] in self.commands or args[0] in ctx.help_option_names)
+        return super().parse_args(ctx, args if is_named else ["show", *args])
+
+
+app = typer.Typer(
+    cls=_ShowByDefault,
+    help="See consumer groups and their members; declare and change them while the broker runs.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Without a command: show. lapwing groups NAME is lapwing groups show NAME.",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Share name, or a pattern with * for several.")]
+Assignments = Annotated[
+    list[str],
+    typer.Argument(metavar="KEY=VALUE...", help="As in a file; KEY= takes a key back to its default."),
+]
+
+
+@app.command(
+    epilog=examples(
+        "lapwing groups",
+        "lapwing groups alarms --watch",
+        "lapwing groups --json | jq -r '[.name, .backlog_s] | @tsv'",
+        "lapwing groups show alarms --url https://edge:8443 --token-file token",
+    )
+)
+def show(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Share name; default: every group.")] = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Draw again every second, until Ctrl-C.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per group and line.")] = False,
+    url: HttpUrl = URL_DEFAULT,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
+) -> None:
+    """Print groups; for one group (or one by NAME) its members too.
+
+    BACKLOG is how long the members would work on what waits; WORK is what a message is expected to take a member.
+    """
+    api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
+
+    def ask() -> list[dict[str, Any]]:
+        groups: list[dict[str, Any]] = api.groups() if name is None else api.group(name)["groups"]
+        return groups
+
+    if json:
+        _print_json(ask, watch=watch)
+    else:
+        _draw(ask, is_named=name is not None, watch=watch)
+
+
+def _print_json(ask: Callable[[], list[dict[str, Any]]], *, watch: bool) -> None:
+    pause = threading.Event()  # never set: a wait that Ctrl-C ends
+    while True:
+        for group in ask():
+            echo_json(group)
+        if not watch:
+            return
+        pause.wait(_WATCH_INTERVAL_S)
+
+
+def _draw(ask: Callable[[], list[dict[str, Any]]], *, is_named: bool, watch: bool) -> None:
+    """On a terminal in colour and in place; into a pipe as plain tables, one after the other."""
+    from rich.console import Console
+    from rich.live import Live
+
+    from lapwing.cli.groups_table import on_terminal, plain
+
+    groups = ask()
+    pause = threading.Event()
+    if not sys.stdout.isatty():
+        typer.echo(plain(groups, members=is_named or len(groups) == 1))
+        while watch:
+            pause.wait(_WATCH_INTERVAL_S)
+            groups = ask()
+            typer.echo("\n" + plain(groups, members=is_named or len(groups) == 1))
+        return
+    console = Console()
+    if not watch:
+        console.print(on_terminal(groups, members=is_named or len(groups) == 1))
+        return
+    with Live(console=console, auto_refresh=False, screen=True) as live:
+        while True:
+            live.update(on_terminal(groups, members=is_named or len(groups) == 1), refresh=True)
+            pause.wait(_WATCH_INTERVAL_S)
+            groups = ask()
+
+
+@app.command(
+    epilog=examples(
+        "lapwing groups add alarms --filter 'alarms/#'",
+        "lapwing groups add alarms --filter 'alarms/#' --strategy lef --set expired=dead-letter"
+        " --set dead_letter_topic=dead/alarms",
+        "lapwing groups add 'batch-*' --strategy least-inflight --set parameters.window=50",
+    )
+)
+def add(
+    name: Name,
+    filters: Annotated[
+        list[str],
+        typer.Option("--filter", "-f", metavar="FILTER", help="Declare a durable group of it; may be repeated."),
+    ] = [],  # noqa: B006
+    strategy: Annotated[
+        str | None, typer.Option("--strategy", "-s", metavar="NAME", help="How a member is chosen; default: auto.")
+    ] = None,
+    settings: Annotated[
+        list[str], typer.Option("--set", metavar="KEY=VALUE", help="One key, as in a file; may be repeated.")
+    ] = [],  # noqa: B006
+    url: HttpUrl = URL_DEFAULT,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
+) -> None:
+    """Add the settings of a name or pattern, and declare durable groups.
+
+    They last until they are removed or the broker ends: what should be there at its next start belongs into its file.
+    """
+    api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
+    if api.settings(name) is not None:
+        raise GroupError(f"there are settings for {name!r} already", remedy=f"see lapwing groups set {name} KEY=VALUE")
+    table: dict[str, Any] = {"filters": filters} if filters else {}
+    if strategy is not None:
+        table["strategy"] = strategy
+    api.put(name, changed(table, settings))
+
+
+@app.command(
+    "set",
+    epilog=examples(
+        "lapwing groups set alarms strategy=c3",
+        "lapwing groups set alarms behind=30s parameters.window=5",
+        "lapwing groups set alarms missed_topic=",
+    ),
+)
+def set_(
+    name: Name,
+    assignments: Assignments,
+    url: HttpUrl = URL_DEFAULT,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
+) -> None:
+    """Change settings of a name or pattern; groups there are go on with them, and keep what waits."""
+    api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
+    settings = api.settings(name)
+    if settings is None:
+        raise GroupError(f"there are no settings for {name!r}", remedy=f"see lapwing groups add {name} --help")
+    api.put(name, changed(settings, assignments))
+
+
+@app.command(epilog=examples("lapwing groups remove alarms"))
+def remove(
+    name: Name,
+    url: HttpUrl = URL_DEFAULT,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
+) -> None:
+    """Remove the settings of a name or pattern; durable groups that they declared end, with what waits in them."""
+    GroupApi(url, credentials_of(token_file, user, password_file), ca).remove(name)

@@ -1,0 +1,106 @@
+"""Requests of the command line to a broker's HTTP side, with the standard library alone."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from lapwing.config.addresses import join_host_port
+from lapwing.credentials import Credentials
+from lapwing.errors import ConnectError, LapwingError, TimedOutError
+from lapwing.https import open_connection, tls_reason
+
+_TIMEOUT_S = 60
+_KINDS: dict[str, type[LapwingError]] = {
+    "unauthenticated": ConnectError,
+    "forbidden": ConnectError,
+    "too_many_failures": ConnectError,
+}
+
+
+class HttpApi:
+    """One kept connection.
+
+    Args:
+        url: ``http://HOST:PORT`` or ``https://HOST:PORT``, as the broker prints it.
+        credentials: Who asks.
+        ca: File of the authorities to trust over TLS; empty: those of this machine.
+        kinds: Which error an error's code becomes.
+        other: Which error every other one becomes.
+
+    Raises:
+        ConnectError: not such a URL. Requests raise it when nobody answers.
+        ConfigError: ``ca`` cannot be used.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        credentials: Credentials | None,
+        ca: str,
+        *,
+        kinds: Mapping[str, type[LapwingError]],
+        other: type[LapwingError],
+    ) -> None:
+        scheme, host, port = _parts(url)
+        self.url = f"{scheme}://{join_host_port(host, port)}"
+        self._headers = (credentials or Credentials()).headers()
+        self._connection = open_connection(scheme, host, port, timeout_s=_TIMEOUT_S, ca=ca)
+        self._kinds = {**_KINDS, **kinds}
+        self._other = other
+
+    def request(self, method: str, path: str, document: object = None) -> tuple[http.client.HTTPMessage, bytes]:
+        """Headers and body of the answer; ``document`` is sent as JSON.
+
+        Raises:
+            LapwingError: nobody answers, or the answer is an error.
+        """
+        body = None if document is None else json.dumps(document)
+        headers = {**self._headers, **({} if body is None else {"Content-Type": "application/json"})}
+        try:
+            self._connection.request(method, path, body=body, headers=headers)
+            response = self._connection.getresponse()
+            answer = response.read()
+        except TimeoutError as error:
+            self._connection.close()
+            raise TimedOutError("no answer within 60 s", where=self.url, remedy="see the broker's log") from error
+        except (OSError, http.client.HTTPException) as error:
+            self._connection.close()
+            raise self._no_answer(error) from error
+        if response.status not in (200, 201, 204):
+            raise self._error(response.status, answer, f"{self.url}{path}")
+        return response.headers, answer
+
+    def _no_answer(self, error: Exception) -> ConnectError:
+        tls = tls_reason(error) if isinstance(error, OSError) else ""
+        reason = tls or getattr(error, "strerror", None) or str(error) or type(error).__name__
+        remedy = "start a broker with HTTP, or give --url as it prints it"
+        if tls:
+            remedy = "give --ca, and the name that its certificate has"
+        return ConnectError(f"cannot connect: {reason}", where=self.url, remedy=remedy)
+
+    def _error(self, status: int, body: bytes, where: str) -> LapwingError:
+        try:
+            answer = json.loads(body)["error"]
+            code, message, remedy = answer["code"], answer["message"], answer["remedy"]
+        except (ValueError, KeyError, TypeError):
+            remedy = "check that a Lapwing broker listens there"
+            return self._other(f"HTTP {status} without an explanation", where=where, remedy=remedy)
+        return self._kinds.get(code, self._other)(message.rstrip("."), where=where, remedy=remedy)
+
+
+def _parts(url: str) -> tuple[str, str, int]:
+    """Scheme, host and port; what else stands in the URL (a user, say) is not shown, for it may be a secret."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        scheme, host, port = parts.scheme, parts.hostname, parts.port
+    except ValueError:
+        scheme, host, port = "", None, None
+        parts = urlsplit("")
+    if scheme not in ("http", "https") or not host or "@" in parts.netloc:
+        remedy = "give --url http://HOST:PORT or https://HOST:PORT, as the broker prints it"
+        shown = f"{url!r} is" if "@" not in url else "that is"
+        raise ConnectError(f"{shown} not the URL of a broker's HTTP side", remedy=remedy)
+    return scheme, host, port or (443 if scheme == "https" else 80)

@@ -1,0 +1,118 @@
+"""``/v1/groups`` and below: consumer groups as they are, and their settings, which change while the broker runs."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any, Protocol
+
+import anyio
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from lapwing._core import CoreError
+from lapwing.config.one_group import group_json, parse_group, written_group
+from lapwing.errors import ConfigError
+from lapwing.http.body import json_object
+from lapwing.http.caller import caller_of
+from lapwing.http.errors import HttpError, http_error_of_core
+
+
+class GroupsNode(Protocol):
+    """What this room asks of the node."""
+
+    def groups_json(self) -> str:
+        """Every group, as ``{"groups": [...]}``."""
+
+    def group_settings_json(self) -> str:
+        """The tables in force: name or pattern -> the node's table."""
+
+    def put_group(self, name: str, group_json: str) -> None:
+        """Replaces a table, or adds one."""
+
+    def remove_group(self, name: str) -> bool:
+        """Takes a table away; false when there is none."""
+
+
+class Groups:
+    """Every path here needs the right ``admin``: groups name topics and clients, and settings decide for all.
+
+    Args:
+        node: Asked in a thread: its shards answer between two turns of their loops.
+        body_timeout_s: Time for a request's body.
+    """
+
+    def __init__(self, node: GroupsNode, *, body_timeout_s: float) -> None:
+        self._node = node
+        self._body_timeout_s = body_timeout_s
+
+    async def index(self, request: Request) -> Response:
+        """``GET /v1/groups``: every group as it is, and every table in force."""
+        caller_of(request.scope).need_to_administer()
+        settings = {name: written_group(table) for name, table in (await self._settings()).items()}
+        return JSONResponse({"groups": await self._groups(), "settings": settings})
+
+    async def one(self, request: Request) -> Response:
+        """``GET``, ``PUT`` and ``DELETE /v1/groups/NAME``."""
+        caller_of(request.scope).need_to_administer()
+        name = request.path_params["name"]
+        if request.method == "PUT":
+            return await self._put(name, request)
+        if request.method == "DELETE":
+            return await self._remove(name)
+        return await self._get(name)
+
+    async def _get(self, name: str) -> Response:
+        """The groups of that share name, one a filter, and the table under it; 404 when there is neither."""
+        groups = [group for group in await self._groups() if group["name"] == name]
+        settings = await self._settings()
+        if not groups and name not in settings:
+            raise await self._unknown(name, settings)
+        written = written_group(settings[name]) if name in settings else None
+        return JSONResponse({"name": name, "settings": written, "groups": groups})
+
+    async def _put(self, name: str, request: Request) -> Response:
+        """Replaces the table; 200 with what is in force then, 201 where there was none."""
+        body = await json_object(request, timeout_s=self._body_timeout_s)
+        try:
+            group = parse_group(name, body, "body")
+        except ConfigError as error:
+            raise _wrong(error) from error
+        was_there = name in await self._settings()
+        await _of_node(partial(self._node.put_group, name, group_json(group)))
+        settings = written_group((await self._settings())[name])
+        return JSONResponse({"name": name, "settings": settings}, status_code=200 if was_there else 201)
+
+    async def _remove(self, name: str) -> Response:
+        """204, or 404 when there is no table of that name. Groups that it declared end."""
+        if await _of_node(partial(self._node.remove_group, name)):
+            return Response(status_code=204)
+        raise await self._unknown(name, await self._settings())
+
+    async def _groups(self) -> list[dict[str, Any]]:
+        groups: list[dict[str, Any]] = json.loads(await _of_node(self._node.groups_json))["groups"]
+        return groups
+
+    async def _settings(self) -> dict[str, dict[str, Any]]:
+        settings: dict[str, dict[str, Any]] = json.loads(await _of_node(self._node.group_settings_json))
+        return settings
+
+    async def _unknown(self, name: str, settings: dict[str, Any]) -> HttpError:
+        known = sorted({group["name"] for group in await self._groups()} | set(settings))[:_KNOWN_MAX]
+        remedy = f"known: {', '.join(known)}" if known else "PUT it, or add [groups.NAME] to the configuration"
+        return HttpError(404, "group_unknown", f"no group {name!r}", remedy, groups=known)
+
+
+_KNOWN_MAX = 100
+
+
+def _wrong(error: ConfigError) -> HttpError:
+    lines = error.lines()
+    return HttpError(400, "group_settings", "; ".join(lines), "correct what is named", problems=lines)
+
+
+async def _of_node(ask: Any) -> Any:
+    try:
+        return await anyio.to_thread.run_sync(ask)
+    except CoreError as error:
+        raise http_error_of_core(error) from error

@@ -1,0 +1,114 @@
+"""`/v1/groups`: who may, which bodies are taken, what is refused and how. Groups themselves: tests/groups."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import pytest
+from served_node import RULE, MadeAuthority, ask, basic, served
+from web import TIMEOUT_S, Response
+
+from lapwing.http.body import BODY_BYTES_MAX
+from lapwing.http.server import HttpServer
+
+PASSWORDS = {"alice": b"a", "root": b"r"}
+RIGHTS: dict[str | None, set[tuple[str, str]]] = {"root": {("admin", "*")}, "alice": {("stream", "readings")}}
+
+
+@pytest.fixture
+def server() -> Iterator[HttpServer]:
+    with served(None) as server:
+        yield server
+
+
+def put(server: HttpServer, name: str, document: object) -> Response:
+    body = document if isinstance(document, bytes) else json.dumps(document).encode()
+    return ask(f"{server.url}/v1/groups/{name}", method="PUT", body=body)
+
+
+def test_a_table_comes_changes_and_goes(server: HttpServer) -> None:
+    """Is a new table 201, another one 200, each with what is in force, and is it gone after DELETE?"""
+    first = put(server, "alarms", {"strategy": "lef", "filters": ["alarms/#"], "behind": "2s"})
+    assert first.status_code == 201
+    assert first.json()["settings"]["behind"] == "2s"
+    assert first.json()["settings"]["strategy"] == "lef"
+    second = put(server, "alarms", {"filters": ["alarms/#"]})
+    assert second.status_code == 200
+    assert second.json()["settings"]["strategy"] == "auto", "PUT replaces: what it does not name is the default"
+    assert ask(f"{server.url}/v1/groups").json()["settings"]["alarms"] == second.json()["settings"]
+    one = ask(f"{server.url}/v1/groups/alarms").json()
+    assert (one["name"], one["groups"], one["settings"]) == ("alarms", [], second.json()["settings"])
+    assert ask(f"{server.url}/v1/groups/alarms", method="DELETE").status_code == 204
+    gone = ask(f"{server.url}/v1/groups/alarms", method="DELETE")
+    assert (gone.status_code, gone.json()["error"]["code"]) == (404, "group_unknown")
+
+
+def test_a_pattern_is_a_name(server: HttpServer) -> None:
+    assert put(server, "alarm-%2A", {"workers": 4}).status_code == 201
+    assert ask(f"{server.url}/v1/groups/alarm-*").json()["settings"]["workers"] == 4
+    assert "known: alarm-*" in ask(f"{server.url}/v1/groups/other").json()["error"]["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "status", "code", "said"),
+    [
+        ("a", b"{", 400, "bad_body", "is not JSON"),
+        ("a", b"[1]", 400, "bad_body", "is not a JSON object"),
+        ("a", b"\xff", 400, "bad_body", "is not JSON"),
+        ("a", b"", 400, "bad_body", "is not JSON"),
+        ("a", b"[" * 100_000, 400, "bad_body", "is not JSON"),
+        ("a", b'{"a": "' + b"x" * BODY_BYTES_MAX + b'"}', 413, "body_too_large", "more than 1048576 bytes"),
+        ("a", b'{"strategy": "fastest"}', 400, "group_settings", "there are auto, lef, peak-ewma"),
+        ("a", b'{"strategi": "lef"}', 400, "group_settings", "did you mean groups.a.strategy?"),
+        ("a", b'{"parameters": {"window": NaN}}', 400, "group_settings", "window must be 1 to 1000"),
+        ("a*", b'{"filters": ["x"]}', 400, "group_settings", "declare durable groups under a name without *"),
+        ("a+", b"{}", 400, "group_settings", "use 1 to 256 bytes"),
+    ],
+)
+def test_wrong_bodies(server: HttpServer, name: str, body: bytes, status: int, code: str, said: str) -> None:
+    """Is each refused with its code, and does nothing of it stay?"""
+    answer = put(server, name, body)
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (status, code)
+    assert said in error["message"]
+    assert ask(f"{server.url}/v1/groups").json()["settings"] == {}
+
+
+def test_every_problem_is_named(server: HttpServer) -> None:
+    problems = put(server, "a", {"workers": 0, "overflow": "x", "y": 1}).json()["error"]["problems"]
+    assert len(problems) == 3
+
+
+def test_other_paths_and_methods_take_no_body(server: HttpServer) -> None:
+    assert ask(f"{server.url}/v1/groups", method="PUT", body=b"{}").status_code == 413
+    assert ask(f"{server.url}/v1/groups/a", method="DELETE", body=b"{}").status_code == 413
+    assert ask(f"{server.url}/v1/groups/a", method="POST").status_code == 405
+
+
+def test_a_body_that_does_not_come(server: HttpServer) -> None:
+    """Is a client cut off that announces a body and sends a part of it?"""
+    with served(None, keep_alive="1s") as hasty:
+        parts = urlsplit(hasty.url)
+        with socket.create_connection((str(parts.hostname), parts.port), timeout=TIMEOUT_S) as client:
+            client.sendall(b"PUT /v1/groups/a HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{")
+            answer = b""
+            while piece := client.recv(4096):
+                answer += piece
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"code":"body_late"' in answer
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_only_who_administers(method: str) -> None:
+    """Is everybody else refused, before the body is read and whatever there is?"""
+    with served(MadeAuthority(PASSWORDS, rights=RIGHTS), rules=(RULE,)) as server:
+        for path in ("/v1/groups/a", "/v1/groups")[: 2 if method == "GET" else 1]:
+            body = b"{" if method == "PUT" else None
+            assert ask(server.url + path, method=method, body=body).status_code == 401
+            refused = ask(server.url + path, basic("alice", "a"), method=method, body=body)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+            allowed = ask(server.url + path, basic("root", "r"), method=method, body=body)
+            assert allowed.status_code == {"PUT": 400, "DELETE": 404}.get(method, 404 if path.endswith("/a") else 200)
