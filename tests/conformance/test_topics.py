@@ -70,23 +70,23 @@ def test_filters_match_what_they_should(join, version, name, filter_, matched, o
 def test_leading_wildcards_do_not_match_dollar_topics(join, version, name):
     wild, exact, publisher = join(), join(), join()
     wild.subscribe_to("#", f"+/{name}/x", "+/#")
-    exact.subscribe_to(f"$lapwing/{name}/#", "$lapwing/+/x/y")
-    publisher.publish(f"$lapwing/{name}/x", b"dollar", retain=True)
+    exact.subscribe_to(f"$own/{name}/#", "$own/+/x/y")
+    publisher.publish(f"$own/{name}/x", b"dollar", retain=True)
     publisher.publish(f"end/{name}", b"end {name}")
     assert exact.message().payload == b"dollar"
     found = wild.messages_until(b"end {name}")
-    assert not [packet for packet in found if packet.topic.startswith("$lapwing")]
+    assert not [packet for packet in found if packet.topic.startswith("$own")]
 
 
 @pytest.mark.statement(4, "MQTT-4.7.2-1")
 @pytest.mark.statement(5, "MQTT-4.7.2-1")
 def test_leading_wildcards_do_not_bring_retained_dollar_topics(join, version, name):
     publisher = join()
-    publisher.publish(f"$lapwing/{name}", b"dollar", qos=1, retain=True)
+    publisher.publish(f"$own/{name}", b"dollar", qos=1, retain=True)
     peer = join()
     peer.subscribe_to(f"+/{name}")
     assert peer.round_trip() == []
-    peer.send(wire.subscribe(f"$lapwing/{name}", packet_id=2, version=version))
+    peer.send(wire.subscribe(f"$own/{name}", packet_id=2, version=version))
     peer.expect(SUBACK)
     assert peer.message().payload == b"dollar"
 

@@ -101,9 +101,15 @@ mod tests {
     fn system_topics_need_a_rule_of_their_own_and_are_never_written() {
         assert!(!rights(&["#"], &[]).may_subscribe("$SYS/#"));
         assert!(rights(&["$SYS/#"], &[]).may_subscribe("$SYS/broker/uptime"));
-        for (topic, expected) in
-            [("$SYS", true), ("$SYS/a", true), ("$SYSTEM", false), ("a/$SYS/b", false), ("$x", false)]
-        {
+        for (topic, expected) in [
+            ("$SYS", true),
+            ("$SYS/a", true),
+            ("$SYSTEM", false),
+            ("a/$SYS/b", false),
+            ("$x", false),
+            ("$lapwing/report", true),
+            ("$lapwings", false),
+        ] {
             assert_eq!(is_reserved(topic), expected, "{topic}");
         }
     }

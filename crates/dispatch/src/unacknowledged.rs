@@ -1,6 +1,6 @@
 //! QoS 0: nobody says that anything has arrived. What is left is what the socket has not taken and what members report.
 
-use crate::choose::Ask;
+use crate::choose::{Ask, SCAN_MAX};
 use crate::index::MemberIndex;
 use crate::signals::Signals;
 
@@ -8,12 +8,13 @@ use crate::signals::Signals;
 const STEP_BYTES: u64 = 4096;
 
 /// The member with the least socket backlog, among those the one that reports the least work waiting, among those in
-/// turn. Without backlog and reports it is round robin.
+/// turn. Of many members, so many are looked at as any strategy looks at. Without backlog and reports it is round robin.
 pub(crate) fn choose(ask: &Ask<'_>) -> Option<MemberIndex> {
     let (late, early) = ask.signals.split_at(ask.turn.min(ask.signals.len()));
     let places = (late.len()..).zip(early).chain(late.iter().enumerate());
     let may = places.filter(|(_, signals)| signals.can_take_unacknowledged(ask.now_ms));
-    let least = may.min_by(|(_, one), (_, other)| {
+    // The turn moves on with every pick, so in a large group everybody is looked at in time.
+    let least = may.take(SCAN_MAX).min_by(|(_, one), (_, other)| {
         let backlog = |signals: &Signals| signals.unsent_bytes / STEP_BYTES;
         backlog(one).cmp(&backlog(other)).then(waiting_ms(one).total_cmp(&waiting_ms(other)))
     });

@@ -10,6 +10,7 @@ pub struct Plan {
     publishers: u32,
     subscribers: u32,
     topics: u32,
+    groups: u32,
     loopback: bool,
 }
 
@@ -22,6 +23,7 @@ impl Plan {
             publishers: profile.publishers,
             subscribers: profile.subscribers,
             topics: profile.topics,
+            groups: profile.groups,
             loopback: profile.loopback,
         }
     }
@@ -46,7 +48,7 @@ impl Plan {
         self.pattern == Pattern::P2p
     }
 
-    /// True when the subscribers are one shared group.
+    /// True when the subscribers are members of shared groups.
     pub fn is_shared(&self) -> bool {
         self.pattern == Pattern::Shared
     }
@@ -67,6 +69,7 @@ impl Plan {
         match self.pattern {
             Pattern::FanIn => format!("{}/{}/{topic}", self.prefix, topic % self.subscribers),
             Pattern::Devices => format!("{}/{}/readings", self.prefix, self.publisher_id(publisher)),
+            Pattern::Shared => format!("{}/{}/{topic}", self.prefix, topic % self.groups),
             _ => format!("{}/{topic}", self.prefix),
         }
     }
@@ -78,7 +81,7 @@ impl Plan {
             Pattern::FanOut if self.topics == 1 => format!("{}/0", self.prefix),
             Pattern::FanOut => format!("{}/+", self.prefix),
             Pattern::FanIn => format!("{}/{subscriber}/+", self.prefix),
-            Pattern::Shared => format!("$share/swarm/{}/+", self.prefix),
+            Pattern::Shared => format!("$share/swarm/{}/{}/+", self.prefix, subscriber % self.groups),
             Pattern::Devices => format!("{}/+/readings", self.prefix),
         }
     }
@@ -116,6 +119,7 @@ impl Plan {
                 let mine = topic % self.subscribers == subscriber;
                 mine.then(|| round * self.topics_of(subscriber) + topic / self.subscribers)
             }
+            Pattern::Shared => (publisher % self.topics % self.groups == subscriber % self.groups).then_some(publisher),
             _ => Some(publisher),
         }
     }
@@ -140,6 +144,7 @@ mod tests {
             r#""pattern": "fan-out", "subscribers": 3"#,
             r#""pattern": "fan-in", "publishers": 11, "subscribers": 3, "topics": 7"#,
             r#""pattern": "shared", "publishers": 4, "subscribers": 3"#,
+            r#""pattern": "shared", "publishers": 7, "subscribers": 6, "topics": 5, "groups": 2"#,
             r#""pattern": "devices", "publishers": 4, "subscribers": 2"#,
         ]
         .into_iter()

@@ -16,7 +16,7 @@ pub enum Pattern {
     FanOut,
     /// Many to few: each message goes to one subscriber, which hears many publishers.
     FanIn,
-    /// One shared group: each message goes to one of its members.
+    /// Shared groups: each message goes to one member of its group.
     Shared,
     /// Devices that publish to a topic of their own; usually nobody listens, a stream does.
     Devices,
@@ -39,6 +39,9 @@ pub struct Profile {
     /// Topics.
     #[serde(default)]
     pub topics: u32,
+    /// `shared` only: groups, over which topics and subscribers are spread in turn.
+    #[serde(default = "defaults::one")]
+    pub groups: u32,
     /// 0, 1 or 2, for publishing and subscribing.
     #[serde(default)]
     pub qos: u8,
@@ -226,6 +229,18 @@ impl Profile {
                 "subscribers",
                 subscribers.to_string(),
                 "at most one per topic, for fan-in",
+            ),
+            (
+                self.groups == 1 || self.pattern == Pattern::Shared,
+                "groups",
+                self.groups.to_string(),
+                "1: only shared has more",
+            ),
+            (
+                (1..=self.topics.min(self.subscribers).max(1)).contains(&self.groups),
+                "groups",
+                self.groups.to_string(),
+                "1 to the number of topics and of subscribers",
             ),
             (!self.loopback || self.pattern == Pattern::P2p, "loopback", "true".to_owned(), "only with p2p"),
         ];

@@ -63,6 +63,9 @@ def _command(pattern: str) -> Any:
             int, _whole(_PANEL_LOAD, "--subscribers", "Subscribing clients; 0: the pattern's default.")
         ] = 0,
         topics: Annotated[int, _whole(_PANEL_LOAD, "--topics", "Topics; 0: the pattern's default.")] = 0,
+        groups: Annotated[
+            int, _whole(_PANEL_LOAD, "--groups", "shared: groups that topics and subscribers are spread over.", least=1)
+        ] = 1,
         qos: Qos = 0,
         rate: Annotated[
             float,
@@ -142,6 +145,7 @@ def _command(pattern: str) -> Any:
             "publishers": publishers,
             "subscribers": subscribers,
             "topics": topics,
+            "groups": groups,
             "qos": qos,
             "rate": rate,
             "payload_bytes": payload,

@@ -29,6 +29,10 @@ impl Shard {
             return;
         }
         self.counters.deliveries.add(1);
+        if bound.is_none() {
+            // Nobody acknowledges it: what the kernel says is all there is.
+            self.sample(to);
+        }
         let now_ms = self.now_ms;
         // What it comes to is told as an outcome, or counted by the session.
         let _ = self.clients.with(to, |session, io| session.deliver_bound(routed, &grant, qos, bound, now_ms, io));

@@ -109,7 +109,7 @@ impl Shard {
         // Behind a proxy the kernel sees the near leg only.
         let rtt_us = connection.socket.min_rtt_us().filter(|_| !is_proxied);
         let rtt = rtt_us.map(|rtt_us| (RttSource::Kernel, u64::from(rtt_us)));
-        let unsent_bytes = connection.socket.unsent_bytes();
+        let unsent_bytes = connection.socket.unsent_bytes() + connection.output_bytes() as u64;
         for owner in owners {
             self.say(owner, Word::Sample { member: key, epoch, rtt, unsent_bytes });
         }
