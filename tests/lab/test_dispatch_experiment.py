@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import lapwing, one_error
+from commands import LAPWING, clean_environment, lapwing, one_error
 
 FIGURES = ("mean_ms", "p50_ms", "p99_ms", "p999_ms", "missed_share", "duplicates_share")
 SHORT = ("--seconds", "5", "--seeds", "1", "--drain", "1")
@@ -47,6 +48,38 @@ def test_another_broker_runs_the_same_day(link: str, tmp_path: Path) -> None:
     assert row["mean_ms"] >= 10  # 12.5 ms of work on average, and the way
     assert json.loads((tmp_path / "result.json").read_text()) == document
     assert (tmp_path / "latency-equal-30.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.timeout(180)
+def test_quick_is_well_formed_and_lef_beats_round_robin() -> None:
+    """One broker, both policies set while it runs, the same day."""
+    result = subprocess.run(
+        [*LAPWING, "lab", "run", "dispatch", "--quick", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=150,
+        env=clean_environment(),
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    document = json.loads(result.stdout)
+    rows = {row["policy"]: row for row in document["rows"]}
+    assert set(rows) == {"lef", "round-robin"}
+    for row in rows.values():
+        assert_well_formed(row)
+        assert all(sum(run["per_member"]) > 0 for run in row["runs"])
+    assert rows["lef"]["mean_ms"] < rows["round-robin"]["mean_ms"] / 3
+    assert rows["lef"]["missed_share"] < rows["round-robin"]["missed_share"]
+    (ratio,) = document["ratios"]
+    assert (ratio["of"], ratio["over"]) == ("lef", "round-robin")
+    assert ratio["mean_ms"] == pytest.approx(rows["lef"]["mean_ms"] / rows["round-robin"]["mean_ms"], rel=1e-3)
+
+
+def test_a_policy_that_the_broker_does_not_know_is_refused_with_those_it_knows() -> None:
+    result = lapwing("lab", "run", "dispatch", "--policies", "fastest", *SHORT)
+    assert result.returncode == 2
+    assert "fastest" in result.stderr
+    assert "round-robin" in result.stderr
 
 
 def test_wrong_arguments_are_refused_before_anything_starts() -> None:
