@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,9 @@ from web import Response, get
 from lapwing import Broker
 
 DEADLINE_S = 30
+
+# The raw clients of the broker's own tests.
+sys.path[:0] = [str(Path(__file__).parent.parent / "broker"), str(Path(__file__).parent)]
 
 
 class Groups:

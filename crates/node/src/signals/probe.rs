@@ -21,15 +21,12 @@ pub(crate) struct Probes {
     next_due_us: u64,
     next_id: u16,
     asked: [Option<Asked>; OUTSTANDING_MAX],
-    /// Answers to no probe that waits for one: made up, twice, or too late.
-    foreign: u64,
 }
 
 impl Probes {
     /// Probes every `every_ms` milliseconds, the first at once.
     pub(crate) fn new(every_ms: u32, now_us: u64) -> Probes {
-        let mut probes =
-            Probes { every_us: 0, next_due_us: now_us, next_id: 0, asked: [None; OUTSTANDING_MAX], foreign: 0 };
+        let mut probes = Probes { every_us: 0, next_due_us: now_us, next_id: 0, asked: [None; OUTSTANDING_MAX] };
         probes.set_interval(every_ms);
         probes
     }
@@ -55,23 +52,11 @@ impl Probes {
         id
     }
 
-    /// An answer has come: the way there and back in microseconds, the client's time to answer included. `None` if no such
-    /// probe waits for one; that is counted.
+    /// An answer has come: the way there and back in microseconds, the client's time to answer included. `None`, to be
+    /// counted, if no such probe waits for one: it was made up, answered before, or comes too late.
     pub(crate) fn answered(&mut self, id: u16, now_us: u64) -> Option<u64> {
         let place = &mut self.asked[usize::from(id) % OUTSTANDING_MAX];
-        match place.take_if(|asked| asked.id == id) {
-            Some(asked) => Some(now_us.saturating_sub(asked.at_us)),
-            None => {
-                self.foreign += 1;
-                None
-            }
-        }
-    }
-
-    /// Answers to no probe that waited for one.
-    #[allow(dead_code, reason = "what the oracle compares with")]
-    pub(crate) fn foreign(&self) -> u64 {
-        self.foreign
+        place.take_if(|asked| asked.id == id).map(|asked| now_us.saturating_sub(asked.at_us))
     }
 }
 
