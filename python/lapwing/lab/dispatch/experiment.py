@@ -157,6 +157,6 @@ def ratios(rows: Sequence[Row], first: str) -> Iterator[dict[str, Any]]:
             for name in _RATIOS:
                 figure = base.figures[name].over(other.figures[name])
                 if figure.value == figure.value:  # no ratio to what is zero
-                    document[name] = round(figure.value, 4)
-                    document[f"{name}_interval"] = [round(figure.low, 4), round(figure.high, 4)]
+                    document[name] = round(figure.value, 6)
+                    document[f"{name}_interval"] = [round(figure.low, 6), round(figure.high, 6)]
             yield document

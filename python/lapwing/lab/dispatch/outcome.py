@@ -74,6 +74,7 @@ def _conditions(books: Books) -> dict[str, Any]:
         "cpu_s": {name: round(value, 3) for name, value in books.cpu_s.items()},
         "wall_s": round(books.wall_s, 3),
         "refused": books.publisher["refused"],
+        "group": books.group,
         "per_member": np.bincount(books.members).tolist(),
     }
 

@@ -18,6 +18,7 @@ from lapwing.lab.dispatch.books import HANDLED, SENT, Tally
 from lapwing.lab.dispatch.brokers import GROUP, RunningBroker
 from lapwing.lab.dispatch.links import Links
 from lapwing.lab.dispatch.member import Order as MemberOrder
+from lapwing.lab.dispatch.policy import group_counts
 from lapwing.lab.dispatch.processes import Process, start_all, wait_for_all
 from lapwing.lab.dispatch.publisher import Order as PublisherOrder
 from lapwing.lab.dispatch.scenario import DEADLINE_MS
@@ -64,6 +65,7 @@ class Books:
         link: What the links say of themselves.
         cpu_s: Processor seconds of broker, publisher, links, members, from the start of the trace.
         wall_s: How long it took from there.
+        group: What the broker counted of the group; empty: it cannot be asked.
     """
 
     handled: Handled
@@ -74,6 +76,7 @@ class Books:
     link: dict[str, float]
     cpu_s: dict[str, float]
     wall_s: float
+    group: dict[str, int]
 
 
 def run_trace(
@@ -106,6 +109,7 @@ def run_trace(
         start_all([links, *members, publisher])
         wait_for_end(publisher, members, Tally(scratch / "tally"), len(trace.messages), conditions.drain_s, tell)
         cut_ns = time.monotonic_ns()
+        group = group_counts(broker.http, GROUP, topic) if broker.http else {}
         broker_cpu_s, wall_s = broker.cpu_s() - broker_cpu_s, time.monotonic() - begun_s
         ends = [process.end() for process in (publisher, links, *members)]
         cpu_s = {
@@ -124,6 +128,7 @@ def run_trace(
             ends[1],
             cpu_s,
             wall_s,
+            group,
         )
 
 

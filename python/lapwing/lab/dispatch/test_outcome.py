@@ -24,7 +24,7 @@ def _outcome(ends: list[tuple[int, int]], critical: list[int], cut_ms: int, warm
     handled = np.array([(number, 0, 0, at * MS, at * MS) for number, at in ends], HANDLED_RECORD)
     sent = np.array([(number * 1000 * MS + 1, number * 1000 * MS + 1) for number in range(len(critical))], SENT_RECORD)
     members = np.zeros(len(handled), np.int64)
-    books = Books(handled, members, sent, cut_ms * MS, {"refused": 0}, LINK, {"broker": 0.0}, 1.0)
+    books = Books(handled, members, sent, cut_ms * MS, {"refused": 0}, LINK, {"broker": 0.0}, 1.0, {})
     return outcome(_trace([number * 1e3 for number in range(len(critical))], critical), books, warm_s)
 
 
