@@ -3,28 +3,9 @@
 
 use std::collections::VecDeque;
 use std::hint::black_box;
-use std::time::Duration;
 
 use lapwing_dispatch::{Declaration, MemberIndex, Members, Parameters, Pick, Stamps, Strategy, Ticket, Work};
-use rustix::time::{ClockId, clock_gettime};
-
-/// Nanoseconds on the CPU per call of `work`, over so many rounds; the best of seven runs, because the machine is
-/// shared.
-fn best_ns(rounds: u32, mut work: impl FnMut(u32)) -> f64 {
-    let run = |_| {
-        let start = on_cpu();
-        (0..rounds).for_each(&mut work);
-        on_cpu().saturating_sub(start)
-    };
-    let best = (0..7).map(run).min().unwrap_or(Duration::ZERO);
-    best.as_nanos() as f64 / f64::from(rounds)
-}
-
-/// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
-fn on_cpu() -> Duration {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
-}
+use lapwing_stopwatch::best_ns;
 
 /// A group at work: messages arrive, are sent, and are acknowledged 1 to 20 ms later.
 struct Group {

@@ -1,12 +1,8 @@
 //! Every strategy on the same simulated days: latency from arrival to the end of the handler.
 //! `cargo bench -p lapwing-dispatch --bench simulated [-- SCENARIO [STRATEGY...]]`.
 
-#[path = "../tests/dispatch/world/mod.rs"]
-#[allow(dead_code)]
-mod world;
-
 use lapwing_dispatch::Strategy;
-use world::{Outcome, Policy, Scenario, over};
+use lapwing_traces::{Outcome, Policy, Scenario, over};
 
 /// Days that nothing was tuned on.
 const SEEDS: [u64; 5] = [9001, 9002, 9003, 9004, 9005];

@@ -13,6 +13,8 @@ pub(crate) struct Sent {
     ticket: u64,
     pub(crate) sent_ms: f64,
     pub(crate) key: Option<u64>,
+    /// Nothing else was unacknowledged when it was sent: the member was idle.
+    pub(crate) found_idle: bool,
     is_open: bool,
 }
 
@@ -37,8 +39,9 @@ impl Flight {
     pub(crate) fn push(&mut self, sent_ms: f64, key: Option<u64>) -> Ticket {
         let ticket = self.next;
         self.next += 1;
+        let found_idle = self.open == 0;
         self.open += 1;
-        self.line.push_back(Sent { ticket, sent_ms, key, is_open: true });
+        self.line.push_back(Sent { ticket, sent_ms, key, found_idle, is_open: true });
         Ticket(ticket)
     }
 

@@ -144,7 +144,11 @@ impl Member {
         self.round_trip.answered(latency_ms, at_ms);
         let is_first = self.acknowledged == 0;
         signals.rtt_ms = self.round_trip.estimate_ms(if is_first { latency_ms } else { signals.service_ms });
+        if sent.found_idle {
+            self.round_trip.found_idle(latency_ms, at_ms);
+        }
         self.learn_work(signals, parameters, written_ms, at_ms);
+        signals.is_to_drain |= self.round_trip.is_in_doubt(signals.rtt_ms, signals.service_ms, at_ms);
         learn_response(signals, parameters, latency_ms, at_ms);
         signals.last_ack_ms = at_ms;
         self.acknowledged += 1;
@@ -239,6 +243,7 @@ impl Member {
     /// The virtual clock anew from what it still has.
     fn settle(&mut self, signals: &mut Signals, at_ms: f64) {
         signals.inflight = self.flight.open();
+        signals.is_to_drain &= signals.inflight > 0;
         if self.has_report(at_ms) {
             signals.head_due_ms = NEVER_MS;
             return;

@@ -3,31 +3,13 @@
 use std::collections::VecDeque;
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Duration;
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Declaration, Parameters, Stamps, Strategy};
 use lapwing_groups::{Action, AssignmentId, Epoch, Facts, Group, Settings, Terms};
-use rustix::time::{ClockId, clock_gettime};
+use lapwing_stopwatch::best_ns;
 
 const ROUNDS: u32 = 200_000;
-
-/// Nanoseconds on the CPU per call of `work`; the best of seven runs, because the machine is shared.
-fn best_ns(mut work: impl FnMut()) -> f64 {
-    let run = |_| {
-        let start = on_cpu();
-        (0..ROUNDS).for_each(|_| work());
-        on_cpu().saturating_sub(start)
-    };
-    let best = (0..7).map(run).min().unwrap_or(Duration::ZERO);
-    best.as_nanos() as f64 / f64::from(ROUNDS)
-}
-
-/// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
-fn on_cpu() -> Duration {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
-}
 
 /// A group at work. `busy`: messages that its members have at a time, each; what comes beyond waits.
 struct Day {
@@ -89,9 +71,9 @@ fn main() {
     for strategy in [Strategy::Auto, Strategy::C3, Strategy::RoundRobin, Strategy::KeyOrdered] {
         for members in [16, 64] {
             let mut idle = Day::new(strategy, members, 1);
-            let at_once = best_ns(|| idle.message());
+            let at_once = best_ns(ROUNDS, |_| idle.message());
             let mut full = Day::new(strategy, members, if strategy == Strategy::Auto { 20 } else { 1010 });
-            let queued = best_ns(|| full.message());
+            let queued = best_ns(ROUNDS, |_| full.message());
             println!("{:<16} {members:>8} {at_once:>15.0} ns {queued:>15.0} ns", strategy.name());
         }
     }

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use lapwing_router::{Entry, FilterTree};
-use rustix::time::{ClockId, clock_gettime};
+use lapwing_stopwatch::{best_ns, on_cpu};
 
 const FILTERS: u32 = 1_000_000;
 /// Subscriptions that are measured together.
@@ -20,23 +20,6 @@ fn filter_of(n: u32) -> String {
         1 => format!("city/{}/sensor/d{n}/#", n % 97),
         _ => format!("city/{}/sensor/d{n}/commands", n % 97),
     }
-}
-
-/// Nanoseconds on the CPU per call of `work`, over so many rounds; the best of seven runs, because the machine is shared.
-fn best_ns(rounds: u32, mut work: impl FnMut(u32)) -> f64 {
-    let run = |_| {
-        let start = on_cpu();
-        (0..rounds).for_each(&mut work);
-        on_cpu().saturating_sub(start)
-    };
-    let best = (0..7).map(run).min().unwrap_or(Duration::ZERO);
-    best.as_nanos() as f64 / f64::from(rounds)
-}
-
-/// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
-fn on_cpu() -> Duration {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
 }
 
 /// Reads what is handed out, as a delivery would.

@@ -2,7 +2,6 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Duration;
 
 use lapwing_codec::{
     Ack, Connect, ConnectProperties, Limits, Packet, PacketId, Publish, PublishProperties, QoS, SubscriptionOptions,
@@ -11,26 +10,9 @@ use lapwing_codec::{
 use lapwing_session::{
     Accepted, Admission, Counters, Delivered, Grant, Io, Routed, Session, SessionKey, Settings, Step,
 };
-use rustix::time::{ClockId, clock_gettime};
+use lapwing_stopwatch::best_ns;
 
 const ROUNDS: u32 = 1_000_000;
-
-/// Nanoseconds on the CPU per call of `work`; the best of seven runs, because the machine is shared.
-fn best_ns(mut work: impl FnMut(u32)) -> f64 {
-    let run = |_| {
-        let start = on_cpu();
-        (0..ROUNDS).for_each(&mut work);
-        on_cpu().saturating_sub(start)
-    };
-    let best = (0..7).map(run).min().unwrap_or(Duration::ZERO);
-    best.as_nanos() as f64 / f64::from(ROUNDS)
-}
-
-/// Time that this thread has spent on a CPU: what the kernel took it off for does not count.
-fn on_cpu() -> Duration {
-    let spent = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(spent.tv_sec.unsigned_abs(), spent.tv_nsec as u32)
-}
 
 fn open(version: Version, out: &mut Vec<u8>, counters: &mut Counters) -> Session {
     let connect = Connect {
@@ -65,7 +47,7 @@ fn deliver(version: Version, qos: QoS) {
     let mut session = open(version, &mut out, &mut counters);
     let grants = [Grant { options: SubscriptionOptions::new(qos), subscription_id: None }];
     let mut next = PacketId::MIN;
-    let ns = best_ns(|_| {
+    let ns = best_ns(ROUNDS, |_| {
         out.clear();
         let mut io = Io::new(&mut out, &mut counters);
         let routed = Routed::new(black_box(message(qos)), SessionKey(2), 0);
@@ -89,7 +71,7 @@ fn receive(version: Version, qos: QoS) {
     let mut session = open(version, &mut out, &mut counters);
     let (mut bytes, limits) = (Vec::new(), Limits::default());
     message(qos).encode(version, &mut bytes).expect("it fits");
-    let ns = best_ns(|_| {
+    let ns = best_ns(ROUNDS, |_| {
         out.clear();
         let mut io = Io::new(&mut out, &mut counters);
         let Ok(Some((packet, _))) = decode(black_box(&bytes), version, &limits) else { return };

@@ -1,5 +1,7 @@
 //! What is learnt of a member from standard signals alone.
 
+use std::collections::VecDeque;
+
 use lapwing_dispatch::{Declaration, MemberIndex, Members, Parameters, Pick, RttSource, Stamps, Strategy, Work};
 
 const MS: u64 = 1000;
@@ -118,4 +120,41 @@ fn the_nearer_of_two_equal_members_gets_more_though_its_proxy_is_nearer_still() 
         assert!(members.acknowledged(member, ticket, Stamps { written_us: now_us, read_us }));
     }
     assert!(picks[0] > 10 * picks[1], "{picks:?}");
+}
+
+/// Work waits all the time until `until_us`; returns how many messages were acknowledged.
+fn saturate(members: &mut Members, real: &mut Real, kernel_us: u64, from_us: u64, until_us: u64) -> u32 {
+    let (mut now_us, mut done) = (from_us, 0);
+    let mut under_way = VecDeque::new();
+    while now_us < until_us {
+        while let Pick::To(member) = members.pick(&Work::default(), 100, now_us) {
+            let ticket = members.sent(member, &Work::default(), now_us).expect("it may have more");
+            under_way.push_back((real.answers_us(now_us), member, ticket, now_us));
+        }
+        let (read_us, member, ticket, written_us) = under_way.pop_front().expect("it never gets nothing for good");
+        now_us = now_us.max(read_us);
+        members.rtt_sample(member, RttSource::Kernel, kernel_us, now_us);
+        assert!(members.acknowledged(member, ticket, Stamps { written_us, read_us }));
+        done += 1;
+    }
+    for (read_us, member, ticket, written_us) in under_way {
+        assert!(members.acknowledged(member, ticket, Stamps { written_us, read_us }));
+    }
+    done
+}
+
+#[test]
+fn a_member_that_moves_away_is_found_within_seconds_although_it_is_never_idle_and_the_kernel_remembers() {
+    let mut members = group();
+    let member = members.join(Declaration::processed(1, 1000), 0);
+    let (second, before_us) = (1000 * MS, 5 * MS);
+    let mut real = Real::new(before_us, 5 * MS, 1);
+    let near = saturate(&mut members, &mut real, before_us, 0, 10 * second);
+    assert!((1900..=2000).contains(&near), "{near}");
+    real.rtt_us = 150 * MS;
+    saturate(&mut members, &mut real, before_us, 11 * second, 25 * second);
+    let view = members.view(member, 25 * second).expect("it is here");
+    assert!((100.0..=160.0).contains(&view.rtt_ms) && view.service_ms < 10.0, "{view:?}");
+    let far = saturate(&mut members, &mut real, before_us, 26 * second, 36 * second);
+    assert!(far >= 1700, "{far} messages in ten seconds, of 2,000 that it can do: {view:?}");
 }

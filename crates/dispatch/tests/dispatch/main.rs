@@ -6,4 +6,3 @@ mod deferred;
 mod estimates;
 mod groups;
 mod strategies;
-mod world;

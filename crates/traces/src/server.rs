@@ -1,8 +1,9 @@
 //! A member as it really is: a wire both ways, a queue, workers that are slowed and paused.
 
-use super::chance::Chance;
-use super::trace::MemberTrace;
+use crate::chance::Chance;
+use crate::trace::MemberTrace;
 
+/// One member through its day.
 pub struct Server {
     day: MemberTrace,
     /// Per worker: until when it is busy.
@@ -17,6 +18,7 @@ pub struct Server {
 /// What becomes of one message.
 #[derive(Clone, Copy)]
 pub struct Fate {
+    /// When its work is done.
     pub finish_ms: f64,
     /// When its acknowledgement is read.
     pub ack_ms: f64,
@@ -25,10 +27,12 @@ pub struct Fate {
 }
 
 impl Server {
+    /// A member at the beginning of its day.
     pub fn new(day: MemberTrace, workers: usize) -> Server {
         Server { day, free_at_ms: vec![0.0; workers], step: 0, rtt_step: 0, last_arrival_ms: 0.0, last_ack_ms: 0.0 }
     }
 
+    /// How far away it is now.
     pub fn rtt_ms(&mut self, now_ms: f64) -> f64 {
         while self.day.rtts_ms.get(self.rtt_step + 1).is_some_and(|&(from_ms, _)| from_ms <= now_ms) {
             self.rtt_step += 1;
@@ -44,7 +48,7 @@ impl Server {
         (end > 0).then(|| steps[end].0)
     }
 
-    /// A message is written to it now.
+    /// A message is written to it now. `work`: in messages of average size. `lies`: it is acknowledged on receipt.
     pub fn take(&mut self, work: f64, lies: bool, now_ms: f64, chance: &mut Chance) -> Fate {
         let half_ms = self.rtt_ms(now_ms) / 2.0;
         let there_ms = half_ms * (1.0 + chance.exponential(0.1));

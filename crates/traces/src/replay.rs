@@ -8,11 +8,11 @@ use lapwing_dispatch::{
     Work,
 };
 
-use super::chance::Chance;
-use super::outcome::Outcome;
-use super::scenario::Scenario;
-use super::server::Server;
-use super::trace::Trace;
+use crate::chance::Chance;
+use crate::outcome::Outcome;
+use crate::scenario::Scenario;
+use crate::server::Server;
+use crate::trace::Trace;
 
 /// What came before is not counted: estimates are new.
 const WARM_MS: f64 = 10e3;
@@ -22,21 +22,31 @@ const KERNEL_SAMPLE_MS: f64 = 50.0;
 /// Who chooses.
 #[derive(Clone, Copy)]
 pub enum Policy {
-    /// A strategy of the crate; members declare what they acknowledge. `kick`: stalled members are sent away.
-    Of { strategy: Strategy, acknowledges: Acknowledges, kick: bool },
+    /// A strategy of `dispatch`.
+    Of {
+        /// Which.
+        strategy: Strategy,
+        /// What members declare.
+        acknowledges: Acknowledges,
+        /// Stalled members are sent away.
+        kick: bool,
+    },
     /// The member that really finishes first, to the best of all knowledge at that moment.
     Oracle,
 }
 
 impl Policy {
+    /// Members say that they acknowledge when they have finished.
     pub fn of(strategy: Strategy) -> Policy {
         Policy::Of { strategy, acknowledges: Acknowledges::Processed, kick: false }
     }
 
+    /// The same, and stalled members are sent away.
     pub fn kicking(strategy: Strategy) -> Policy {
         Policy::Of { strategy, acknowledges: Acknowledges::Processed, kick: true }
     }
 
+    /// Members declare nothing.
     pub fn undeclared(strategy: Strategy) -> Policy {
         Policy::Of { strategy, acknowledges: Acknowledges::Undeclared, kick: false }
     }

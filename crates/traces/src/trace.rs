@@ -1,13 +1,16 @@
 //! One day, fixed before it begins: who is how fast and how far when, which message comes when and costs how much.
 
-use super::chance::Chance;
-use super::scenario::Scenario;
+use crate::chance::Chance;
+use crate::scenario::Scenario;
 
 /// Nothing lasts longer than this after the last arrival.
 const AFTER_MS: f64 = 400e3;
 
+/// One day of a group.
 pub struct Trace {
+    /// By member.
     pub members: Vec<MemberTrace>,
+    /// In the order in which they come.
     pub messages: Vec<Message>,
 }
 
@@ -20,15 +23,20 @@ pub struct MemberTrace {
     pub rtts_ms: Vec<(f64, f64)>,
 }
 
+/// One message.
 pub struct Message {
+    /// When the broker receives it.
     pub at_ms: f64,
     /// In messages of average size.
     pub work: f64,
+    /// It has a deadline, and goes first where there is a lane for that.
     pub is_critical: bool,
+    /// Some keys come much more often than others.
     pub key: u64,
 }
 
 impl Trace {
+    /// The day of this scenario with this seed; always the same one.
     pub fn new(scenario: &Scenario, seed: u64) -> Trace {
         let mut chance = Chance::new(seed);
         let count = scenario.members;

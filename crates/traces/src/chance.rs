@@ -4,6 +4,7 @@
 pub struct Chance([u64; 4]);
 
 impl Chance {
+    /// The same seed, the same numbers.
     pub fn new(seed: u64) -> Chance {
         let mut state = seed;
         Chance([(); 4].map(|()| {
@@ -32,14 +33,17 @@ impl Chance {
         ((self.next() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
+    /// In `low..high`, each as likely.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + self.unit() * (high - low)
     }
 
+    /// Below `end`, each as likely.
     pub fn below(&mut self, end: usize) -> usize {
         (self.unit() * end as f64) as usize
     }
 
+    /// Times between events that come at random, `mean` apart.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * self.unit().ln()
     }
@@ -51,6 +55,7 @@ impl Chance {
         (normal * variance.sqrt() - variance / 2.0).exp()
     }
 
+    /// Any order, each as likely.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (2..=items.len()).rev() {
             items.swap(end - 1, self.below(end));
