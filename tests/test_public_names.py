@@ -7,7 +7,7 @@ import lapwing
 
 
 def test_names() -> None:
-    assert set(lapwing.__all__) == {"Broker", "Client", "Hooks", "LapwingError", "__version__"}
+    assert set(lapwing.__all__) == {"Broker", "Client", "Hooks", "LapwingError", "Strategy", "__version__"}
     for name in lapwing.__all__:
         assert getattr(lapwing, name)
 

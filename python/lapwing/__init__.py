@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from lapwing.broker import Broker
     from lapwing.client import Client
     from lapwing.hooks import Hooks
+    from lapwing.strategy import Strategy
 
 __version__ = "0.1.0"
-__all__ = ["Broker", "Client", "Hooks", "LapwingError", "__version__"]
+__all__ = ["Broker", "Client", "Hooks", "LapwingError", "Strategy", "__version__"]
 
-_LAZY = {"Broker": "lapwing.broker", "Client": "lapwing.client", "Hooks": "lapwing.hooks"}
+_LAZY = {
+    "Broker": "lapwing.broker",
+    "Client": "lapwing.client",
+    "Hooks": "lapwing.hooks",
+    "Strategy": "lapwing.strategy",
+}
 
 
 def __getattr__(name: str) -> Any:

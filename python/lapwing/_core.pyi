@@ -19,6 +19,7 @@ __all__ = [
     "hash_password",
     "monotonic_ns",
     "swarm_report_json",
+    "try_strategy",
 ]
 
 __version__: str
@@ -65,6 +66,21 @@ class Authority:
 def dispatch_table_json() -> str:
     """Strategies of consumer groups: ``{"strategies": [names], "parameters": [{"name", "low", "high", "default",
     "meaning"}], "group", "dispatch"}``, the last two being the node's tables with every default."""
+
+def try_strategy(
+    chooser: object,
+    members: Sequence[tuple[str, int, int, int]],
+    fallback: str,
+    timeout_us: int,
+    messages: int,
+    interval_us: int,
+    within_us: int,
+) -> tuple[list[tuple[int, int] | None], dict[str, int], list[str]]:
+    """Runs messages through one group in real time; see ``lapwing.strategy.try_out``. ``chooser``: a ``Chooser``.
+
+    ``members``: client id, Receive Maximum, round trip, work. Returns who finished each message and when, the counters,
+    and failures. Raises ``ValueError`` for a fallback that there is not.
+    """
 
 def hash_password(password: bytes) -> str:
     """Hashes a password for a users file: argon2id, as a PHC string."""

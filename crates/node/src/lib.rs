@@ -32,6 +32,7 @@ mod shard;
 mod shared;
 mod signals;
 mod slot;
+mod strategies;
 mod streams;
 mod sys;
 mod timers;
@@ -53,4 +54,8 @@ pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use shared::Failure;
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
+pub use strategies::{
+    ClientNames, DeferredCounters, MemberState, Question, Strategies, Strategist, Strategy, StrategyAsk, StrategyDesk,
+    StrategyError, StrategyFailure, StrategyHandle, Trial, TrialMember, TrialReport, Verdict,
+};
 pub use streams::{ArrowRead, StreamReadError, Streams};

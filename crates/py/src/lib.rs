@@ -14,6 +14,7 @@ mod dispatch;
 mod fleet;
 mod hooks;
 mod node;
+mod strategy;
 mod swarm;
 
 use pyo3::prelude::*;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<swarm::Sink>()?;
     module.add_class::<fleet::Fleet>()?;
     module.add_function(wrap_pyfunction!(dispatch::dispatch_table_json, module)?)?;
+    module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::monotonic_ns, module)?)?;

@@ -2,63 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
-import re
-import sys
-from pathlib import Path
-
-from lapwing.errors import ConfigError
 from lapwing.hooks.base import Hooks
+from lapwing.loading import load_object, parse_use
 
-_USE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*")
-
-
-def parse_use(text: str) -> str | None:
-    """``package.module:ClassName``, not imported yet; None for "off".
-
-    Raises:
-        ValueError: written otherwise.
-    """
-    if text == "off":
-        return None
-    if not _USE.fullmatch(text):
-        raise ValueError('must name a module and a class in it, as in "package.module:ClassName"')
-    return text
+__all__ = ["load_hooks", "parse_use"]
 
 
 def load_hooks(use: str) -> Hooks:
-    """Imports the class and makes an object of it, without arguments.
-
-    A module in the working directory is found too, as when Python runs a script there.
+    """Imports the class and makes an object of it, without arguments; see ``lapwing.loading``.
 
     Raises:
         ConfigError: no such module or class, it cannot be imported or made, or it is no ``Hooks``.
     """
-    module_name, _, class_name = use.partition(":")
-    where = f"hooks.use = {use!r}"
-    folder = str(Path.cwd())
-    if folder not in sys.path and "" not in sys.path:
-        sys.path.append(folder)
-    try:
-        found: object = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (module_name == error.name or module_name.startswith(f"{error.name}.")):
-            raise ConfigError(
-                f"there is no module {error.name}", where=where, remedy=f"install it, or start in its folder ({folder})"
-            ) from error
-        raise _broken(where, "cannot be imported", error) from error
-    except Exception as error:
-        raise _broken(where, "cannot be imported", error) from error
-    for name in class_name.split("."):
-        found = getattr(found, name, None)
-    if not (isinstance(found, type) and issubclass(found, Hooks)):
-        what = f"{module_name} has no class {class_name}" if found is None else f"{class_name} is no lapwing.Hooks"
-        raise ConfigError(what, where=where, remedy="name a class that is derived from lapwing.Hooks")
-    try:
-        return found()
-    except Exception as error:
-        raise _broken(where, "cannot be made", error) from error
-
-
-def _broken(where: str, what: str, error: Exception) -> ConfigError:
-    return ConfigError(f"the hooks {what}: {type(error).__name__}: {error}", where=where, remedy="mend this first")
+    return load_object(use, Hooks, where="hooks.use", what="the hooks")
