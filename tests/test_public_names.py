@@ -7,9 +7,20 @@ import lapwing
 
 
 def test_names() -> None:
-    assert set(lapwing.__all__) == {"Broker", "Client", "Hooks", "LapwingError", "Strategy", "__version__"}
+    names = {"Broker", "Client", "Consumer", "Hooks", "LapwingError", "Publisher", "Strategy", "__version__"}
+    assert set(lapwing.__all__) == names
     for name in lapwing.__all__:
         assert getattr(lapwing, name)
+
+
+def test_names_of_the_client() -> None:
+    """What programs that consume and publish import."""
+    from lapwing import client
+
+    faces = {"AsyncConsumer", "AsyncPublisher", "AsyncRequester", "Client", "Consumer", "Publisher", "Requester"}
+    assert set(client.__all__) == faces | {"ConnectOptions", "Counters", "Delivery", "Message", "Will"}
+    for name in client.__all__:
+        assert getattr(client, name).__doc__
 
 
 def test_version_is_one() -> None:

@@ -22,17 +22,19 @@ from lapwing.errors import LapwingError
 
 if TYPE_CHECKING:
     from lapwing.broker import Broker
-    from lapwing.client import Client
+    from lapwing.client import Client, Consumer, Publisher
     from lapwing.hooks import Hooks
     from lapwing.strategy import Strategy
 
 __version__ = "0.1.0"
-__all__ = ["Broker", "Client", "Hooks", "LapwingError", "Strategy", "__version__"]
+__all__ = ["Broker", "Client", "Consumer", "Hooks", "LapwingError", "Publisher", "Strategy", "__version__"]
 
 _LAZY = {
     "Broker": "lapwing.broker",
     "Client": "lapwing.client",
+    "Consumer": "lapwing.client",
     "Hooks": "lapwing.hooks",
+    "Publisher": "lapwing.client",
     "Strategy": "lapwing.strategy",
 }
 

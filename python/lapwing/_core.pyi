@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import final
+from typing import Any, TypedDict, final
 
 from typing_extensions import Buffer
 
@@ -10,7 +10,9 @@ __all__ = [
     "Authority",
     "Client",
     "CoreError",
+    "Delivery",
     "Fleet",
+    "Link",
     "Node",
     "Sink",
     "Swarm",
@@ -235,6 +237,128 @@ class Client:
         """Says goodbye and closes; does nothing when it is closed."""
     def abort(self) -> None:
         """Closes without a word: the broker sends the will."""
+
+class _LinkSettings(TypedDict):
+    url: str
+    client_id: str
+    version: int
+    clean_start: bool
+    session_expiry_s: int
+    ends_session: bool
+    keep_alive_s: int
+    receive_maximum: int
+    username: str | None
+    password: bytes | None
+    ca: str | os.PathLike[str] | None
+    certificate: str | os.PathLike[str] | None
+    key: str | os.PathLike[str] | None
+    user_properties: list[tuple[str, str]]
+    filters: list[str]
+    qos: int
+    on_receipt: bool
+    high: int
+    low: int
+    high_bytes: int
+    window: int
+    buffer_messages: int
+    buffer_bytes: int
+    report_every: int | None
+    workers: int
+    declaration: str | None
+    connect_timeout_s: float
+    back_off_s: tuple[float, float]
+
+@final
+class Delivery:
+    """A message that a consumer has taken and will acknowledge or refuse. Fields are made when they are read."""
+
+    @property
+    def topic(self) -> str:
+        """Where it was published."""
+    @property
+    def payload(self) -> bytes:
+        """What was published."""
+    @property
+    def qos(self) -> int:
+        """The quality it came with, 0 to 2."""
+    @property
+    def retain(self) -> bool:
+        """It was retained."""
+    @property
+    def dup(self) -> bool:
+        """The broker may have sent it before."""
+    @property
+    def user_properties(self) -> list[tuple[str, str]]:
+        """User properties in order; names may repeat (5.0)."""
+    @property
+    def content_type(self) -> str | None:
+        """What the payload is (5.0)."""
+    @property
+    def response_topic(self) -> str | None:
+        """Where to answer (5.0)."""
+    @property
+    def correlation_data(self) -> bytes | None:
+        """What to answer with (5.0)."""
+    @property
+    def message_expiry_s(self) -> int | None:
+        """Seconds it has left (5.0)."""
+    def user_property(self, name: str) -> str | None:
+        """The first value of the user property ``name``, or ``None`` (5.0)."""
+
+@final
+class Link:
+    """A connection that a thread of its own keeps: bounded buffers both ways, made again when it breaks.
+
+    Codes of its ``CoreError`` are those of ``Client``.
+    """
+
+    def __new__(cls, settings: _LinkSettings) -> Link:
+        """Starts connecting; ``wait_up`` tells how that went."""
+    def wait_up(self, timeout_s: float) -> bool:
+        """Waits until it is connected and subscribed; false when the time is over. Raises what ended it."""
+    def take(self, most: int, timeout_s: float, linger_s: float = 0.0) -> list[Delivery]:
+        """Takes up to ``most`` messages: waits for the first, then up to ``linger_s`` for the others."""
+    def turn(self, finished: Delivery | None, timeout_s: float) -> Delivery | None:
+        """Finishes one message, if given, and takes the next; ``None`` when none came in time."""
+    def is_dry(self) -> bool:
+        """True once nothing waits and nothing more will come; raises what ended the connection."""
+    def finish(self, deliveries: Sequence[Delivery]) -> None:
+        """Says that the work on them is done: they are acknowledged."""
+    def refuse(self, deliveries: Sequence[Delivery], reason: int, words: str) -> None:
+        """Refuses them with a reason code of 0x80 and above and words for people."""
+    def leave(self, deliveries: Sequence[Delivery]) -> None:
+        """Leaves them unanswered: they come again."""
+    def publish(
+        self,
+        topic: str,
+        payload: bytes,
+        qos: int = 0,
+        retain: bool = False,
+        *,
+        user_properties: Sequence[tuple[str, str]] = ...,
+        content_type: str | None = None,
+        response_topic: str | None = None,
+        correlation_data: bytes | None = None,
+        message_expiry_s: int | None = None,
+        timeout_s: float = 0.0,
+    ) -> bool:
+        """Hands a message over; false when there was no room in time."""
+    def flush(self, timeout_s: float) -> bool:
+        """Waits until everything published is answered; false when the time is over. Raises for what was refused."""
+    def declare(self, declaration: str) -> None:
+        """Declares what this consumer is: a JSON object, as a report."""
+    def drain(self) -> None:
+        """Takes in no more; what waits can still be taken."""
+    def close(self, timeout_s: float) -> bool:
+        """Sends and waits for answers, says goodbye and closes; true when everything was answered."""
+    def abort(self) -> None:
+        """Closes without a word."""
+    def counters(self) -> dict[str, Any]:
+        """How things stand, and what was counted."""
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when there is news; then call ``heard``."""
+    def heard(self) -> None:
+        """The next news makes the descriptor readable again."""
 
 @final
 class Swarm:

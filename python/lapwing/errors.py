@@ -8,6 +8,7 @@
     │   ├── AddressInUseError       1: another process listens there
     │   └── DataFolderError         1: the data folder cannot be used, or its log is damaged
     ├── ConnectError                3: nobody answers there, or the broker refused the connection
+    ├── BufferFullError             1: more waits for the broker than may; nothing was taken
     ├── TimedOutError               4: what was waited for did not come in time
     ├── StreamError                 1: a stream could not be read
     │   ├── StreamUnknownError      1: no such stream, or no such partition
@@ -100,6 +101,10 @@ class ConnectError(LapwingError):
     """Nobody answers at that URL, or the broker refused the connection."""
 
     exit_code = 3
+
+
+class BufferFullError(LapwingError):
+    """More waits for the broker than may; the message was not taken."""
 
 
 class TimedOutError(LapwingError):

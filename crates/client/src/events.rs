@@ -1,6 +1,6 @@
 //! What a client's protocol tells its caller.
 
-use lapwing_codec::{Publish, ReasonCode};
+use lapwing_codec::{PacketId, Publish, ReasonCode, UserPropertiesBuf};
 
 /// What the broker said in CONNACK that a caller may want to know.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,18 @@ pub trait Events {
     /// A message came. Repeats of a QoS 2 message are not shown.
     fn message(&mut self, _publish: &Publish<'_>) -> Answer {
         Answer::Now
+    }
+    /// No further packet is to be looked at for now.
+    fn is_full(&self) -> bool {
+        false
+    }
+    /// A QoS 2 message that was shown came again: `Answer::Later` if its own answer is still to come.
+    fn repeated(&mut self, _id: PacketId) -> Answer {
+        Answer::Now
+    }
+    /// A QoS 2 message is about to be completed: what its PUBCOMP says besides (5.0).
+    fn completing(&mut self) -> UserPropertiesBuf {
+        UserPropertiesBuf::new()
     }
     /// The broker's last answer to a QoS 1 or 2 publish.
     fn acknowledged(&mut self, _token: u64, _reason: ReasonCode) {}

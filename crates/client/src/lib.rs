@@ -6,6 +6,7 @@
 //!   socket, no clock and no thread; `now_ms` is an argument. The swarm drives tens of thousands of them.
 //! - [`BlockingClient`] drives one of them over TCP or TLS, and WebSocket over either: for commands, scripts and tests.
 //!   Over TLS the broker's certificate is checked, its name too; nothing turns that off.
+//! - [`Link`] keeps one on a thread of its own, for consumers and publishers: bounded buffers, reconnection, reports.
 //! - QoS 1 and 2 publishes never exceed the window: the smaller of our wish and the broker's Receive Maximum.
 //! - A session outlives its connection: what the broker has not answered goes again after a reconnection, in the first
 //!   order, with DUP if the broker still has the session, before anything new.
@@ -20,6 +21,7 @@ mod events;
 mod inbox;
 mod inflight;
 mod keep_alive;
+mod link;
 mod message;
 mod options;
 mod protocol;
@@ -31,6 +33,10 @@ pub use address::{Address, PORT, Scheme};
 pub use blocking::BlockingClient;
 pub use error::ClientError;
 pub use events::{Answer, Connected, Events};
+pub use link::{
+    Acknowledge, Bell, Counters, Filters, Link, LinkOptions, Marks, Phase, Publication, Refusal, Reports, SendLimits,
+    Taken,
+};
 pub use message::Message;
 pub use options::{LastWill, Options};
 pub use protocol::{Protocol, SendError, State};

@@ -41,6 +41,8 @@ pub struct Options {
     pub password: Option<Vec<u8>>,
     /// Last will, if any.
     pub will: Option<LastWill>,
+    /// User properties of CONNECT (5.0 only).
+    pub user_properties: Vec<(String, String)>,
     /// Whom to trust, and how to show itself, where the address asks for TLS.
     pub tls: TlsOptions,
 }
@@ -58,6 +60,7 @@ impl Default for Options {
             username: None,
             password: None,
             will: None,
+            user_properties: Vec::new(),
             tls: TlsOptions::default(),
         }
     }

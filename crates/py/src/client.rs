@@ -267,7 +267,7 @@ fn retain_handling_of(py: Python<'_>, number: u8) -> PyResult<RetainHandling> {
     }
 }
 
-fn invalid(py: Python<'_>, key: &str, value: impl std::fmt::Display, remedy: &str) -> PyErr {
+pub(crate) fn invalid(py: Python<'_>, key: &str, value: impl std::fmt::Display, remedy: &str) -> PyErr {
     core_error(py, "invalid", &format!("{key} = {value}"), &format!("{key} is {remedy}."), &[])
 }
 
@@ -276,7 +276,7 @@ pub(crate) fn seconds(timeout_s: f64) -> Duration {
     Duration::try_from_secs_f64(timeout_s.max(0.0)).unwrap_or(Duration::from_secs(366 * 86_400))
 }
 
-fn client_error(py: Python<'_>, error: &ClientError) -> PyErr {
+pub(crate) fn client_error(py: Python<'_>, error: &ClientError) -> PyErr {
     let (code, remedy, reason) = match error {
         ClientError::Unreachable { .. } => ("unreachable", "Check the address, and that a broker runs there.", None),
         ClientError::Tls(_) => (

@@ -10,9 +10,12 @@
 mod access;
 mod client;
 mod core_error;
+mod delivery;
 mod dispatch;
 mod fleet;
 mod hooks;
+mod link;
+mod link_settings;
 mod node;
 mod strategy;
 mod swarm;
@@ -31,6 +34,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<node::Node>()?;
     module.add_class::<access::Authority>()?;
     module.add_class::<client::Client>()?;
+    module.add_class::<link::Link>()?;
+    module.add_class::<delivery::Delivery>()?;
     module.add_class::<swarm::Swarm>()?;
     module.add_class::<swarm::Sink>()?;
     module.add_class::<fleet::Fleet>()?;

@@ -6,11 +6,12 @@ use crate::events::{Answer, Connected, Events};
 use crate::inflight::{Again, Stage};
 use crate::received::Received;
 use lapwing_codec as codec;
-use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode};
+use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode, ReasonProperties};
 
 impl Protocol {
     /// Takes bytes from the broker: handles every whole packet, appends answers to `out`, returns how many
     /// bytes were used up. The caller brings the rest again, with more behind it.
+    /// Ends early when `events` is full.
     ///
     /// # Errors
     /// The connection is over: `Refused`, `Disconnected`, or `Protocol` when the broker broke the rules.
@@ -27,6 +28,9 @@ impl Protocol {
                 self.state = State::Disconnected;
                 return Err(error);
             }
+            if events.is_full() {
+                break;
+            }
         }
         Ok(used)
     }
@@ -42,7 +46,7 @@ impl Protocol {
             (State::Connected, Packet::Publish(publish)) => self.on_publish(publish, out, events),
             (State::Connected, Packet::PubAck(ack)) => self.on_last_answer(Stage::PubAck, ack, out, events),
             (State::Connected, Packet::PubRec(ack)) => self.on_pubrec(ack, out, events),
-            (State::Connected, Packet::PubRel(ack)) => self.on_pubrel(ack, out),
+            (State::Connected, Packet::PubRel(ack)) => self.on_pubrel(ack, out, events),
             (State::Connected, Packet::PubComp(ack)) => self.on_last_answer(Stage::PubComp, ack, out, events),
             (State::Connected, Packet::SubAck(ack)) => {
                 let token = self.finish(Stage::SubAck, ack.packet_id, "SUBACK for a SUBSCRIBE never sent")?;
@@ -132,17 +136,24 @@ impl Protocol {
             return Ok(());
         };
         let is_new = publish.qos != QoS::ExactlyOnce || self.received.insert(id);
-        let answer = if is_new { events.message(publish) } else { Answer::Now };
+        let answer = if is_new { events.message(publish) } else { events.repeated(id) };
         if answer == Answer::Now {
             self.acknowledge(id, publish.qos, out)?;
         }
         Ok(())
     }
 
-    fn on_pubrel(&mut self, ack: &Ack<'_>, out: &mut Vec<u8>) -> Result<(), ClientError> {
+    fn on_pubrel(
+        &mut self,
+        ack: &Ack<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
         let known = self.received.remove(ack.packet_id) || !self.version.has_properties();
         let reason = if known { ReasonCode::Success } else { ReasonCode::PacketIdentifierNotFound };
-        Packet::PubComp(Ack::new(ack.packet_id, reason)).encode(self.version, out)?;
+        let user = events.completing();
+        let properties = ReasonProperties { reason_string: None, user: user.as_ref() };
+        self.explain(Packet::PubComp, Ack { packet_id: ack.packet_id, reason, properties }, out)?;
         Ok(())
     }
 

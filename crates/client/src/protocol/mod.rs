@@ -4,6 +4,7 @@
 //! an answer nobody asked for is the peer's protocol error. The session outlives its connection: after
 //! `Protocol::lost` and a new `Protocol::connect` the unanswered messages go again.
 
+mod answers;
 mod incoming;
 
 use crate::error::ClientError;
@@ -12,9 +13,9 @@ use crate::keep_alive::KeepAlive;
 use crate::options::Options;
 use crate::received::Received;
 use lapwing_codec::{
-    Ack, Connect, ConnectProperties, Disconnect, DisconnectProperties, EncodeError, Limits, Packet, PacketId, Publish,
-    QoS, ReasonCode, Subscribe, SubscribeFilters, SubscribeProperties, SubscriptionId, Unsubscribe, UnsubscribeFilters,
-    Version, Will, WillProperties,
+    Connect, ConnectProperties, Disconnect, DisconnectProperties, EncodeError, Limits, Packet, PacketId, Publish, QoS,
+    ReasonCode, Subscribe, SubscribeFilters, SubscribeProperties, SubscriptionId, Unsubscribe, UnsubscribeFilters,
+    UserPropertiesBuf, Version, Will, WillProperties,
 };
 
 /// Where a connection stands.
@@ -122,7 +123,10 @@ impl Protocol {
             retain: will.retain,
             properties: WillProperties { delay_s: will.delay_s, ..Default::default() },
         });
+        let mut user = UserPropertiesBuf::new();
+        options.user_properties.iter().try_for_each(|(name, value)| user.push(name, value))?;
         let properties = ConnectProperties {
+            user: user.as_ref(),
             session_expiry_s: options.session_expiry_s,
             receive_max: options.receive_maximum.max(1),
             packet_bytes_max: Some(options.packet_bytes_max),
@@ -258,18 +262,6 @@ impl Protocol {
         })
     }
 
-    /// Acknowledges a message that was answered with `Answer::Later` on this connection.
-    ///
-    /// # Errors
-    /// None in practice; an acknowledgement is always writable.
-    pub fn acknowledge(&mut self, id: PacketId, qos: QoS, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        match qos {
-            QoS::AtMostOnce => Ok(()),
-            QoS::AtLeastOnce => Packet::PubAck(Ack::success(id)).encode(self.version, out),
-            QoS::ExactlyOnce => Packet::PubRec(Ack::success(id)).encode(self.version, out),
-        }
-    }
-
     /// Appends DISCONNECT; the connection is over. `reason` `DisconnectWithWill` (5.0) lets the will go out;
     /// `session_expiry_s` (5.0) replaces the session expiry that CONNECT asked for.
     ///
@@ -305,6 +297,11 @@ impl Protocol {
     #[inline]
     pub fn wrote(&mut self, now_ms: u64) {
         self.keep_alive.wrote(now_ms);
+    }
+
+    /// Nothing is read at present, by the caller's wish: a ping that stays unanswered says nothing about the broker.
+    pub fn excuse_ping(&mut self) {
+        self.keep_alive.answered();
     }
 
     /// When `tick` wants to be called next, in the clock of `now_ms`; `None` without keep alive.

@@ -10,6 +10,7 @@ use crate::tls_options::TlsOptions;
 use carrier::Carrier;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 use websocket::WebSocketStream;
 
@@ -88,6 +89,10 @@ impl Wire {
     /// Reads what is there, or waits for it; false when the deadline came first.
     pub fn fill(&mut self, deadline: Instant) -> Result<bool, ClientError> {
         limit(self.tcp(), deadline).map_err(ClientError::Lost)?;
+        self.read_once()
+    }
+
+    fn read_once(&mut self) -> Result<bool, ClientError> {
         let read = match &mut self.stream {
             Stream::Bytes(carrier) => read_bytes(carrier, &mut self.input),
             Stream::Messages(socket) => socket.read(&mut self.input),
@@ -98,6 +103,39 @@ impl Wire {
             Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => Ok(false),
             Err(error) => Err(tls::lost(error)),
         }
+    }
+
+    /// From now on reads and writes never wait: `read_now` and `write_now` are for a thread that polls `fd`.
+    pub fn unblock(&mut self) -> Result<(), ClientError> {
+        self.tcp().set_nonblocking(true).map_err(ClientError::Lost)
+    }
+
+    /// Undoes `unblock`.
+    pub fn block(&mut self) -> Result<(), ClientError> {
+        self.tcp().set_nonblocking(false).map_err(ClientError::Lost)
+    }
+
+    /// What to poll.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.tcp().as_fd()
+    }
+
+    /// Reads what is there, at most 64 KiB; false when that was nothing. After `unblock`.
+    pub fn read_now(&mut self) -> Result<bool, ClientError> {
+        self.read_once()
+    }
+
+    /// Writes what the socket takes. After `unblock`.
+    pub fn write_now(&mut self) -> Result<(), ClientError> {
+        while self.is_unsent() {
+            match self.write_once() {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_timeout(&error) => return Ok(()),
+                Err(error) => return Err(tls::lost(error)),
+            }
+        }
+        Ok(())
     }
 
     /// One write, and the flush of what a layer below holds.

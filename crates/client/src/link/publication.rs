@@ -1,0 +1,106 @@
+//! A message that waits for the broker, on its own: owns what the packet will borrow.
+
+use crate::error::ClientError;
+use lapwing_codec::topic::validate_topic_name;
+use lapwing_codec::{Limits, Publish, PublishProperties, QoS, UserPropertiesBuf, Version};
+
+/// What one costs besides its topic and payload.
+const OVERHEAD_BYTES: usize = 64;
+
+/// One message to be published.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Publication {
+    /// Where to.
+    pub topic: String,
+    /// What.
+    pub payload: Vec<u8>,
+    /// The quality.
+    pub qos: QoS,
+    /// The broker keeps it for later subscribers.
+    pub retain: bool,
+    /// User properties (5.0).
+    pub user: UserPropertiesBuf,
+    /// Content type (5.0).
+    pub content_type: Option<String>,
+    /// Where to answer (5.0).
+    pub response_topic: Option<String>,
+    /// What to answer with (5.0).
+    pub correlation_data: Option<Vec<u8>>,
+    /// Seconds after which nobody gets it any more (5.0).
+    pub message_expiry_s: Option<u32>,
+}
+
+impl Publication {
+    /// Bytes that it counts for in the bounds of a link.
+    pub fn cost(&self) -> usize {
+        OVERHEAD_BYTES + self.topic.len() + self.payload.len()
+    }
+
+    /// Whether `version` can say it.
+    ///
+    /// # Errors
+    /// `Invalid`: a topic that cannot be published to, a property in 3.1.1, a text too long.
+    pub fn check(&self, version: Version) -> Result<(), ClientError> {
+        for topic in std::iter::once(&self.topic).chain(&self.response_topic) {
+            validate_topic_name(topic, &Limits::PROTOCOL)
+                .map_err(|error| ClientError::Invalid(format!("topic {topic:?}: {error}")))?;
+        }
+        let properties = self.properties();
+        if !version.has_properties() && !properties.is_empty() {
+            let topic = &self.topic;
+            return Err(ClientError::Invalid(format!("topic {topic:?}: MQTT 3.1.1 has no properties")));
+        }
+        let texts = [&self.content_type, &self.response_topic].into_iter().flatten().map(String::len);
+        let longest = texts.chain(self.correlation_data.iter().map(Vec::len)).max().unwrap_or(0);
+        if longest > usize::from(u16::MAX) {
+            return Err(ClientError::Invalid(format!("topic {:?}: a property has more than 65,535 bytes", self.topic)));
+        }
+        Ok(())
+    }
+
+    /// The packet.
+    pub(crate) fn packet(&self) -> Publish<'_> {
+        Publish {
+            dup: false,
+            qos: self.qos,
+            retain: self.retain,
+            topic: &self.topic,
+            packet_id: None,
+            properties: self.properties(),
+            payload: &self.payload,
+        }
+    }
+
+    fn properties(&self) -> PublishProperties<'_> {
+        PublishProperties {
+            user: self.user.as_ref(),
+            content_type: self.content_type.as_deref(),
+            response_topic: self.response_topic.as_deref(),
+            correlation_data: self.correlation_data.as_deref(),
+            message_expiry_s: self.message_expiry_s,
+            ..PublishProperties::EMPTY
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is what cannot be published refused before it is taken, with its topic in the message?
+    #[test]
+    fn checked() {
+        let good = Publication { topic: "a/b".to_owned(), ..Publication::default() };
+        assert!(good.check(Version::V5).is_ok() && good.check(Version::V311).is_ok());
+        let expiring = Publication { message_expiry_s: Some(1), ..good.clone() };
+        assert!(expiring.check(Version::V5).is_ok());
+        let wild = Publication { topic: "a/#".to_owned(), ..good.clone() };
+        let answered = Publication { response_topic: Some("b/+".to_owned()), ..good };
+        for (wrong, version, named) in
+            [(expiring, Version::V311, "a/b"), (wild, Version::V5, "a/#"), (answered, Version::V5, "b/+")]
+        {
+            let error = wrong.check(version).expect_err("refused").to_string();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+}

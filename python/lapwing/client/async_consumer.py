@@ -1,0 +1,211 @@
+"""The consumer for asyncio."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from types import TracebackType
+from typing import Literal, Self, Unpack
+
+from lapwing.client.counters import Counters
+from lapwing.client.failures import core_failures
+from lapwing.client.intake import Delivery, Intake
+from lapwing.client.news import News
+from lapwing.client.options import ConnectOptions
+from lapwing.errors import TimedOutError
+
+
+class AsyncConsumer:
+    """`Consumer` for one event loop: the same arguments and promises; ``workers`` are tasks of ``run``.
+
+    Used with ``async with``; errors are those of `Consumer`.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        filters: str | Sequence[str],
+        *,
+        group: str | None = None,
+        qos: int = 1,
+        workers: int = 1,
+        ack: Literal["processed", "received"] = "processed",
+        on_error: Literal["refuse", "stop"] = "refuse",
+        high: int = 1000,
+        low: int | None = None,
+        high_bytes: int = 64 << 20,
+        batch: int | None = None,
+        probe_ms: int | None = None,
+        report: bool = True,
+        report_every: int = 1,
+        **connect: Unpack[ConnectOptions],
+    ) -> None:
+        self._intake = Intake(
+            url,
+            filters,
+            group=group,
+            qos=qos,
+            workers=workers,
+            ack=ack,
+            on_error=on_error,
+            high=high,
+            low=low,
+            high_bytes=high_bytes,
+            batch=batch,
+            probe_ms=probe_ms,
+            report=report,
+            report_every=report_every,
+            connect=connect,
+        )
+        self.client_id = self._intake.plan.client_id
+        self._news: News | None = None
+        self._in_hand: list[Delivery] = []
+        self._runs = 0
+
+    async def connect(self) -> Self:
+        """Connects and subscribes; a consumer that has connected stays as it is."""
+        if not self._intake.is_open:
+            self._news = await self._intake.open_async()
+        return self
+
+    @property
+    def counters(self) -> Counters:
+        """What was counted, and how things stand."""
+        return self._intake.counters()
+
+    def __aiter__(self) -> AsyncIterator[Delivery]:
+        return self.messages()
+
+    async def messages(self, timeout_s: float | None = None) -> AsyncIterator[Delivery]:
+        """Messages as they come; see `Consumer.messages`."""
+        await self.connect()
+        while (message := await self._next(timeout_s)) is not None:
+            self._in_hand.append(message)
+            yield message
+            self._finish([message])
+
+    async def batches(
+        self,
+        max: int | None = None,  # noqa: A002 (the word for it)
+        wait_ms: float = 50.0,
+        timeout_s: float | None = None,
+    ) -> AsyncIterator[list[Delivery]]:
+        """Messages by the batch; see `Consumer.batches`."""
+        size = self._intake.batch_of(max)
+        await self.connect()
+        while (first := await self._next(timeout_s)) is not None:
+            batch = [first]
+            await self._fill(batch, size, wait_ms / 1000)
+            self._in_hand += batch
+            yield batch
+            self._finish(batch)
+
+    async def run(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
+        """Awaits ``handler`` for each message, in ``workers`` tasks, until ``close``; see `Consumer.run`."""
+        await self.connect()
+        self._runs += 1
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self._intake.workers):
+                    group.create_task(self._work(handler))
+        except* Exception as failures:
+            # As the handler raised it: that others were cancelled for it says nothing.
+            raise failures.exceptions[0] from None
+        finally:
+            self._runs -= 1
+            self._wake()
+
+    async def refuse(self, message: Delivery, reason: str = "", code: int = 0x80) -> None:
+        """See `Consumer.refuse`."""
+        self._intake.refuse([message], reason, code)
+
+    async def reply(self, message: Delivery, payload: bytes | str, *, qos: int = 1) -> None:
+        """See `Consumer.reply`."""
+        topic, correlation_data = self._intake.reply_arguments(message)
+        data = payload.encode() if isinstance(payload, str) else payload
+        patience_s = self._intake.plan.timeout_s
+        until = asyncio.get_running_loop().time() + patience_s
+        with core_failures(f"reply to {topic!r}"):
+            while not self._intake.connected().publish(topic, data, qos, correlation_data=correlation_data):
+                if not await self._hear(until - asyncio.get_running_loop().time()):
+                    what = f"no room for a reply within {patience_s:g} s"
+                    raise TimedOutError(what, where=topic, remedy="look at the broker")
+
+    async def close(self, timeout_s: float | None = None) -> None:
+        """Takes in no more, lets ``run`` finish what is here, acknowledges, says goodbye; see `Consumer.close`."""
+        if not self._intake.is_open:
+            return
+        patience_s = self._intake.plan.timeout_s if timeout_s is None else timeout_s
+        self._intake.connected().drain()
+        until = asyncio.get_running_loop().time() + patience_s
+        while self._runs and await self._hear(until - asyncio.get_running_loop().time()):
+            pass
+        self._finish(list(self._in_hand))
+        await self._say_goodbye(patience_s)
+
+    def abort(self) -> None:
+        """Closes without a word, as a crash would."""
+        if self._news is not None:
+            self._news.close()
+        self._intake.abort()
+
+    async def __aenter__(self) -> Self:
+        return await self.connect()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            await self.close()
+            return
+        if self._intake.is_open:
+            self._intake.connected().leave(self._in_hand)
+            await self._say_goodbye(self._intake.plan.timeout_s)
+
+    async def _say_goodbye(self, timeout_s: float) -> None:
+        if self._news is not None:
+            self._news.close()
+        await asyncio.to_thread(self._intake.say_goodbye, timeout_s)
+
+    async def _work(self, handler: Callable[[Delivery], Awaitable[object]]) -> None:
+        link = self._intake.connected()
+        while (message := await self._next(None)) is not None:
+            try:
+                await handler(message)
+                link.finish([message])
+            except Exception as error:
+                self._intake.failed([message], error)
+                if self._intake.stops_on_error:
+                    raise
+            except BaseException:
+                link.leave([message])
+                raise
+
+    async def _next(self, timeout_s: float | None) -> Delivery | None:
+        link = self._intake.connected()
+        with core_failures(self._intake.plan.url):
+            while (message := link.turn(None, 0.0)) is None:
+                if link.is_dry() or not await self._hear(timeout_s):
+                    return None
+        return message
+
+    async def _fill(self, batch: list[Delivery], size: int, wait_s: float) -> None:
+        link = self._intake.connected()
+        until = asyncio.get_running_loop().time() + wait_s
+        while len(batch) < size:
+            batch += link.take(size - len(batch), 0.0)
+            left_s = until - asyncio.get_running_loop().time()
+            if len(batch) < size and (left_s <= 0 or not await self._hear(left_s)):
+                return
+
+    def _finish(self, deliveries: list[Delivery]) -> None:
+        self._intake.connected().finish(deliveries)
+        done = set(map(id, deliveries))
+        self._in_hand = [message for message in self._in_hand if id(message) not in done]
+
+    async def _hear(self, timeout_s: float | None) -> bool:
+        return self._news is not None and await self._news.wait(timeout_s)
+
+    def _wake(self) -> None:
+        if self._news is not None:
+            self._news.wake()

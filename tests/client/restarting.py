@@ -1,0 +1,41 @@
+"""A broker process on one port, which can be killed and started again with what it has on disk."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from pathlib import Path
+
+from commands import Running
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class RestartingBroker:
+    """`lapwing broker` with one data folder and one port for its whole life."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.port = free_port()
+        self.http_port = free_port()
+        self.url = f"tcp://127.0.0.1:{self.port}"
+        self.http = f"http://127.0.0.1:{self.http_port}"
+        self._arguments = ("--data", str(folder / "data"), "--set", "broker.pin=false", "--json", *arguments)
+        self._running: Running | None = None
+
+    def start(self) -> None:
+        """Returns when it is ready."""
+        listen = ("--listen", self.url, "--http", f"127.0.0.1:{self.http_port}")
+        self._running = Running("broker", *listen, *self._arguments)
+        while '"ready"' not in self._running.line():
+            pass
+
+    def kill(self) -> None:
+        """As a crash."""
+        if self._running:
+            self._running.end(signal.SIGKILL)
+            self._running = None
