@@ -10,7 +10,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from lapwing.contracts.clocks import CLOCKS, ROUTES
+from lapwing.contracts.decode_late import REASONS as LATE_REASONS
 from lapwing.contracts.fields import Field, Record
+from lapwing.contracts.late import DEAD_LETTER, MISS, property_name
+from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
 from lapwing.contracts.reading import READING
 from lapwing.contracts.rules import REASONS
 from lapwing.contracts.tables import KEYS, TABLES
@@ -29,6 +32,12 @@ contract's version; absent means 1. `serial` starts at 0 on each `boot` and rise
 counted from it. `rsrp_dbm` of -200 means unknown: the reading stays, its value becomes null."""
 REASONS_WORDS = """\
 A payload that breaks the contract goes to `quarantine` with the first of these that holds, in this order."""
+LATE_WORDS = """\
+What the job `deadlines` reads. A message with the user property `lapwing-reason` is a dead letter, and has all four
+properties; of a name that is there twice the last one counts, which is the broker's. Any other message is a miss, one
+JSON object in UTF-8; members that are not listed are ignored."""
+LATE_REASONS_WORDS = """\
+What is neither goes to `quarantine`, with the columns above and one of these reasons:"""
 CLOCKS_WORDS = "Each record keeps them apart. A route is a pair of them; its latency is end less start."
 WORDS = {
     "readings": "Every valid reading, once, whatever MQTT repeated.",
@@ -36,6 +45,8 @@ WORDS = {
     "quality": "What arrived and what did not, from serials. A row is complete: it replaces the one before.",
     "latency": "Per minute and route the histogram and its percentiles.",
     "coverage": "Radio coverage per quarter of an hour and map tile; a null key is a key like any other.",
+    "misses": "Deadlines missed per minute, group, lane and member. A row is complete: it replaces the one before.",
+    "dead_letters": "Dead letters per minute, group and reason. A row is complete: it replaces the one before.",
     "seen": "The job's memory: which serials have arrived. Written last, so what stands here stands everywhere.",
 }
 
@@ -52,12 +63,18 @@ def reference() -> str:
         _rows(("clock", "column", "meaning"), ((f"`{c.name}`", f"`{c.column}`", c.meaning) for c in CLOCKS)),
         "Routes: " + ", ".join(f"`{route.name}`" for route in ROUTES) + ".",
         *map(_table, TABLES.values()),
+        f"## Misses and dead letters (version {MISS.version})\n\n{LATE_WORDS}",
+        _rows(("member of a miss", "type", "unit", "range", "meaning"), map(_member, MISS)),
+        _rows(("property of a dead letter", "type", "unit", "range", "meaning"), map(_property, DEAD_LETTER)),
+        LATE_REASONS_WORDS,
+        _rows(("reason", "when"), ((f"`{name}`", meaning) for name, meaning in LATE_REASONS.items())),
+        *(_table(record) for name, record in LATE_TABLES.items() if name not in TABLES),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 def _table(record: Record) -> str:
-    keys = KEYS.get(record.name)
+    keys = KEYS.get(record.name) or LATE_KEYS.get(record.name)
     written = f"Key: {', '.join(f'`{key}`' for key in keys)}." if keys else "Rows are appended."
     if record.name == "seen":
         written += ' Rows are appended; the masks of one key are joined by "or".'
@@ -68,6 +85,11 @@ def _table(record: Record) -> str:
 def _member(field: Field) -> tuple[str, str, str, str, str]:
     name = f"`{field.name}`" + ("" if field.nullable else " (required)")
     return name, _JSON.get(field.kind, field.kind), field.unit, _range(field), field.meaning
+
+
+def _property(field: Field) -> tuple[str, str, str, str, str]:
+    _, kind, unit, bounds, meaning = _member(field)
+    return f"`{property_name(field)}`", kind, unit, bounds, meaning
 
 
 def _column(field: Field) -> tuple[str, str, str, str]:

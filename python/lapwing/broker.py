@@ -236,6 +236,31 @@ class Broker:
         streams: list[dict[str, Any]] = json.loads(self._running().streams_json())["streams"]
         return streams
 
+    def groups(self) -> list[dict[str, Any]]:
+        """Every consumer group as it is now, as ``GET /v1/groups`` gives them."""
+        groups: list[dict[str, Any]] = json.loads(self._running().groups_json())["groups"]
+        return groups
+
+    def put_group(self, name: str, group: GroupLike) -> None:
+        """Replaces the settings under a share name or pattern, or adds some; groups there are go on with them.
+
+        Raises:
+            ConfigError: a key or value is wrong; every one is named.
+        """
+        # Imported only where it is needed: a broker without groups starts without it.
+        from lapwing.config.one_group import group_json, parse_group
+
+        checked = group if isinstance(group, GroupConfig) else parse_group(name, group, "put_group")
+        with _core_errors():
+            self._running().put_group(name, group_json(checked))
+
+    def remove_group(self, name: str) -> bool:
+        """Takes the settings under a share name or pattern away; False when there were none.
+
+        Durable groups that they declared end, with what waits in them.
+        """
+        return self._running().remove_group(name)
+
     def metrics_text(self) -> str:
         """Counters in Prometheus' text format."""
         return self._running().metrics_text()

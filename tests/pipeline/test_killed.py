@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import test_deadlines_job as deadlines
 from served_stream import ServedStream
 from test_coverage_job import POINTS, check, rows, send
 
@@ -17,8 +18,8 @@ SCRIPT = Path(__file__).with_name("killed_job.py")
 RANDOM_KILLS = 10
 
 
-def job(stream: ServedStream, out: Path, point: str, seconds: float = 0.0) -> int:
-    command = [sys.executable, str(SCRIPT), stream.url, str(out), point, str(seconds)]
+def job(stream: ServedStream, out: Path, point: str, seconds: float = 0.0, name: str = "coverage") -> int:
+    command = [sys.executable, str(SCRIPT), stream.url, str(out), point, str(seconds), name]
     ended = subprocess.run(command, timeout=240, capture_output=True, text=True, check=False)
     assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
     return ended.returncode
@@ -36,6 +37,20 @@ def test_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) 
             shutil.rmtree(tmp_path / "checkpoint")
     assert job(stream, tmp_path, "never") == 0
     check(tmp_path, sent)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_deadlines_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) -> None:
+    sent = 0
+    for number, point in enumerate(deadlines.POINTS):
+        deadlines.send(stream, sent, 15)
+        sent += 15
+        assert job(stream, tmp_path, point, name="deadlines") == -signal.SIGKILL
+        if number % 2:
+            shutil.rmtree(tmp_path / "checkpoint")
+    assert job(stream, tmp_path, "never", name="deadlines") == 0
+    deadlines.check(tmp_path, sent)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User
 from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
+    from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
     from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
 
 app = typer.Typer(help="Run Spark jobs over a stream.", no_args_is_help=True)
@@ -38,6 +39,7 @@ def list_() -> None:
         " --trigger available-now",
         "lapwing pipeline run coverage --source http://edge:8080 --out out --conf spark.driver.memory=6g"
         " --conf lapwing.on_trimmed=skip",
+        "lapwing pipeline run deadlines --source http://127.0.0.1:8080/v1/streams/late --out out",
         "lapwing pipeline run coverage --source https://broker.example:8443 --out out --token-file token --ca ca.pem",
     )
 )
@@ -47,9 +49,9 @@ def run(
         str,
         typer.Option(metavar="URL", help="The stream: http://HOST:PORT/v1/streams/NAME; without a path, readings."),
     ],
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Gets tables/NAME, pictures and report.html.")],
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Gets tables/NAME and pictures.")],
     checkpoint: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Spark's checkpoint; else OUT/checkpoint.")
+        Path | None, typer.Option(metavar="DIR", help="Spark's checkpoint; else one below OUT.")
     ] = None,
     trigger: Annotated[
         str, typer.Option(metavar="available-now|SECONDS", help="What is there now, or a batch every so often.")
@@ -77,11 +79,9 @@ def run(
     who = {"token_file": token_file, "user": user, "password_file": password_file, "ca": ca}
     every = _trigger(trigger)
     settings = {f"lapwing.{name}": value for name, value in who.items() if value} | _conf(conf)
-    from lapwing.pipeline.jobs.coverage import run_coverage
-
     told = _tell_json if json else _tell
     with _interrupts() as stopped:
-        result = run_coverage(
+        result = _runner(job)(
             source,
             out,
             checkpoint=checkpoint,
@@ -92,6 +92,16 @@ def run(
             until=lambda running: running.wait(stopped),
         )
     _finish(result, out, json=json)
+
+
+def _runner(job: str) -> Callable[..., JobResult | LateResult]:
+    if job == "deadlines":
+        from lapwing.pipeline.jobs.deadlines import run_deadlines
+
+        return run_deadlines
+    from lapwing.pipeline.jobs.coverage import run_coverage
+
+    return run_coverage
 
 
 @contextmanager
@@ -137,21 +147,18 @@ def _conf(pairs: list[str]) -> dict[str, str]:
     return settings
 
 
-def _tell(done: BatchProgress) -> None:
-    parts = [f"{done.readings:,} readings"]
-    counts = {"repeated": done.repeated, "lost": done.lost, "quarantined": done.quarantined, "trimmed": done.trimmed}
-    parts += [f"{count:,} {name}" for name, count in counts.items() if count]
+def _tell(done: BatchProgress | LateProgress) -> None:
     rate = done.rows / done.seconds if done.seconds else 0
-    typer.echo(f"batch {done.batch}: {', '.join(parts)} in {done.seconds:.1f} s ({rate:,.0f} messages/s)", err=True)
+    typer.echo(f"batch {done.batch}: {done.told()} in {done.seconds:.1f} s ({rate:,.0f} messages/s)", err=True)
 
 
-def _tell_json(done: BatchProgress) -> None:
+def _tell_json(done: BatchProgress | LateProgress) -> None:
     from dataclasses import asdict
 
     echo_json(asdict(done))
 
 
-def _finish(result: JobResult, out: Path, *, json: bool) -> None:
+def _finish(result: JobResult | LateResult, out: Path, *, json: bool) -> None:
     if json:
         from dataclasses import asdict
 

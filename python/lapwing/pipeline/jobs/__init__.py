@@ -9,4 +9,5 @@ from collections.abc import Mapping
 
 JOBS: Mapping[str, str] = {
     "coverage": "readings, quarantine, quality, latency, coverage: tables, pictures and a report",
+    "deadlines": "misses, dead_letters, quarantine: tables and a picture",
 }

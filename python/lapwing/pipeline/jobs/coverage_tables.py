@@ -7,9 +7,8 @@ look like repeats, and starve the tables that had not been written yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,24 +18,14 @@ from lapwing.contracts.tables import KEYS, TABLES
 from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
 from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
+from lapwing.pipeline.jobs.stream_job import Begun, Hook
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
 from lapwing.pipeline.transforms.repeats import joined_marks
 
-Hook = Callable[[str], None]
-"""Called with a table's name right after its commit; tests kill the job there."""
-
 _SIDE_BY_SIDE = 3
 _SEEN_FILES_MAX = 32
 """``seen`` is appended to: its rows for one block are joined by "or". So many files, and they are made one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """Where the tables stand: all are done up to ``start``, some up to ``until`` already."""
-
-    start: Mapping[int, int]
-    until: Mapping[int, int]
 
 
 class CoverageTables:
@@ -82,11 +71,11 @@ class CoverageTables:
         """How many rows each table has; ``seen`` is the job's own."""
         return {name: sink.rows() for name, sink in self._sinks.items() if name != "seen"}
 
-    def write(self, parsed: DataFrame, batch: int) -> BatchProgress:
+    def write(self, rows: DataFrame, batch: int) -> BatchProgress:
         """Writes a batch to every table that does not have it yet.
 
         Args:
-            parsed: Rows of `lapwing.pipeline.transforms.parse.PARSED` with ``observed_at``.
+            rows: Rows of `lapwing.pipeline.transforms.parse.PARSED` with ``observed_at``.
             batch: Its number, for the progress.
         """
         phases = Phases()
@@ -94,7 +83,7 @@ class CoverageTables:
             stands = self._stands()
             folders = {name: str(self._sinks[name].folder) for name in ("readings", "quarantine")}
             with phases.phase("digest"):
-                found = digest(parsed, Plan(folders, self._sinks["seen"].files(), stands))
+                found = digest(rows, Plan(folders, self._sinks["seen"].files(), stands))
             written = self._write(found, phases) if found.counts else {}
         total = Counts()
         for counts in found.counts.values():

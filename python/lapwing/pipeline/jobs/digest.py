@@ -10,8 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +20,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from lapwing.contracts.tables import QUARANTINE, READINGS, SEEN
 from lapwing.pipeline.jobs.aggregates import PARTS
-from lapwing.pipeline.sinks.files import WrittenFile, write_file
+from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, ipc, rows_from
+from lapwing.pipeline.sinks.files import WrittenFile
 from lapwing.pipeline.transforms.parse import PARSED
 from lapwing.pipeline.transforms.repeats import classify, marks
 
-_ANSWER = "name string, body binary"
 _SEEN_SCHEMA = pa.schema(list(SEEN.arrow_schema()))
 _PARSED_SCHEMA = PARSED.arrow_schema()
 
@@ -82,41 +80,28 @@ def digest(parsed: DataFrame, plan: Plan) -> Digest:
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = [pa.RecordBatch.from_arrays(batch.columns, schema=_PARSED_SCHEMA) for batch in batches]
         answers = list(_answers(pa.Table.from_batches(arrived, _PARSED_SCHEMA), plan))
-        names, bodies = [name for name, _ in answers], [body for _, body in answers]
-        yield pa.RecordBatch.from_arrays(
-            [pa.array(names, pa.string()), pa.array(bodies, pa.binary())], names=["name", "body"]
-        )
+        yield answered(answers)
 
     # A refused payload names no device: its sender stands in.
     together = parsed.select(PARSED.names).repartition(F.coalesce("device", "client_id"))
-    return _gathered((row["name"], bytes(row["body"])) for row in together.mapInArrow(task, _ANSWER).collect())
+    return _gathered((row["name"], bytes(row["body"])) for row in together.mapInArrow(task, ANSWER).collect())
 
 
 def _answers(rows: pa.Table, plan: Plan) -> Iterator[tuple[str, bytes]]:
-    rows = _from(rows, plan.stands["seen"])
+    rows = rows_from(rows, plan.stands["seen"])
     if not rows.num_rows:
         return
     refused = rows["reason"].is_valid()
     broken, valid = rows.filter(refused), rows.filter(pc.invert(refused))
     classified = classify(valid, _seen_of(valid, plan.seen))
-    missing = {name: _from(classified, plan.stands[name]) for name in ("readings", *PARTS)}
-    yield from _file("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan)
-    yield from _file("quarantine", _from(broken, plan.stands["quarantine"]), QUARANTINE, plan)
+    missing = {name: rows_from(classified, plan.stands[name]) for name in ("readings", *PARTS)}
+    yield from file_answer("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan.folders)
+    yield from file_answer("quarantine", rows_from(broken, plan.stands["quarantine"]), QUARANTINE, plan.folders)
     for name, part in PARTS.items():
-        yield name, _ipc(part(missing[name]))
-    yield "seen", _ipc(marks(classified))
+        yield name, ipc(part(missing[name]))
+    yield "seen", ipc(marks(classified))
     for partition, counts in _counted(rows, classified).items():
         yield f"counts/{partition}", json.dumps(asdict(counts)).encode()
-
-
-def _from(rows: pa.Table, stands: Mapping[int, int]) -> pa.Table:
-    """The rows at or above their partition's position."""
-    for partition, offset in stands.items():
-        if offset:
-            below = pc.and_(pc.equal(rows["partition"], partition), pc.less(rows["offset"], offset))
-            if pc.any(below).as_py():
-                rows = rows.filter(pc.invert(below))
-    return rows
 
 
 def _seen_of(valid: pa.Table, files: Sequence[str]) -> pa.Table:
@@ -125,13 +110,6 @@ def _seen_of(valid: pa.Table, files: Sequence[str]) -> pa.Table:
     devices = pc.unique(valid["device"])
     wanted = ds.field("device").isin(devices)
     return ds.dataset(list(files), schema=_SEEN_SCHEMA, format="parquet").to_table(filter=wanted)
-
-
-def _file(name: str, rows: pa.Table, record: Any, plan: Plan) -> Iterator[tuple[str, bytes]]:
-    if rows.num_rows:
-        schema = pa.schema(list(record.arrow_schema()))
-        written = write_file(rows.select(schema.names).cast(schema), Path(plan.folders[name]))
-        yield name, json.dumps(asdict(written)).encode()
 
 
 def _counted(rows: pa.Table, classified: pa.Table) -> dict[int, Counts]:
@@ -155,13 +133,6 @@ def _counted(rows: pa.Table, classified: pa.Table) -> dict[int, Counts]:
 
 def _sum(column: pa.ChunkedArray) -> int:
     return int(np.sum(column.to_numpy())) if len(column) else 0
-
-
-def _ipc(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return bytes(sink.getvalue())
 
 
 def _gathered(answers: Iterable[tuple[str, bytes]]) -> Digest:

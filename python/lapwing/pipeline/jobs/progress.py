@@ -31,6 +31,16 @@ class BatchProgress:
     done: Mapping[int, int]
     """Per stream partition the offset up to which every table is done."""
 
+    def told(self) -> str:
+        """For people: what it brought."""
+        counts = {
+            "repeated": self.repeated,
+            "lost": self.lost,
+            "quarantined": self.quarantined,
+            "trimmed": self.trimmed,
+        }
+        return ", ".join([f"{self.readings:,} readings", *(f"{n:,} {name}" for name, n in counts.items() if n)])
+
 
 ProgressCallback = Callable[[BatchProgress], None]
 

@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from lapwing.contracts.late_tables import LATE_TABLES
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import LapwingError
 
@@ -30,7 +31,7 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
         ReportError: the table is not there, cannot be read, or lacks a column.
     """
     table = _open(out, name)
-    contract = TABLES[name].arrow_schema()
+    contract = ({**LATE_TABLES, **TABLES})[name].arrow_schema()
     wanted = list(contract.names if columns is None else columns)
     try:
         files = ds.dataset(table.file_uris(), schema=pa.schema(table.schema().to_arrow()), format="parquet")
@@ -55,7 +56,7 @@ def _open(out: Path, name: str) -> DeltaTable:
         return DeltaTable(str(path))
     except TableNotFoundError as problem:
         raise ReportError(
-            "no such table", where=str(path), remedy="run the coverage job with this --out first"
+            "no such table", where=str(path), remedy="run the job that writes it with this --out first"
         ) from problem
     except (DeltaError, OSError) as problem:
         raise ReportError(f"table {name} cannot be opened: {problem}", where=str(path)) from problem

@@ -1,0 +1,135 @@
+"""The deadlines job's tables, and what one batch does to them.
+
+Each table's commit says up to where it is done, so a batch that is run again after a crash adds to a table only what it
+does not have. ``quarantine`` is written last, with nothing in it if need be: where it stands, all of them do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
+from lapwing.pipeline.jobs.aggregates import Aggregate
+from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, digest_late
+from lapwing.pipeline.jobs.late_progress import LateProgress
+from lapwing.pipeline.jobs.progress import Phases
+from lapwing.pipeline.jobs.stream_job import Begun, Hook
+from lapwing.pipeline.sinks.delta import DeltaSink
+
+LAST = "quarantine"
+
+
+def _same(rows: pa.Table) -> pa.Table:
+    return rows
+
+
+AGGREGATES = tuple(Aggregate(name, LATE_KEYS[name], part, _same, part) for name, part in PARTS.items())
+
+
+class LateTables:
+    """The three tables under ``folder``, for one stream; other streams may have been added up in them before.
+
+    Args:
+        folder: Holds one folder per table.
+        stream_uuid: What the positions in the tables belong to.
+        partitions: The stream's partitions.
+        committed: See `Hook`.
+    """
+
+    def __init__(
+        self, folder: Path, stream_uuid: str, partitions: Sequence[int], *, committed: Hook = lambda _: None
+    ) -> None:
+        # Spark's tasks write into these folders from a working folder of their own.
+        home = folder.absolute()
+        self._sinks = {name: DeltaSink(home / name, LATE_TABLES[name], LATE_KEYS.get(name, ())) for name in LATE_TABLES}
+        self._uuid = stream_uuid
+        self._partitions = list(partitions)
+        self._committed = committed
+        self._batches = 0
+
+    def begun(self) -> Begun:
+        """Where a job without a checkpoint has to start; what some tables have already, they leave out."""
+        start = self._stands()[LAST]
+        return Begun(start, start)
+
+    def untouched(self) -> bool:
+        """Whether no batch has ever been written."""
+        return all(sink.untouched() for sink in self._sinks.values())
+
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        return {name: sink.rows() for name, sink in self._sinks.items()}
+
+    def write(self, rows: DataFrame, batch: int) -> LateProgress:
+        """Writes a batch to every table that does not have it yet.
+
+        Args:
+            rows: Rows of ``ENVELOPE`` with ``observed_at``.
+            batch: Its number, for the progress.
+        """
+        phases = Phases()
+        with phases.phase("batch"):
+            stands = self._stands()
+            with phases.phase("digest"):
+                found = digest_late(rows, {LAST: str(self._sinks[LAST].folder)}, stands)
+            written = self._write(found, phases) if found.counts else {}
+        total = LateCounts()
+        for counts in found.counts.values():
+            total.add(counts)
+        seconds = phases.seconds.pop("batch")
+        return LateProgress(
+            batch=batch,
+            rows=total.rows,
+            misses=total.misses,
+            dead_letters=total.dead_letters,
+            quarantined=total.quarantined,
+            trimmed=_trimmed(stands[LAST], found.counts),
+            seconds=seconds,
+            seconds_by_phase=phases.seconds,
+            rows_written=written,
+            done={**stands[LAST], **_done(found)},
+        )
+
+    def tidy(self, *, every_batches: int) -> None:
+        """Makes few files of many, once in so many batches: between them, never within one."""
+        self._batches += 1
+        if self._batches % every_batches == 0:
+            for sink in self._sinks.values():
+                sink.compact()
+
+    def _write(self, found: LateDigest, phases: Phases) -> dict[str, int]:
+        done = _done(found)
+        written = {aggregate.name: self._merge(aggregate, found, done, phases) for aggregate in AGGREGATES}
+        with phases.phase(LAST):
+            written[LAST] = self._sinks[LAST].append(found.files, self._uuid, done)
+        self._committed(LAST)
+        return written
+
+    def _merge(self, aggregate: Aggregate, found: LateDigest, done: Mapping[int, int], phases: Phases) -> int:
+        parts = pa.concat_tables(found.parts[aggregate.name])
+        if not parts.num_rows:
+            return 0
+        sink = self._sinks[aggregate.name]
+        with phases.phase(aggregate.name):
+            when = aggregate.keys[0]
+            complete = aggregate.complete(parts, sink.read(when, parts[when]))
+            written = sink.merge(complete, self._uuid, done)
+        self._committed(aggregate.name)
+        return written
+
+    def _stands(self) -> dict[str, dict[int, int]]:
+        return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}
+
+
+def _done(found: LateDigest) -> dict[int, int]:
+    return {partition: counts.next for partition, counts in found.counts.items()}
+
+
+def _trimmed(start: Mapping[int, int], counts: Mapping[int, LateCounts]) -> int:
+    # Offsets have no holes: what lies between two positions and did not come was deleted before it was read.
+    gone = [each.next - (start.get(p) or each.lowest) - each.rows for p, each in counts.items()]
+    return max(0, sum(gone))

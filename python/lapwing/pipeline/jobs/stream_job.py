@@ -1,0 +1,287 @@
+"""A job over a broker's stream: what every one of them does, whatever its tables are.
+
+It looks at the stream, holds its folder, starts Spark and the query, and ends it between two batches. Where its tables
+stand decides what a batch still has to write; the checkpoint only says where to read on.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from lapwing.errors import LapwingError, TimedOutError
+from lapwing.pipeline.errors import TableError, unsealed
+from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.session import session
+from lapwing.pipeline.source.address import StreamAddress
+from lapwing.pipeline.source.client import StreamState
+from lapwing.pipeline.source.options import SourceOptions
+from lapwing.pipeline.transforms.parse import observed
+
+Trigger = Literal["available-now"] | float
+"""``available-now``: what is there at the start, then stop. A number: a batch every so many seconds."""
+
+Hook = Callable[[str], None]
+"""Called with a table's name right after its commit; tests kill the job there."""
+
+_POLL_S = 0.1
+_TIDY_EVERY_BATCHES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """Where the tables stand: all are done up to ``start``, some up to ``until`` already."""
+
+    start: Mapping[int, int]
+    until: Mapping[int, int]
+
+
+class Batch(Protocol):
+    """What every job tells of a batch."""
+
+    @property
+    def rows(self) -> int:
+        """Messages that were not in the tables yet."""
+
+    @property
+    def done(self) -> Mapping[int, int]:
+        """Per stream partition the offset up to which every table is done."""
+
+
+Progress = TypeVar("Progress", bound=Batch)
+_Told = TypeVar("_Told", bound=Batch, covariant=True)
+
+
+class JobTables(Protocol[_Told]):
+    """A job's tables, for one stream."""
+
+    def begun(self) -> Begun:
+        """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
+
+    def untouched(self) -> bool:
+        """Whether no batch has ever been written."""
+
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+
+    def write(self, rows: DataFrame, batch: int) -> _Told:
+        """Writes a batch to every table that does not have it yet."""
+
+    def tidy(self, *, every_batches: int) -> None:
+        """Makes few files of many, once in so many batches."""
+
+
+class StreamJob(ABC, Generic[Progress]):
+    """A running job.
+
+    Args:
+        source: ``http://HOST:PORT/v1/streams/NAME``; without a path the stream ``readings``.
+        out: Gets ``tables/NAME`` and the pictures.
+        checkpoint: Spark's; None: the job's own under ``out``. Without it a job goes on where its tables stand.
+        trigger: See `Trigger`.
+        master: Spark's master; None: this machine.
+        conf: Spark settings; those that start with ``lapwing.`` are options of the source (``lapwing.on_trimmed``).
+        progress: Called after each batch, from another thread.
+        committed: For tests; see `Hook`.
+    """
+
+    name: ClassVar[str]
+    """Of the job, and of its reader at the broker."""
+    decode: ClassVar[str] = "none"
+    """The source's option."""
+
+    def __init__(
+        self,
+        source: str,
+        out: Path | str,
+        *,
+        nothing_yet: Any,
+        checkpoint: Path | str | None = None,
+        trigger: Trigger = 1.0,
+        master: str | None = None,
+        conf: Mapping[str, str] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        committed: Hook = lambda _: None,
+    ) -> None:
+        given = dict(conf or {})
+        self._options = {k.removeprefix("lapwing."): given.pop(k) for k in list(given) if k.startswith("lapwing.")}
+        self._take_options(self._options)
+        self._address = StreamAddress.parse(source)
+        self._source = SourceOptions.parse({**self._options, "url": str(self._address)})
+        self._out = Path(out)
+        self._checkpoint = Path(checkpoint) if checkpoint else self._own_checkpoint()
+        self._trigger = trigger
+        self._master, self._conf = master, given
+        self._progress = progress or (lambda _: None)
+        self._committed = committed
+        self._total = nothing_yet
+        self._done: Mapping[int, int] | None = None
+        self._changed = threading.Condition()
+        self._at_work = threading.Lock()
+        self._stopping = threading.Event()
+        self._query: StreamingQuery | None = None
+        self._tables: JobTables[Progress] | None = None
+        self._folder: JobFolder | None = None
+        self._begun = self._ended = 0.0
+
+    @abstractmethod
+    def _made_tables(self, state: StreamState) -> JobTables[Progress]:
+        """The tables under ``self._out / "tables"``."""
+
+    @abstractmethod
+    def _draw(self) -> list[Path]:
+        """Draws the pictures of the tables; imported late, for it loads a drawing library."""
+
+    def _take_options(self, options: dict[str, str]) -> None:
+        """Takes out of ``options`` what is not the source's."""
+
+    def _own_checkpoint(self) -> Path:
+        return self._out / "checkpoint"
+
+    def start(self) -> Self:
+        """Checks what it needs and starts; returns once Spark runs.
+
+        Raises:
+            LapwingError: The source, the folders or Spark cannot be used; see `lapwing.errors`.
+        """
+        state = self._look()
+        self._folder = JobFolder.held(self._out, self._checkpoint)
+        try:
+            app, log = f"lapwing {self.name}", self._out / "spark.log"
+            spark = session(master=self._master, conf=self._conf, app=app, log=log)
+            self._tables = self._made_tables(state)
+            options = {"reader": self.name, **self._options, **self._resumed(self._tables)}
+            rows = spark.readStream.format("lapwing").options(url=str(self._address), decode=self.decode, **options)
+            writer = observed(rows.load()).writeStream.foreachBatch(self._on_batch)
+            writer = writer.option("checkpointLocation", str(self._checkpoint))
+            self._begun = self._ended = time.monotonic()
+            if self._trigger == "available-now":
+                self._query = writer.trigger(availableNow=True).start()
+            else:
+                self._query = writer.trigger(processingTime=f"{float(self._trigger)} seconds").start()
+        except Exception as error:
+            self._folder.release()
+            raise unsealed(error, where=str(self._address)) from None
+        return self
+
+    def wait(self, stopped: threading.Event | None = None) -> None:
+        """Waits until the query ends (with ``available-now``: all is done), `stop` is called or ``stopped`` is set.
+
+        Raises:
+            LapwingError: It failed.
+        """
+        query = self._running()
+        stopped = stopped or self._stopping
+        while query.isActive and not stopped.wait(_POLL_S) and not self._stopping.is_set():
+            pass
+        self._raise_failure()
+
+    def wait_caught_up(self, timeout_s: float = 300.0) -> None:
+        """Waits until everything that the stream holds at this moment is in the tables.
+
+        Raises:
+            TimedOutError: It is not, after ``timeout_s``.
+            LapwingError: The job failed meanwhile.
+        """
+        query = self._running()
+        target = {p: held.next_offset for p, held in self._look().partitions.items() if held.next_offset}
+        deadline = time.monotonic() + timeout_s
+        with self._changed:
+            while not self._reached(target):
+                if not query.isActive:
+                    self._raise_failure()
+                    return
+                if time.monotonic() > deadline:
+                    raise TimedOutError(
+                        f"the job has not caught up in {timeout_s:g} s",
+                        where=str(self._address),
+                        remedy="wait longer, or send less",
+                    )
+                self._changed.wait(_POLL_S)
+
+    def stop(self) -> None:
+        """Lets the batch at hand finish, then stops; no harm if it has stopped already."""
+        self._stopping.set()
+        with self._at_work:
+            pass  # The batch at hand is done, and no other one begins: see `_on_batch`.
+        if self._query:
+            self._query.stop()
+        if self._folder:
+            self._folder.release()
+
+    def _result(self, *, draw: bool) -> Any:
+        """What the run did. After `stop`, or the end of ``available-now``."""
+        rows = self._tables.rows() if self._tables else {}
+        done = replace(self._total, rows_in_tables=rows, seconds=self._ended - self._begun)
+        if not draw:
+            return done
+        begun = time.monotonic()
+        pictures = self._draw()
+        phases = {**done.seconds_by_phase, "draw": time.monotonic() - begun}
+        return replace(done, pictures=tuple(pictures), seconds_by_phase=phases)
+
+    def _look(self) -> StreamState:
+        with self._source.client() as client:
+            return client.state()
+
+    def _resumed(self, tables: JobTables[Progress]) -> dict[str, str]:
+        """Without a checkpoint the tables say where to go on, and which batch was begun."""
+        if any((self._checkpoint / "commits").glob("[0-9]*")):
+            if tables.untouched():
+                raise TableError(
+                    "the checkpoint is ahead of the tables, which have just been made",
+                    where=str(self._checkpoint),
+                    remedy="remove the checkpoint as well, or bring the tables back",
+                )
+            return {}
+        begun = tables.begun()
+        start = {str(p): offset for p, offset in begun.start.items() if offset}
+        until = {str(p): offset for p, offset in begun.until.items() if offset > begun.start.get(p, 0)}
+        return {
+            **({"start": json.dumps(start)} if start else {}),
+            **({"until": json.dumps(until)} if until else {}),
+        }
+
+    def _on_batch(self, rows: DataFrame, batch: int) -> None:
+        with self._at_work:
+            if self._stopping.is_set():
+                # Returning would tell Spark that the batch is done.
+                raise InterruptedError("the job is being stopped")
+            assert self._tables is not None  # set before the query starts
+            done = self._tables.write(rows, batch)
+        with self._changed:
+            self._done, self._ended = done.done, time.monotonic()
+            if done.rows:
+                self._total = self._total.plus(done)
+            self._changed.notify_all()
+        if done.rows:
+            self._progress(done)
+            self._tables.tidy(every_batches=_TIDY_EVERY_BATCHES)
+        self._committed("batch")
+
+    def _reached(self, target: Mapping[int, int]) -> bool:
+        tables = self._tables
+        assert tables is not None  # `_running` has checked
+        done = tables.begun().start if self._done is None else self._done
+        return all(done.get(partition, 0) >= offset for partition, offset in target.items())
+
+    def _running(self) -> StreamingQuery:
+        if self._query is None:
+            raise LapwingError("the job has not been started", remedy="call start() first")
+        return self._query
+
+    def _raise_failure(self) -> None:
+        failure = self._query.exception() if self._query else None
+        if failure and not self._stopping.is_set():
+            if self._folder:
+                self._folder.release()
+            raise unsealed(failure, where=str(self._address))

@@ -1,0 +1,125 @@
+"""Messages of the broker about late work -> misses and dead letters per minute."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from lapwing.contracts.decode_late import decode_dead_letter, decode_miss, is_dead_letter
+from lapwing.contracts.late_tables import DEAD_LETTERS, LATE_KEYS, MISSES
+from lapwing.contracts.tables import QUARANTINE
+from lapwing.pipeline.transforms.groups import Groups, made
+from lapwing.pipeline.transforms.quality import minutes
+
+_MISSES = pa.schema(list(MISSES.arrow_schema()))
+_DEAD_LETTERS = pa.schema(list(DEAD_LETTERS.arrow_schema()))
+_QUARANTINE = pa.schema(list(QUARANTINE.arrow_schema()))
+_POSITION = {"partition": pa.int32(), "offset": pa.int64()}
+
+
+@dataclass(frozen=True)
+class Late:
+    """Rows of three tables, one per message; each with the message's ``partition`` and ``offset`` beside them."""
+
+    misses: pa.Table
+    dead_letters: pa.Table
+    quarantine: pa.Table
+
+    def __getitem__(self, name: str) -> pa.Table:
+        found: pa.Table = getattr(self, name)
+        return found
+
+
+def parse_late(envelopes: pa.Table) -> Late:
+    """Judges each message: marked with a reason it is a dead letter, else a miss; whatever else has its reason.
+
+    Args:
+        envelopes: Rows of ``ENVELOPE`` with ``observed_at``.
+    """
+    found: dict[str, list[dict[str, Any]]] = {"misses": [], "dead_letters": [], "quarantine": []}
+    times = envelopes.set_column(
+        envelopes.schema.get_field_index("ingress_at"), "minute", minutes(envelopes["ingress_at"])
+    )
+    for minute, row in zip(times["minute"].to_pylist(), envelopes.to_pylist(), strict=True):
+        name, made_of = _judged(row)
+        at = {"minute": minute, "partition": row["partition"], "offset": row["offset"]}
+        found[name].append(at | made_of)
+    schemas = {"misses": _MISSES, "dead_letters": _DEAD_LETTERS, "quarantine": _QUARANTINE}
+    return Late(**{name: pa.Table.from_pylist(rows, _positioned(schemas[name])) for name, rows in found.items()})
+
+
+def _judged(row: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    properties = row["user_properties"]
+    if is_dead_letter(properties):
+        letter = decode_dead_letter(properties)
+        return (
+            ("quarantine", _broken(row, "not_a_dead_letter"))
+            if letter is None
+            else ("dead_letters", _letter(row, letter))
+        )
+    miss = decode_miss(row["payload"])
+    return ("quarantine", _broken(row, "not_a_miss")) if miss is None else ("misses", _miss(miss))
+
+
+def _miss(miss: Any) -> dict[str, Any]:
+    late_ms = max(0, round(miss.took_ms - miss.deadline_ms))
+    return {
+        "group": miss.group,
+        "filter": miss.filter,
+        "lane": miss.lane,
+        "member": miss.client_id or None,
+        "missed": 1,
+        "late_ms_sum": late_ms,
+        "late_ms_max": late_ms,
+    }
+
+
+def _letter(row: dict[str, Any], letter: Any) -> dict[str, Any]:
+    return {
+        "group": letter.group,
+        "reason": letter.reason,
+        "count": 1,
+        "bytes": len(row["payload"]),
+        "age_ms_sum": letter.age_ms,
+        "age_ms_max": letter.age_ms,
+    }
+
+
+def _broken(row: dict[str, Any], reason: str) -> dict[str, Any]:
+    return {**row, "reason": reason, "field": None}
+
+
+def _positioned(schema: pa.Schema) -> pa.Schema:
+    for name, kind in _POSITION.items():
+        if name not in schema.names:
+            schema = schema.append(pa.field(name, kind, nullable=False))
+    return schema
+
+
+def misses(rows: pa.Table) -> pa.Table:
+    """Rows of ``MISSES``, some of the same key, as one row each."""
+    groups = Groups(rows, LATE_KEYS["misses"])
+    return made(
+        _MISSES, _keys(groups, "misses") | _sums(groups, "missed", "late_ms_sum") | _most(groups, "late_ms_max")
+    )
+
+
+def dead_letters(rows: pa.Table) -> pa.Table:
+    """Rows of ``DEAD_LETTERS``, some of the same key, as one row each."""
+    groups = Groups(rows, LATE_KEYS["dead_letters"])
+    summed = _sums(groups, "count", "bytes", "age_ms_sum")
+    return made(_DEAD_LETTERS, _keys(groups, "dead_letters") | summed | _most(groups, "age_ms_max"))
+
+
+def _keys(groups: Groups, name: str) -> dict[str, Any]:
+    return {key: groups.first(key) for key in LATE_KEYS[name]}
+
+
+def _sums(groups: Groups, *names: str) -> dict[str, Any]:
+    return {name: groups.sum(groups.ordered(name)) for name in names}
+
+
+def _most(groups: Groups, name: str) -> dict[str, Any]:
+    return {name: groups.max(groups.ordered(name))}
