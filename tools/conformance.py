@@ -20,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests" / "conformance"
+FOLDERS = (TESTS, ROOT / "tests" / "groups")
 PAGE = ROOT / "docs" / "conformance.md"
 CRATES = ("codec", "session", "router", "node", "transport")
 sys.path.insert(0, str(TESTS))
@@ -60,8 +61,8 @@ Shown = dict[Key, list[Test]]
 
 
 def python_tests() -> Iterator[tuple[Test, list[Key]]]:
-    """The tests of tests/conformance with the statements in their marks."""
-    for file in sorted(TESTS.glob("test_*.py")):
+    """The tests of the folders with the statements in their marks."""
+    for file in (file for folder in FOLDERS for file in sorted(folder.glob("test_*.py"))):
         for node in ast.parse(file.read_text()).body:
             if not isinstance(node, ast.FunctionDef) or not node.name.startswith("test_"):
                 continue

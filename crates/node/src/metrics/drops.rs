@@ -30,10 +30,12 @@ pub(crate) enum DropReason {
     StreamStopped,
     /// A dead letter of a group that has just lost its topic for them, or with more user properties than fit.
     NoDeadLetterTopic,
+    /// A dead letter that its group would publish a second time.
+    DeadLetterLoop,
 }
 
 impl DropReason {
-    pub(crate) const COUNT: usize = 13;
+    pub(crate) const COUNT: usize = 14;
     /// Every reason with its label, in the order of the variants.
     pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
         (DropReason::GroupEmpty, "group_empty"),
@@ -49,6 +51,7 @@ impl DropReason {
         (DropReason::MemoryFull, "memory_full"),
         (DropReason::StreamStopped, "stream_stopped"),
         (DropReason::NoDeadLetterTopic, "no_dead_letter_topic"),
+        (DropReason::DeadLetterLoop, "dead_letter_loop"),
     ];
 }
 

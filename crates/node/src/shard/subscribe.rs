@@ -60,6 +60,7 @@ impl Shard {
         let licence = self.lend_licence(key);
         let shards = self.post.shards();
         let mut verdicts = request.filters().zip(refused);
+        let mut places = request.filters().enumerate();
         let Shard { clients, tree, announcer, post, .. } = self;
         clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
@@ -67,6 +68,8 @@ impl Shard {
         let reply = entry.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
+            // Found from where the last one stood: the same filter may be there twice.
+            let place = places.find(|(_, filter)| *filter == subscription.filter);
             if licence.as_ref().is_some_and(|licence| !licence.may_subscribe(subscription.filter)) {
                 waits.refused += 1;
                 return Err(ReasonCode::NotAuthorized);
@@ -81,7 +84,7 @@ impl Shard {
             if let Some(shared) = &subscription.shared {
                 waits.added_shared += u64::from(subscription.is_new);
                 let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
-                let at = request.filters().position(|filter| filter == subscription.filter).unwrap_or_default();
+                let at = place.map_or(0, |(at, _)| at);
                 let (group, filter, grant) = (shared.group.into(), shared.filter.into(), subscription.grant);
                 waits.joins.push(Joining { at, owner, group, filter, grant });
                 return Ok(());
@@ -138,7 +141,7 @@ impl Shard {
         for Joining { at, owner, group, filter, grant } in waits.joins {
             let request = JoinRequest { place, at: begins_at + at };
             let Some(entry) = self.clients.entry(key) else { break };
-            entry.membership.joined(&group, &filter, owner);
+            entry.membership.joined(&group, &filter, owner, request);
             let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
             let profile = entry.membership.profile;
             let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile };
@@ -159,15 +162,15 @@ impl Shard {
     pub(super) fn refused_join(&mut self, request: JoinRequest, filter: &str) {
         let Some(to) = self.answers.refuse(request.place, request.at, ReasonCode::QuotaExceeded) else { return };
         self.counters.limits.refused_subscriptions.add(1);
+        let shared = SharedFilter::parse(filter).ok().flatten();
         let mut revoked = false;
-        if let Some(entry) = self.clients.entry(to) {
+        if let Some(entry) = self.clients.entry(to)
+            && let Some(shared) = &shared
+            && entry.membership.was_refused(shared.group, shared.filter, request)
+        {
             entry.session.revoke(|kept| kept != filter, |_| revoked = true);
-            if let Ok(Some(shared)) = SharedFilter::parse(filter) {
-                entry.membership.left(shared.group, shared.filter);
-            }
         }
         if revoked {
-            let shared = SharedFilter::parse(filter).ok().flatten();
             let grant = Grant::default();
             self.uncount(&Subscription { filter, shared, grant, is_new: false, wants_retained: false });
         }

@@ -8,6 +8,8 @@ use serde_json::json;
 use super::Shard;
 use crate::metrics::DropReason;
 
+/// The user property of a dead letter that names its group.
+const GROUP: &str = "lapwing-group";
 /// In place of a publisher's client id.
 const PUBLISHER: &str = "$lapwing";
 
@@ -21,10 +23,14 @@ impl Shard {
             return self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
         };
         let source = message.publish();
+        if source.properties.user.iter().any(|said| said == (GROUP, &*owned.name)) {
+            // It has been here: this group's letters, or those of another one, come back to it.
+            return self.counters.dropped(DropReason::DeadLetterLoop, 1);
+        }
         let age_ms = now_us.saturating_sub(facts.ingress_us) / 1000;
         let said = [
             ("lapwing-reason", reason.name().to_owned()),
-            ("lapwing-group", owned.name.to_string()),
+            (GROUP, owned.name.to_string()),
             ("lapwing-topic", source.topic.to_owned()),
             ("lapwing-age-ms", age_ms.to_string()),
         ];
@@ -32,7 +38,8 @@ impl Shard {
         let Some(user) = with_properties(source.properties.user, deadline, &said) else {
             return self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
         };
-        let properties = PublishProperties { user: user.as_ref(), ..source.properties };
+        // Its time was over with the message: the letter itself is kept for whoever reads such letters.
+        let properties = PublishProperties { user: user.as_ref(), message_expiry_s: None, ..source.properties };
         let letter = Publish { topic: &topic, retain: false, properties, ..source };
         self.publish_own(letter, message.publisher());
     }

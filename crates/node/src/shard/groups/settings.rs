@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use lapwing_dispatch::{Parameters, Strategy};
+use lapwing_session::Grant;
 
 use super::Shard;
 use super::table::{Beginning, OwnedGroup};
 use crate::config::{DispatchConfig, GroupConfig, for_share};
 use crate::group_book::GroupTables;
 use crate::mail::Interest;
+use crate::shard::route::Target;
 use crate::slot::Slot;
 
 impl Shard {
@@ -18,8 +20,11 @@ impl Shard {
         if version == self.groups_version {
             return;
         }
-        self.groups_version = version;
+        let is_first = std::mem::replace(&mut self.groups_version, version) == 0;
         let tables = self.shared.groups.tables();
+        if is_first {
+            self.expect_groups(&tables);
+        }
         self.change_groups(&tables);
         self.declare_groups(&tables);
     }
@@ -41,6 +46,16 @@ impl Shard {
         }
     }
 
+    /// Groups that other shards declare, before they have said so: they are there for the first client.
+    fn expect_groups(&mut self, tables: &GroupTables) {
+        for (name, filter) in tables.iter().flat_map(|(name, config)| config.filters.iter().map(move |f| (name, f))) {
+            let owner = Slot::of_group(name, filter).shard(self.post.shards());
+            if owner != self.id {
+                self.tree.insert(filter, Target::Groups(owner), Grant::default());
+            }
+        }
+    }
+
     /// Declared groups that live here begin.
     fn declare_groups(&mut self, tables: &GroupTables) {
         for (name, config) in tables {
@@ -50,7 +65,8 @@ impl Shard {
                     let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
                     let place = self.groups.insert(name, filter, beginning);
                     self.groups.touch(place);
-                    // Nobody waits for it: who publishes before another shard has heard of it was too early.
+                    // Nobody waits for it. At the start everybody knows it; later who publishes before another shard has
+                    // heard of it was too early.
                     let _ = self.announcer.want(Interest::Groups, filter, true, &mut self.post);
                 }
             }
