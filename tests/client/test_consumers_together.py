@@ -35,7 +35,6 @@ with Consumer(sys.argv[1], "alone", client_id="alone", session_expiry_s=60) as c
 """
 
 
-@pytest.mark.xfail(strict=False, reason="until the node's groups move what a lost member had")
 def test_a_killed_member_loses_nothing(broker: Broker) -> None:
     """A member has taken a message and is killed: does another get it, and everything else it had?"""
     holder = subprocess.Popen(

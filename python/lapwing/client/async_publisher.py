@@ -12,7 +12,7 @@ from lapwing.client.counters import Counters
 from lapwing.client.failures import core_failures
 from lapwing.client.news import News, start_async
 from lapwing.client.options import ConnectOptions
-from lapwing.client.outgoing import Outgoing, encoded
+from lapwing.client.outgoing import GOODBYE_S, Outgoing, encoded
 from lapwing.errors import LapwingError
 
 
@@ -112,7 +112,7 @@ class AsyncPublisher:
         finally:
             self._open = None
             news.close()
-            await asyncio.to_thread(link.close, self._outgoing.plan.timeout_s if timeout_s is None else 0.0)
+            await asyncio.to_thread(link.close, GOODBYE_S)
 
     def abort(self) -> None:
         """Closes without a word; what is not answered may be lost."""

@@ -12,6 +12,8 @@ from lapwing.errors import BufferFullError, LapwingError, TimedOutError
 
 SESSION_S = 300
 """A broker that is back within five minutes knows what it has received already."""
+GOODBYE_S = 1.0
+"""For DISCONNECT, after everything was flushed or given up."""
 _DAY_MS = 86_400_000
 
 

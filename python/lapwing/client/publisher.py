@@ -10,7 +10,7 @@ from lapwing import _core
 from lapwing.client.counters import Counters
 from lapwing.client.failures import core_failures
 from lapwing.client.options import POLL_S, ConnectOptions
-from lapwing.client.outgoing import Outgoing, encoded
+from lapwing.client.outgoing import GOODBYE_S, Outgoing, encoded
 from lapwing.errors import LapwingError
 
 
@@ -160,7 +160,7 @@ class Publisher:
             self.flush(patience_s)
         finally:
             self._is_open = False
-            self._connected().close(self._outgoing.plan.timeout_s if timeout_s is None else 0.0)
+            self._connected().close(GOODBYE_S)
 
     def abort(self) -> None:
         """Closes without a word; what is not answered may be lost."""
