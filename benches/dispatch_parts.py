@@ -49,7 +49,7 @@ PARTS = (
     Part(
         "others",
         "hetero",
-        ("lef", "c3", "broke", "peak-ewma", "least-inflight", "p2c", "round-robin"),
+        ("lef", "c3", "broke", "round-robin"),
         (0.7,),
         (*_AGAINST_C3, *_AGAINST_BROKE, Bound("missed_share", 0.3, "c3")),
         has_peers=True,

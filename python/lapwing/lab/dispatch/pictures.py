@@ -45,7 +45,9 @@ def _tails(rows: Sequence[Row], path: Path) -> Path:
     """Share of messages that take longer than so long, both axes logarithmic."""
     head = rows[0]
     title = f"Who takes longer than ... ({head.scenario}, {head.load:.0%} load)"
-    subtitle = f"Share of {head.messages:,} messages by time from sending to the end of the handler, {head.seeds} seeds"
+    subtitle = (
+        f"Share of {head.messages:,} messages by time from sending to the end of the handler; seeds: {head.seeds}"
+    )
     sheet = Sheet(LIGHT, _WIDTH, _HEIGHT, title, subtitle)
     axes = sheet.axes(_LEFT, _BOTTOM, _WIDTH - _LEFT - _RIGHT, _HEIGHT - _BOTTOM - _ABOVE)
     least = 1 / max(row.messages for row in rows)
@@ -78,7 +80,7 @@ def _by_load(rows: Sequence[Row], subjects: Sequence[str], path: Path) -> Path:
         for number, subject in enumerate(subjects):
             _course(axes, [row for row in rows if row.policy == subject], name, scale, number)
         axes.set_yscale("log")
-        axes.set_title(label)
+        axes.set_title(label, color=LIGHT.ink)
         axes.set_xlabel("load, %")
         axes.grid(visible=True, color=LIGHT.line, linewidth=0.6)
         axes_by_figure.append(axes)
