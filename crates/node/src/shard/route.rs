@@ -5,7 +5,7 @@ use lapwing_envelope::{Envelope, sent_at_us};
 use lapwing_session::{Accepted, Grant, Routed};
 
 use super::Shard;
-use super::groups::Origin;
+use super::groups::{Origin, Publisher};
 use crate::log::now_us;
 use crate::mail::{Errand, Reasons};
 use crate::memory::Pressure;
@@ -44,10 +44,12 @@ impl Shard {
         let publish = routed.publish();
         let mut found = self.match_tree(routed, client_id);
         let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), ..Errand::default() };
-        if found.groups != 0 || !self.groups.is_empty() {
-            let origin = Origin { client: stable_hash(client_id.as_bytes()), ingress_us: self.clients.now_us };
-            (errand.publisher, errand.ingress_us) = (origin.client, origin.ingress_us);
-            found.any |= !self.groups.is_empty() && self.publish_to_groups(routed, origin);
+        if found.groups != 0 {
+            (errand.publisher, errand.ingress_us) = (stable_hash(client_id.as_bytes()), self.clients.now_us);
+        }
+        if !self.groups.is_empty() {
+            let origin = Origin { publisher: Publisher::Id(client_id), ingress_us: self.clients.now_us };
+            found.any |= self.publish_to_groups(routed, origin);
         }
         let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
         if let Some(owner) = retain_owner {
@@ -147,7 +149,10 @@ impl Shard {
             counters.deliveries.add(deliveries);
         }
         if reasons.has(Reasons::GROUPS) {
-            self.publish_to_groups(routed, Origin { client: errand.publisher, ingress_us: errand.ingress_us });
+            self.publish_to_groups(
+                routed,
+                Origin { publisher: Publisher::Hash(errand.publisher), ingress_us: errand.ingress_us },
+            );
         }
         if reasons.has(Reasons::RETAIN) {
             self.sequences.apply(from);

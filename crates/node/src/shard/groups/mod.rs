@@ -18,7 +18,7 @@ mod views;
 
 pub(super) use membership::Membership;
 pub(super) use outcomes::Outcomes;
-pub(super) use publish::Origin;
+pub(super) use publish::{Origin, Publisher};
 pub(super) use table::GroupTable;
 
 use lapwing_codec::topic::SharedFilter;

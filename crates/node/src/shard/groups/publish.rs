@@ -5,48 +5,81 @@ use lapwing_session::Routed;
 
 use super::Shard;
 use crate::config::{DispatchConfig, GroupConfig, GroupKey};
-use crate::metrics::DropReason;
+use crate::metrics::{DropReason, ShardCounters};
 use crate::signals::{Said, SaidBy};
 use crate::slot::stable_hash;
 
 /// Where a message for groups comes from.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::shard) struct Origin {
-    /// Hash of the publisher's client id.
-    pub(in crate::shard) client: u64,
+pub(in crate::shard) struct Origin<'a> {
+    pub(in crate::shard) publisher: Publisher<'a>,
     /// When it had been read, on the node's clock.
     pub(in crate::shard) ingress_us: u64,
 }
 
+/// Who published it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::shard) enum Publisher<'a> {
+    /// By client id.
+    Id(&'a str),
+    /// By the hash of that.
+    Hash(u64),
+}
+
+/// What is the same for every group; made when the first one wants the message.
+struct Common {
+    client: u64,
+    topic: u64,
+    said: Said,
+}
+
+impl Common {
+    fn new(routed: &Routed<'_>, origin: Origin<'_>, dispatch: &DispatchConfig, counters: &ShardCounters) -> Common {
+        let publish = routed.publish();
+        let (said, ignored) = Said::in_publish(&publish.properties.user, said_by(dispatch));
+        counters.traffic.signals_ignored.add(u64::from(ignored));
+        let client = match origin.publisher {
+            Publisher::Id(client_id) => stable_hash(client_id.as_bytes()),
+            Publisher::Hash(hash) => hash,
+        };
+        Common { client, topic: stable_hash(publish.topic.as_bytes()), said }
+    }
+
+    /// As one group sees the message.
+    fn facts(&self, routed: &Routed<'_>, bytes: usize, ingress_us: u64, config: &GroupConfig) -> Facts {
+        let rule = rule_of(config, routed.publish().topic, self.said);
+        let (lane, deadline_us) = self.said.or_rule(rule);
+        let key = if config.key == GroupKey::Client { self.client } else { self.topic };
+        Facts {
+            lane,
+            deadline_us,
+            expires_at_us: routed.expires_at_ms().map(|at_ms| at_ms.saturating_mul(1000)),
+            key: Some(key),
+            client: self.client,
+            topic: self.topic,
+            ..Facts::new(routed.publish().qos, bytes as u64, ingress_us)
+        }
+    }
+}
+
 impl Shard {
     /// Gives a message to every group here that wants its topic; true when one took it.
-    pub(in crate::shard) fn publish_to_groups(&mut self, routed: &Routed<'_>, origin: Origin) -> bool {
-        let now_us = self.clients.now_us;
-        let topic = routed.publish().topic;
-        let (mut taken, mut refused) = (false, 0);
-        let topic_hash = stable_hash(topic.as_bytes());
-        let said = Said::in_publish(&routed.publish().properties.user, said_by(&self.shared.config.dispatch));
-        self.counters.traffic.signals_ignored.add(u64::from(said.1));
-        self.groups.matches(topic, |owned| {
+    pub(in crate::shard) fn publish_to_groups(&mut self, routed: &Routed<'_>, origin: Origin<'_>) -> bool {
+        let Shard { groups, clients, shared, counters, .. } = self;
+        let (mut common, mut taken, mut refused) = (None, false, 0);
+        groups.matches(routed.publish().topic, |owned| {
             if !owned.group.takes_messages() {
                 refused += 1;
                 return;
             }
             taken = true;
+            let common: &Common =
+                common.get_or_insert_with(|| Common::new(routed, origin, &shared.config.dispatch, counters));
             let message = routed.keep();
-            let (lane, deadline_us) = said.0.or_rule(rule_of(&owned.config, topic, said.0));
-            let facts = Facts {
-                expires_at_us: routed.expires_at_ms().map(|at_ms| at_ms.saturating_mul(1000)),
-                client: origin.client,
-                topic: topic_hash,
-                key: Some(if owned.config.key == GroupKey::Client { origin.client } else { topic_hash }),
-                lane,
-                deadline_us,
-                ..Facts::new(routed.publish().qos, message.footprint() as u64, origin.ingress_us)
-            };
-            owned.group.publish(message.clone(), facts, now_us);
+            let facts = common.facts(routed, message.footprint(), origin.ingress_us, &owned.config);
+            owned.group.publish(message.clone(), facts, clients.now_us);
         });
-        self.counters.dropped(DropReason::GroupEmpty, refused);
+        counters.dropped(DropReason::GroupEmpty, refused);
         taken
     }
 }
