@@ -73,6 +73,11 @@ impl Shard {
                 return;
             }
             taken = true;
+            if clients.keeps_no_more && owned.group.queued() > 0 {
+                // It would have to wait, and there is no memory for that.
+                counters.dropped(DropReason::MemoryFull, 1);
+                return;
+            }
             let common: &Common =
                 common.get_or_insert_with(|| Common::new(routed, origin, &shared.config.dispatch, counters));
             let message = routed.keep();
