@@ -1,7 +1,7 @@
 """The Rust side, in types. Written by hand, compared with the module by a test."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, final
 
 from typing_extensions import Buffer
@@ -91,8 +91,14 @@ def hash_password(password: bytes) -> str:
 class Node:
     """A broker in this process: made from a configuration, started once, stopped once."""
 
-    def __new__(cls, config_json: str, hooks: object | None = None) -> Node:
-        """Reads and checks the configuration; opens nothing. ``hooks``: a ``lapwing.hooks.dispatch.Dispatcher``."""
+    def __new__(
+        cls, config_json: str, hooks: object | None = None, strategies: Mapping[str, object] | None = None
+    ) -> Node:
+        """Reads and checks the configuration; opens nothing.
+
+        ``hooks``: a ``lapwing.hooks.dispatch.Dispatcher``. ``strategies``: by the ``use`` of groups' tables a
+        ``lapwing.strategy.chooser.Chooser``.
+        """
     def start(self) -> None:
         """Opens the log and the listeners and starts the threads; ready on return."""
     def reload_access(self, access_json: str) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lapwing.hooks import Hooks
     from lapwing.hooks.dispatch import Dispatcher
     from lapwing.http import HttpServer
+    from lapwing.strategy.chooser import Chooser
 
 ListenerLike = ListenerConfig | Mapping[str, object]
 """A listener's settings, as in a ``[[listeners]]`` table."""
@@ -118,16 +119,16 @@ class Broker:
         """Opens the log and the listeners; clients can connect on return.
 
         Raises:
-            ConfigError: the hooks cannot be loaded or used.
+            ConfigError: the hooks or a group's strategy cannot be loaded or used.
             AddressInUseError: another process listens at one of the addresses.
             DataFolderError: the data folder cannot be used, or its log is damaged.
             BrokerError: anything else that stops it, or it was started before.
         """
         if self._node is not None:
             raise BrokerError("the broker was started before", remedy="make a new Broker")
-        dispatcher = self._dispatcher()
+        dispatcher, strategies = self._dispatcher(), self._choosers()
         with _core_errors():
-            self._node = Node(node_json(self.config), dispatcher)
+            self._node = Node(node_json(self.config), dispatcher, strategies)
             self._node.start()
         if self.config.broker.http is not None:
             try:
@@ -145,6 +146,17 @@ class Broker:
         from lapwing.hooks.loading import load_hooks
 
         return Dispatcher(load_hooks(self.config.hooks.use or "") if self._hooks is None else self._hooks)
+
+    def _choosers(self) -> dict[str, Chooser]:
+        """One for each strategy in Python that a group's table names; groups that name the same one share it."""
+        uses = {group.use: name for name, group in reversed(self.config.groups.items()) if group.use is not None}
+        if not uses:
+            return {}
+        # Imported only where there are strategies.
+        from lapwing.strategy.chooser import Chooser
+        from lapwing.strategy.loading import load_strategy
+
+        return {use: Chooser(load_strategy(use, name)) for use, name in uses.items()}
 
     def stop(self, drain_s: float = 0.0) -> None:
         """Stops; with ``drain_s`` clients are let go in order first, for at most that long.

@@ -17,6 +17,7 @@ mod assemble;
 mod config;
 mod descriptors;
 mod error;
+mod extensions;
 mod group_book;
 mod group_reports;
 mod handle;
@@ -45,6 +46,7 @@ pub use config::{
     QueuePolicy, StreamConfig, StreamKey, SysConfig, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
+pub use extensions::Extensions;
 pub use handle::Handle;
 pub use hooks::{
     AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,

@@ -14,6 +14,7 @@ use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
+use crate::strategies::Strategies;
 
 /// Where a node is in its life. Only moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +57,8 @@ pub(crate) struct Shared {
     pub(crate) authority: Authority,
     /// Settings of consumer groups; read by every shard, changed by the handle.
     pub(crate) groups: GroupBook,
+    /// Code of the user's own that chooses members; started by the handle.
+    pub(crate) strategies: Strategies,
     /// By shard, who asks for its groups.
     report_desks: Vec<ReportDesk>,
     listeners: Listeners,
@@ -90,6 +93,7 @@ impl Shared {
         let (connections_max, notice) = descriptors::connections(&config);
         Shared {
             groups: GroupBook::new(config.groups.clone()),
+            strategies: Strategies::default(),
             report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
             memory: Memory::new(&config.limits, bells.len()),
             config,
@@ -142,9 +146,22 @@ impl Shared {
 
     /// Takes or replaces the settings of a group and tells every shard.
     pub(crate) fn put_group(&self, name: &str, group: GroupConfig) -> Result<(), NodeError> {
+        self.check_strategy(name, &group)?;
         self.groups.put(name, group)?;
         self.bells.iter().for_each(Bell::ring);
         Ok(())
+    }
+
+    /// Whether the strategy that a group uses is there: code is named in the configuration only, never at run time.
+    pub(crate) fn check_strategy(&self, name: &str, group: &GroupConfig) -> Result<(), NodeError> {
+        match group.r#use.as_deref() {
+            Some(class) if self.strategies.get(class).is_none() => {
+                let what = format!("{class:?} was not loaded when the broker started");
+                let remedy = "Name it in the configuration of any group, and start the broker again.";
+                Err(NodeError::config(&format!("groups.{name}.use"), what, remedy))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Takes the settings of a group out and tells every shard; false when there were none.

@@ -1,15 +1,17 @@
 //! `Node`: a broker in this process.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing_node::{Config, NodeError, StreamReadError};
+use lapwing_node::{Config, Extensions, NodeError, StreamReadError};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::core_error::core_error;
 use crate::hooks::PyHooks;
+use crate::strategy::PyStrategist;
 
 /// A named reader, as a tuple: name, time of its last read, position per partition.
 type ReaderRow = (String, i64, Vec<(u32, u64)>);
@@ -23,31 +25,40 @@ pub(crate) struct Node {
 }
 
 enum State {
-    Configured(Box<Config>, Option<Box<PyHooks>>),
+    Configured(Box<Config>, Extensions),
     Running(Arc<lapwing_node::Handle>),
     Stopped,
 }
 
 #[pymethods]
 impl Node {
-    /// Reads and checks the configuration; nothing is opened yet. `hooks`: a `Dispatcher`.
+    /// Reads and checks the configuration; nothing is opened yet. `hooks`: a `Dispatcher`; `strategies`: a `Chooser` for
+    /// each `use`.
     #[new]
-    #[pyo3(signature = (config_json, hooks=None))]
-    fn new(py: Python<'_>, config_json: &str, hooks: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+    #[pyo3(signature = (config_json, hooks=None, strategies=None))]
+    fn new(
+        py: Python<'_>,
+        config_json: &str,
+        hooks: Option<&Bound<'_, PyAny>>,
+        strategies: Option<BTreeMap<String, Bound<'_, PyAny>>>,
+    ) -> PyResult<Self> {
         let config = Config::from_json(config_json).map_err(|error| node_error(py, &error))?;
-        let hooks = hooks.map(PyHooks::new).transpose()?.map(Box::new);
-        Ok(Node { state: Mutex::new(State::Configured(Box::new(config), hooks)) })
+        let mut extensions = Extensions::default();
+        if let Some(hooks) = hooks {
+            extensions.hooks = Some(Box::new(PyHooks::new(hooks)?));
+        }
+        for (name, chooser) in strategies.unwrap_or_default() {
+            extensions.strategists.push((name, Box::new(PyStrategist::new(&chooser)?)));
+        }
+        Ok(Node { state: Mutex::new(State::Configured(Box::new(config), extensions)) })
     }
 
     /// Opens the log and the listeners and starts the threads; ready on return.
     fn start(&self, py: Python<'_>) -> PyResult<()> {
         let started = py.detach(|| {
             let mut state = self.lock();
-            let State::Configured(config, hooks) = &mut *state else { return None };
-            let started = match hooks.take() {
-                None => lapwing_node::Handle::start((**config).clone()),
-                Some(hooks) => lapwing_node::Handle::start_with_hooks((**config).clone(), hooks),
-            };
+            let State::Configured(config, extensions) = &mut *state else { return None };
+            let started = lapwing_node::Handle::start_with((**config).clone(), std::mem::take(extensions));
             Some(started.map(|handle| *state = State::Running(Arc::new(handle))))
         });
         match started {
@@ -174,7 +185,7 @@ impl Node {
         stopped.map_err(|error| node_error(py, &error))?;
         if has_abandoned_hooks {
             let category = py.get_type::<PyRuntimeWarning>();
-            let what = c"a hook did not return when the broker stopped; its thread was left behind";
+            let what = c"a hook or a strategy did not return when the broker stopped; its thread was left behind";
             PyErr::warn(py, &category, what, 2)?;
         }
         Ok(())

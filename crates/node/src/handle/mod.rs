@@ -13,7 +13,8 @@ use lapwing_store::LogReader;
 use crate::assemble::{self, HookParts, LogParts, Parts};
 use crate::config::{self, Config};
 use crate::error::NodeError;
-use crate::hooks::{HookControl, HookThread, Hooks};
+use crate::extensions::Extensions;
+use crate::hooks::{HookControl, HookThread};
 use crate::log::{LogShared, LogThread};
 use crate::mailbox::Bell;
 use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics};
@@ -31,7 +32,7 @@ pub struct Handle {
     log: Option<(Arc<LogShared>, Bell)>,
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
-    /// A hook did not return when the node stopped.
+    /// A hook or a strategy did not return when the node stopped.
     abandoned: AtomicBool,
     threads: Mutex<Threads>,
 }
@@ -54,16 +55,24 @@ impl Handle {
     /// `Config`, `Bind`, `Store`, `System`; nothing stays open then.
     pub fn start(config: Config) -> Result<Self, NodeError> {
         config.check()?;
-        Self::run(assemble::parts(Arc::new(config), assemble::open_log(), None)?)
+        Self::start_with(config, Extensions::default())
     }
 
-    /// As [`Handle::start`], with hooks: code that judges and watches what clients do, on a thread of its own.
+    /// As [`Handle::start`], with code of the user's own.
     ///
     /// # Errors
-    /// As [`Handle::start`].
-    pub fn start_with_hooks(config: Config, hooks: Box<dyn Hooks>) -> Result<Self, NodeError> {
+    /// As [`Handle::start`]; `Config` too where a group uses a strategy that is not among `extensions`.
+    pub fn start_with(config: Config, extensions: Extensions) -> Result<Self, NodeError> {
         config.check()?;
-        Self::run(assemble::parts(Arc::new(config), assemble::open_log(), Some(hooks))?)
+        let Extensions { hooks, strategists } = extensions;
+        let parts = assemble::parts(Arc::new(config), assemble::open_log(), hooks)?;
+        for (name, strategist) in strategists {
+            parts.shared.strategies.start(&name, strategist)?;
+        }
+        for (name, group) in &parts.shared.config.groups {
+            parts.shared.check_strategy(name, group)?;
+        }
+        Self::run(parts)
     }
 
     /// As [`Handle::start`], with a log that the caller opened: the seam at which tests inject faults of the disk.
@@ -161,6 +170,7 @@ impl Handle {
         if let Some(hooks) = &self.hooks {
             metrics.extend(HookCounters::collect(&shards, hooks));
         }
+        metrics.extend(self.shared.strategies.metrics());
         metrics.extend(self.shared.memory.metrics());
         metrics.extend(self.shared.listeners().metrics());
         let members_max = self.shared.config.dispatch.member_metrics_max;
@@ -186,6 +196,7 @@ impl Handle {
         let notices = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
         let hooks = self.hooks.as_ref().and_then(|hooks| hooks.take_notice());
         let notices = notices.iter().map(ToString::to_string).chain(hooks);
+        let notices = notices.chain(self.shared.strategies.take_notices());
         self.shared.take_notices().into_iter().chain(notices).collect()
     }
 
@@ -232,6 +243,10 @@ impl Handle {
             // At most one check is waited for.
             let _ = thread.join();
         }
+        let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);
+        if !self.shared.strategies.end(timeout).is_empty() {
+            self.abandoned.store(true, Ordering::Relaxed);
+        }
         if let (Some(thread), Some(control)) = (threads.hooks, &self.hooks) {
             control.stop();
             self.leave_hooks(thread);
@@ -266,7 +281,7 @@ impl Handle {
         let _ = thread.join();
     }
 
-    /// Whether a hook did not return, so that its thread was left behind when the node stopped.
+    /// Whether a hook or a strategy did not return, so that its thread was left behind when the node stopped.
     pub fn has_abandoned_hooks(&self) -> bool {
         self.abandoned.load(Ordering::Relaxed)
     }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use lapwing_node::{Handle, HookAnswer, HookCall, HookFailure, HookMessage, HookName, Hooks, Interests};
+use lapwing_node::{Extensions, Handle, HookAnswer, HookCall, HookFailure, HookMessage, HookName, Hooks, Interests};
 
 type Answer = Box<dyn FnMut(&HookCall) -> HookAnswer + Send>;
 
@@ -31,7 +31,8 @@ impl Hooks for Double {
 
 /// A node with hooks.
 pub fn node(json: &str, hooks: Box<dyn Hooks>) -> Handle {
-    Handle::start_with_hooks(crate::config(json), hooks).expect("the node starts")
+    Handle::start_with(crate::config(json), Extensions { hooks: Some(hooks), ..Extensions::default() })
+        .expect("the node starts")
 }
 
 /// The message of a call of `on_publish`.

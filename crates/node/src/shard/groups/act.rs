@@ -22,6 +22,7 @@ impl Shard {
         for _ in 0..ROUNDS {
             self.tell_outcomes();
             self.hear_words();
+            self.take_choices();
             if !self.groups.has_dirty() {
                 break;
             }
@@ -32,8 +33,8 @@ impl Shard {
     }
 
     /// Whether a turn would bring a group on.
-    pub(in crate::shard) fn has_group_work(&self) -> bool {
-        !self.words.is_empty() || self.groups.has_dirty() || !self.clients.outcomes.is_empty()
+    pub(in crate::shard) fn has_group_work(&mut self) -> bool {
+        self.has_choices() || !self.words.is_empty() || self.groups.has_dirty() || !self.clients.outcomes.is_empty()
     }
 
     fn hear_words(&mut self) {

@@ -5,6 +5,7 @@
 //! everything else is the same.
 
 mod act;
+mod choosers;
 mod letters;
 mod member;
 mod membership;

@@ -64,7 +64,11 @@ impl Shard {
         }
         let place = match known {
             Some(place) => place,
-            None => self.groups.insert(&group, &filter, self.beginning(&group, &filter)),
+            None => {
+                let place = self.groups.insert(&group, &filter, self.beginning(&group, &filter));
+                self.equip(place);
+                place
+            }
         };
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;

@@ -37,10 +37,11 @@ impl Shard {
     /// Groups that are there take what is new.
     fn change_groups(&mut self, tables: &GroupTables) {
         let now_us = self.shared.now_us();
-        let dispatch = &self.shared.config.dispatch;
         for place in self.groups.places() {
-            if let Some(owned) = self.groups.get(place) {
-                owned.take(Beginning::new(tables, dispatch, &owned.name, &owned.filter), now_us);
+            let Some(owned) = self.groups.get(place) else { continue };
+            let beginning = Beginning::new(tables, &self.shared.config.dispatch, &owned.name, &owned.filter);
+            if owned.take(beginning, now_us) {
+                self.equip(place);
             }
             self.groups.touch(place);
         }
@@ -64,6 +65,7 @@ impl Shard {
                 if is_here && self.groups.find(&crate::words::share_name(name, filter)).is_none() {
                     let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
                     let place = self.groups.insert(name, filter, beginning);
+                    self.equip(place);
                     self.groups.touch(place);
                     // Nobody waits for it. At the start everybody knows it; later who publishes before another shard has
                     // heard of it was too early.
@@ -96,14 +98,18 @@ impl Beginning {
 }
 
 impl OwnedGroup {
-    /// Other settings; what is the same is left alone, so that nothing learnt is lost.
-    fn take(&mut self, new: Beginning, now_us: u64) {
+    /// Other settings; what is the same is left alone, so that nothing learnt is lost. True when another strategy chooses.
+    fn take(&mut self, new: Beginning, now_us: u64) -> bool {
         let is_same = *self.config == *new.config && self.group.settings().is_durable == new.is_durable;
         if is_same {
-            return;
+            return false;
         }
-        let has_new_strategy = |old: &GroupConfig| old.strategy != new.config.strategy || old.r#use != new.config.r#use;
-        if has_new_strategy(&self.config) || self.config.fallback != new.config.fallback {
+        let chooser = |config: &GroupConfig| {
+            let GroupConfig { strategy, r#use, fallback, timeout_ms, .. } = config;
+            (strategy.clone(), r#use.clone(), fallback.clone(), *timeout_ms)
+        };
+        let has_new_strategy = chooser(&self.config) != chooser(&new.config);
+        if has_new_strategy {
             self.group.set_strategy(new.strategy(), now_us);
         }
         self.group.set_parameters(new.parameters(), now_us);
@@ -114,6 +120,7 @@ impl OwnedGroup {
         if has_new_defaults {
             self.redeclare(now_us);
         }
+        has_new_strategy
     }
 
     /// What holds for members that say nothing has changed.

@@ -12,6 +12,7 @@ use slab::Slab;
 
 use crate::config::GroupConfig;
 use crate::slot::{ShardId, stable_hash};
+use crate::strategies::ClientNames;
 use crate::words::{Profile, share_name};
 
 /// Exact topics whose groups are remembered.
@@ -40,6 +41,8 @@ pub(crate) struct OwnedGroup {
     pub(crate) config: Arc<GroupConfig>,
     /// The earliest timer set for it.
     pub(crate) timer_ms: Option<u64>,
+    /// Where code of the user's own that chooses is told who the members are.
+    pub(super) names: Option<Arc<ClientNames>>,
     /// Stands in the list of groups that may have something to do.
     is_dirty: bool,
 }
@@ -53,6 +56,8 @@ pub(crate) struct GroupTable {
     /// Of each member the groups here.
     memberships: HashMap<SessionKey, Vec<usize>, FxBuildHasher>,
     dirty: Vec<usize>,
+    /// Those with names.
+    custom: Vec<usize>,
     generation: u32,
     matched: Vec<u32>,
 }
@@ -83,6 +88,7 @@ impl GroupTable {
             filters: FilterTree::with_cache(TOPICS_CACHED),
             memberships: HashMap::default(),
             dirty: Vec::new(),
+            custom: Vec::new(),
             generation: 0,
             matched: Vec::new(),
         }
@@ -98,6 +104,21 @@ impl GroupTable {
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &OwnedGroup)> {
         self.groups.iter()
+    }
+
+    /// The groups that code of the user's own chooses for.
+    pub(super) fn custom(&self) -> Vec<usize> {
+        self.custom.clone()
+    }
+
+    /// Code of the user's own, or none, chooses for a group from now on.
+    pub(super) fn set_names(&mut self, place: usize, names: Option<Arc<ClientNames>>) {
+        let Some(owned) = self.groups.get_mut(place) else { return };
+        self.custom.retain(|other| *other != place);
+        if names.is_some() {
+            self.custom.push(place);
+        }
+        owned.introduce(names);
     }
 
     /// The places of all.
@@ -138,6 +159,7 @@ impl GroupTable {
             people: HashMap::default(),
             config: beginning.config,
             timer_ms: None,
+            names: None,
             is_dirty: false,
         });
         self.by_share.insert(share, place);
@@ -147,6 +169,7 @@ impl GroupTable {
 
     /// Forgets a group; who was a member of it only is not known here any more.
     pub(crate) fn remove(&mut self, place: usize) -> Option<OwnedGroup> {
+        self.set_names(place, None);
         let owned = self.groups.try_remove(place)?;
         self.by_share.remove(&share_name(&owned.name, &owned.filter));
         self.filters.remove(&owned.filter, place as u32);
@@ -164,6 +187,9 @@ impl GroupTable {
     /// Notes who joins a group.
     pub(crate) fn enrol(&mut self, place: usize, member: SessionKey, person: Person) {
         let Some(owned) = self.groups.get_mut(place) else { return };
+        if let Some(names) = &owned.names {
+            names.learn(person.profile.identity, &person.client_id);
+        }
         if owned.people.insert(member, person).is_none() {
             self.memberships.entry(member).or_default().push(place);
         }
@@ -172,7 +198,7 @@ impl GroupTable {
     /// Forgets who is in a group no more.
     pub(crate) fn strike(&mut self, place: usize, member: SessionKey) {
         if let Some(owned) = self.groups.get_mut(place) {
-            owned.people.remove(&member);
+            owned.forget(member);
         }
         if let Some(places) = self.memberships.get_mut(&member) {
             places.retain(|other| *other != place);
