@@ -64,7 +64,7 @@ def run(*, quick: bool) -> None:
             rows.append((qos, name, rate, cost, cost / base, max(report["lost"] for report in own)))
         worst = max(worst, median(reports["auto"], _cost_us) / base)
     print_table(
-        f"{GROUPS} groups of {MEMBERS} members, {RATE_PER_S:,} messages/s offered; medians of {rounds} alternating runs",
+        f"{GROUPS} groups of {MEMBERS} members, {RATE_PER_S:,} messages/s offered; medians of {rounds} runs in turn",
         ("QoS", "strategy", "deliveries/s", "broker CPU us per delivery", "ratio to round robin", "lost"),
         rows,
     )
