@@ -109,6 +109,29 @@ def test_qos_2_is_shown_once(
         consumer.abort()
 
 
+@pytest.mark.parametrize("session_present", [True, False])
+def test_more_than_the_mark_before_suback(
+    scripted: ScriptedBroker, pool: ThreadPoolExecutor, session_present: bool
+) -> None:
+    """A resumed session pours out what it kept before it answers SUBSCRIBE: does the consumer begin all the same?"""
+    consumer = Consumer(scripted.url, "a", client_id="a", session_expiry_s=60, high=3, low=1, report=False)
+    connected = pool.submit(consumer.connect)
+    with scripted.next() as client:
+        client.accept(session_present=session_present)
+        for packet_id in range(1, 11):
+            client.publish("a", b"%d" % packet_id, packet_id=packet_id)
+        if session_present:
+            connected.result(s.TIMEOUT_S)
+        else:
+            client.grant()
+            connected.result(s.TIMEOUT_S)
+        messages = consumer.messages()
+        assert [int(next(messages).payload) for _ in range(10)] == list(range(1, 11))
+        if session_present:
+            client.grant()
+        consumer.abort()
+
+
 def test_a_session_taken_over_ends_it(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
     """Two clients of one name would throw each other out for ever: is that an error instead?"""
     consumer = consumer_of(scripted)

@@ -5,7 +5,7 @@ use super::incoming::{Heard, Listener};
 use super::publication::Publication;
 use super::settings::{GOODBYE, LinkOptions, Reports};
 use super::shared::{Shared, Waiter};
-use super::state::{Closing, Done};
+use super::state::{Closing, Done, State};
 use crate::error::ClientError;
 use crate::events::Events;
 use crate::protocol::{Protocol, SendError, State as ProtocolState};
@@ -83,7 +83,7 @@ impl Connection<'_> {
             if ready.read {
                 self.read()?;
             }
-            if self.has_leftovers && !self.shared.lock().is_paused() {
+            if self.has_leftovers && !self.pauses(&self.shared.lock()) {
                 self.digest()?;
             }
         }
@@ -110,7 +110,7 @@ impl Connection<'_> {
             let declares = self.is_ready && std::mem::take(&mut state.declaration_due);
             declaration = state.declaration.clone().filter(|_| declares);
             let is_settled = state.is_answered() && self.publications.is_empty();
-            orders = Orders { closing: state.closing, is_paused: state.is_paused(), is_settled };
+            orders = Orders { closing: state.closing, is_paused: self.pauses(&state), is_settled };
         }
         if let Some((figures, true)) = figures {
             self.report(figures.json(None).as_bytes())?;
@@ -129,19 +129,24 @@ impl Connection<'_> {
         Ok(orders)
     }
 
+    /// The socket is not to be read. Before SUBACK it is: nobody takes messages yet, and it comes behind them.
+    fn pauses(&self, state: &State) -> bool {
+        self.is_ready && state.is_paused()
+    }
+
     /// How long to poll: not at all if there is more to send; sets `asleep`, so that callers ring.
     fn sleep_for(&self, orders: &Orders) -> Option<Duration> {
         let now = Instant::now();
         let room = if self.is_ready { self.protocol.room() } else { 0 };
         let mut state = self.shared.lock();
         let can_send = self.is_ready && self.wire.output.len() < GATHER_BYTES && state.can_fetch(room);
-        let changed = state.closing != orders.closing || state.is_paused() != orders.is_paused;
+        let changed = state.closing != orders.closing || self.pauses(&state) != orders.is_paused;
         let written = state.in_wire && !self.wire.is_unsent();
         if written {
             state.in_wire = false;
             self.shared.tell_room(&mut state);
         }
-        let stuck = self.has_leftovers && !state.is_paused();
+        let stuck = self.has_leftovers && !self.pauses(&state);
         if can_send || changed || written || stuck || (self.is_ready && state.is_due_besides_publications()) {
             return Some(Duration::ZERO);
         }
@@ -229,7 +234,8 @@ impl Connection<'_> {
 
     /// Handles what was read, as far as there is room for messages.
     fn digest(&mut self) -> Result<(), ClientError> {
-        let (reports, room) = (self.options.reports.is_some(), self.shared.lock().room_to_receive());
+        let reports = self.options.reports.is_some();
+        let room = if self.is_ready { self.shared.lock().room_to_receive() } else { (usize::MAX, usize::MAX) };
         let mut listener = Listener { heard: &mut self.heard, shared: self.shared, reports, room };
         let outcome = self.protocol.receive(&self.wire.input, &mut self.wire.output, &mut listener);
         self.has_leftovers = listener.is_full();
@@ -243,9 +249,10 @@ impl Connection<'_> {
     fn get_ready(&mut self) -> Result<(), ClientError> {
         if let Some(session_present) = self.heard.session_present.take() {
             self.shared.lock().connected_to_session(session_present);
-            match &self.options.subscribe {
-                Some(_) => self.subscribe()?,
-                None => self.be_ready(),
+            self.subscribe()?;
+            // A session has its subscriptions: its messages come before SUBACK, and somebody must take them.
+            if session_present || self.options.subscribe.is_none() {
+                self.be_ready();
             }
         }
         let Some(reasons) = self.heard.subscribed.take() else { return Ok(()) };
@@ -253,7 +260,9 @@ impl Connection<'_> {
         if let Some((filter, reason)) = filters.zip(reasons).find(|(_, reason)| reason.is_error()) {
             return Err(ClientError::Rejected { what: format!("subscription to {filter:?}"), reason });
         }
-        self.be_ready();
+        if !self.is_ready {
+            self.be_ready();
+        }
         Ok(())
     }
 
