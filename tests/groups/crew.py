@@ -73,6 +73,11 @@ class Hand(Member):
         self._bytes[:0] = b"".join(wire.packet(packet.first, packet.body) for packet in early)
         return found.body
 
+    def round_trip_kept(self) -> None:
+        """Waits until the broker has read everything; messages that come before it says so come again."""
+        self.send(wire.PING)
+        self.answer(wire.PINGRESP)
+
     def goes(self) -> None:
         """Ends the connection without a word."""
         self.close()

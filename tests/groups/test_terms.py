@@ -6,7 +6,7 @@ import struct
 
 import pytest
 import wire
-from crew import SHARES, Hand, publish, until_counted
+from crew import SHARES, Hand, publish, until_counted, until_group, until_presence
 from members import groups
 from wire import varint
 
@@ -33,6 +33,30 @@ def test_a_message_has_the_identifier_of_its_member(shards, qos):
                 publish(broker, b"m", qos=qos)
                 (message,) = only.messages(1)
                 assert (message.qos, identifiers(message)) == (qos, numbered)
+
+
+def test_another_identifier_holds_for_what_comes_after(shards):
+    """Subscribed again with another identifier, then with none."""
+    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "c", subscription=b"\x0b\x07") as only:
+        for numbered in (b"\x0b\x07", b"\x0b\x09", b""):
+            only.asks(("$share/g/t/#", 1), properties=numbered)
+            publish(broker, b"m")
+            (message,) = only.messages(1)
+            only.finishes(message)
+            assert identifiers(message) == numbered
+
+
+def test_a_smaller_receive_maximum_holds_from_the_reconnect(shards):
+    """Back with room for one: is it given one at a time, the rest kept by the group?"""
+    with lapwing.Broker(shards=shards, groups={"g": {"strategy": "round-robin"}}) as broker:
+        Hand.joins(broker.url, "c").goes()
+        until_presence(broker, "c", "away")
+        payloads = [b"%d" % n for n in range(5)]
+        publish(broker, *payloads)
+        with Hand.joins(broker.url, "c", share=None, properties=b"\x21\0\1") as again:
+            found = until_group(broker, lambda found: found["unacknowledged"] > 0)
+            assert (found["unacknowledged"], found["waiting_bulk"]) == (1, 4)
+            assert again.takes(5) == payloads
 
 
 @pytest.mark.statement(5, "MQTT-3.3.1-12", "MQTT-3.3.1-13")
