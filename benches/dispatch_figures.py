@@ -54,7 +54,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--peer", action="append", default=[], help="NAME or NAME=COMMAND, besides those on the PATH")
     options = parser.parse_args()
     if options.quick:
-        options.seeds, options.seconds = 1, 10.0
+        options.seeds, options.seconds = 1, options.seconds or 10.0
     return options
 
 
@@ -99,7 +99,11 @@ def _table(result: dict[str, Any]) -> list[str]:
 
 def _cell(row: dict[str, Any], name: str, scale: float, unit: str) -> str:
     low, high = row[f"{name}_interval"]
-    return f"{row[name] * scale:,.4g}{unit} ({low * scale:,.3g}-{high * scale:,.3g})"
+    return f"{_number(row[name] * scale)}{unit} ({_number(low * scale)}-{_number(high * scale)})"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _verdicts(part: Part, result: dict[str, Any]) -> list[str]:

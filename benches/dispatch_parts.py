@@ -60,6 +60,7 @@ PARTS = (
         ("lef", "round-robin"),
         (0.7,),
         (Bound("mean_ms", 0.10, "round-robin"), Bound("p99_ms", 0.05, "round-robin")),
+        seconds=120.0,
     ),
     Part("bursts", "bursts", ("lef", "c3"), (0.7,), (Bound("mean_ms", 1.05, "c3"), Bound("p99_ms", 0.95, "c3"))),
     Part("equal", "equal", ("lef", "c3"), (0.7,), (Bound("mean_ms", 1.10, "c3"), Bound("p99_ms", 1.10, "c3"))),

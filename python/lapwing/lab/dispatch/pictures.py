@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from lapwing.lab.dispatch.experiment import Result
 from lapwing.lab.dispatch.outcome import Row
@@ -16,7 +16,7 @@ from lapwing.pipeline.report.style import LIGHT, Sheet, fonts
 
 _POINTS = 400
 _WIDTH, _HEIGHT = 13.0, 6.4
-_LEFT, _BOTTOM, _ABOVE, _RIGHT = 1.1, 0.95, 1.35, 2.6
+_LEFT, _BOTTOM, _ABOVE, _RIGHT = 1.1, 0.95, 1.35, 1.75
 _MARKS = "osD^vPX*<>"
 _LINES = ("-", "--", ":")
 
@@ -80,6 +80,9 @@ def _by_load(rows: Sequence[Row], subjects: Sequence[str], path: Path) -> Path:
         for number, subject in enumerate(subjects):
             _course(axes, [row for row in rows if row.policy == subject], name, scale, number)
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+        axes.yaxis.set_minor_formatter(NullFormatter())
         axes.set_title(label, color=LIGHT.ink)
         axes.set_xlabel("load, %")
         axes.grid(visible=True, color=LIGHT.line, linewidth=0.6)
