@@ -54,7 +54,7 @@ fn softened(wait_ms: f64, each_ms: f64, softness: f64) -> f64 {
 /// `share`: messages in the group's queue per member.
 pub(crate) fn is_eligible(signals: &Signals, work: &Work, share: f64, now_ms: f64, parameters: &Parameters) -> bool {
     let inflight = f64::from(signals.inflight);
-    if signals.is_to_drain {
+    if now_ms < signals.drains_until_ms {
         return false;
     }
     // Nearly always: no need to know more.

@@ -23,6 +23,9 @@ const REPORT_FRESH_MS: f64 = 10_000.0;
 /// Who said it was paused and nothing since is tried again after so long.
 const PAUSE_MS_MAX: f64 = 30_000.0;
 
+/// Nobody is kept from work for longer to become idle: it may have work of an hour among what it has.
+const DRAIN_MS_MAX: f64 = 1000.0;
+
 /// What a choice does not read: see `Signals` for what it does.
 #[derive(Debug)]
 pub(crate) struct Member {
@@ -148,7 +151,9 @@ impl Member {
             self.round_trip.found_idle(latency_ms, at_ms);
         }
         self.learn_work(signals, parameters, written_ms, at_ms);
-        signals.is_to_drain |= self.round_trip.is_in_doubt(signals.rtt_ms, signals.service_ms, at_ms);
+        if self.round_trip.doubts(signals.rtt_ms, signals.service_ms, at_ms) {
+            signals.drains_until_ms = at_ms + DRAIN_MS_MAX;
+        }
         learn_response(signals, parameters, latency_ms, at_ms);
         signals.last_ack_ms = at_ms;
         self.acknowledged += 1;
@@ -243,7 +248,9 @@ impl Member {
     /// The virtual clock anew from what it still has.
     fn settle(&mut self, signals: &mut Signals, at_ms: f64) {
         signals.inflight = self.flight.open();
-        signals.is_to_drain &= signals.inflight > 0;
+        if signals.inflight == 0 {
+            signals.drains_until_ms = 0.0;
+        }
         if self.has_report(at_ms) {
             signals.head_due_ms = NEVER_MS;
             return;

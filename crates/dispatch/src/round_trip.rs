@@ -11,8 +11,9 @@ const BUSY_GAIN: f64 = 0.03;
 const BUSY_CLIP: f64 = 8.0;
 /// An answer that takes so many works more than the way is long.
 const DOUBT_WORKS: f64 = 2.0;
-/// A member that was idle so lately is not asked to be idle again.
+/// A member that was idle so lately is not asked to be idle again; one that did not become it each time half as often.
 const DOUBT_MS: f64 = 5_000.0;
+const DOUBT_MS_MAX: f64 = 120_000.0;
 /// How long a minimum is remembered.
 const WINDOW_MS: f64 = 2_000.0;
 
@@ -64,8 +65,10 @@ pub(crate) struct RoundTrip {
     answer: WindowedMin,
     /// The least answer of those that certainly found the member idle.
     idle_answer: WindowedMin,
-    /// When it was last known to have been idle.
+    /// When it was last known to have been idle, or asked to become it.
     idle_at_ms: f64,
+    /// So long after that it may be in doubt again.
+    doubt_ms: f64,
     /// Work on messages that certainly waited behind another one: no part of it is distance.
     busy_work_ms: Option<f64>,
 }
@@ -79,6 +82,7 @@ impl RoundTrip {
             answer: WindowedMin::EMPTY,
             idle_answer: WindowedMin::EMPTY,
             idle_at_ms: 0.0,
+            doubt_ms: DOUBT_MS,
             busy_work_ms: None,
         }
     }
@@ -104,7 +108,7 @@ impl RoundTrip {
     /// A message that found the member idle was acknowledged `latency_ms` after it was written.
     pub(crate) fn found_idle(&mut self, latency_ms: f64, now_ms: f64) {
         self.idle_answer.observe(latency_ms.clamp(0.0, RTT_MS_MAX), now_ms);
-        self.idle_at_ms = now_ms;
+        (self.idle_at_ms, self.doubt_ms) = (now_ms, DOUBT_MS);
     }
 
     /// A message that had waited behind another one took so much work.
@@ -114,11 +118,16 @@ impl RoundTrip {
         self.busy_work_ms = Some(before_ms + BUSY_GAIN * (clipped_ms - before_ms));
     }
 
-    /// Whether the distance may have grown unseen: every answer of late took much longer than the way and the work, and
-    /// it was not idle for a while. Either it is busy all the time, or it has moved away.
-    pub(crate) fn is_in_doubt(&self, rtt_ms: f64, service_ms: f64, now_ms: f64) -> bool {
+    /// Whether the distance may have grown unseen, so that the member should become idle: every answer of late took much
+    /// longer than the way and the work, and it was not idle for a while. Either it is busy all the time, or it has moved
+    /// away. Asked again soon, the answer is no.
+    pub(crate) fn doubts(&mut self, rtt_ms: f64, service_ms: f64, now_ms: f64) -> bool {
         let is_long = self.answer.get().is_some_and(|answer_ms| answer_ms - rtt_ms > DOUBT_WORKS * service_ms);
-        is_long && now_ms - self.idle_at_ms > DOUBT_MS
+        if !is_long || now_ms - self.idle_at_ms <= self.doubt_ms {
+            return false;
+        }
+        (self.idle_at_ms, self.doubt_ms) = (now_ms, (2.0 * self.doubt_ms).min(DOUBT_MS_MAX));
+        true
     }
 
     /// Whether the distance is measured for itself; else it is only known together with the work.

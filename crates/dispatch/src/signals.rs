@@ -36,8 +36,8 @@ pub struct Signals {
     pub(crate) is_blind: bool,
     /// It has reported its queue: what it has to do is more than what it has not acknowledged.
     pub(crate) has_reported: bool,
-    /// It gets nothing until it has finished what it has: how far away it is can only be told when it is idle.
-    pub(crate) is_to_drain: bool,
+    /// Until then it gets nothing before it has finished what it has: how far away it is can only be told when it is idle.
+    pub(crate) drains_until_ms: f64,
     /// Nothing is sent to it before: it is paused, or returns from a stall.
     pub(crate) opens_at_ms: f64,
     /// `srtt` of the design.
@@ -83,7 +83,7 @@ impl Signals {
             judgement: Judgement::Response,
             is_blind: false,
             has_reported: false,
-            is_to_drain: false,
+            drains_until_ms: 0.0,
             opens_at_ms: 0.0,
             rtt_ms: UNKNOWN_RTT_MS,
             service_ms: UNKNOWN_SERVICE_MS,

@@ -131,7 +131,10 @@ fn saturate(members: &mut Members, real: &mut Real, kernel_us: u64, from_us: u64
             let ticket = members.sent(member, &Work::default(), now_us).expect("it may have more");
             under_way.push_back((real.answers_us(now_us), member, ticket, now_us));
         }
-        let (read_us, member, ticket, written_us) = under_way.pop_front().expect("it never gets nothing for good");
+        let Some((read_us, member, ticket, written_us)) = under_way.pop_front() else {
+            now_us += 10 * MS;
+            continue;
+        };
         now_us = now_us.max(read_us);
         members.rtt_sample(member, RttSource::Kernel, kernel_us, now_us);
         assert!(members.acknowledged(member, ticket, Stamps { written_us, read_us }));
@@ -157,4 +160,24 @@ fn a_member_that_moves_away_is_found_within_seconds_although_it_is_never_idle_an
     assert!((100.0..=160.0).contains(&view.rtt_ms) && view.service_ms < 10.0, "{view:?}");
     let far = saturate(&mut members, &mut real, before_us, 26 * second, 36 * second);
     assert!(far >= 1700, "{far} messages in ten seconds, of 2,000 that it can do: {view:?}");
+}
+
+#[test]
+fn a_member_that_cannot_become_idle_is_not_kept_from_work_for_long() {
+    let mut members = group();
+    let member = members.join(Declaration::processed(1, 1000), 0);
+    let (second, rtt_us) = (1000 * MS, 5 * MS);
+    let mut real = Real::new(rtt_us, 5 * MS, 1);
+    saturate(&mut members, &mut real, rtt_us, 0, 10 * second);
+    // It works on this one for an hour, beside the others.
+    members.sent(member, &Work::default(), 10 * second).expect("it may have more");
+    real.rtt_us = 150 * MS;
+    let most = saturate(&mut members, &mut real, rtt_us, 10 * second, 12 * second) * 5;
+    let ten_seconds = |members: &mut Members, real: &mut Real, nth: u64| {
+        saturate(members, real, rtt_us, (13 + 11 * nth) * second, (23 + 11 * nth) * second)
+    };
+    for nth in 0..4 {
+        let done = ten_seconds(&mut members, &mut real, nth);
+        assert!(done >= most * 3 / 4, "{done} of {most} in ten seconds");
+    }
 }
