@@ -14,8 +14,10 @@ const DOUBT_WORKS: f64 = 2.0;
 /// A member that was idle so lately is not asked to be idle again; one that did not become it each time half as often.
 const DOUBT_MS: f64 = 5_000.0;
 const DOUBT_MS_MAX: f64 = 120_000.0;
-/// How long a minimum is remembered.
-const WINDOW_MS: f64 = 2_000.0;
+/// How long the least answer is remembered: a member that has moved away is found when it is forgotten.
+const ANSWER_WINDOW_MS: f64 = 2_000.0;
+/// And the least probe: there may be few of them, and each may have waited behind work.
+const PROBE_WINDOW_MS: f64 = 10_000.0;
 
 /// Where a sample of the round trip comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,18 +32,21 @@ pub enum RttSource {
 /// The least value of the last one to two windows.
 #[derive(Clone, Copy, Debug)]
 struct WindowedMin {
+    window_ms: f64,
     since_ms: f64,
     current_ms: f64,
     previous_ms: f64,
 }
 
 impl WindowedMin {
-    const EMPTY: WindowedMin = WindowedMin { since_ms: 0.0, current_ms: NEVER_MS, previous_ms: NEVER_MS };
+    const fn over(window_ms: f64) -> WindowedMin {
+        WindowedMin { window_ms, since_ms: 0.0, current_ms: NEVER_MS, previous_ms: NEVER_MS }
+    }
 
     fn observe(&mut self, value_ms: f64, now_ms: f64) {
-        if now_ms - self.since_ms > WINDOW_MS {
+        if now_ms - self.since_ms > self.window_ms {
             // After a silence of two windows the older one says nothing any more.
-            let is_stale = now_ms - self.since_ms > 2.0 * WINDOW_MS;
+            let is_stale = now_ms - self.since_ms > 2.0 * self.window_ms;
             self.previous_ms = if is_stale { NEVER_MS } else { self.current_ms };
             (self.current_ms, self.since_ms) = (NEVER_MS, now_ms);
         }
@@ -78,9 +83,9 @@ impl RoundTrip {
         RoundTrip {
             is_proxied,
             kernel_ms: None,
-            probe: WindowedMin::EMPTY,
-            answer: WindowedMin::EMPTY,
-            idle_answer: WindowedMin::EMPTY,
+            probe: WindowedMin::over(PROBE_WINDOW_MS),
+            answer: WindowedMin::over(ANSWER_WINDOW_MS),
+            idle_answer: WindowedMin::over(ANSWER_WINDOW_MS),
             idle_at_ms: 0.0,
             doubt_ms: DOUBT_MS,
             busy_work_ms: None,
@@ -123,7 +128,8 @@ impl RoundTrip {
     /// away. Asked again soon, the answer is no.
     pub(crate) fn doubts(&mut self, rtt_ms: f64, service_ms: f64, now_ms: f64) -> bool {
         let is_long = self.answer.get().is_some_and(|answer_ms| answer_ms - rtt_ms > DOUBT_WORKS * service_ms);
-        if !is_long || now_ms - self.idle_at_ms <= self.doubt_ms {
+        // Behind a proxy it is the probes that tell, and they do not look back for minutes.
+        if self.is_proxied || !is_long || now_ms - self.idle_at_ms <= self.doubt_ms {
             return false;
         }
         (self.idle_at_ms, self.doubt_ms) = (now_ms, (2.0 * self.doubt_ms).min(DOUBT_MS_MAX));
@@ -184,11 +190,11 @@ mod tests {
 
     #[test]
     fn a_minimum_is_forgotten_after_one_to_two_windows() {
-        let mut least = WindowedMin::EMPTY;
+        let mut least = WindowedMin::over(10.0);
         least.observe(1.0, 0.0);
-        least.observe(50.0, WINDOW_MS + 1.0);
+        least.observe(50.0, 11.0);
         assert_eq!(least.get(), Some(1.0));
-        least.observe(50.0, 2.0 * WINDOW_MS + 2.0);
+        least.observe(50.0, 22.0);
         assert_eq!(least.get(), Some(50.0));
     }
 }
