@@ -97,7 +97,7 @@ fn members_that_declare_their_workers_have_a_shorter_tail_than_under_c3() {
 
 #[test]
 fn one_key_stays_in_order() {
-    // The order itself is asserted by the world, at every message.
+    // The order itself is asserted by the replay, at every message.
     let scenario = Scenario { keys: 10_000, duration_ms: 30e3, ..Scenario::hetero(0.5) };
     let mut ordered = of(&scenario, Strategy::KeyOrdered);
     assert_at_most(ratios(&mut ordered, &mut of(&scenario, Strategy::HashTopic)), 1.0, 1.0);
