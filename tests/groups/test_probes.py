@@ -61,7 +61,7 @@ def test_a_probe_measures_the_way_behind_a_proxy():
         Member.of(broker.url, "c", declares=said(probe=60)) as client,
     ):
         answer(client, 4)
-        seen = until_member(broker, "c", lambda seen: 1e3 * AWAY_S <= seen["rtt_ms"] < 2e3 * AWAY_S)
+        seen = until_member(broker, "c", lambda seen: 1e3 * AWAY_S <= seen["rtt_ms"] < 10e3 * AWAY_S)
         assert seen["picks"] == 0
 
 
@@ -108,13 +108,12 @@ def test_answers_to_nothing_are_counted():
         Member.of(broker.url, "c", declares=said(probe=60_000)) as client,
     ):
         number = probe_id(client.probe(), "c")
-        with counted(broker, IGNORED, 1):
-            client.report(probe=number + 1)
         time.sleep(AWAY_S)
         client.report(probe=number)
-        far = until_member(broker, "c", lambda seen: 1e3 * AWAY_S <= seen["rtt_ms"] < 2e3 * AWAY_S)
-        with counted(broker, IGNORED, 1):
-            client.report(probe=number)
+        far = until_member(broker, "c", lambda seen: seen["rtt_ms"] >= 1e3 * AWAY_S)
+        for foreign in (number, number + 1):
+            with counted(broker, IGNORED, 1):
+                client.report(probe=foreign)
         with Member.of(broker.url, "stranger", share=None) as stranger, counted(broker, IGNORED, 1):
             stranger.report(probe=number)
         assert member(broker, "c")["rtt_ms"] == far["rtt_ms"]
