@@ -82,13 +82,21 @@ class Hand(Member):
         """Ends the connection without a word."""
         self.close()
 
-    def dismissed(self) -> int:
-        """The reason of the DISCONNECT with which the broker ends the connection; -1: none. Reads on until then."""
+    def last_words(self) -> tuple[list[Packet], int]:
+        """The messages until the broker ends the connection, and the reason of its DISCONNECT; -1: there was none."""
+        messages: list[Packet] = []
         reason = -1
         with contextlib.suppress(ConnectionError):
             while (found := self.receive()) is not None:
-                reason = found.reason if found.kind == wire.DISCONNECT else reason
-        return reason
+                if found.kind == wire.PUBLISH:
+                    messages.append(found)
+                elif found.kind == wire.DISCONNECT:
+                    reason = found.reason
+        return messages, reason
+
+    def dismissed(self) -> int:
+        """The reason with which the broker ends the connection."""
+        return self.last_words()[1]
 
     def finishes(self, message: Packet) -> None:
         """Acknowledges a message of any QoS to its end."""

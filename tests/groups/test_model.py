@@ -31,6 +31,8 @@ SCARCE = {
     ],
 }
 """The same with little room and less time, as the node takes it."""
+WHIM = {**TABLE, "use": "whims:Whim", "timeout_ms": 5}
+"""The same with a strategy in Python that chooses as it likes."""
 MAY_BE_DROPPED = {"session_ended"}
 MAY_BE_SCARCE = {*MAY_BE_DROPPED, "queue_full", "deadline_passed"}
 STRATEGIES = ("auto", "lef", "round-robin", "key-ordered", "random", "least-inflight")
@@ -89,7 +91,10 @@ class World:
         self.dawdling ^= {worker.name}
 
     def change(self, worker: Worker) -> None:
-        table = {**self.table, "strategy": self.rng.choice(STRATEGIES), "workers": self.rng.randint(1, 4)}
+        table = (
+            self.table if self.rng.random() < 0.3 else {name: self.table[name] for name in self.table if name != "use"}
+        )
+        table = {**table, "strategy": self.rng.choice(STRATEGIES), "workers": self.rng.randint(1, 4)}
         self.broker._running().put_group("g", json.dumps(table))
 
     def work(self, worker: Worker) -> None:
@@ -125,10 +130,13 @@ class World:
 
 @pytest.mark.parametrize("shards", SHARES)
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("table", "reasons"), [(TABLE, MAY_BE_DROPPED), (SCARCE, MAY_BE_SCARCE)])
+@pytest.mark.parametrize(
+    ("table", "reasons"), [(TABLE, MAY_BE_DROPPED), (SCARCE, MAY_BE_SCARCE), (WHIM, MAY_BE_DROPPED)]
+)
 def test_every_message_is_accounted_for(shards, seed, table, reasons):
     """Finished by a member or counted; never with two at once; with QoS 2 never twice to a handler."""
-    with lapwing.Broker(shards=shards, limits=TIGHT) as broker:
+    # Classes are loaded from the configuration only.
+    with lapwing.Broker(shards=shards, limits=TIGHT, groups={"other": {"use": "whims:Whim"}}) as broker:
         world = World(broker, seed, table)
         for _ in range(STEPS):
             world.step()

@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import pytest
-from crew import ADMINISTRATIVE_ACTION, SHARES, Hand, publish, until_counted, until_group
+from crew import ADMINISTRATIVE_ACTION, SHARES, Hand, publish, until_counted
 from members import group, member, said
 from wire import until
 
 import lapwing
 
 pytestmark = pytest.mark.parametrize("shards", SHARES)
-HASTY = {"g": {"parameters": {"stall_ms": 200, "stall_factor": 1}}}
-"""A member is stalled when its oldest message is overdue by a fifth of a second."""
+HASTY = {"g": {"parameters": {"stall_ms": 400, "stall_factor": 1}}}
+"""A member is stalled when its oldest message is overdue by two fifths of a second."""
 
 
 def test_who_stalls_is_sent_away_and_its_work_moves(shards):
     """DISCONNECT 0x98, everything it had goes to the other, and nothing else is done twice."""
     with lapwing.Broker(shards=shards, groups=HASTY) as broker, Hand.joins(broker.url, "stalls") as stalls:
         publish(broker, *(b"%d" % n for n in range(20)))
-        until_group(broker, lambda found: found["unacknowledged"] > 0)
-        had = stalls.pending()
-        assert had
         with Hand.joins(broker.url, "works") as works:
-            assert stalls.dismissed() == ADMINISTRATIVE_ACTION
-            taken = works.takes(20)
-            assert sorted(taken, key=int) == [b"%d" % n for n in range(20)]
-            assert works.pending() == []
-        counters = until_counted(broker, acknowledged=20, kicks=1, dropped={})["counters"]
-        assert counters["redelivered"] == len(had)
-        assert member(broker, "stalls")["presence"] == "away"
+            works.work()
+            had, reason = stalls.last_words()
+            assert had
+            assert reason == ADMINISTRATIVE_ACTION
+            counters = until_counted(broker, acknowledged=20, kicks=1, dropped={})["counters"]
+            assert counters["redelivered"] == len(had)
+            assert member(broker, "stalls")["presence"] == "away"
+            assert member(broker, "works")["acknowledged"] == 20
 
 
 def test_who_works_slowly_stays(shards):
@@ -70,8 +68,9 @@ def test_who_stalls_again_and_again_is_let_in_slowly(shards):
         had = []
         for _ in range(3):
             stalls = Hand.joins(broker.url, "stalls")
-            had.append(len(stalls.messages(1)) + len(stalls.pending()))
-            assert stalls.dismissed() == ADMINISTRATIVE_ACTION
+            messages, reason = stalls.last_words()
+            assert reason == ADMINISTRATIVE_ACTION
+            had.append(len(messages))
         assert had[2] < had[0], had
         with Hand.joins(broker.url, "works") as works, Hand.joins(broker.url, "stalls") as again:
             works.work()
@@ -117,7 +116,7 @@ def test_reports_are_a_sign_of_life(shards):
     ):
         publish(broker, b"m")
         (message,) = busy.messages(1)
-        for _ in range(20):
+        for _ in range(30):
             busy.report(queue=1, service_us=60_000_000, qos=1)
             with pytest.raises(TimeoutError):
                 busy.receive(timeout_s=0.05)
