@@ -32,7 +32,7 @@ impl LimitCounters {
             ),
             Metric::counter(
                 "lapwing_subscriptions_refused_total",
-                "Filters refused (0x97) because their session has subscriptions_per_session_max.",
+                "Filters refused (0x97): their session has subscriptions_per_session_max, or there are groups_max, or members_per_group_max.",
                 sum(|l| l.refused_subscriptions.get()),
             ),
             Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_messages.get()))
