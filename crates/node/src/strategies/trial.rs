@@ -195,9 +195,10 @@ mod tests {
     }
 
     fn trial(messages: u32, timeout: Duration) -> Trial {
+        // Nobody is ever full: who is would lose its turn.
         let member = |client_id: &str| TrialMember {
             client_id: client_id.into(),
-            receive_max: 20,
+            receive_max: 500,
             rtt: Duration::from_millis(1),
             service: Duration::from_micros(100),
         };
@@ -230,7 +231,7 @@ mod tests {
         let report = trial(200, Duration::from_secs(10)).run(Box::new(strategist)).unwrap();
         let counters = report.counters;
         assert_eq!(counters.answered + counters.failed + counters.late, counters.asked);
-        assert!(shares(&report)[1] <= counters.unable as usize, "{report:?}");
+        assert_eq!((shares(&report), counters.unable), ([100, 0, 100], 0));
         assert_eq!(report.finished.iter().flatten().count(), 200);
     }
 
@@ -275,7 +276,7 @@ mod tests {
             asked += 1;
             if asked < 4 { Verdict::Wait } else { to(ask, "b") }
         });
-        let report = trial(1, Duration::from_millis(20)).run(Box::new(strategist)).unwrap();
+        let report = trial(1, Duration::from_millis(200)).run(Box::new(strategist)).unwrap();
         assert_eq!(shares(&report), [0, 1, 0]);
         let expected = DeferredCounters { asked: 4, held: 3, answered: 1, ..DeferredCounters::default() };
         assert_eq!(report.counters, expected);
