@@ -55,7 +55,7 @@ def test_it_is_there_before_anybody_can_connect(shards):
         with lapwing.Broker(shards=shards, groups=DECLARED) as broker:
             for name in names:
                 publish(broker, b"m", client_id=name)
-            assert until_group(broker, lambda found: True)["counters"]["published"] == len(names)
+            until_counted(broker, published=len(names))
 
 
 def test_it_begins_and_ends_by_command(shards):

@@ -1,7 +1,8 @@
-//! The tables of consumer groups that are in force: as configured, until somebody changes them while the node runs.
+//! The tables of consumer groups that are in force: as configured, until somebody changes them while the node runs. And
+//! how many groups there are.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::config::{GROUP_TABLES_MAX, GroupConfig};
@@ -14,16 +15,29 @@ pub(crate) type GroupTables = BTreeMap<String, GroupConfig>;
 pub(crate) struct GroupBook {
     tables: RwLock<Arc<GroupTables>>,
     version: AtomicU64,
+    /// Groups of all shards.
+    count: AtomicU32,
 }
 
 impl GroupBook {
     pub(crate) fn new(tables: GroupTables) -> Self {
-        GroupBook { tables: RwLock::new(Arc::new(tables)), version: AtomicU64::new(1) }
+        GroupBook { tables: RwLock::new(Arc::new(tables)), version: AtomicU64::new(1), count: AtomicU32::new(0) }
     }
 
     /// Goes up with every change; never 0.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
+    }
+
+    /// Counts a group that is to begin; false, and nothing is counted, when there are `most` already.
+    pub(crate) fn begins(&self, most: u32) -> bool {
+        let one_more = |count: u32| (count < most).then_some(count + 1);
+        self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
+    }
+
+    /// A group that was counted has ended.
+    pub(crate) fn ends(&self) {
+        self.count.fetch_sub(1, Ordering::AcqRel);
     }
 
     /// The tables now in force.
@@ -73,6 +87,15 @@ mod tests {
         book.put("alarms", GroupConfig::default()).unwrap();
         assert!(book.version() > before && book.tables().contains_key("alarms"));
         assert!(book.remove("alarms") && book.tables().is_empty());
+    }
+
+    /// Is there room again when one has ended?
+    #[test]
+    fn there_are_so_many_groups_at_most() {
+        let book = GroupBook::new(GroupTables::new());
+        assert!(book.begins(2) && book.begins(2) && !book.begins(2));
+        book.ends();
+        assert!(book.begins(2) && !book.begins(2));
     }
 
     /// Is one table too many refused, and a known one still replaced?

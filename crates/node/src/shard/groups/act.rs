@@ -127,6 +127,7 @@ impl Shard {
 
     fn forget_group(&mut self, place: usize) {
         if let Some(owned) = self.groups.remove(place) {
+            self.shared.groups.ends();
             self.announcer.unwant(Interest::Groups, &owned.filter, &mut self.post);
         }
     }

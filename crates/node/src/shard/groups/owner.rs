@@ -86,11 +86,11 @@ impl Shard {
         }
     }
 
-    /// Whether a member more, and perhaps a group more, is within bounds. Each shard may have its share of all groups.
+    /// Whether a member more, and perhaps a group more, is within bounds; the group is counted then.
     fn has_room_for(&mut self, known: Option<usize>, member: SessionKey) -> bool {
         match known.and_then(|place| self.groups.get(place)) {
             Some(owned) => owned.group.can_join(member),
-            None => self.groups.len() < self.shared.config.dispatch.groups_max.div_ceil(self.post.shards()) as usize,
+            None => self.shared.groups.begins(self.shared.config.dispatch.groups_max),
         }
     }
 

@@ -64,6 +64,8 @@ impl Shard {
                 let is_here = Slot::of_group(name, filter).shard(self.post.shards()) == self.id;
                 if is_here && self.groups.find(&crate::words::share_name(name, filter)).is_none() {
                     let beginning = Beginning::new(tables, &self.shared.config.dispatch, name, filter);
+                    // It counts like others, and begins in any case.
+                    let _ = self.shared.groups.begins(u32::MAX);
                     let place = self.groups.insert(name, filter, beginning);
                     self.equip(place);
                     self.groups.touch(place);
