@@ -269,7 +269,6 @@ class _LinkSettings(TypedDict):
     buffer_messages: int
     buffer_bytes: int
     report_every: int | None
-    workers: int
     declaration: str | None
     connect_timeout_s: float
     back_off_s: tuple[float, float]
@@ -351,6 +350,8 @@ class Link:
         """Hands a message over; false when there was no room in time."""
     def flush(self, timeout_s: float) -> bool:
         """Waits until everything published is answered; false when the time is over. Raises for what was refused."""
+    def report(self) -> None:
+        """Tells the broker how things stand."""
     def declare(self, declaration: str) -> None:
         """Declares what this consumer is: a JSON object, as a report."""
     def drain(self) -> None:

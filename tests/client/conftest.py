@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from restarting import RestartingBroker
 from scripted import ScriptedBroker
+from threads import Threads
 
 from lapwing import Broker
 
@@ -41,10 +41,9 @@ def restarting(tmp_path: Path) -> Iterator[RestartingBroker]:
 
 
 @pytest.fixture
-def pool() -> Iterator[ThreadPoolExecutor]:
+def pool() -> Threads:
     """Threads for what blocks while a test goes on."""
-    with ThreadPoolExecutor() as threads:
-        yield threads
+    return Threads()
 
 
 @pytest.fixture

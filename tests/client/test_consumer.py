@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import scripted as s
 from scripted import ScriptedBroker
+from threads import Threads
 
 from lapwing.client import Consumer, Delivery
 from lapwing.errors import ConfigError, ConnectError, LapwingError
@@ -16,7 +16,7 @@ from lapwing.errors import ConfigError, ConnectError, LapwingError
 Until = Callable[[Callable[[], bool]], None]
 
 
-def test_what_it_is_stands_in_connect(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_what_it_is_stands_in_connect(scripted: ScriptedBroker, pool: Threads) -> None:
     consumer = Consumer(scripted.url, "a/#", group="g", workers=3, batch=50, probe_ms=250)
     connected = pool.submit(consumer.connect)
     with scripted.next() as client:
@@ -28,7 +28,7 @@ def test_what_it_is_stands_in_connect(scripted: ScriptedBroker, pool: ThreadPool
         consumer.abort()
 
 
-def test_acknowledged_when_the_work_is_done(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_acknowledged_when_the_work_is_done(scripted: ScriptedBroker, pool: Threads) -> None:
     """Is there no PUBACK while the handler runs, and one with a report after it?"""
     begun, go_on = threading.Event(), threading.Event()
 
@@ -57,7 +57,7 @@ def test_acknowledged_when_the_work_is_done(scripted: ScriptedBroker, pool: Thre
     running.result(s.TIMEOUT_S)
 
 
-def test_a_handler_that_raises_refuses(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_a_handler_that_raises_refuses(scripted: ScriptedBroker, pool: Threads) -> None:
     def work(message: Delivery) -> None:
         if message.payload == b"bad":
             raise ValueError("not a picture")
@@ -79,7 +79,7 @@ def test_a_handler_that_raises_refuses(scripted: ScriptedBroker, pool: ThreadPoo
     running.result(s.TIMEOUT_S)
 
 
-def test_on_error_stop_leaves_the_message(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_on_error_stop_leaves_the_message(scripted: ScriptedBroker, pool: Threads) -> None:
     """Does the error come out of run, and is its message not answered?"""
 
     def work(_: Delivery) -> None:
@@ -97,7 +97,7 @@ def test_on_error_stop_leaves_the_message(scripted: ScriptedBroker, pool: Thread
         assert client.read().kind == s.DISCONNECT
 
 
-def test_refused_by_hand(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_refused_by_hand(scripted: ScriptedBroker, pool: Threads) -> None:
     consumer = Consumer(scripted.url, "a", qos=2, report=False)
     first = pool.submit(lambda: next(iter(consumer)))
     with scripted.next() as client:
@@ -116,7 +116,7 @@ def test_refused_by_hand(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> 
         consumer.abort()
 
 
-def test_qos_2_is_received_when_the_work_is_done(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_qos_2_is_received_when_the_work_is_done(scripted: ScriptedBroker, pool: Threads) -> None:
     """PUBREC after the work, a repeat meanwhile not shown, the report in PUBCOMP."""
     go_on = threading.Event()
     consumer = Consumer(scripted.url, "a", qos=2)
@@ -138,7 +138,7 @@ def test_qos_2_is_received_when_the_work_is_done(scripted: ScriptedBroker, pool:
     assert consumer.counters.received == 1
 
 
-def test_marks_are_told_unprompted(scripted: ScriptedBroker, pool: ThreadPoolExecutor, until: Until) -> None:
+def test_marks_are_told_unprompted(scripted: ScriptedBroker, pool: Threads, until: Until) -> None:
     consumer = Consumer(scripted.url, "a", high=3, low=1)
     connected = pool.submit(consumer.connect)
     with scripted.next() as client:
@@ -159,7 +159,29 @@ def test_marks_are_told_unprompted(scripted: ScriptedBroker, pool: ThreadPoolExe
         consumer.abort()
 
 
-def test_a_probe_is_answered_and_not_shown(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_long_work_says_that_it_goes_on(scripted: ScriptedBroker, pool: Threads) -> None:
+    heard = threading.Event()
+
+    def work(_: Delivery) -> None:
+        consumer.alive()
+        assert heard.wait(s.TIMEOUT_S)
+
+    consumer = Consumer(scripted.url, "a")
+    running = pool.submit(consumer.run, work)
+    with scripted.next() as client:
+        client.accept()
+        client.grant()
+        client.publish("a", b"1")
+        report = client.read()
+        assert (report.kind, report.says("$lapwing/report")) == (s.PUBLISH, True)
+        assert b'"queue":1,' in report.body, "what is in work counts"
+        heard.set()
+        assert client.read().kind == s.PUBACK
+        consumer.close()
+    running.result(s.TIMEOUT_S)
+
+
+def test_a_probe_is_answered_and_not_shown(scripted: ScriptedBroker, pool: Threads) -> None:
     consumer = Consumer(scripted.url, "#", qos=0, probe_ms=100)
     connected = pool.submit(consumer.connect)
     with scripted.next() as client:
@@ -175,7 +197,7 @@ def test_a_probe_is_answered_and_not_shown(scripted: ScriptedBroker, pool: Threa
         consumer.abort()
 
 
-def test_a_consumer_of_3_1_1_declares_by_a_report(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_a_consumer_of_3_1_1_declares_by_a_report(scripted: ScriptedBroker, pool: Threads) -> None:
     consumer = Consumer(scripted.url, "a", version=4, workers=2)
     connected = pool.submit(consumer.connect)
     with scripted.next() as client:
@@ -205,7 +227,7 @@ def test_arguments_that_cannot_be(arguments: dict[str, object], wrong: str) -> N
         Consumer("tcp://127.0.0.1:1", "a", nonsense=1)  # type: ignore[call-arg]
 
 
-def test_a_refused_subscription_is_an_error(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_a_refused_subscription_is_an_error(scripted: ScriptedBroker, pool: Threads) -> None:
     connected = pool.submit(Consumer(scripted.url, "secret/#").connect)
     with scripted.next() as client:
         client.accept()

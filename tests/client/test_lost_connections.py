@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import scripted as s
 from scripted import Connection, ScriptedBroker
+from threads import Threads
 
 from lapwing.client import Consumer
 from lapwing.errors import LapwingError
@@ -24,7 +24,7 @@ def break_off(client: Connection) -> None:
     client.stream.shutdown(socket.SHUT_RDWR)
 
 
-def test_what_nobody_has_begun_is_given_back(scripted: ScriptedBroker, pool: ThreadPoolExecutor, until: Until) -> None:
+def test_what_nobody_has_begun_is_given_back(scripted: ScriptedBroker, pool: Threads, until: Until) -> None:
     """The session is there: the broker sends all again, and what was in work is not acknowledged twice."""
     consumer = consumer_of(scripted)
     connected = pool.submit(consumer.connect)
@@ -54,9 +54,7 @@ def test_what_nobody_has_begun_is_given_back(scripted: ScriptedBroker, pool: Thr
         assert [packet.kind for packet in (client.read(), client.read())] == [s.PUBACK, s.DISCONNECT]
 
 
-def test_what_the_broker_has_forgotten_is_kept(
-    scripted: ScriptedBroker, pool: ThreadPoolExecutor, until: Until
-) -> None:
+def test_what_the_broker_has_forgotten_is_kept(scripted: ScriptedBroker, pool: Threads, until: Until) -> None:
     """The session is gone: what waited here is worked on all the same, and not acknowledged."""
     consumer = consumer_of(scripted)
     connected = pool.submit(consumer.connect)
@@ -79,9 +77,7 @@ def test_what_the_broker_has_forgotten_is_kept(
 
 
 @pytest.mark.parametrize("finished_while_away", [True, False])
-def test_qos_2_is_shown_once(
-    scripted: ScriptedBroker, pool: ThreadPoolExecutor, until: Until, finished_while_away: bool
-) -> None:
+def test_qos_2_is_shown_once(scripted: ScriptedBroker, pool: Threads, until: Until, finished_while_away: bool) -> None:
     """The broker repeats a message that is in work: it is not shown again, and answered when it is done."""
     consumer = consumer_of(scripted, qos=2)
     connected = pool.submit(consumer.connect)
@@ -110,9 +106,7 @@ def test_qos_2_is_shown_once(
 
 
 @pytest.mark.parametrize("session_present", [True, False])
-def test_more_than_the_mark_before_suback(
-    scripted: ScriptedBroker, pool: ThreadPoolExecutor, session_present: bool
-) -> None:
+def test_more_than_the_mark_before_suback(scripted: ScriptedBroker, pool: Threads, session_present: bool) -> None:
     """A resumed session pours out what it kept before it answers SUBSCRIBE: does the consumer begin all the same?"""
     consumer = Consumer(scripted.url, "a", client_id="a", session_expiry_s=60, high=3, low=1, report=False)
     connected = pool.submit(consumer.connect)
@@ -132,7 +126,7 @@ def test_more_than_the_mark_before_suback(
         consumer.abort()
 
 
-def test_a_session_taken_over_ends_it(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_a_session_taken_over_ends_it(scripted: ScriptedBroker, pool: Threads) -> None:
     """Two clients of one name would throw each other out for ever: is that an error instead?"""
     consumer = consumer_of(scripted)
     connected = pool.submit(consumer.connect)
@@ -146,7 +140,7 @@ def test_a_session_taken_over_ends_it(scripted: ScriptedBroker, pool: ThreadPool
 
 
 def test_the_broker_may_ask_a_member_to_go_and_come_again(
-    scripted: ScriptedBroker, pool: ThreadPoolExecutor, until: Until
+    scripted: ScriptedBroker, pool: Threads, until: Until
 ) -> None:
     """A group ends the connection of a member that stalls (any reason but a final one): it comes back."""
     consumer = consumer_of(scripted)

@@ -6,11 +6,11 @@ import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from restarting import free_port
+from threads import Threads
 
 from lapwing.client import Consumer, Delivery, Publisher, Requester
 
@@ -39,7 +39,7 @@ def mosquitto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @pytest.mark.parametrize("version", [4, 5])
 @pytest.mark.parametrize("qos", [1, 2])
 def test_a_group_takes_everything(
-    mosquitto: str, version: int, qos: int, pool: ThreadPoolExecutor, until: Callable[[Callable[[], bool]], None]
+    mosquitto: str, version: int, qos: int, pool: Threads, until: Callable[[Callable[[], bool]], None]
 ) -> None:
     """Two members with small marks, so that many reports go: is all done once, and do the connections stand?"""
     count = 200
@@ -66,7 +66,7 @@ def test_a_group_takes_everything(
     assert {consumer.counters.connections for consumer in consumers} == {1}
 
 
-def test_request_and_reply(mosquitto: str, pool: ThreadPoolExecutor) -> None:
+def test_request_and_reply(mosquitto: str, pool: Threads) -> None:
     with Consumer(mosquitto, "echo") as consumer, Requester(mosquitto) as requester:
 
         def reply(message: Delivery) -> None:

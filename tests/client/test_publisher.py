@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import scripted as s
 from restarting import RestartingBroker
 from scripted import ScriptedBroker
 from stream import published
+from threads import Threads
 
 from lapwing import Broker, Client
 from lapwing.client import AsyncPublisher, Publisher
@@ -42,7 +42,7 @@ def test_deadline_and_priority_are_user_properties(broker: Broker) -> None:
             publisher.publish("a/#", b"")
 
 
-def test_the_window_is_the_brokers(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_the_window_is_the_brokers(scripted: ScriptedBroker, pool: Threads) -> None:
     """With a Receive Maximum of 2: two go, each answer lets one more go."""
     publisher = Publisher(scripted.url)
     connected = pool.submit(publisher.connect)
@@ -58,7 +58,7 @@ def test_the_window_is_the_brokers(scripted: ScriptedBroker, pool: ThreadPoolExe
         publisher.abort()
 
 
-def test_pending_goes_again_with_dup(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_pending_goes_again_with_dup(scripted: ScriptedBroker, pool: Threads) -> None:
     """The session is there: in order and with DUP, before anything new; and the first answer counts."""
     publisher = Publisher(scripted.url, back_off_s=(0.01, 0.1))
     connected = pool.submit(publisher.connect)
@@ -80,7 +80,7 @@ def test_pending_goes_again_with_dup(scripted: ScriptedBroker, pool: ThreadPoolE
         publisher.abort()
 
 
-def test_a_full_buffer_waits_or_raises(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_a_full_buffer_waits_or_raises(scripted: ScriptedBroker, pool: Threads) -> None:
     raising = Publisher(scripted.url, buffer_messages=2, when_full="raise")
     connected = pool.submit(raising.connect)
     with scripted.next() as client:
@@ -107,7 +107,7 @@ def test_a_full_buffer_waits_or_raises(scripted: ScriptedBroker, pool: ThreadPoo
         waiting.abort()
 
 
-def test_what_the_broker_refuses_is_told_by_flush(scripted: ScriptedBroker, pool: ThreadPoolExecutor) -> None:
+def test_what_the_broker_refuses_is_told_by_flush(scripted: ScriptedBroker, pool: Threads) -> None:
     publisher = Publisher(scripted.url)
     connected = pool.submit(publisher.connect)
     with scripted.next() as client:

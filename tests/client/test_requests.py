@@ -7,13 +7,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from threads import Threads
 
 from lapwing import Broker
 from lapwing.client import AsyncConsumer, AsyncRequester, Client, Consumer, Delivery, Requester
 from lapwing.errors import ConfigError, TimedOutError
 
 
-def test_each_request_gets_its_reply(broker: Broker, pool: ThreadPoolExecutor) -> None:
+def test_each_request_gets_its_reply(broker: Broker, pool: Threads) -> None:
     """Many threads ask one requester, two consumers of a group reply."""
     with (
         Consumer(broker.url, "square", group="squares", workers=2) as one,

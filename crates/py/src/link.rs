@@ -122,6 +122,11 @@ impl Link {
         py.detach(|| self.inner.flush(seconds(timeout_s))).map_err(|error| client_error(py, &error))
     }
 
+    /// Tells the broker how things stand.
+    fn report(&self) {
+        self.inner.report();
+    }
+
     /// Declares what this consumer is: a JSON object, as a report.
     fn declare(&self, declaration: String) {
         self.inner.declare(declaration);

@@ -76,6 +76,10 @@ class AsyncConsumer:
     def __aiter__(self) -> AsyncIterator[Delivery]:
         return self.messages()
 
+    def alive(self) -> None:
+        """Says that work goes on, in a handler that may take seconds; see `Consumer.alive`."""
+        self._intake.connected().report()
+
     async def messages(self, timeout_s: float | None = None) -> AsyncIterator[Delivery]:
         """Messages as they come; see `Consumer.messages`."""
         await self.connect()

@@ -99,6 +99,13 @@ class Consumer:
     def __iter__(self) -> Iterator[Delivery]:
         return self.messages()
 
+    def alive(self) -> None:
+        """Says that work goes on, in a handler that may take seconds: the broker would take this member for stalled.
+
+        Call it now and then, from where the work is done: a member that hangs must not look alive.
+        """
+        self._intake.connected().report()
+
     def messages(self, timeout_s: float | None = None) -> Iterator[Delivery]:
         """Messages as they come. Each is acknowledged when the next one is asked for, the last by ``close``.
 

@@ -62,7 +62,6 @@ class Intake:
         self.plan.settings["filters"] = [_shared(each, group) for each in self.filters]
         self.plan.settings["on_receipt"] = ack == "received"
         self.plan.settings["high_bytes"] = number("high_bytes", high_bytes, 1, 1 << 40)
-        self.plan.settings["workers"] = workers
         self.plan.settings["report_every"] = number("report_every", report_every, 0, 1 << 31) if report else None
 
     def prepare(self) -> LinkPlan:

@@ -92,7 +92,6 @@ class LinkPlan:
             "buffer_messages": 10_000,
             "buffer_bytes": 64 << 20,
             "report_every": None,
-            "workers": 1,
             "declaration": None,
             "connect_timeout_s": self.timeout_s,
             "back_off_s": options.get("back_off_s", (0.1, 10.0)),

@@ -22,6 +22,8 @@ const GATHER_BYTES: usize = 256 << 10;
 const READS: usize = 8;
 /// A report says no more often than this how things stand.
 const REPORT_PAUSE: Duration = Duration::from_millis(1);
+/// A high mark is said again after so long: the broker forgets it after half a minute.
+const HIGH_AGAIN: Duration = Duration::from_secs(10);
 /// Where reports go that answer no message.
 const REPORT_TOPIC: &str = "$lapwing/report";
 
@@ -45,6 +47,8 @@ pub(crate) struct Connection<'a> {
     /// Acknowledgements since the last report, and when that was.
     pub unreported: u32,
     pub reported_at: Option<Instant>,
+    /// When to say again that nothing more is wanted.
+    pub high_again_at: Option<Instant>,
 }
 
 /// What the state said to do.
@@ -103,7 +107,11 @@ impl Connection<'_> {
                     self.shared.tell_room(&mut state);
                 }
             }
-            let due = self.is_ready && std::mem::take(&mut state.report_due);
+            let again = self.high_again_at.is_some_and(|at| Instant::now() >= at);
+            let due = self.is_ready && (std::mem::take(&mut state.report_due) || again);
+            if due {
+                self.high_again_at = state.is_full().then(|| Instant::now() + HIGH_AGAIN);
+            }
             state.count.reports += u64::from(due);
             let wanted = self.options.reports.is_some() && (due || !self.done.is_empty());
             figures = wanted.then(|| (state.figures(), due));
@@ -157,7 +165,7 @@ impl Connection<'_> {
             Closing::Until(at) => Some(at),
             _ => None,
         };
-        let first = [ping, ready_by, closing].into_iter().flatten().min();
+        let first = [ping, ready_by, closing, self.high_again_at].into_iter().flatten().min();
         first.map(|at| at.saturating_duration_since(now))
     }
 

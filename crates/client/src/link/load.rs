@@ -19,6 +19,7 @@ pub(crate) struct Load {
 /// What a report says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Figures {
+    /// Messages here, those in work included.
     pub queue: usize,
     pub service_us: Option<u64>,
     pub rate_per_s: u32,

@@ -170,6 +170,13 @@ impl Link {
         }
     }
 
+    /// Tells the broker how things stand: a sign of life while one message takes long.
+    pub fn report(&self) {
+        let mut state = self.shared.lock();
+        state.report();
+        self.shared.ring_if_due(&mut state);
+    }
+
     /// Declares what this consumer is (a JSON object, as a report), on this connection and those to come.
     pub fn declare(&self, declaration: String) {
         let mut state = self.shared.lock();

@@ -30,7 +30,7 @@ impl State {
         self.phase = Phase::Up;
         self.count.connections += 1;
         self.declaration_due = self.declaration.is_some();
-        self.report_due |= self.workers.is_some() && self.waiting.is_high();
+        self.report_due |= self.reports && self.waiting.is_high();
     }
 
     /// The connection is gone: messages of QoS 1 that nobody has begun wait until it is known whether they come again.

@@ -47,8 +47,6 @@ pub struct SendLimits {
 pub struct Reports {
     /// Every so many acknowledgements one carries queue and work time; at most one in a millisecond.
     pub every: u32,
-    /// The threads, tasks or processes that work on messages.
-    pub workers: u32,
 }
 
 /// What is subscribed to at each connection.

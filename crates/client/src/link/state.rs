@@ -98,7 +98,7 @@ pub(crate) struct State {
     pub(super) load: Load,
     pub(super) acknowledge: Acknowledge,
     pub(super) limits: SendLimits,
-    pub(super) workers: Option<usize>,
+    pub(super) reports: bool,
     pub(super) draining: bool,
     pub(super) epoch: u32,
     pub(super) session: u32,
@@ -134,7 +134,7 @@ impl State {
             load: Load::new(Instant::now()),
             acknowledge: options.acknowledge,
             limits: options.send,
-            workers: options.reports.map(|reports| reports.workers as usize),
+            reports: options.reports.is_some(),
             draining: false,
             epoch: 0,
             session: 0,
@@ -199,6 +199,11 @@ impl State {
         self.declaration_due = true;
     }
 
+    /// The broker is to hear how things stand.
+    pub fn report(&mut self) {
+        self.report_due |= self.reports;
+    }
+
     pub fn leave(&mut self) {
         self.count.working -= 1;
     }
@@ -261,23 +266,27 @@ impl State {
     pub fn drain(&mut self) {
         if !self.draining {
             self.draining = true;
-            self.report_due = self.workers.is_some();
+            self.report_due = self.reports;
         }
     }
 
     pub(super) fn note_mark(&mut self, was_high: bool) {
-        if self.waiting.is_high() != was_high && self.workers.is_some() {
+        if self.waiting.is_high() != was_high && self.reports {
             self.report_due = true;
         }
     }
 
+    /// Nothing more is wanted.
+    pub fn is_full(&self) -> bool {
+        self.waiting.is_high() || self.draining
+    }
+
     pub fn figures(&mut self) -> Figures {
-        let busy = self.workers.unwrap_or(1).min(self.count.working);
         Figures {
-            queue: self.waiting.len() + self.count.working - busy,
+            queue: self.waiting.len() + self.count.working,
             service_us: self.load.service_us(),
             rate_per_s: self.load.rate_per_s(Instant::now()),
-            is_high: self.waiting.is_high() || self.draining,
+            is_high: self.is_full(),
         }
     }
 

@@ -68,6 +68,7 @@ impl Thread {
             publications: Vec::new(),
             unreported: 0,
             reported_at: None,
+            high_again_at: None,
         })
     }
 
