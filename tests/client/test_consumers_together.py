@@ -148,7 +148,7 @@ def test_close_finishes_what_is_here(broker: Broker, pool: Threads, until: Until
     with Publisher(broker.url) as publisher:
         for number in range(50):
             publisher.publish("drain", b"%d" % number)
-    until(lambda: consumer.counters.received == 50)
+    until(lambda: (consumer.counters.received, consumer.counters.working) == (50, 3))
     closing = pool.submit(consumer.close)
     begin.set()
     closing.result(30.0)
