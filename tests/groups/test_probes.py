@@ -54,6 +54,19 @@ def answer(client: Member, count: int, client_id: str = "c", **more: object) -> 
         client.report(probe=number, **more)
 
 
+def test_the_way_is_known_before_the_first_message():
+    """Does a group that was just joined know what the kernel, or behind a proxy a probe, has measured before?"""
+    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "near"):
+        assert until_member(broker, "near", lambda seen: seen["rtt_ms"] < 10)["picks"] == 0
+    with (
+        lapwing.Broker(listeners=[PROXIED], shards=2) as broker,
+        Member.of(broker.url, "c", share=None, declares=said(probe=60_000)) as client,
+    ):
+        answer(client, 1)
+        client.subscribe(("$share/g/t", 1))
+        until_member(broker, "c", lambda seen: 1e3 * AWAY_S <= seen["rtt_ms"] < 10e3 * AWAY_S)
+
+
 def test_a_probe_measures_the_way_behind_a_proxy():
     """Is the way to a member behind a proxy what its probes say, with no message at all?"""
     with (

@@ -132,6 +132,19 @@ def test_a_wrong_property_of_an_acknowledgement_ends_the_message_nevertheless():
         assert member(broker, "c")["service_ms"] != pytest.approx(30.0)
 
 
+def test_a_report_of_nobody_is_counted():
+    """Of a client that is in no group, and of one that has left."""
+    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "stranger", share=None) as stranger:
+        with counted(broker, IGNORED, 1):
+            stranger.report(qos=1, **FULL)
+        stranger.subscribe(("$share/g/t", 1))
+        stranger.report(qos=1, **FULL)
+        stranger.send(wire.unsubscribe("$share/g/t"))
+        stranger.expect(wire.UNSUBACK)
+        with counted(broker, IGNORED, 1):
+            stranger.report(qos=1, **FULL)
+
+
 def test_a_foreign_report_changes_no_group():
     """Somebody who is in no group reports, and somebody who is in another one."""
     with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:

@@ -50,7 +50,6 @@ impl GroupRule {
     }
 
     /// What it says of a message, where the publisher says nothing.
-    #[allow(dead_code, reason = "the shards use it next")]
     pub(crate) fn says(&self) -> Said {
         Said { lane: self.priority.map(Lane::from), deadline_us: self.deadline_ms.map(|ms| ms.saturating_mul(1000)) }
     }

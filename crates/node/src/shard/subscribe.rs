@@ -146,6 +146,7 @@ impl Shard {
             let profile = entry.membership.profile;
             let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile };
             self.tell(owner, Word::Join(Box::new(join)));
+            self.introduce(key, owner);
         }
         self.send_answers(key);
         place

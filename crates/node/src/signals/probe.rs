@@ -21,12 +21,14 @@ pub(crate) struct Probes {
     next_due_us: u64,
     next_id: u16,
     asked: [Option<Asked>; OUTSTANDING_MAX],
+    last_us: Option<u64>,
 }
 
 impl Probes {
     /// Probes every `every_ms` milliseconds, the first at once.
     pub(crate) fn new(every_ms: u32, now_us: u64) -> Probes {
-        let mut probes = Probes { every_us: 0, next_due_us: now_us, next_id: 0, asked: [None; OUTSTANDING_MAX] };
+        let mut probes =
+            Probes { every_us: 0, next_due_us: now_us, next_id: 0, asked: [None; OUTSTANDING_MAX], last_us: None };
         probes.set_interval(every_ms);
         probes
     }
@@ -56,7 +58,14 @@ impl Probes {
     /// counted, if no such probe waits for one: it was made up, answered before, or comes too late.
     pub(crate) fn answered(&mut self, id: u16, now_us: u64) -> Option<u64> {
         let place = &mut self.asked[usize::from(id) % OUTSTANDING_MAX];
-        place.take_if(|asked| asked.id == id).map(|asked| now_us.saturating_sub(asked.at_us))
+        let way_us = now_us.saturating_sub(place.take_if(|asked| asked.id == id)?.at_us);
+        self.last_us = Some(way_us);
+        Some(way_us)
+    }
+
+    /// What the last answer said; a group that is joined after it has not heard of it.
+    pub(crate) fn last_us(&self) -> Option<u64> {
+        self.last_us
     }
 }
 

@@ -63,6 +63,11 @@ impl Membership {
         self.shares.binary_search_by_key(&share, |(share, _)| *share)
     }
 
+    /// Whether it subscribes to any group.
+    pub(crate) fn is_member(&self) -> bool {
+        !self.shares.is_empty()
+    }
+
     /// Each owner.
     pub(crate) fn owners(&self) -> impl Iterator<Item = ShardId> + use<> {
         let mut left = self.owners;

@@ -1,10 +1,10 @@
 //! A message for the groups that live here.
 
-use lapwing_groups::{Facts, Lane};
+use lapwing_groups::Facts;
 use lapwing_session::Routed;
 
 use super::Shard;
-use crate::config::{DispatchConfig, GroupConfig, GroupKey};
+use crate::config::{DispatchConfig, GroupConfig, GroupKey, GroupRule};
 use crate::metrics::{DropReason, ShardCounters};
 use crate::signals::{Said, SaidBy};
 use crate::slot::stable_hash;
@@ -96,8 +96,5 @@ fn said_by(dispatch: &DispatchConfig) -> SaidBy<'_> {
 /// What the group's first rule for the topic says, where the publisher leaves anything open.
 fn rule_of(config: &GroupConfig, topic: &str, said: Said) -> Said {
     let rule = if said.is_complete() { None } else { config.rule_for(topic) };
-    rule.map_or_else(Said::default, |rule| Said {
-        lane: rule.priority.map(Lane::from),
-        deadline_us: rule.deadline_ms.map(|ms| ms.saturating_mul(1000)),
-    })
+    rule.map_or_else(Said::default, GroupRule::says)
 }

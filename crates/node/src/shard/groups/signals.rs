@@ -8,7 +8,7 @@ use super::Shard;
 use crate::shard::Due;
 use crate::shard::serve::{Client, Flow};
 use crate::signals::{Declared, Probes, Unprompted, in_acknowledgement, probe_payload, probe_topic};
-use crate::slot::stable_hash;
+use crate::slot::{ShardId, stable_hash};
 use crate::words::{Profile, Word};
 
 /// How often the kernel is asked about a member's socket at most: each question is a system call.
@@ -89,6 +89,10 @@ impl Shard {
 
     fn tell_report(&mut self, key: SessionKey, report: Report) {
         let Some(entry) = self.clients.entry(key) else { return };
+        if !entry.membership.is_member() {
+            // Nobody's report: of a client that is in no group.
+            return self.counters.traffic.signals_ignored.add(1);
+        }
         let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
         for owner in owners {
             self.tell(owner, Word::Report { member: key, epoch, report });
@@ -104,15 +108,34 @@ impl Shard {
             return;
         }
         membership.sampled_at_us = now_us;
-        let (owners, epoch, is_proxied) = (membership.owners(), membership.epoch, membership.profile.is_proxied);
-        let Some(connection) = entry.connection.and_then(|index| self.clients.connection(index)) else { return };
-        // Behind a proxy the kernel sees the near leg only.
-        let rtt_us = connection.socket.min_rtt_us().filter(|_| !is_proxied);
-        let rtt = rtt_us.map(|rtt_us| (RttSource::Kernel, u64::from(rtt_us)));
-        let unsent_bytes = connection.socket.unsent_bytes() + connection.output_bytes() as u64;
+        let (owners, epoch) = (membership.owners(), membership.epoch);
+        let Some((rtt, unsent_bytes)) = self.ask_kernel(key) else { return };
         for owner in owners {
             self.say(owner, Word::Sample { member: key, epoch, rtt, unsent_bytes });
         }
+    }
+
+    /// Tells the owner of a group that a session has just joined what is known of the way to it, so that its first
+    /// messages are not sent blindly.
+    pub(in crate::shard) fn introduce(&mut self, key: SessionKey, owner: ShardId) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        let epoch = entry.membership.epoch;
+        let probed_us = entry.membership.probes.as_ref().and_then(|probes| probes.last_us());
+        let Some((measured, unsent_bytes)) = self.ask_kernel(key) else { return };
+        let rtt = measured.or(probed_us.map(|rtt_us| (RttSource::Probe, rtt_us)));
+        self.tell(owner, Word::Sample { member: key, epoch, rtt, unsent_bytes });
+    }
+
+    /// The way to a member as its kernel's socket has it, and what has not arrived; `None` if it is not connected.
+    fn ask_kernel(&mut self, key: SessionKey) -> Option<(Option<(RttSource, u64)>, u64)> {
+        let entry = self.clients.entry(key)?;
+        let is_proxied = entry.membership.profile.is_proxied;
+        let index = entry.connection?;
+        let connection = self.clients.connection(index)?;
+        // Behind a proxy the kernel sees the near leg only.
+        let rtt_us = connection.socket.min_rtt_us().filter(|_| !is_proxied);
+        let unsent_bytes = connection.socket.unsent_bytes() + connection.output_bytes() as u64;
+        Some((rtt_us.map(|rtt_us| (RttSource::Kernel, u64::from(rtt_us))), unsent_bytes))
     }
 
     /// Begins to probe a client that has asked for it.
@@ -154,7 +177,7 @@ impl Shard {
         let (owners, epoch) = (entry.membership.owners(), entry.membership.epoch);
         let rtt_us = entry.membership.probes.as_mut().and_then(|probes| probes.answered(id, now_us));
         let Some(rtt_us) = rtt_us else { return self.counters.traffic.signals_ignored.add(1) };
-        let unsent_bytes = 0;
+        let Some((_, unsent_bytes)) = self.ask_kernel(key) else { return };
         for owner in owners {
             self.tell(owner, Word::Sample { member: key, epoch, rtt: Some((RttSource::Probe, rtt_us)), unsent_bytes });
         }

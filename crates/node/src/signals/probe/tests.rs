@@ -12,8 +12,10 @@ fn an_answer_gives_the_way_once() {
     let mut probes = Probes::new(100, 1_000);
     assert_eq!(probes.next_due_us(), 1_000);
     let id = probes.sent(1_000);
+    assert_eq!(probes.last_us(), None);
     assert_eq!(probes.answered(id, 3_500), Some(2_500));
     assert_eq!(probes.answered(id, 4_000), None);
+    assert_eq!(probes.last_us(), Some(2_500));
 }
 
 #[test]
