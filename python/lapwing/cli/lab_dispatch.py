@@ -53,6 +53,10 @@ def dispatch(
         str, typer.Option("--declare", metavar="processed|received|nothing", help="What members say they acknowledge.")
     ] = "processed",
     reports: Annotated[bool, typer.Option("--reports", help="Members report their queue in each PUBACK.")] = False,
+    receive_maximum: Annotated[
+        int,
+        typer.Option("--receive-maximum", min=1, max=65_535, metavar="N", help="What each member may have at a time."),
+    ] = 65_535,
     link: Annotated[str, typer.Option("--link", metavar="auto|tun|proxy", help="What holds packets back.")] = "auto",
     shards: Annotated[int, typer.Option("--shards", min=1, metavar="N", help="Data threads of Lapwing.")] = 2,
     out: Annotated[
@@ -91,7 +95,7 @@ def dispatch(
     acknowledges = declared(declare)
     links = open_links(link, lambda text: typer.echo(text, err=True))
     with Screen(plan, quiet=json) as screen, TemporaryDirectory(prefix="lapwing-lab-traces-") as scratch:
-        conditions = Conditions(links, acknowledges, reports, plan.drain_s)
+        conditions = Conditions(links, acknowledges, reports, receive_maximum, plan.drain_s)
         folder = (out or Path(scratch)) / "traces"
         rows = run_experiment(plan, peers, links, MembersOnly(conditions, plan.warm_s), shards, folder, screen)
     result = Result(plan, conditions, rows)

@@ -88,6 +88,7 @@ class Result:
                 "link": self.conditions.links.kind,
                 "declares": dict(self.conditions.declares),
                 "reports": self.conditions.reports,
+                "receive_maximum": self.conditions.receive_maximum,
             },
             "rows": [row.to_json() for row in self.rows],
             "ratios": list(ratios(self.rows, plan.subjects[0])),

@@ -45,6 +45,7 @@ class Order:
         source: The address it connects from; empty: any.
         declares: User properties of its CONNECT.
         reports: Whether its PUBACKs say how many messages wait with it.
+        receive_maximum: The most that it may have unacknowledged.
         tally: File of ``Tally``.
         records: File to write.
     """
@@ -56,6 +57,7 @@ class Order:
     topic_filter: str
     declares: dict[str, str]
     reports: bool
+    receive_maximum: int
     tally: str
     records: str
 
@@ -92,7 +94,7 @@ class Member:
         stream = socket.create_connection((host, port), timeout=10, source_address=source)
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         wire = Wire(stream)
-        _, keep_alive_s = wire.open(connect(order.client_id, order.declares))
+        _, keep_alive_s = wire.open(connect(order.client_id, order.declares, order.receive_maximum))
         stream.sendall(subscribe_packet(order.topic_filter))
         granted = wire.expect(SUBACK)[-1]
         if granted != 1:

@@ -43,12 +43,14 @@ class Conditions:
     Args:
         declares: User properties of each member's CONNECT.
         reports: Members report their queue in PUBACKs.
+        receive_maximum: Of each member.
         drain_s: How long after the last message those that are not done may still end.
     """
 
     links: Links
     declares: tuple[tuple[str, str], ...]
     reports: bool
+    receive_maximum: int
     drain_s: float
 
 
@@ -144,6 +146,7 @@ def _member_orders(
             topic_filter=f"$share/{GROUP}/{topic}",
             declares=dict(conditions.declares),
             reports=conditions.reports,
+            receive_maximum=conditions.receive_maximum,
             tally=str(scratch / "tally"),
             records=str(scratch / f"handled-{number}"),
         )

@@ -24,9 +24,12 @@ KEEP_ALIVE_S = 60
 """Asked for; longer than any stall, and not 0, which some brokers refuse."""
 
 
-def connect(client_id: str, properties: Mapping[str, str]) -> bytes:
-    """A CONNECT with clean start and the largest Receive Maximum; ``properties``: user properties."""
-    own = bytes((_RECEIVE_MAXIMUM, 0xFF, 0xFF)) + _user(properties)
+RECEIVE_MAXIMUM = 65_535
+
+
+def connect(client_id: str, properties: Mapping[str, str], receive_maximum: int = RECEIVE_MAXIMUM) -> bytes:
+    """A CONNECT with clean start; ``properties``: user properties."""
+    own = struct.pack(">BH", _RECEIVE_MAXIMUM, receive_maximum) + _user(properties)
     body = _text("MQTT") + b"\x05\x02" + struct.pack(">H", KEEP_ALIVE_S) + _length(len(own)) + own + _text(client_id)
     return _packet(0x10, body)
 
