@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 from commands import Running, lapwing, one_error, rows
-from conftest import DEADLINE_S, Groups
+from over_http import DEADLINE_S, Groups
 
 from lapwing import Broker, Client
 

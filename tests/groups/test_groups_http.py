@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 
 import pytest
-from conftest import DEADLINE_S, Groups
+from over_http import DEADLINE_S, Groups
 
 from lapwing import Broker, Client
 

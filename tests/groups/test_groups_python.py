@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from conftest import DEADLINE_S
+from over_http import DEADLINE_S
 
 from lapwing import Broker
 from lapwing.config import GroupConfig

@@ -10,7 +10,7 @@ import time
 
 import pytest
 from commands import LAPWING, clean_environment
-from conftest import DEADLINE_S, Groups
+from over_http import DEADLINE_S, Groups
 
 from lapwing import Broker
 
