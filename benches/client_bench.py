@@ -39,7 +39,7 @@ def _measure(role: str, subject: str, url: str, messages: int) -> float:
 def _table(role: str, subjects: tuple[str, ...], messages: int, rounds: int) -> None:
     figures: dict[str, list[float]] = {subject: [] for subject in subjects}
     # What waits in a consumer's session before it begins must not be dropped.
-    settings = (f"limits.queue_messages_max={2 * messages}", "limits.queue_bytes_max=512MiB")
+    settings = ("broker.http=off", f"limits.queue_messages_max={2 * messages}", "limits.queue_bytes_max=512MiB")
     for _ in range(rounds):
         for subject in subjects:
             with lapwing(BROKER, settings=settings) as broker:
