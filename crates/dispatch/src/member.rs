@@ -180,6 +180,10 @@ impl Member {
         }
         let Some(queue) = report.queue else { return };
         self.reported_at_ms = now_ms;
+        if self.declaration.acknowledges == Acknowledges::Processed && queue <= u64::from(signals.inflight) {
+            // Its acknowledgements say as much, and one that is overdue says more.
+            return;
+        }
         signals.reported_queue = u32::try_from(queue).unwrap_or(u32::MAX);
         signals.has_reported = true;
         self.blindness.absolve();

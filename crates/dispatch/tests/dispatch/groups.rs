@@ -146,6 +146,18 @@ fn a_report_counts_as_a_heartbeat() {
     assert_eq!(members.stalled(11 * S).collect::<Vec<_>>(), indices);
 }
 
+/// Who acknowledges when finished is judged by an overdue message, though it reports; who is known by reports alone is not.
+#[test]
+fn a_report_hides_no_overdue_message_of_who_acknowledges_when_finished() {
+    for (declaration, is_seen) in [(Declaration::processed(1, 10), true), (Declaration::standard(1, 10), false)] {
+        let (mut members, indices) = group(Strategy::Auto, &[declaration]);
+        send(&mut members, &Work::default(), 0).unwrap();
+        members.report(indices[0], &Report { queue: Some(1), ..Report::default() }, 100 * MS).unwrap();
+        let overdue_ms = members.view(indices[0], S).unwrap().overdue_ms;
+        assert_eq!(overdue_ms > 900.0, is_seen, "{overdue_ms}");
+    }
+}
+
 #[test]
 fn who_stalls_again_comes_back_later_and_with_one_message_at_a_time() {
     let (mut members, indices) = group(Strategy::Auto, &[Declaration::processed(1, 10)]);
