@@ -8,6 +8,7 @@ use lapwing_session::{Bound, Message, Routed, SessionKey};
 
 use super::Shard;
 use crate::mail::{Assigned, Interest};
+use crate::metrics::DropReason;
 use crate::shard::Due;
 use crate::shard::clients::shard_of;
 
@@ -70,8 +71,8 @@ impl Shard {
     fn send(&mut self, place: usize, delivery: &Delivery<SessionKey, Arc<Message>>) {
         let Some(owned) = self.groups.get(place) else { return };
         let Some(person) = owned.people.get(&delivery.to) else {
-            debug_assert!(false, "a group has a member that nobody knows");
-            return;
+            // Its session has ended since: what was bound is back in the queue, what was not has nowhere to go.
+            return self.counters.dropped(DropReason::SessionGone, u64::from(delivery.assignment.is_none()));
         };
         let bound = delivery.assignment.map(|id| Bound { group: owned.tag, assignment: id.0 });
         let assigned = Assigned {
