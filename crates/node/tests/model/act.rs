@@ -102,9 +102,6 @@ impl Run {
     fn depart(&mut self, client: usize, with_will: bool) {
         let Client { will, lasting, .. } = std::mem::take(&mut self.clients[client]);
         let will = will.filter(|_| with_will);
-        let groups = self.model.sessions.get(&client).map(|session| session.subscriptions.keys().copied().collect());
-        // On one shard, the owner of every group hears of it before the will is published.
-        self.model.just_gone = groups.filter(|_| self.shards() > 1).map(|groups| (client, groups));
         if lasting {
             self.model.leaves(client);
         } else {
@@ -116,7 +113,6 @@ impl Run {
                 _ => drop(self.model.publish(&Model::will(client, &will))),
             }
         }
-        self.model.just_gone = None;
     }
 
     fn disconnect(&mut self, client: usize, with_will: bool, lasting: Option<bool>) -> Result<(), String> {
@@ -155,8 +151,7 @@ impl Run {
             if asked.iter().any(|(other, _)| *other == filter) {
                 continue;
             }
-            let mut options = if is_v5 { *options } else { SubscriptionOptions::new(options.qos) };
-            options.no_local &= !filter.starts_with("$share/");
+            let options = if is_v5 { *options } else { SubscriptionOptions::new(options.qos) };
             asked.push((filter, options));
         }
         let mut filters = SubscribeFiltersBuf::new();

@@ -12,7 +12,6 @@ mod illegal;
 mod model;
 mod peer;
 mod run;
-mod shared;
 mod witness;
 
 use std::time::{Duration, Instant};
@@ -108,8 +107,7 @@ fn three_shards_with_the_smallest_mailboxes() {
     check_for_a_while(3, SMALLEST_MAILBOXES);
 }
 
-/// Seeds that failed once. 1: a group on one shard picked a member that had just gone to have that member's own will, so
-/// that it was lost.
+/// Seeds that failed once, with the actions of their time.
 #[test]
 fn regressions() {
     check(1, "", 1);

@@ -6,7 +6,6 @@ use lapwing_codec::{PacketId, QoS, RetainHandling, SubscriptionOptions};
 
 use crate::action::{TOPICS, WillSpec};
 use crate::peer::Message;
-use crate::shared::{OneOf, Shared};
 
 /// A message as it was published.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +27,6 @@ pub struct Owed {
     pub ids: Vec<u32>,
     /// Because of a new subscription: in no order with others.
     pub replay: bool,
-    /// It may come or not.
-    pub optional: bool,
 }
 
 /// A copy that the client has and not finished.
@@ -67,7 +64,7 @@ impl Session {
         let way = |owed: &Owed| (owed.message.from, owed.message.topic, owed.qos);
         let has_place = |owed: &Owed| !owed.replay && !owed.message.payload.is_empty();
         let Some(this) = self.owed.get(at).filter(|owed| has_place(owed)) else { return false };
-        self.owed.iter().take(at).any(|other| has_place(other) && !other.optional && way(other) == way(this))
+        self.owed.iter().take(at).any(|other| has_place(other) && way(other) == way(this))
     }
 }
 
@@ -77,9 +74,6 @@ pub struct Model {
     /// Clients with a connection: their windows, and whether it is of 5.0.
     pub online: BTreeMap<usize, (usize, bool)>,
     pub retained: BTreeMap<&'static str, Published>,
-    pub shared: Shared,
-    /// A client that has just gone, and the groups it was in: their owners may not have heard of it yet.
-    pub just_gone: Option<(usize, Vec<&'static str>)>,
 }
 
 impl Model {
@@ -88,14 +82,13 @@ impl Model {
         let mut any = false;
         for (client, session) in &mut self.sessions {
             let online = self.online.contains_key(client);
-            any |= session.subscriptions.keys().any(|filter| matches(inner(filter), message.topic));
+            any |= session.subscriptions.keys().any(|filter| matches(filter, message.topic));
             if let Some(owed) = plain(*client, session, message)
                 && (online || owed.qos != QoS::AtMostOnce)
             {
                 session.owed.push_back(owed);
             }
         }
-        self.publish_shared(message);
         if message.retain {
             match message.payload.is_empty() {
                 true => drop(self.retained.remove(message.topic)),
@@ -103,29 +96,6 @@ impl Model {
             }
         }
         any
-    }
-
-    fn publish_shared(&mut self, message: &Published) {
-        let mut groups: BTreeMap<&'static str, Vec<(usize, Owed)>> = BTreeMap::new();
-        let gone = self.just_gone.take();
-        for (client, session) in &self.sessions {
-            for (filter, owed) in for_groups(session, message) {
-                groups.entry(filter).or_default().push((*client, owed));
-            }
-        }
-        for (filter, members) in groups {
-            let (mut here, away): (Vec<_>, Vec<_>) =
-                members.into_iter().partition(|(client, _)| self.online.contains_key(client));
-            let mut may_be_lost = here.is_empty() && away.iter().any(|(_, owed)| owed.qos == QoS::AtMostOnce);
-            if let Some((client, _)) = gone.as_ref().filter(|(_, groups)| groups.contains(&filter)) {
-                // It may be picked: then it is lost with its session, or at QoS 0, unless another connection goes on.
-                let stays = away.iter().find(|(member, _)| member == client);
-                may_be_lost |= stays.is_none_or(|(_, owed)| owed.qos == QoS::AtMostOnce);
-                here.extend(stays.filter(|_| !here.is_empty()).cloned());
-            }
-            let members = if here.is_empty() { away } else { here };
-            self.shared.owe(OneOf { members, may_be_lost });
-        }
     }
 
     /// Subscribes to one filter; what is retained is owed.
@@ -137,7 +107,7 @@ impl Model {
             RetainHandling::SendIfNew => is_new,
             RetainHandling::DoNotSend => false,
         };
-        if !wanted || filter.starts_with("$share/") {
+        if !wanted {
             return;
         }
         for message in self.retained.values().filter(|message| matches(filter, message.topic)) {
@@ -150,7 +120,6 @@ impl Model {
                 retain: true,
                 ids: id.iter().copied().collect(),
                 replay: true,
-                optional: false,
             });
         }
     }
@@ -166,7 +135,6 @@ impl Model {
     /// The session is gone; returns a will that had been waiting.
     pub fn ends(&mut self, client: usize) -> Option<Will> {
         self.online.remove(&client);
-        self.shared.ends(client);
         self.sessions.remove(&client)?.waiting_will
     }
 
@@ -219,9 +187,7 @@ impl Model {
         if let Some(at) = at.filter(|at| !session.is_early(*at)) {
             return Ok(session.owed.remove(at).expect("it was found there"));
         }
-        // A copy for a group that looks alike comes on its own way, so it may overtake.
-        let shared = self.shared.came(client, is_v5, message, |owed| same(owed, message, is_v5));
-        shared.ok_or_else(|| match at {
+        Err(match at {
             Some(_) => "one that was published before it has not come yet".to_owned(),
             None => "nobody owes it".to_owned(),
         })
@@ -241,12 +207,12 @@ impl Model {
             if let Some(flight) = again.filter(|_| free(client)) {
                 return Some(format!("client {client} is not sent again {flight:?}"));
             }
-            let due = |owed: &&Owed| !owed.optional && (owed.qos == QoS::AtMostOnce || again.is_none() && free(client));
+            let due = |owed: &&Owed| owed.qos == QoS::AtMostOnce || again.is_none() && free(client);
             if let Some(owed) = session.owed.iter().find(due) {
                 return Some(format!("client {client} is not sent {owed:?}"));
             }
         }
-        self.shared.missing(|client| free(&client))
+        None
     }
 
     /// The will as it would be published.
@@ -261,7 +227,7 @@ fn plain(client: usize, session: &Session, message: &Published) -> Option<Owed> 
     let mut found: Option<Owed> = None;
     for (filter, (options, id)) in &session.subscriptions {
         let is_own = options.no_local && message.from == client;
-        if filter.starts_with("$share/") || is_own || !matches(filter, message.topic) {
+        if is_own || !matches(filter, message.topic) {
             continue;
         }
         let owed = found.get_or_insert_with(|| Owed {
@@ -270,7 +236,6 @@ fn plain(client: usize, session: &Session, message: &Published) -> Option<Owed> 
             retain: false,
             ids: Vec::new(),
             replay: false,
-            optional: false,
         });
         owed.qos = owed.qos.max(options.qos.min(message.qos));
         owed.retain |= options.retain_as_published && message.retain;
@@ -278,21 +243,6 @@ fn plain(client: usize, session: &Session, message: &Published) -> Option<Owed> 
         owed.ids.sort_unstable();
     }
     found
-}
-
-/// The groups that want a message by this session, and what it would get.
-fn for_groups(session: &Session, message: &Published) -> Vec<(&'static str, Owed)> {
-    let wanted = |filter: &str| filter.starts_with("$share/") && matches(inner(filter), message.topic);
-    let owed = |options: &SubscriptionOptions, id: &Option<u32>| Owed {
-        message: message.clone(),
-        qos: options.qos.min(message.qos),
-        retain: message.retain && options.retain_as_published,
-        ids: id.iter().copied().collect(),
-        replay: false,
-        optional: false,
-    };
-    let subscriptions = session.subscriptions.iter().filter(|(filter, _)| wanted(filter));
-    subscriptions.map(|(filter, (options, id))| (*filter, owed(options, id))).collect()
 }
 
 fn same(owed: &Owed, message: &Message, is_v5: bool) -> bool {
@@ -303,11 +253,6 @@ fn same(owed: &Owed, message: &Message, is_v5: bool) -> bool {
         && owed.retain == message.retain
         && ids == message.ids
         && (owed.message.tagged && is_v5) == message.tagged
-}
-
-/// The filter that topics are compared with.
-fn inner(filter: &str) -> &str {
-    filter.strip_prefix("$share/").and_then(|rest| rest.split_once('/')).map_or(filter, |(_, inner)| inner)
 }
 
 /// Section 4.7, word by word.

@@ -74,10 +74,6 @@ impl Run {
         self.clients[client].peer.is_some()
     }
 
-    pub fn shards(&self) -> usize {
-        self.witnesses.len()
-    }
-
     /// The version of a connected client.
     pub fn version(&self, client: usize) -> Version {
         self.clients[client].peer.as_ref().map_or(Version::V5, |peer| peer.version)
@@ -201,7 +197,7 @@ impl Run {
             self.fence()?;
             self.ping_all()?;
             let missing = self.model.missing();
-            // What came made room for more, which a group may have kept for this member: once more round.
+            // What came made room for more: once more round.
             if missing.is_none() && self.progress == before {
                 return Ok(());
             }
