@@ -118,9 +118,14 @@ impl ReportDesk {
         receiver
     }
 
+    /// Whether anybody waits for an answer.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::Acquire)
+    }
+
     /// Who waits for an answer; costs one load when nobody does.
     pub(crate) fn take(&self) -> Vec<Sender<Vec<GroupReport>>> {
-        if !self.is_asked.load(Ordering::Acquire) {
+        if !self.is_asked() {
             return Vec::new();
         }
         self.is_asked.store(false, Ordering::Release);

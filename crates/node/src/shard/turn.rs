@@ -162,6 +162,14 @@ impl Shard {
             || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
+            || self.is_asked_for_something()
+    }
+
+    /// Whether the handle has a question, or new settings: it rings, but a shard that was awake then must look itself.
+    fn is_asked_for_something(&self) -> bool {
+        self.shared.report_desk(self.id.index()).is_asked()
+            || self.shared.groups.version() != self.groups_version
+            || self.shared.authority.version() != self.licences_version
     }
 
     /// Marks what the kernel reported.
