@@ -105,6 +105,7 @@ def test_many_messages_in_order(terminal: Terminal, other: Client) -> None:
     """Does a burst arrive whole and in order, above what is typed?"""
     terminal.line("sub burst --qos 1")
     terminal.until("d1 subscribed to burst (qos 1)")
+    terminal.until_typed("d1> ")
     terminal.keys("half a li")
     publish(other, "burst", *map(str, range(2_000)))
     terminal.until("d1 burst 1999  (qos 1)")
@@ -136,6 +137,7 @@ def test_completion(terminal: Terminal, other: Client) -> None:
     terminal.until("d1 subscribed to kitchen/# (qos 0)")
     publish(other, "kitchen/lamp", "on")
     terminal.until("d1 kitchen/lamp on")
+    terminal.until_typed("d1> ")
     terminal.keys("pub kit\t")
     terminal.until_typed("d1> pub kitchen/lamp")
     terminal.keys("\x03unsub k\t")
@@ -146,6 +148,7 @@ def test_message_while_choosing(terminal: Terminal, other: Client) -> None:
     """Does an open list of completions survive a message?"""
     terminal.line("sub a")
     terminal.until("d1 subscribed to a (qos 0)")
+    terminal.until_typed("d1> ")
     terminal.keys("pub t --re\t")
     terminal.until_part("The broker keeps it")
     publish(other, "a", "hello")

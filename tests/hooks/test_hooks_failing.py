@@ -103,7 +103,7 @@ def test_a_hook_that_blocks_holds_up_nobody_else(on_failure: str, failures: Fail
                 client.flush()
         assert failures(broker, "on_publish", "late") == 1
         begun = time.monotonic()
-        with pytest.warns(RuntimeWarning, match="a hook did not return"):
+        with pytest.warns(RuntimeWarning, match="a hook or a strategy did not return"):
             broker.stop()
         assert time.monotonic() - begun < 5
     finally:

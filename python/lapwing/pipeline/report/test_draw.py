@@ -73,5 +73,5 @@ def test_text_from_data_is_escaped(make_tables: MakeTables) -> None:
 
 
 def test_a_missing_table_is_named_with_the_remedy(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match=r"no such table .*tables/coverage.*: run the coverage job"):
+    with pytest.raises(ReportError, match=r"no such table .*tables/coverage.*: run the job that writes it"):
         draw(tmp_path)
