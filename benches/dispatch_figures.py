@@ -4,8 +4,8 @@
     make bench-dispatch BENCH_DISPATCH="--only mild --seeds 3" some of it
     make bench-dispatch BENCH_DISPATCH="--peer 'mochi=mochi-peer {host}:{port}'"
 
-Runs go to out/dispatch, with their traces; results and pictures are copied to the folder given by --out. What is missed
-is printed as missed.
+Runs go to out/dispatch, with their traces; the folder given by --out gets results, pictures and a page for each part,
+and figures.md, which has all parts that were ever measured there. What is missed is printed as missed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +32,26 @@ def main() -> int:
     """Command line."""
     options = _options()
     print(machine.describe(), flush=True)
-    lines = [f"Measured on {machine.describe()}.", ""]
     for part in PARTS:
         if options.only and part.name not in options.only:
             continue
+        begun = datetime.now(UTC)
         result = _run(part, options)
-        lines += [f"## {part.name}", "", *_table(result), "", *_verdicts(part, result), ""]
         _publish(part, options.out)
-    text = "\n".join(["# Dispatch: figures", "", *lines])
-    (options.out / "figures.md").write_text(text)
-    print(text)
+        page = "\n".join([*_heading(part, result, begun), *_table(result), "", *_verdicts(part, result), ""])
+        (options.out / f"{part.name}.md").write_text(page)
+        print(page)
+    pages = [options.out / f"{part.name}.md" for part in PARTS]
+    texts = [page.read_text() for page in pages if page.exists()]
+    (options.out / "figures.md").write_text("\n".join(["# Dispatch: figures", "", *texts]))
     return 0
+
+
+def _heading(part: Part, result: dict[str, Any], begun: datetime) -> list[str]:
+    """The title of a part's section, and when, where and how it was measured."""
+    plan = result["plan"]
+    how = f"{plan['seeds']} seeds of {plan['seconds']:g} s, links: {plan['link']}"
+    return [f"## {part.name}", "", f"{begun:%Y-%m-%d %H:%M} UTC, {machine.describe()}; {how}.", ""]
 
 
 def _options() -> argparse.Namespace:
