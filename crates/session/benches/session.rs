@@ -51,7 +51,7 @@ fn deliver(version: Version, qos: QoS) {
         out.clear();
         let mut io = Io::new(&mut out, &mut counters);
         let routed = Routed::new(black_box(message(qos)), SessionKey(2), 0);
-        assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
+        assert_eq!(session.deliver(&routed, grants.iter(), None, 0, &mut io), Delivered::Sent);
         if qos == QoS::AtLeastOnce {
             let puback = Packet::PubAck(Ack::success(next));
             let step = session.handle(&puback, 0, &mut io);

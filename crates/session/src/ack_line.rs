@@ -88,10 +88,20 @@ impl AckLine {
         }
     }
 
-    /// Everything up to the ticket `through` is committed.
-    pub(crate) fn committed(&mut self, through: u64, version: Option<Version>, out: &mut Vec<u8>) {
+    /// Everything up to the ticket `through` is committed; `received` is called for each QoS 2 message that waited for
+    /// it, whether its acknowledgement is still wanted or not.
+    pub(crate) fn committed(
+        &mut self,
+        through: u64,
+        version: Option<Version>,
+        out: &mut Vec<u8>,
+        mut received: impl FnMut(PacketId),
+    ) {
         while let Some(&waiting) = self.line.front().filter(|waiting| waiting.ticket <= through) {
             self.line.pop_front();
+            if waiting.qos == QoS::ExactlyOnce && waiting.ticket > 0 {
+                received(waiting.packet_id);
+            }
             if let (true, Some(version)) = (waiting.is_wanted, version) {
                 self.qos1 -= usize::from(waiting.qos == QoS::AtLeastOnce);
                 write(waiting.packet_id, waiting.qos, waiting.reason, version, out);

@@ -8,9 +8,9 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
 
-use crate::deliver::drop_for;
 use crate::flight::{Ids, Terms};
 use crate::queue::Queued;
+use crate::told::Tie;
 use crate::{Delivered, Grant, Io, Routed, Session};
 
 /// Which message of which group it is. The group's owner chose both numbers; here they only come back.
@@ -85,18 +85,22 @@ impl Session {
     ) -> Delivered {
         let ids = grant.subscription_id.map_or(Ids::None, Ids::One);
         let retain = grant.options.retain_as_published && routed.publish.retain;
-        let terms = Terms { qos, retain, ids, bound };
+        let terms = Terms { qos, retain, dup: false, ids, tie: Tie { bound, entry: None } };
+        let tie = terms.tie;
         if qos == QoS::AtMostOnce || bound.is_none() {
             return self.deliver_unacknowledged(routed, &terms, now_ms, io);
         }
         let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
         if !is_next || !self.has_room(io) {
-            self.queue.push_bound(Queued { message: routed.keep().clone(), terms });
+            self.queue.add(Queued { message: routed.keep().clone(), terms });
             return Delivered::Queued;
         }
         match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => drop_for(reason, bound, &mut self.outcomes, io),
+            Err(reason) => {
+                self.told.lost(tie, reason, Fate::Undeliverable, io.counters);
+                Delivered::Dropped(reason)
+            }
         }
     }
 
@@ -112,12 +116,12 @@ impl Session {
 
     /// What has become of bound messages since the last call.
     pub fn take_outcomes(&mut self) -> std::vec::Drain<'_, Outcome> {
-        self.outcomes.drain(..)
+        self.told.outcomes.drain(..)
     }
 
     /// Whether there is any.
     pub fn has_outcomes(&self) -> bool {
-        !self.outcomes.is_empty()
+        !self.told.outcomes.is_empty()
     }
 
     /// The connection is over, and with `ends` the session too: takes the bound messages out that go back to their groups,

@@ -1,11 +1,14 @@
 //! A message for this client: sent, queued, or dropped under a name.
 
+use std::num::NonZeroU64;
+
 use lapwing_codec::{QoS, ReasonCode};
 
 use crate::flight::{Ids, Terms};
 use crate::outbound::Outgoing;
 use crate::queue::Queued;
-use crate::{Bound, Close, DropReason, Fate, Grant, Io, Outcome, QueuePolicy, Routed, Session};
+use crate::told::Tie;
+use crate::{Close, DropReason, Grant, Io, QueuePolicy, Routed, Session};
 
 /// What [`Session::deliver`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,22 +30,25 @@ impl Session {
     /// Delivers `routed` under all of this session's subscriptions that matched it: one copy, with the highest QoS and
     /// every subscription identifier [MQTT-3.3.4-2, MQTT-3.3.4-4].
     ///
-    /// `grants`: at least one. `io.out` is the buffer of this session's connection.
+    /// `grants`: at least one. `entry`: where the message is logged if a kept session keeps it; look at
+    /// [`Session::kept_terms`] then. Other sessions do not look at it. `io.out` is the buffer of this session's connection.
     #[inline]
     pub fn deliver<'g>(
         &mut self,
         routed: &Routed<'_>,
         grants: impl Iterator<Item = &'g Grant>,
+        entry: Option<NonZeroU64>,
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let Some(terms) = self.terms(routed, grants) else { return Delivered::NotLocal };
+        let Some(mut terms) = self.terms(routed, grants) else { return Delivered::NotLocal };
         if routed.expires_at_ms.is_some_and(|at_ms| at_ms <= now_ms) {
-            return drop_for(DropReason::Expired, None, &mut self.outcomes, io);
+            return dropped(DropReason::Expired, io);
         }
         if terms.qos == QoS::AtMostOnce {
             return self.deliver_unacknowledged(routed, &terms, now_ms, io);
         }
+        terms.tie.entry = entry.filter(|_| self.told.kept.is_some());
         // Behind what already waits, or the order would be lost.
         let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
         if !is_next || !self.has_room(io) {
@@ -50,7 +56,7 @@ impl Session {
         }
         match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => drop_for(reason, None, &mut self.outcomes, io),
+            Err(reason) => dropped(reason, io),
         }
     }
 
@@ -62,14 +68,14 @@ impl Session {
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let Some(link) = &mut self.link else { return drop_for(DropReason::Offline, None, &mut self.outcomes, io) };
+        let Some(link) = &mut self.link else { return dropped(DropReason::Offline, io) };
         if io.out.len() >= self.settings.output_high_bytes {
-            return drop_for(DropReason::OutputFull, None, &mut self.outcomes, io);
+            return dropped(DropReason::OutputFull, io);
         }
         let (publish, expires_at_ms) = (&routed.publish, routed.expires_at_ms);
         match (Outgoing { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => drop_for(reason, None, &mut self.outcomes, io),
+            Err(reason) => dropped(reason, io),
         }
     }
 
@@ -77,7 +83,8 @@ impl Session {
     #[inline]
     fn terms<'g>(&self, routed: &Routed<'_>, grants: impl Iterator<Item = &'g Grant>) -> Option<Terms> {
         let is_own = routed.publisher == self.key;
-        let mut terms = Terms { qos: QoS::AtMostOnce, retain: routed.is_replay, ids: Ids::None, bound: None };
+        let (qos, tie) = (QoS::AtMostOnce, Tie::default());
+        let mut terms = Terms { qos, retain: routed.is_replay, dup: false, ids: Ids::None, tie };
         let mut any = false;
         for grant in grants.filter(|grant| !(is_own && grant.options.no_local)) {
             any = true;
@@ -94,7 +101,7 @@ impl Session {
 
     fn enqueue(&mut self, routed: &Routed<'_>, terms: Terms, now_ms: u64, io: &mut Io<'_>) -> Delivered {
         let queued = Queued { message: routed.keep().clone(), terms };
-        if self.queue.push(queued, &self.settings, now_ms, io.counters, &mut self.outcomes) {
+        if self.queue.push(queued, &self.settings, now_ms, io.counters, &mut self.told) {
             return Delivered::Queued;
         }
         if self.link.is_some() && self.settings.queue_policy == QueuePolicy::Disconnect {
@@ -105,16 +112,8 @@ impl Session {
     }
 }
 
-/// A message is dropped and counted; of a bound one the group is told, which counts it.
-pub(crate) fn drop_for(
-    reason: DropReason,
-    bound: Option<Bound>,
-    outcomes: &mut Vec<Outcome>,
-    io: &mut Io<'_>,
-) -> Delivered {
-    match bound {
-        Some(bound) => outcomes.push(Outcome { bound, fate: Fate::Undeliverable }),
-        None => io.counters.count_drop(reason),
-    }
+/// A message that the session has not had yet is dropped and counted.
+fn dropped(reason: DropReason, io: &mut Io<'_>) -> Delivered {
+    io.counters.count_drop(reason);
     Delivered::Dropped(reason)
 }

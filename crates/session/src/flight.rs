@@ -6,7 +6,8 @@ use std::sync::Arc;
 use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
 
 use crate::Message;
-use crate::bound::{Bound, Times, Unfinished};
+use crate::bound::{Times, Unfinished};
+use crate::told::Tie;
 
 /// Places that an empty window keeps allocated.
 const CAPACITY_KEPT: usize = 16;
@@ -16,26 +17,33 @@ const CAPACITY_KEPT: usize = 16;
 pub(crate) struct Terms {
     pub(crate) qos: QoS,
     pub(crate) retain: bool,
+    /// It may have been sent before: goes with DUP from the first time on.
+    pub(crate) dup: bool,
     pub(crate) ids: Ids,
-    /// Of a message that a group has bound to this client.
-    pub(crate) bound: Option<Bound>,
+    /// Who else has to learn what becomes of it.
+    pub(crate) tie: Tie,
 }
+
+// Ten thousands of them may lie in a queue or window.
+const _: () = assert!(size_of::<Terms>() <= 48);
 
 /// Subscription identifiers of one copy; a list only where subscriptions overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ids {
     None,
     One(SubscriptionId),
-    Many(Box<[SubscriptionId]>),
+    /// One pointer, because hardly any message has it and all have the place for it.
+    #[expect(clippy::box_collection, reason = "a list's own three words would be in every message")]
+    Many(Box<Vec<SubscriptionId>>),
 }
 
 impl Ids {
     pub(crate) fn add(&mut self, id: SubscriptionId) {
-        *self = match std::mem::replace(self, Ids::None) {
-            Ids::None => Ids::One(id),
-            Ids::One(first) => Ids::Many(Box::new([first, id])),
-            Ids::Many(ids) => Ids::Many(ids.into_iter().chain([id]).collect()),
-        };
+        match self {
+            Ids::None => *self = Ids::One(id),
+            Ids::One(first) => *self = Ids::Many(Box::new(vec![*first, id])),
+            Ids::Many(ids) => ids.push(id),
+        }
     }
 
     pub(crate) fn as_ref(&self) -> SubscriptionIds<'_> {
@@ -77,6 +85,21 @@ pub(crate) struct Window {
 }
 
 impl Window {
+    /// What an earlier life of the session had sent with QoS 2, each under its own packet id; in any order.
+    ///
+    /// The first one sent stands in front. The ids of the others ascend from there, as they were given.
+    pub(crate) fn restored(mut flights: Vec<Flight>) -> Self {
+        let Some(first) = flights.iter().min_by_key(|flight| flight.terms.tie.entry).map(|first| first.packet_id)
+        else {
+            return Window::new();
+        };
+        flights.sort_by_key(|flight| distance(first, flight.packet_id));
+        flights.dedup_by_key(|flight| flight.packet_id);
+        let next_id = flights.last().map_or(PacketId::MIN, |last| last.packet_id.next());
+        let bytes = flights.iter().map(Flight::footprint).sum();
+        Window { unsent: flights.len(), next_id, bytes, flights: flights.into(), has_unwritten: false }
+    }
+
     pub(crate) const fn new() -> Self {
         Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0, has_unwritten: false }
     }
@@ -120,7 +143,7 @@ impl Window {
         debug_assert_eq!((self.unsent, flight.packet_id), (0, self.next_id));
         self.next_id = self.next_id.next();
         self.bytes += flight.footprint();
-        self.has_unwritten |= flight.terms.bound.is_some();
+        self.has_unwritten |= flight.terms.tie.bound.is_some();
         self.flights.push_back(flight);
     }
 
@@ -136,6 +159,15 @@ impl Window {
         let front = self.flights.front()?.packet_id;
         let wanted = distance(front, packet_id);
         self.flights.binary_search_by_key(&wanted, |flight| distance(front, flight.packet_id)).ok()
+    }
+
+    /// How the flight that was added last goes.
+    pub(crate) fn last_terms(&self) -> Option<&Terms> {
+        self.flights.back().map(|flight| &flight.terms)
+    }
+
+    pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
+        self.flights.iter_mut().map(|flight| &mut flight.terms)
     }
 
     pub(crate) fn get(&self, at: usize) -> &Flight {
@@ -156,7 +188,7 @@ impl Window {
 
     /// All flights have been written to the socket.
     pub(crate) fn written(&mut self, now_us: u64) {
-        let bound = self.flights.iter_mut().rev().filter(|flight| flight.terms.bound.is_some());
+        let bound = self.flights.iter_mut().rev().filter(|flight| flight.terms.tie.bound.is_some());
         for flight in bound.take_while(|flight| !flight.times.is_written) {
             (flight.times.written_us, flight.times.is_written) = (now_us, true);
         }
@@ -168,7 +200,7 @@ impl Window {
         let mut unfinished = Vec::new();
         let mut at = 0;
         while let Some(flight) = self.flights.get(at) {
-            let Some(bound) = flight.terms.bound else {
+            let Some(bound) = flight.terms.tie.bound else {
                 at += 1;
                 continue;
             };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode};
 
 use crate::link::LinkId;
-use crate::{Accepted, Close, Io, Session, Step};
+use crate::{Accepted, Close, Io, Origin, Session, Step};
 
 /// QoS 1 and 2 messages that a 3.1.1 client may have unacknowledged: it cannot be told less, there are no more ids.
 const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
@@ -15,6 +15,8 @@ const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
 pub struct Inbound<'p> {
     publish: &'p Publish<'p>,
     alias: Option<Arc<str>>,
+    /// See [`Origin`]; of a message that has a use number.
+    settled: u64,
     /// To be handed back to [`Session::accept`].
     pub receipt: Receipt,
 }
@@ -26,6 +28,8 @@ pub struct Receipt {
     link: LinkId,
     packet_id: Option<PacketId>,
     qos: QoS,
+    /// 0: none.
+    use_number: u64,
 }
 
 impl Inbound<'_> {
@@ -38,6 +42,13 @@ impl Inbound<'_> {
             publish.topic = topic;
         }
         publish
+    }
+
+    /// What names a QoS 2 message of a kept session beyond a crash; `None` for all others.
+    pub fn origin(&self) -> Option<Origin> {
+        let Receipt { packet_id, use_number, .. } = self.receipt;
+        let packet_id = packet_id.filter(|_| use_number > 0)?;
+        Some(Origin { packet_id, use_number, settled: self.settled })
     }
 }
 
@@ -57,11 +68,17 @@ impl Session {
         if qos.is_acknowledged() {
             self.check_receive_maximum()?;
         }
-        Ok(Step::Publish(Inbound {
+        let mut inbound = Inbound {
             publish,
             alias,
-            receipt: Receipt { link: link.id, packet_id: publish.packet_id, qos },
-        }))
+            settled: 0,
+            receipt: Receipt { link: link.id, packet_id: publish.packet_id, qos, use_number: 0 },
+        };
+        if let (QoS::ExactlyOnce, Some(packet_id), Some(kept)) = (qos, publish.packet_id, &self.told.kept) {
+            let origin = kept.uses.origin(packet_id);
+            (inbound.receipt.use_number, inbound.settled) = (origin.use_number, origin.settled);
+        }
+        Ok(Step::Publish(inbound))
     }
 
     fn check_publish(&self, publish: &Publish<'_>) -> Result<(), Close> {
@@ -129,17 +146,22 @@ impl Session {
         if receipt.qos == QoS::ExactlyOnce && !is_refused {
             self.receipts.insert(packet_id);
         }
+        if let (Accepted::Later(_), Some(kept), true) = (accepted, &mut self.told.kept, receipt.use_number > 0) {
+            kept.uses.take(packet_id, receipt.use_number);
+        }
         self.acks.push(packet_id, receipt.qos, accepted, link.version, io.out);
     }
 
     /// Everything up to the ticket `through` is committed: acknowledgements that waited for it leave.
     pub fn committed(&mut self, through: u64, io: &mut Io<'_>) {
-        self.acks.committed(through, self.link.as_ref().map(|link| link.version), io.out);
+        let version = self.link.as_ref().map(|link| link.version);
+        self.acks.committed(through, version, io.out, |packet_id| self.told.received(packet_id));
     }
 
     /// PUBREL: the client will not send this message again; its id is free.
     pub(crate) fn on_pubrel(&mut self, packet_id: PacketId, io: &mut Io<'_>) -> Result<(), Close> {
         let is_known = self.receipts.remove(packet_id);
+        self.told.released(packet_id);
         let reason = if is_known { ReasonCode::Success } else { ReasonCode::PacketIdentifierNotFound };
         self.send_ack(Packet::PubComp, packet_id, reason, io)
     }

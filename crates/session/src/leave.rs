@@ -52,6 +52,10 @@ impl Session {
             u32::MAX => None,
             expiry_s => Some(now_ms.saturating_add(u64::from(expiry_s) * 1000)),
         };
+        if let Some(kept) = &mut self.told.kept {
+            // Those who are away for long are many.
+            kept.facts.shrink_to_fit();
+        }
         let is_due = self.will.as_mut().is_some_and(|will| ended || will.start_delay(now_ms) <= now_ms);
         let will = if is_due { self.take_will(now_ms) } else { None };
         Departure { will, ended }

@@ -35,13 +35,18 @@
 //! Departure { will, ended }: publish the will; when ended take the session out and end() it
 //! ```
 //!
-//! Deliveries: build one [`Routed`] per message and shard, then `session.deliver(&routed, grants, now, io)` for each
+//! Deliveries: build one [`Routed`] per message and shard, then `session.deliver(&routed, grants, None, now, io)` for each
 //! receiver; `grants` are all the subscriptions of this session that matched. QoS 0 to a connected client is one encoding
 //! into `out` and no allocation. The first receiver that must keep the message allocates it, the others share it.
 //!
 //! Consumer groups: `session.deliver_bound(..)` instead, and after each call `session.take_outcomes()`: what became of
 //! bound messages. When its output has been flushed, `session.written(now)`. Connection over: `session.unbind(false)`
 //! before `disconnected`; session over: `session.unbind(true)` before `end`.
+//!
+//! Kept sessions: `session.keep(id)` after `open`, and the session tells [`Fact`]s: take them after each call that has an
+//! `Io`. `deliver` gets the index of the entry that the message has in the log if it is kept, and `session.kept_terms(index)`
+//! says so and how. Entries and facts, replayed in order, make a [`Restoration`]; its session is as if its connection had
+//! broken when the last of them was told. What a fact `holds_output` for leaves when it is durable.
 //!
 //! Acknowledgements: `Accepted::Later(ticket)` holds PUBACK/PUBREC back, and all later ones with it, until
 //! `session.committed(through)` with `through >= ticket`. Tickets of one session never decrease.
@@ -62,18 +67,21 @@ mod close;
 mod connack;
 mod counters;
 mod deliver;
+mod fact;
 mod flight;
 mod grant;
 mod handle;
 mod id_set;
 mod inbound;
 mod io;
+mod kept;
 mod leave;
 mod link;
 mod message;
 mod open;
 mod outbound;
 mod queue;
+mod restoration;
 mod revoke;
 mod routed;
 mod sent_aliases;
@@ -81,6 +89,8 @@ mod session;
 mod settings;
 mod step;
 mod subscriptions;
+mod told;
+mod uses;
 mod will;
 
 pub use ack_line::Accepted;
@@ -91,14 +101,19 @@ pub use close::{Close, Side};
 pub use connack::{refuse, refuse_connect, refuse_malformed};
 pub use counters::{Counters, DropReason};
 pub use deliver::Delivered;
+pub use fact::Fact;
 pub use grant::Grant;
 pub use inbound::{Inbound, Receipt};
 pub use io::Io;
+pub use kept::KeptTerms;
 pub use leave::{Departure, Ended, Tick};
 pub use message::Message;
 pub use open::Opened;
+pub use restoration::{Restoration, Restored};
 pub use routed::Routed;
 pub use session::{Session, SessionKey};
 pub use settings::{QueuePolicy, Settings};
 pub use step::Step;
 pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};
+pub use uses::Origin;
+pub use will::WillTerms;

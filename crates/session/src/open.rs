@@ -10,6 +10,7 @@ use crate::flight::Window;
 use crate::id_set::IdSet;
 use crate::link::Link;
 use crate::queue::Queue;
+use crate::told::Told;
 use crate::will::StoredWill;
 use crate::{Admission, Io, Session, SessionKey, Settings, connack};
 
@@ -58,7 +59,7 @@ impl Session {
         Opened { session, session_present, discarded }
     }
 
-    fn new(client_id: &str, key: SessionKey, settings: &Arc<Settings>) -> Self {
+    pub(crate) fn new(client_id: &str, key: SessionKey, settings: &Arc<Settings>) -> Self {
         Session {
             settings: Arc::clone(settings),
             key,
@@ -71,7 +72,7 @@ impl Session {
             receipts: IdSet::default(),
             acks: AckLine::new(),
             will: None,
-            outcomes: Vec::new(),
+            told: Told::default(),
             link: None,
         }
     }

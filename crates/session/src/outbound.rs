@@ -5,11 +5,11 @@ use std::sync::Arc;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode, Version};
 
 use crate::bound::Times;
-use crate::deliver::drop_for;
 use crate::flight::{Flight, Terms};
 use crate::link::Link;
 use crate::queue::Queued;
 use crate::sent_aliases::{Alias, SentAliases};
+use crate::told::Tie;
 use crate::{Close, DropReason, Fate, Io, Message, Outcome, Session};
 
 /// One copy for one client, before it is encoded.
@@ -144,8 +144,8 @@ impl Session {
             Ok(()) => io.counters.retransmitted += 1,
             Err(reason) => {
                 // The client that came back takes smaller packets only: as if it had been delivered [MQTT-3.1.2-25].
-                let bound = self.window.remove_last_sent().and_then(|flight| flight.terms.bound);
-                let _ = drop_for(reason, bound, &mut self.outcomes, io);
+                let tie = self.window.remove_last_sent().map_or(Tie::default(), |flight| flight.terms.tie);
+                self.told.lost(tie, reason, Fate::Undeliverable, io.counters);
             }
         }
         true
@@ -155,17 +155,17 @@ impl Session {
         if self.queue.is_empty() || !self.may_keep_more() {
             return false;
         }
-        let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters, &mut self.outcomes) else {
+        let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters, &mut self.told) else {
             return false;
         };
-        let bound = terms.bound;
+        let tie = terms.tie;
         if let Err(reason) = self.send(&message.publish(), terms, message.expires_at_ms(), &message, now_ms, io) {
-            let _ = drop_for(reason, bound, &mut self.outcomes, io);
+            self.told.lost(tie, reason, Fate::Undeliverable, io.counters);
         }
         true
     }
 
-    /// Sends a QoS 1 or 2 message for the first time; there is room. `keep` is kept until it is done.
+    /// Sends a QoS 1 or 2 message under a new packet id; there is room. `keep` is kept until it is done.
     pub(crate) fn send(
         &mut self,
         publish: &Publish<'_>,
@@ -178,8 +178,11 @@ impl Session {
         let (Some(link), Some(packet_id)) = (&mut self.link, self.window.reserve_id()) else {
             return Err(DropReason::Offline);
         };
-        let copy = Outgoing { publish, terms: &terms, packet_id: Some(packet_id), dup: false, expires_at_ms };
+        let copy = Outgoing { publish, terms: &terms, packet_id: Some(packet_id), dup: terms.dup, expires_at_ms };
         copy.write(link, now_ms, io.out)?;
+        if terms.qos == QoS::ExactlyOnce {
+            self.told.sent(packet_id, terms.tie);
+        }
         let times = Times { written_us: io.now_us, ..Times::default() };
         self.window.push(Flight { packet_id, message: Some(Arc::clone(keep)), terms, times });
         Ok(())
@@ -199,11 +202,12 @@ impl Session {
     /// A flight is done, by PUBACK, PUBCOMP, or a PUBREC that refuses it.
     fn finish(&mut self, at: usize, is_refused: bool, io: &Io<'_>) {
         let Some(Flight { terms, times, .. }) = self.window.remove(at) else { return };
-        let Some(bound) = terms.bound else { return };
+        self.told.finished(terms.tie);
+        let Some(bound) = terms.tie.bound else { return };
         let read_us = if terms.qos == QoS::ExactlyOnce { times.received_us } else { io.now_us };
         let fate =
             if is_refused { Fate::Refused } else { Fate::Acknowledged { written_us: times.written_us, read_us } };
-        self.outcomes.push(Outcome { bound, fate });
+        self.told.outcomes.push(Outcome { bound, fate });
     }
 
     /// PUBREC: the client has a QoS 2 message; answers PUBREL, or is done when the client refused it.
@@ -222,6 +226,10 @@ impl Session {
             self.finish(at, true, io);
             self.pump(now_ms, io);
             return Ok(());
+        }
+        let flight = self.window.get(at);
+        if flight.message.is_some() {
+            self.told.got(ack.packet_id, flight.terms.tie);
         }
         self.window.release(at, io.now_us);
         self.send_ack(Packet::PubRel, ack.packet_id, ReasonCode::Success, io)?;

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::flight::Terms;
-use crate::{Bound, Counters, DropReason, Fate, Message, Outcome, QueuePolicy, Settings};
+use crate::told::Told;
+use crate::{Bound, Counters, DropReason, Fate, Message, QueuePolicy, Settings};
 
 /// Places that an empty queue keeps allocated.
 const CAPACITY_KEPT: usize = 16;
@@ -46,11 +47,11 @@ impl Queue {
         settings: &Settings,
         now_ms: u64,
         counters: &mut Counters,
-        outcomes: &mut Vec<Outcome>,
+        told: &mut Told,
     ) -> bool {
         let bytes = queued.message.footprint() as u64;
         if !self.has_room(bytes, settings) {
-            self.drop_expired_front(now_ms, counters, outcomes);
+            self.drop_expired_front(now_ms, counters, told);
         }
         while !self.has_room(bytes, settings) {
             let may_yield = settings.queue_policy == QueuePolicy::DropOldest && bytes <= settings.queue_bytes_max;
@@ -58,20 +59,25 @@ impl Queue {
                 counters.count_drop(DropReason::QueueFull);
                 return false;
             };
-            leave(&yielding, DropReason::QueueFull, counters, outcomes);
+            leave(&yielding, DropReason::QueueFull, counters, told);
         }
         self.add(queued);
         true
     }
 
-    /// Adds a message that a group has bound to the client: the group has looked after room.
-    pub(crate) fn push_bound(&mut self, queued: Queued) {
-        self.add(queued);
-    }
-
-    fn add(&mut self, queued: Queued) {
+    /// Adds a message without looking after room: a group has done so, or an earlier life of the session.
+    pub(crate) fn add(&mut self, queued: Queued) {
         self.bytes += queued.message.footprint() as u64;
         self.waiting.push_back(queued);
+    }
+
+    /// How the message goes that was added last.
+    pub(crate) fn last_terms(&self) -> Option<&Terms> {
+        self.waiting.back().map(|queued| &queued.terms)
+    }
+
+    pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
+        self.waiting.iter_mut().map(|queued| &mut queued.terms)
     }
 
     /// Takes all bound messages out.
@@ -79,7 +85,7 @@ impl Queue {
         let mut unbound = Vec::new();
         let bytes = &mut self.bytes;
         self.waiting.retain(|queued| {
-            let bound = queued.terms.bound;
+            let bound = queued.terms.tie.bound;
             unbound.extend(bound);
             *bytes -= bound.map_or(0, |_| queued.message.footprint() as u64);
             bound.is_none()
@@ -91,10 +97,10 @@ impl Queue {
         self.waiting.len() < settings.queue_messages_max as usize && self.bytes + bytes <= settings.queue_bytes_max
     }
 
-    fn drop_expired_front(&mut self, now_ms: u64, counters: &mut Counters, outcomes: &mut Vec<Outcome>) {
+    fn drop_expired_front(&mut self, now_ms: u64, counters: &mut Counters, told: &mut Told) {
         let is_expired = |queue: &Self| queue.waiting.front().is_some_and(|queued| queued.message.is_expired(now_ms));
         while let Some(expired) = self.pop_if(is_expired(self)) {
-            leave(&expired, DropReason::Expired, counters, outcomes);
+            leave(&expired, DropReason::Expired, counters, told);
         }
     }
 
@@ -103,13 +109,8 @@ impl Queue {
     }
 
     /// The message that has waited longest and has not expired.
-    pub(crate) fn pop_live(
-        &mut self,
-        now_ms: u64,
-        counters: &mut Counters,
-        outcomes: &mut Vec<Outcome>,
-    ) -> Option<Queued> {
-        self.drop_expired_front(now_ms, counters, outcomes);
+    pub(crate) fn pop_live(&mut self, now_ms: u64, counters: &mut Counters, told: &mut Told) -> Option<Queued> {
+        self.drop_expired_front(now_ms, counters, told);
         self.pop()
     }
 
@@ -124,9 +125,6 @@ impl Queue {
 }
 
 /// A message does not wait any longer: it is dropped and counted, or goes back to the group that had bound it.
-fn leave(queued: &Queued, reason: DropReason, counters: &mut Counters, outcomes: &mut Vec<Outcome>) {
-    match queued.terms.bound {
-        Some(bound) => outcomes.push(Outcome { bound, fate: Fate::HandedBack }),
-        None => counters.count_drop(reason),
-    }
+fn leave(queued: &Queued, reason: DropReason, counters: &mut Counters, told: &mut Told) {
+    told.lost(queued.terms.tie, reason, Fate::HandedBack, counters);
 }

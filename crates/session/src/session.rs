@@ -8,8 +8,9 @@ use crate::flight::Window;
 use crate::id_set::IdSet;
 use crate::link::Link;
 use crate::queue::Queue;
+use crate::told::Told;
 use crate::will::StoredWill;
-use crate::{Grant, Outcome, Settings};
+use crate::{Grant, Settings, WillTerms};
 
 /// Names a session inside one process, so that No Local can tell a publisher from others. The node chooses it: unique
 /// among living sessions, the same for all connections of one session.
@@ -37,8 +38,8 @@ pub struct Session {
     /// Acknowledgements to the client that wait for a commit.
     pub(crate) acks: AckLine,
     pub(crate) will: Option<Box<StoredWill>>,
-    /// What became of bound messages and was not told yet.
-    pub(crate) outcomes: Vec<Outcome>,
+    /// What the outside has to learn and has not taken yet.
+    pub(crate) told: Told,
     /// The current connection.
     pub(crate) link: Option<Link>,
 }
@@ -57,6 +58,16 @@ impl Session {
     /// Whether the session ends with its connection.
     pub const fn is_volatile(&self) -> bool {
         self.expiry_s == 0
+    }
+
+    /// Seconds that the session outlives its connection, as granted; `u32::MAX` = for ever.
+    pub const fn expiry_s(&self) -> u32 {
+        self.expiry_s
+    }
+
+    /// The will that is published when the client goes without saying goodbye, or waits for its delay.
+    pub fn will(&self) -> Option<WillTerms<'_>> {
+        self.will.as_ref().map(|will| will.terms())
     }
 
     /// The subscriptions: filter as the client wrote it, and what was granted.

@@ -2,9 +2,20 @@
 
 use std::sync::Arc;
 
-use lapwing_codec::Will;
+use lapwing_codec::{Publish, Will};
 
 use crate::{Message, SessionKey};
+
+/// A will as its client gave it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WillTerms<'a> {
+    /// What is to be published, without Message Expiry Interval.
+    pub publish: Publish<'a>,
+    /// Will Delay Interval, in seconds.
+    pub delay_s: u32,
+    /// Message Expiry Interval, in seconds, from when it is published.
+    pub message_expiry_s: Option<u32>,
+}
 
 /// A will that may have to be published.
 #[derive(Debug)]
@@ -21,12 +32,23 @@ impl StoredWill {
         let mut publish = will.publish();
         // It begins when the will is published.
         let message_expiry_s = publish.properties.message_expiry_s.take();
+        Self::of(&WillTerms { publish, delay_s: will.properties.delay_s, message_expiry_s }, publisher)
+    }
+
+    /// The same from its terms; what expiry its PUBLISH has is not looked at.
+    pub(crate) fn of(terms: &WillTerms<'_>, publisher: SessionKey) -> Self {
         StoredWill {
-            message: Message::new(&publish, publisher, None),
-            delay_s: will.properties.delay_s,
-            message_expiry_s,
+            message: Message::new(&terms.publish, publisher, None),
+            delay_s: terms.delay_s,
+            message_expiry_s: terms.message_expiry_s,
             due_at_ms: None,
         }
+    }
+
+    /// What has to be known to make it again.
+    pub(crate) fn terms(&self) -> WillTerms<'_> {
+        let (delay_s, message_expiry_s) = (self.delay_s, self.message_expiry_s);
+        WillTerms { publish: self.message.publish(), delay_s, message_expiry_s }
     }
 
     /// Where it will be published.

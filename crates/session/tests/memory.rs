@@ -100,7 +100,7 @@ fn delivering_qos0_does_not_allocate() {
     let before = CALLS.get();
     for _ in 0..20 {
         let routed = Routed::new(message(QoS::AtMostOnce), SessionKey(2), 0);
-        assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
+        assert_eq!(session.deliver(&routed, grants.iter(), None, 0, &mut io), Delivered::Sent);
     }
     assert_eq!(CALLS.get(), before);
 }
@@ -116,7 +116,7 @@ fn keeping_a_message_is_paid_once() {
     let routed = Routed::new(message(QoS::AtLeastOnce), SessionKey(2), 0);
     let before = CALLS.get();
     for session in &mut sessions {
-        assert_eq!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent);
+        assert_eq!(session.deliver(&routed, grants.iter(), None, 0, &mut io), Delivered::Sent);
     }
     assert!(CALLS.get() - before <= 3 + sessions.len(), "{} allocations", CALLS.get() - before);
 }
@@ -132,7 +132,10 @@ fn what_a_busy_client_needed_is_given_back() {
     let before = BYTES.get();
     for _ in 0..500 {
         let routed = Routed::new(message(QoS::AtLeastOnce), SessionKey(2), 0);
-        assert!(matches!(session.deliver(&routed, grants.iter(), 0, &mut io), Delivered::Sent | Delivered::Queued));
+        assert!(matches!(
+            session.deliver(&routed, grants.iter(), None, 0, &mut io),
+            Delivered::Sent | Delivered::Queued
+        ));
     }
     let busy = BYTES.get() - before;
     for n in 1..=500 {

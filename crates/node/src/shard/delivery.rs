@@ -17,7 +17,7 @@ impl Clients {
             self.not_kept += 1;
             return true;
         }
-        let Some(delivered) = self.with(key, |session, io| session.deliver(routed, grants, now_ms, io)) else {
+        let Some(delivered) = self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)) else {
             return false;
         };
         if let Delivered::Overflow(close) = delivered {

@@ -159,7 +159,7 @@ impl Broker {
         let len = len + publish.topic.len() + publish.payload.len();
         self.with(len, |session, now_ms, io| {
             let routed = Routed::new(publish, from, now_ms);
-            session.deliver(&routed, grants.iter(), now_ms, io)
+            session.deliver(&routed, grants.iter(), None, now_ms, io)
         })
     }
 

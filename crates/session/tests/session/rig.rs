@@ -1,5 +1,6 @@
 //! A session with a recording connection: packets in as values, packets out decoded.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{
@@ -7,8 +8,8 @@ use lapwing_codec::{
     SubscribeProperties, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf, UserProperties, Version, decode,
 };
 use lapwing_session::{
-    Accepted, Admission, Close, Counters, Delivered, Departure, Grant, Inbound, Io, Opened, Receipt, Reply, Routed,
-    Session, SessionKey, Settings, Step, Tick,
+    Accepted, Admission, Close, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Opened, Receipt, Reply,
+    Routed, Session, SessionKey, Settings, Step, Tick,
 };
 
 /// The key of every session under test; messages of others come from [`OTHER`].
@@ -59,6 +60,10 @@ pub fn publish(topic: &'static str, qos: QoS, packet_id: u16) -> Publish<'static
         properties: PublishProperties::default(),
         payload: b"payload",
     }
+}
+
+pub fn entry(entry: u64) -> NonZeroU64 {
+    NonZeroU64::new(entry).expect("tests use entries from 1")
 }
 
 pub fn grant(qos: QoS) -> Grant {
@@ -204,7 +209,23 @@ impl Rig {
     pub fn deliver_routed(&mut self, routed: &Routed<'_>, grants: &[Grant]) -> Delivered {
         let now_ms = self.now_ms;
         let (session, mut io) = self.parts();
-        session.deliver(routed, grants.iter(), now_ms, &mut io)
+        session.deliver(routed, grants.iter(), None, now_ms, &mut io)
+    }
+
+    /// Delivers a message of another client that is logged under `entry` if the session keeps it.
+    pub fn deliver_entry(&mut self, publish: Publish<'_>, grants: &[Grant], entry: u64) -> Delivered {
+        let routed = Routed::new(publish, OTHER, self.now_ms);
+        let now_ms = self.now_ms;
+        let (session, mut io) = self.parts();
+        session.deliver(&routed, grants.iter(), NonZeroU64::new(entry), now_ms, &mut io)
+    }
+
+    /// The facts since the last call.
+    pub fn facts(&mut self) -> Vec<Fact> {
+        let mut facts = Vec::new();
+        self.session().take_facts(&mut facts);
+        assert!(!self.session().has_facts());
+        facts
     }
 
     pub fn pump(&mut self) {

@@ -1,0 +1,94 @@
+//! A session that outlives a crash: it tells what changes, and is put together again from that.
+//!
+//! The session itself keeps nothing: whoever called [`Session::keep`] takes the facts and makes them durable. Nothing of it
+//! costs a volatile session more than an empty pointer.
+
+use std::num::NonZeroU64;
+
+use lapwing_codec::{QoS, SubscriptionIds};
+
+use crate::flight::Terms;
+use crate::uses::Uses;
+use crate::{Fact, Session};
+
+/// Facts for which a session keeps places: more than one call usually tells, and little for a million sessions.
+const PLACES_KEPT: usize = 4;
+
+/// What a kept session has more than others.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    /// The caller's name for the session.
+    pub(crate) id: NonZeroU64,
+    /// Told and not taken yet, in order.
+    pub(crate) facts: Vec<Fact>,
+    /// QoS 2 messages from the client.
+    pub(crate) uses: Uses,
+}
+
+/// How a session keeps a message: what has to be known to send it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct KeptTerms<'a> {
+    /// 1 or 2.
+    pub qos: QoS,
+    /// RETAIN of its PUBLISH.
+    pub retain: bool,
+    /// Its subscription identifiers.
+    pub ids: SubscriptionIds<'a>,
+}
+
+impl Kept {
+    pub(crate) fn new(id: NonZeroU64, next_use: u64) -> Self {
+        Kept { id, facts: Vec::new(), uses: Uses::new(next_use) }
+    }
+}
+
+impl Session {
+    /// From now on the session tells facts. `id`: whatever names it where they are kept; it comes back with
+    /// [`Session::kept_id`].
+    ///
+    /// Messages that it has already are not in any log: they stay as volatile as they were.
+    pub fn keep(&mut self, id: NonZeroU64) {
+        if self.kept_id() != Some(id) {
+            self.forget();
+            self.told.kept = Some(Box::new(Kept::new(id, Uses::FIRST)));
+        }
+    }
+
+    /// The session tells no more; what it has goes on without entries.
+    pub fn forget(&mut self) {
+        if self.told.kept.take().is_some() {
+            self.window.terms_mut().chain(self.queue.terms_mut()).for_each(|terms| terms.tie.entry = None);
+        }
+    }
+
+    /// What [`Session::keep`] was given, while the session is kept.
+    pub fn kept_id(&self) -> Option<NonZeroU64> {
+        self.told.kept.as_ref().map(|kept| kept.id)
+    }
+
+    /// How the session keeps the message that was delivered to it last, if `entry` names that one.
+    ///
+    /// `None`: it does not keep it. It has QoS 0 for this client, was not for it, or was dropped; or the session is not kept.
+    pub fn kept_terms(&self, entry: NonZeroU64) -> Option<KeptTerms<'_>> {
+        let last = [self.queue.last_terms(), self.window.last_terms()];
+        let terms: &Terms = last.into_iter().flatten().find(|terms| terms.tie.entry == Some(entry))?;
+        Some(KeptTerms { qos: terms.qos, retain: terms.retain, ids: terms.ids.as_ref() })
+    }
+
+    /// Whether there are facts.
+    #[inline]
+    pub fn has_facts(&self) -> bool {
+        self.told.kept.as_ref().is_some_and(|kept| !kept.facts.is_empty())
+    }
+
+    /// Appends the facts since the last call to `into`, in order.
+    ///
+    /// What a message does to a session may be told before the call that delivers it returns: its own entry goes first.
+    pub fn take_facts(&mut self, into: &mut Vec<Fact>) {
+        let Some(kept) = &mut self.told.kept else { return };
+        into.append(&mut kept.facts);
+        if kept.facts.capacity() > PLACES_KEPT {
+            kept.facts = Vec::new();
+        }
+    }
+}

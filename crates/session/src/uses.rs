@@ -1,0 +1,153 @@
+//! Names for QoS 2 messages from the client that hold beyond a crash.
+//!
+//! A packet id names a message only until it is released. A message may be logged in several places, that it was taken in
+//! another, and a crash may leave some of that: what is logged carries a number which the session never gives twice, so
+//! that one can tell after the crash what the session does not know of.
+
+use std::collections::{HashMap, VecDeque};
+
+use lapwing_codec::PacketId;
+use rustc_hash::FxBuildHasher;
+
+/// Places that an empty table keeps.
+const PLACES_KEPT: usize = 16;
+
+/// Names one QoS 2 message of a kept session for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    /// The client's name for it, until it is released.
+    pub packet_id: PacketId,
+    /// The session's: 1 for the first message that it takes, then always more.
+    pub use_number: u64,
+    /// Messages with lower numbers do not come again, whatever is lost in a crash: nobody need remember them.
+    pub settled: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Taken {
+    /// 0: of a former life, settled before this one began.
+    number: u64,
+    /// It was told as received.
+    is_told: bool,
+}
+
+/// The numbers of one session.
+#[derive(Debug)]
+pub(crate) struct Uses {
+    next: u64,
+    /// Taken for the disk and not released; as many as the client's window towards us, at most.
+    taken: HashMap<PacketId, Taken, FxBuildHasher>,
+    /// The same in the order of their numbers, with gaps: some have been released.
+    line: VecDeque<(u64, PacketId)>,
+}
+
+impl Uses {
+    /// The first number.
+    pub(crate) const FIRST: u64 = 1;
+
+    pub(crate) fn new(next: u64) -> Self {
+        Uses { next: next.max(Self::FIRST), taken: HashMap::default(), line: VecDeque::new() }
+    }
+
+    /// The name of a message that has come and is not taken yet.
+    pub(crate) fn origin(&self, packet_id: PacketId) -> Origin {
+        // Until PUBREL nobody knows whether the client has read PUBREC, or will send the message again.
+        let settled = self.line.front().map_or(self.next, |(number, _)| *number);
+        Origin { packet_id, use_number: self.next, settled }
+    }
+
+    /// The message is on its way to the disk.
+    pub(crate) fn take(&mut self, packet_id: PacketId, number: u64) {
+        self.next = self.next.max(number.saturating_add(1));
+        self.taken.insert(packet_id, Taken { number, is_told: false });
+        self.line.push_back((number, packet_id));
+    }
+
+    /// It was taken before the crash.
+    pub(crate) fn taken_before(&mut self, packet_id: PacketId) {
+        self.taken.insert(packet_id, Taken { number: 0, is_told: true });
+    }
+
+    /// The message is on disk: its number, to be told; `None` if nobody need know, or knows.
+    pub(crate) fn durable(&mut self, packet_id: PacketId) -> Option<u64> {
+        let taken = self.taken.get_mut(&packet_id).filter(|taken| !taken.is_told)?;
+        taken.is_told = true;
+        Some(taken.number)
+    }
+
+    /// PUBREL; returns whether the message was told as received.
+    pub(crate) fn release(&mut self, packet_id: PacketId) -> bool {
+        let released = self.taken.remove(&packet_id);
+        let is_over = |taken: &HashMap<PacketId, Taken, _>, number, id: &PacketId| {
+            taken.get(id).is_none_or(|taken| taken.number != number)
+        };
+        while self.line.front().is_some_and(|(number, id)| is_over(&self.taken, *number, id)) {
+            self.line.pop_front();
+        }
+        if self.line.len() > 2 * self.taken.len() + PLACES_KEPT {
+            // The first is not released, and the line must not grow behind it for ever.
+            let taken = &self.taken;
+            self.line.retain(|(number, id)| !is_over(taken, *number, id));
+        }
+        self.shrink();
+        released.is_some_and(|taken| taken.is_told)
+    }
+
+    fn shrink(&mut self) {
+        if self.taken.is_empty() && self.taken.capacity() > PLACES_KEPT {
+            (self.taken, self.line) = (HashMap::default(), VecDeque::new());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(id: u16) -> PacketId {
+        PacketId::new(id).expect("ids from 1")
+    }
+
+    fn settled(uses: &Uses) -> u64 {
+        uses.origin(id(1000)).settled
+    }
+
+    /// Do numbers ascend, and is a number settled when its message and all before it are released?
+    #[test]
+    fn numbers_are_settled_in_order() {
+        let mut uses = Uses::new(0);
+        assert_eq!(uses.origin(id(7)), Origin { packet_id: id(7), use_number: 1, settled: 1 });
+        (1..4).for_each(|n| uses.take(id(6 + n), n.into()));
+        assert_eq!(uses.origin(id(10)), Origin { packet_id: id(10), use_number: 4, settled: 1 });
+        assert_eq!((uses.durable(id(8)), uses.durable(id(8)), uses.durable(id(99))), (Some(2), None, None));
+        assert_eq!((uses.release(id(8)), settled(&uses)), (true, 1));
+        assert_eq!((uses.durable(id(7)), uses.release(id(7)), settled(&uses)), (Some(1), true, 3));
+        assert_eq!((uses.release(id(9)), settled(&uses)), (false, 4), "released too soon: nobody was told of it");
+        uses.take(id(7), 4);
+        assert_eq!((uses.durable(id(7)), settled(&uses)), (Some(4), 4));
+    }
+
+    /// Is a release told for what was told as received, in this life or the one before, once?
+    #[test]
+    fn a_release_is_told_once() {
+        let mut uses = Uses::new(5);
+        uses.taken_before(id(8));
+        assert_eq!((uses.durable(id(8)), settled(&uses)), (None, 5));
+        assert_eq!([8, 8, 9].map(|n| uses.release(id(n))), [true, false, false]);
+    }
+
+    /// Does one message that is never released not make the line grow?
+    #[test]
+    fn the_line_is_bounded_by_what_is_taken() {
+        let mut uses = Uses::new(1);
+        uses.take(id(1), 1);
+        for number in 2..10_000 {
+            uses.take(id(2), number);
+            uses.release(id(2));
+            assert!(uses.line.len() <= PLACES_KEPT + 4, "{} at {number}", uses.line.len());
+        }
+        assert_eq!(settled(&uses), 1);
+        uses.release(id(1));
+        assert_eq!((settled(&uses), uses.line.len()), (10_000, 0));
+    }
+}
