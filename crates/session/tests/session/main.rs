@@ -3,6 +3,7 @@
 mod authentication;
 mod bound;
 mod connecting;
+mod crash;
 mod farewell;
 mod inbound;
 mod kept;

@@ -1,0 +1,87 @@
+//! What the log of a session adds up to: the plainest state machine that can be written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use lapwing_codec::{PacketId, Publish, QoS, SubscriptionIds};
+use lapwing_session::{Fact, KeptTerms, Message, Restoration, Restored, Session, Settings};
+
+use super::log::{Log, Record};
+use crate::rig::{ME, OTHER, entry, publish};
+
+#[derive(Debug, Default)]
+pub struct Book {
+    queue: BTreeMap<NonZeroU64, (u32, QoS)>,
+    /// By entry: packet id, and whether PUBREC has come.
+    flights: BTreeMap<NonZeroU64, (PacketId, bool)>,
+    received: BTreeSet<PacketId>,
+    pub next_use: u64,
+}
+
+impl Book {
+    pub fn of(log: &Log) -> Self {
+        let mut book = Book { next_use: 1, ..Book::default() };
+        for (at, record) in log.records.iter().enumerate() {
+            match record {
+                Record::Published { n, qos, .. } => drop(book.queue.insert(entry(at as u64 + 1), (*n, *qos))),
+                Record::Fact(fact) => book.apply(fact),
+            }
+        }
+        book
+    }
+
+    fn apply(&mut self, fact: &Fact) {
+        match *fact {
+            Fact::Finished { entry } => {
+                self.queue.remove(&entry);
+                self.flights.remove(&entry);
+            }
+            Fact::Sent { packet_id, entry } => drop(self.flights.insert(entry, (packet_id, false))),
+            Fact::Got { packet_id } => {
+                let flight = self.flights.iter_mut().find(|(_, flight)| flight.0 == packet_id);
+                let (entry, flight) = flight.expect("a PUBREC is for what was sent");
+                flight.1 = true;
+                self.queue.remove(entry);
+            }
+            Fact::Received { packet_id, use_number } => {
+                assert!(use_number >= self.next_use, "no number is given twice");
+                self.next_use = use_number + 1;
+                assert!(self.received.insert(packet_id), "taken twice without a release");
+            }
+            Fact::Released { packet_id } => assert!(self.received.remove(&packet_id), "released before it was taken"),
+        }
+    }
+
+    /// Nothing is left of all the messages.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.flights.is_empty() && self.received.is_empty()
+    }
+
+    /// The session as the log knows it.
+    pub fn restore(&self, id: NonZeroU64, settings: &Arc<Settings>, now_ms: u64) -> Session {
+        let restored = Restored {
+            client_id: "me",
+            key: ME,
+            settings,
+            id,
+            expiry_s: 600,
+            remaining_ms: Some(600_000),
+            will: None,
+            away_since: None,
+            next_use: self.next_use,
+            now_ms,
+        };
+        let mut restoration = Restoration::new(restored);
+        for (entry, (n, qos)) in &self.queue {
+            let message = Publish { payload: &n.to_be_bytes(), ..publish("t", *qos, 1) };
+            let message = Arc::new(Message::new(&message, OTHER, None));
+            let terms = KeptTerms { qos: *qos, retain: false, ids: SubscriptionIds::EMPTY };
+            restoration.message(message, terms, *entry, self.flights.get(entry).map(|flight| flight.0));
+        }
+        let got = self.flights.iter().filter(|(_, (_, is_got))| *is_got);
+        got.for_each(|(entry, (packet_id, _))| restoration.got(*packet_id, *entry));
+        self.received.iter().for_each(|packet_id| restoration.received(*packet_id));
+        restoration.finish()
+    }
+}

@@ -1,0 +1,200 @@
+//! A kept session and what its node does for it: logs, promises, output that waits for the disk, recovery.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use lapwing_codec::{Packet, Publish, QoS, Version};
+use lapwing_session::{Accepted, Fact, Inbound, Settings, Step};
+
+use super::book::Book;
+use super::log::{Log, Record};
+use crate::rig::{Rig, connect_persistent, entry, grant, publish};
+
+/// What a broker may get wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    MessageBeforePubrec,
+    ReleasedBeforePubcomp,
+    SentBeforePublish,
+    GotBeforePubrel,
+    /// A message that is durable in one log and not in another is put into that one too.
+    CompleteWhatWasCut,
+    /// What has to wait for the disk waits on the next connection too.
+    HoldOutlivesConnection,
+}
+
+/// The session's own log is number 0. Messages from the client go to logs 1 and 2.
+pub struct Broker {
+    pub rig: Rig,
+    pub logs: [Log; 3],
+    broken: Option<Rule>,
+    /// Tickets and the length that each log must have reached.
+    promises: VecDeque<(u64, [usize; 3])>,
+    ticket: u64,
+    /// What is written may leave when so much of log 0 is durable.
+    hold: usize,
+    output: VecDeque<(usize, Vec<u8>)>,
+}
+
+/// In which of the logs 1 and 2 message `n` of the client belongs.
+pub fn targets(n: u32) -> impl Iterator<Item = usize> {
+    [1, 2].into_iter().filter(move |target| [&[][..], &[1, 2], &[1], &[2]][(n as usize + 1) % 4].contains(target))
+}
+
+impl Broker {
+    pub fn new(version: Version, broken: Option<Rule>) -> Self {
+        let mut rig =
+            Rig::connected(&connect_persistent(version), Settings { inflight_messages_max: 3, ..Settings::default() });
+        rig.session().keep(entry(1000));
+        Broker {
+            rig,
+            logs: Default::default(),
+            broken,
+            promises: VecDeque::new(),
+            ticket: 0,
+            hold: 0,
+            output: VecDeque::new(),
+        }
+    }
+
+    /// After every call of the session: facts into the log, bytes behind those that wait.
+    fn told(&mut self) {
+        let facts = self.rig.facts();
+        let holds = facts.iter().any(|fact| fact.holds_output() && !self.is_careless(fact));
+        self.logs[0].records.extend(facts.into_iter().map(Record::Fact));
+        if holds {
+            self.hold = self.logs[0].records.len();
+        }
+        let bytes = std::mem::take(&mut self.rig.out);
+        if !bytes.is_empty() {
+            self.output.push_back((self.hold, bytes));
+        }
+    }
+
+    fn is_careless(&self, fact: &Fact) -> bool {
+        match fact {
+            Fact::Sent { .. } => self.broken == Some(Rule::SentBeforePublish),
+            Fact::Got { .. } => self.broken == Some(Rule::GotBeforePubrel),
+            Fact::Released { .. } => self.broken == Some(Rule::ReleasedBeforePubcomp),
+            Fact::Finished { .. } | Fact::Received { .. } => false,
+        }
+    }
+
+    /// A message for the client; returns the index of its entry in log 0.
+    pub fn publish(&mut self, n: u32, qos: QoS) -> Option<u64> {
+        let index = self.logs[0].records.len() as u64 + 1;
+        let message = Publish { payload: &n.to_be_bytes(), ..publish("t", qos, 1) };
+        let _ = self.rig.deliver_entry(message, &[grant(qos)], index);
+        let is_kept = self.rig.session().kept_terms(entry(index)).is_some();
+        if is_kept {
+            // Before the facts of its own delivery.
+            self.logs[0].push(Record::Published { n, qos, origin: None });
+        }
+        self.told();
+        is_kept.then_some(index)
+    }
+
+    /// A packet from the client.
+    pub fn arrive(&mut self, packet: &Packet<'_>) -> Result<(), String> {
+        match self.rig.handle(packet) {
+            Ok(Step::Publish(inbound)) => self.route(&inbound),
+            Ok(Step::Done) => {}
+            other => return Err(format!("{packet:?} -> {other:?}")),
+        }
+        self.told();
+        Ok(())
+    }
+
+    fn route(&mut self, inbound: &Inbound<'_>) {
+        let publish = inbound.publish();
+        let n = u32::from_be_bytes(publish.payload.try_into().expect("four bytes"));
+        let mut accepted = Accepted::Now;
+        for target in targets(n) {
+            self.logs[target].push(Record::Published { n, qos: publish.qos, origin: inbound.origin() });
+            accepted = Accepted::Later(self.ticket + 1);
+        }
+        if accepted != Accepted::Now {
+            self.ticket += 1;
+            let lengths = [0, self.logs[1].records.len(), self.logs[2].records.len()];
+            let is_careless = self.broken == Some(Rule::MessageBeforePubrec);
+            self.promises.push_back((self.ticket, if is_careless { [0; 3] } else { lengths }));
+        }
+        self.rig.accept(inbound.receipt, accepted);
+        self.keep_promises();
+    }
+
+    /// So many more records of a log are durable.
+    pub fn commit(&mut self, log: usize, records: usize) {
+        self.logs[log].sync(records);
+        self.told();
+        self.keep_promises();
+        self.told();
+    }
+
+    fn keep_promises(&mut self) {
+        let durable = [0, 1, 2].map(|log| self.logs[log].durable);
+        let is_kept = |lengths: &[usize; 3]| lengths.iter().zip(&durable).all(|(length, durable)| length <= durable);
+        while let Some((ticket, _)) = self.promises.front().copied().filter(|(_, lengths)| is_kept(lengths)) {
+            self.promises.pop_front();
+            self.rig.committed(ticket);
+        }
+    }
+
+    /// What may leave now.
+    pub fn flush(&mut self) -> Vec<u8> {
+        let durable = self.logs[0].durable;
+        let mut flushed = Vec::new();
+        while self.output.front().is_some_and(|(hold, _)| *hold <= durable) {
+            flushed.extend(self.output.pop_front().map(|(_, bytes)| bytes).unwrap_or_default());
+        }
+        flushed
+    }
+
+    /// The connection is gone, with all that had not left.
+    pub fn disconnected(&mut self) {
+        assert!(!self.rig.disconnected().ended);
+        self.output.clear();
+        if self.broken == Some(Rule::HoldOutlivesConnection) {
+            self.hold = 0;
+        }
+    }
+
+    /// The client is back.
+    pub fn connected(&mut self) {
+        let version = self.rig.version;
+        assert!(self.rig.connect(&connect_persistent(version)).0, "the session is there");
+        self.told();
+    }
+
+    /// The broker is gone and comes again: only its logs are left, each with so much of what was not synced.
+    pub fn crash(&mut self, left: [usize; 3]) {
+        self.logs.iter_mut().zip(left).for_each(|(log, left)| log.cut(left));
+        self.promises.clear();
+        self.output.clear();
+        self.complete();
+        self.hold = 0;
+        self.rig.out.clear();
+        let book = Book::of(&self.logs[0]);
+        self.rig.session = Some(book.restore(entry(1000), &self.rig.settings, self.rig.now_ms));
+    }
+
+    /// Messages that one log has, and that were not durably taken: the others get them, and they are.
+    fn complete(&mut self) {
+        let next_use = Book::of(&self.logs[0]).next_use;
+        let mut cut = BTreeMap::new();
+        for target in [1, 2] {
+            cut.extend(self.logs[target].unsettled().split_off(&next_use));
+        }
+        for (use_number, (n, origin)) in cut {
+            if self.broken == Some(Rule::CompleteWhatWasCut) {
+                continue;
+            }
+            for log in targets(n) {
+                if !self.logs[log].unsettled().contains_key(&use_number) {
+                    self.logs[log].push(Record::Published { n, qos: QoS::ExactlyOnce, origin: Some(origin) });
+                }
+            }
+            self.logs[0].push(Record::Fact(Fact::Received { packet_id: origin.packet_id, use_number }));
+        }
+        self.logs.iter_mut().for_each(|log| log.sync(usize::MAX));
+    }
+}

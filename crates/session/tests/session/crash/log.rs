@@ -1,0 +1,57 @@
+//! A log of which a crash leaves what was synced, and any part of the rest from its front.
+
+use std::collections::BTreeMap;
+
+use lapwing_codec::QoS;
+use lapwing_session::{Fact, Origin};
+
+/// One entry; its index is its place, from 1.
+#[derive(Clone, Copy, Debug)]
+pub enum Record {
+    /// Message number `n`; in the session's own log because the session keeps it.
+    Published { n: u32, qos: QoS, origin: Option<Origin> },
+    /// What the session has told.
+    Fact(Fact),
+}
+
+/// The entries, and how many of them are durable.
+#[derive(Debug, Default)]
+pub struct Log {
+    pub records: Vec<Record>,
+    pub durable: usize,
+}
+
+impl Log {
+    pub fn push(&mut self, record: Record) {
+        self.records.push(record);
+    }
+
+    /// So many more records are durable.
+    pub fn sync(&mut self, records: usize) {
+        self.durable = self.durable.saturating_add(records).min(self.records.len());
+    }
+
+    /// A crash leaves so many records that were not synced.
+    pub fn cut(&mut self, left: usize) {
+        self.sync(left);
+        self.records.truncate(self.durable);
+    }
+
+    /// What a target remembers of one session's QoS 2 messages: by use number, until they are settled.
+    pub fn unsettled(&self) -> BTreeMap<u64, (u32, Origin)> {
+        let mut unsettled = BTreeMap::new();
+        for record in &self.records {
+            if let Record::Published { n, origin: Some(origin), .. } = record {
+                unsettled = unsettled.split_off(&origin.settled);
+                unsettled.insert(origin.use_number, (*n, *origin));
+            }
+        }
+        unsettled
+    }
+
+    /// How often it has message `n`.
+    pub fn count(&self, n: u32) -> usize {
+        let is_it = |record: &&Record| matches!(record, Record::Published { n: other, .. } if *other == n);
+        self.records.iter().filter(is_it).count()
+    }
+}
