@@ -1,0 +1,199 @@
+//! Up to 64 references, packed.
+//!
+//! ```text
+//! per reference: number: steps from the entry before it, times two, plus one if its terms differ from those before; [terms]
+//! ```
+//!
+//! The first one has terms; its entry is in `head`, so its steps are 0.
+
+use crate::Terms;
+use crate::wire::{Input, Pack, put_number};
+
+/// As many as `gone` has bits.
+const REFERENCES_MAX: u8 = 64;
+/// Bytes after which a chunk is full before its time: terms can be long.
+const BYTES_FULL: usize = 4096;
+
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    bytes: Vec<u8>,
+    /// Bit n: the n-th reference has left.
+    gone: u64,
+    /// The first reference that has not left, if there is one.
+    head: Cursor,
+    /// The entry that was added last.
+    last: u64,
+    /// Where the terms that were added last lie in `bytes`.
+    last_terms: u32,
+    /// References that were added.
+    added: u8,
+}
+
+/// A reference, and where the next one begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor {
+    entry: u64,
+    /// Where its terms lie in `bytes`.
+    terms: u32,
+    behind: u32,
+    nth: u8,
+}
+
+impl Chunk {
+    pub(super) const fn is_empty(&self) -> bool {
+        self.gone.count_ones() == self.added as u32
+    }
+
+    pub(super) const fn is_full(&self) -> bool {
+        self.added == REFERENCES_MAX || self.bytes.len() >= BYTES_FULL
+    }
+
+    pub(super) const fn last(&self) -> Option<u64> {
+        if self.added == 0 { None } else { Some(self.last) }
+    }
+
+    pub(super) const fn heap_bytes(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Begins anew, with the memory that it has and knowing what came last.
+    pub(super) fn reset(&mut self) {
+        self.bytes.clear();
+        (self.gone, self.added) = (0, 0);
+    }
+
+    /// Nothing more is added: gives back memory that is not needed.
+    pub(super) fn shrink(&mut self) {
+        if self.is_empty() {
+            self.bytes = Vec::new();
+        }
+        self.bytes.shrink_to_fit();
+    }
+
+    /// Adds a reference; the chunk is not full, and `entry` is behind all that it has.
+    #[inline]
+    pub(super) fn push(&mut self, entry: u64, terms: &Terms<'_>) {
+        let is_first = self.added == 0;
+        let steps = if is_first { 0 } else { entry - self.last };
+        let differs = is_first || self.terms_at(self.last_terms).as_ref() != Some(terms);
+        put_number(steps << 1 | u64::from(differs), &mut self.bytes);
+        if differs {
+            self.last_terms = self.bytes.len() as u32;
+            terms.write(&mut self.bytes);
+        }
+        let behind = self.bytes.len() as u32;
+        if self.is_empty() {
+            self.head = Cursor { entry, terms: self.last_terms, behind, nth: self.added };
+        }
+        self.last = entry;
+        self.added += 1;
+    }
+
+    /// Takes a reference out; false when it is not there.
+    #[inline]
+    pub(super) fn remove(&mut self, entry: u64) -> bool {
+        let Some(found) = self.find(entry) else { return false };
+        self.gone |= 1 << found.nth;
+        if found.nth == self.head.nth {
+            let next = self.walk(found).next();
+            self.head = next.unwrap_or(found);
+        }
+        true
+    }
+
+    pub(super) fn contains(&self, entry: u64) -> bool {
+        self.find(entry).is_some()
+    }
+
+    /// Entries and terms of those that have not left, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
+        self.cursors().filter_map(|cursor| Some((cursor.entry, self.terms_at(cursor.terms)?)))
+    }
+
+    #[inline]
+    fn find(&self, entry: u64) -> Option<Cursor> {
+        if self.head.entry == entry && !self.is_empty() {
+            return Some(self.head);
+        }
+        self.cursors().take_while(|cursor| cursor.entry <= entry).find(|cursor| cursor.entry == entry)
+    }
+
+    /// Those that have not left.
+    fn cursors(&self) -> impl Iterator<Item = Cursor> {
+        let head = (!self.is_empty()).then_some(self.head);
+        head.into_iter().chain(head.into_iter().flat_map(|head| self.walk(head)))
+    }
+
+    /// Those behind `from` that have not left.
+    #[inline]
+    fn walk(&self, from: Cursor) -> impl Iterator<Item = Cursor> {
+        std::iter::successors(Some(from), |at| self.next(*at)).skip(1).filter(|at| self.gone & (1 << at.nth) == 0)
+    }
+
+    #[inline]
+    fn next(&self, at: Cursor) -> Option<Cursor> {
+        let nth = at.nth + 1;
+        if nth >= self.added {
+            return None;
+        }
+        let mut input = Input::new(self.bytes.get(at.behind as usize..)?);
+        let number = input.number("written by this chunk").ok()?;
+        let mut terms = at.terms;
+        if number & 1 != 0 {
+            terms = at.behind + input.at() as u32;
+            Terms::take(&mut input).ok()?;
+        }
+        Some(Cursor { entry: at.entry + (number >> 1), terms, behind: at.behind + input.at() as u32, nth })
+    }
+
+    /// The terms that lie there; this chunk wrote them, so they are whole.
+    #[inline]
+    fn terms_at(&self, place: u32) -> Option<Terms<'_>> {
+        Terms::take(&mut Input::new(self.bytes.get(place as usize..)?)).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SubscriptionIds;
+
+    /// Does each reference keep its own terms, and do equal ones cost nothing?
+    #[test]
+    fn terms_are_written_when_they_change() {
+        let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+        let other = Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&[5, 500]) };
+        let all = [plain, plain, other, other, plain];
+        let mut chunk = Chunk::default();
+        let mut lengths = vec![];
+        for (n, terms) in all.iter().enumerate() {
+            chunk.push(100 + n as u64, terms);
+            lengths.push(chunk.bytes.len());
+        }
+        assert_eq!(lengths, [2, 3, 8, 9, 11]);
+        assert!(chunk.iter().eq((100..).zip(all)));
+        assert!(chunk.remove(102) && chunk.remove(100) && chunk.remove(101));
+        assert!(chunk.iter().eq([(103, other), (104, plain)]));
+    }
+
+    /// Is a chunk full at 64 references, or when its terms are long?
+    #[test]
+    fn a_chunk_is_bounded() {
+        let ids = [7; 1000];
+        let (long, mut chunk) =
+            (Terms { qos: 1, retain: false, ids: SubscriptionIds::from_slice(&ids) }, Chunk::default());
+        let plain = Terms { ids: SubscriptionIds::EMPTY, ..long };
+        let mut entry = 0;
+        while !chunk.is_full() {
+            entry += 1;
+            chunk.push(entry, if entry % 2 == 0 { &plain } else { &long });
+        }
+        assert!((8..=10).contains(&entry), "{entry}");
+        chunk.reset();
+        (0..64).for_each(|n| {
+            assert!(!chunk.is_full());
+            chunk.push(n, &plain);
+        });
+        assert!(chunk.is_full() && chunk.iter().count() == 64);
+    }
+}

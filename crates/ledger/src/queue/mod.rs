@@ -1,0 +1,176 @@
+//! The messages that one session or group keeps, as references: the entries that brought them, in order, each with terms.
+//!
+//! Ten million references must fit into 64 MiB, and a queue that is empty into nothing. So references are packed in chunks of 64
+//! ([`Chunk`]); what leaves the front is passed over, what leaves further behind becomes a bit. The chunk at the back takes
+//! new ones, those before it take as many bytes as they need.
+
+mod chunk;
+
+use std::collections::VecDeque;
+
+use chunk::Chunk;
+
+use crate::Terms;
+
+/// Places for chunks that an empty queue keeps allocated.
+const CAPACITY_KEPT: usize = 16;
+
+/// References in ascending order of their entries.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// Full ones. One in the middle may be empty by now; the front is not.
+    older: VecDeque<Chunk>,
+    tail: Chunk,
+    len: u64,
+}
+
+impl Queue {
+    pub(crate) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Adds a reference behind all others; false when `entry` is not behind the last one that was added.
+    #[inline]
+    pub(crate) fn push(&mut self, entry: u64, terms: &Terms<'_>) -> bool {
+        if self.last().is_some_and(|last| entry <= last) {
+            return false;
+        }
+        if self.tail.is_empty() {
+            self.tail.reset();
+        } else if self.tail.is_full() {
+            let mut full = std::mem::take(&mut self.tail);
+            full.shrink();
+            self.older.push_back(full);
+        }
+        self.tail.push(entry, terms);
+        self.len += 1;
+        true
+    }
+
+    /// Takes a reference out, wherever it is; false when it is not there.
+    #[inline]
+    pub(crate) fn remove(&mut self, entry: u64) -> bool {
+        let at = self.chunk_of(entry);
+        let chunk = self.older.get_mut(at).unwrap_or(&mut self.tail);
+        if !chunk.remove(entry) {
+            return false;
+        }
+        self.len -= 1;
+        if at < self.older.len() && self.older[at].is_empty() {
+            self.drop_empty(at);
+        }
+        true
+    }
+
+    /// Takes out the reference that has been there longest.
+    pub(crate) fn pop(&mut self) -> Option<u64> {
+        let entry = self.iter().next()?.0;
+        self.remove(entry).then_some(entry)
+    }
+
+    pub(crate) fn contains(&self, entry: u64) -> bool {
+        self.older.get(self.chunk_of(entry)).unwrap_or(&self.tail).contains(entry)
+    }
+
+    /// Entries and terms, in order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
+        self.older.iter().chain([&self.tail]).flat_map(Chunk::iter)
+    }
+
+    /// Bytes that it has allocated. Walks over the chunks.
+    pub(crate) fn heap_bytes(&self) -> u64 {
+        let places = self.older.capacity() * size_of::<Chunk>();
+        let bytes: usize = self.older.iter().chain([&self.tail]).map(Chunk::heap_bytes).sum();
+        (places + bytes) as u64
+    }
+
+    /// The entry that was added last, whether or not it is still there.
+    fn last(&self) -> Option<u64> {
+        self.tail.last().or_else(|| self.older.back().and_then(Chunk::last))
+    }
+
+    /// The chunk where `entry` is, if it is anywhere; `older.len()` stands for the tail.
+    #[inline]
+    fn chunk_of(&self, entry: u64) -> usize {
+        let is_before = |chunk: &Chunk| chunk.last().is_some_and(|last| last < entry);
+        match self.older.front() {
+            None => 0,
+            // What is acknowledged is nearly always at the front.
+            Some(front) if !is_before(front) => 0,
+            Some(_) => self.older.partition_point(is_before),
+        }
+    }
+
+    /// The chunk at `at` is empty: it goes when everything before it has gone.
+    fn drop_empty(&mut self, at: usize) {
+        self.older[at].shrink();
+        while self.older.front().is_some_and(Chunk::is_empty) {
+            self.older.pop_front();
+        }
+        if self.older.is_empty() && self.older.capacity() > CAPACITY_KEPT {
+            self.older = VecDeque::new();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SubscriptionIds;
+
+    const TERMS: Terms<'static> = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+
+    fn entries(queue: &Queue) -> Vec<u64> {
+        queue.iter().map(|(entry, _)| entry).collect()
+    }
+
+    /// Do references leave from front, middle and back, and is the rest as it was?
+    #[test]
+    fn references_leave_from_anywhere() {
+        let mut queue = Queue::default();
+        (1..=1000).for_each(|n| assert!(queue.push(n * 3, &TERMS)));
+        let mut model: Vec<u64> = (1..=1000).map(|n| n * 3).collect();
+        for at in [0, 0, 500, 996, 64, 63, 62, 1, 400, 0] {
+            let entry = model.remove(at);
+            assert!(queue.contains(entry) && queue.remove(entry) && !queue.remove(entry) && !queue.contains(entry));
+            assert_eq!((entries(&queue), queue.len()), (model.clone(), model.len() as u64));
+        }
+        assert!(!queue.remove(4) && !queue.contains(5) && !queue.remove(9_999));
+    }
+
+    /// Does a chunk that empties in the middle give its bytes back, and the queue everything when it is empty?
+    #[test]
+    fn memory_is_given_back() {
+        let mut queue = Queue::default();
+        (1..=6400).for_each(|n| assert!(queue.push(n, &TERMS)));
+        let full = queue.heap_bytes();
+        (65..=6400 - 64).for_each(|n| assert!(queue.remove(n)));
+        assert!(queue.heap_bytes() + 5000 < full, "{} of {full}", queue.heap_bytes());
+        assert_eq!(queue.len(), 128);
+        while queue.pop().is_some() {}
+        assert!(queue.heap_bytes() < 2048 && queue.older.capacity() <= CAPACITY_KEPT, "{}", queue.heap_bytes());
+        assert!(queue.push(6401, &TERMS) && entries(&queue) == [6401]);
+    }
+
+    /// Is an entry added once, although it has left again?
+    #[test]
+    fn an_entry_comes_once() {
+        let mut queue = Queue::default();
+        assert!(queue.push(5, &TERMS) && !queue.push(5, &TERMS) && !queue.push(4, &TERMS));
+        assert!(queue.remove(5) && !queue.push(5, &TERMS) && queue.push(6, &TERMS));
+    }
+
+    /// Do ten million references, other sessions' messages between them, fit into 64 MiB?
+    #[test]
+    fn references_are_small() {
+        let (mut queue, mut entry) = (Queue::default(), 1_000_000_000);
+        for n in 0..1_000_000_u64 {
+            entry += 1 + (n * 7919) % 200;
+            let ids = if n % 10 == 0 { SubscriptionIds::one(3) } else { SubscriptionIds::EMPTY };
+            assert!(queue.push(entry, &Terms { ids, ..TERMS }));
+        }
+        // And as much again for what an allocator adds to a chunk.
+        let overhead = 16 * 1_000_000 / 64;
+        assert!(queue.heap_bytes() + overhead < (64 << 20) / 10, "{} bytes", queue.heap_bytes());
+    }
+}

@@ -1,0 +1,239 @@
+//! Reading a snapshot.
+
+use super::session_record;
+use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
+use crate::queue::Queue;
+use crate::state::NO_TERMS;
+use crate::wire::{Input, Pack};
+use crate::{Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Origin, Subscription, Terms};
+
+/// Makes a state from the chunks of a snapshot.
+#[derive(Debug, Default)]
+pub struct Restorer {
+    state: GroupState,
+    /// The session or group that the next records belong to.
+    current: Option<Current>,
+    chunks: u64,
+    has_head: bool,
+    is_over: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Current {
+    Session(KeeperId),
+    Group(KeeperId),
+}
+
+impl Restorer {
+    /// Before the first chunk.
+    pub fn new() -> Self {
+        Restorer::default()
+    }
+
+    /// The next chunk, in the order in which they were written.
+    /// # Errors
+    /// `Version`, `Malformed`, `TooLong`, `Snapshot`; this restorer is of no use then.
+    pub fn chunk(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let mut input = Input::new(bytes);
+        let version = input.byte("a chunk without bytes")?;
+        if version != VERSION {
+            return Err(Fault::Version { what: "a snapshot", found: version, supported: VERSION });
+        }
+        if self.is_over || input.number("the number of the chunk is cut off")? != self.chunks {
+            return Err(Fault::Snapshot { what: "a chunk is missing, or not in its place" });
+        }
+        self.chunks += 1;
+        while !input.is_empty() {
+            self.record(&mut input)?;
+        }
+        Ok(())
+    }
+
+    /// The state, when the last chunk was there. The snapshot is taken to cover it; see [`GroupState::covered`].
+    /// # Errors
+    /// `Snapshot`.
+    pub fn finish(mut self) -> Result<GroupState, Fault> {
+        if !self.is_over {
+            return Err(Fault::Snapshot { what: "its end is missing" });
+        }
+        self.state.covered(self.state.applied);
+        Ok(self.state)
+    }
+
+    fn record(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let kind = input.byte("a record is cut off")?;
+        if self.is_over || (kind == HEAD) == self.has_head {
+            return Err(here.fault("a record before the first, or behind the last"));
+        }
+        match kind {
+            HEAD => self.head(input),
+            SESSION => self.session(input),
+            SUBSCRIPTION => self.subscription(input),
+            REFERENCES => self.references(input),
+            FLIGHT => self.flight(input),
+            RECEIVED => self.received(input),
+            GROUP => self.group(input),
+            RETAINED => self.retained(input),
+            ORIGIN => self.origin(input),
+            END => self.end(input),
+            _ => Err(here.fault("an unknown kind of record")),
+        }
+    }
+
+    fn head(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        self.has_head = true;
+        let here = *input;
+        self.state.applied = input.number("the last index is cut off")?;
+        if self.state.applied > crate::bounds::INDEX_MAX {
+            return Err(here.fault("an index beyond the largest"));
+        }
+        self.state.strays = input.number("the strays are cut off")?;
+        Ok(())
+    }
+
+    fn session(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let session = session_record::take(input)?;
+        let id = session.id;
+        self.check_new(id, here)?;
+        if let Some(will) = session.will {
+            self.check_entry(will.entry, here)?;
+            self.state.live.add(will.entry, 1);
+        }
+        if self.state.client_ids.insert(session.client_id.clone(), id).is_some() {
+            return Err(here.fault("two sessions of one client"));
+        }
+        self.state.sessions.insert(id, Box::new(session));
+        self.current = Some(Current::Session(id));
+        Ok(())
+    }
+
+    fn group(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let id = KeeperId::take(input)?;
+        self.check_new(id, here)?;
+        let (name, filter) = (<&str>::take(input)?, <&str>::take(input)?);
+        if self.state.group_names.insert((name.into(), filter.into()), id).is_some() {
+            return Err(here.fault("two consumer groups of one name and filter"));
+        }
+        self.state.groups.insert(id, KeptGroup::new(id, name, filter));
+        self.current = Some(Current::Group(id));
+        Ok(())
+    }
+
+    /// The id of a session or group is the index of an entry, and nobody else's.
+    fn check_new(&self, id: KeeperId, here: Input<'_>) -> Result<(), Fault> {
+        self.check_entry(id.0, here)?;
+        if self.state.sessions.contains_key(&id) || self.state.groups.contains_key(&id) {
+            return Err(here.fault("two sessions or groups of one id"));
+        }
+        Ok(())
+    }
+
+    fn check_entry(&self, entry: u64, here: Input<'_>) -> Result<(), Fault> {
+        if (1..=self.state.applied).contains(&entry) {
+            return Ok(());
+        }
+        Err(here.fault("an index that the state has not come to"))
+    }
+
+    fn current_session(&mut self, here: Input<'_>) -> Result<&mut KeptSession, Fault> {
+        match self.current {
+            Some(Current::Session(id)) => self.state.sessions.get_mut(&id).map(|session| &mut **session),
+            _ => None,
+        }
+        .ok_or(here.fault("a record without its session"))
+    }
+
+    fn subscription(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let Subscription { filter, grant } = Subscription::take(input)?;
+        self.current_session(here)?.subscriptions.insert(filter.into(), grant);
+        Ok(())
+    }
+
+    fn references(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let count = input.count("the number of references is cut off or impossible")?;
+        let (mut before, mut terms) = (0_u64, None);
+        for _ in 0..count {
+            let here = *input;
+            let number = input.number("a reference is cut off")?;
+            if number & 1 != 0 {
+                terms = Some(Terms::take(input)?);
+            }
+            // Neither is above half of the largest number.
+            before += number >> 1;
+            self.check_entry(before, here)?;
+            self.reference(before, &terms.unwrap_or(NO_TERMS), here)?;
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, entry: u64, terms: &Terms<'_>, here: Input<'_>) -> Result<(), Fault> {
+        let queue: Option<&mut Queue> = match self.current {
+            Some(Current::Session(id)) => self.state.sessions.get_mut(&id).map(|session| &mut session.queue),
+            Some(Current::Group(id)) => self.state.groups.get_mut(&id).map(|group| &mut group.queue),
+            None => None,
+        };
+        let queue = queue.ok_or(here.fault("references that are nobody's"))?;
+        if !queue.push(entry, terms) {
+            return Err(here.fault("references that do not ascend"));
+        }
+        self.state.queued += 1;
+        self.state.live.add(entry, 1);
+        Ok(())
+    }
+
+    fn flight(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let what = "a flight is cut off or impossible";
+        let (packet_id, entry) = (input.number_u16(what)?, input.number(what)?);
+        let flight = Flight { packet_id, entry, got: take_bool(input, what)? };
+        self.current_session(here)?.exactly_once().insert(flight);
+        Ok(())
+    }
+
+    fn received(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let what = "a packet id or use number is cut off or impossible";
+        let (packet_id, use_number) = (input.number_u16(what)?, input.number(what)?);
+        self.current_session(here)?.exactly_once().receive(packet_id, use_number);
+        Ok(())
+    }
+
+    fn retained(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let topic = <&str>::take(input)?;
+        let entry = input.number("the entry of a retained message is cut off")?;
+        self.check_entry(entry, here)?;
+        if self.state.retained.insert(topic.into(), entry).is_some() {
+            return Err(here.fault("two retained messages of one topic"));
+        }
+        self.state.live.add(entry, 1);
+        Ok(())
+    }
+
+    fn origin(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let is_young = take_bool(input, "an origin is cut off or impossible")?;
+        self.state.origins.restore(is_young, &Origin::take(input)?);
+        Ok(())
+    }
+
+    fn end(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        if input.number("the number of chunks is cut off")? != self.chunks {
+            return Err(Fault::Snapshot { what: "a chunk is missing, or not in its place" });
+        }
+        self.is_over = true;
+        Ok(())
+    }
+}
+
+fn take_bool(input: &mut Input<'_>, what: &'static str) -> Result<bool, Fault> {
+    let here = *input;
+    match input.number(what)? {
+        0 => Ok(false),
+        1 => Ok(true),
+        _ => Err(here.fault(what)),
+    }
+}

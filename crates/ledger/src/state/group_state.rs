@@ -1,0 +1,121 @@
+//! The state of one data group, and what may be asked of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::graves::Graves;
+use super::{KeptGroup, KeptSession, Origins};
+use crate::live::Live;
+use crate::{Fault, KeeperId, Origin};
+
+/// What the entries of one data group add up to: a function of them and of nothing else.
+///
+/// Bodies of messages are not in it: a queue, the retained table and a will name the entry that has them.
+#[derive(Debug, Default)]
+pub struct GroupState {
+    pub(crate) applied: u64,
+    pub(crate) covered: u64,
+    pub(crate) sessions: FxHashMap<KeeperId, Box<KeptSession>>,
+    pub(crate) client_ids: BTreeMap<Arc<str>, KeeperId>,
+    pub(crate) groups: FxHashMap<KeeperId, KeptGroup>,
+    pub(crate) group_names: BTreeMap<(Box<str>, Box<str>), KeeperId>,
+    /// Topic -> the entry of its retained message.
+    pub(crate) retained: BTreeMap<Box<str>, u64>,
+    pub(crate) origins: Origins,
+    pub(crate) live: Live,
+    pub(crate) graves: Graves,
+    pub(crate) queued: u64,
+    pub(crate) strays: u64,
+}
+
+impl GroupState {
+    /// Of a data group without entries.
+    pub fn new() -> Self {
+        GroupState::default()
+    }
+
+    /// The index of the last entry that was applied; 0 at first.
+    pub const fn applied(&self) -> u64 {
+        self.applied
+    }
+
+    /// The session of a client.
+    pub fn session(&self, client_id: &str) -> Option<&KeptSession> {
+        self.session_of(*self.client_ids.get(client_id)?)
+    }
+
+    /// The session with this id.
+    pub fn session_of(&self, id: KeeperId) -> Option<&KeptSession> {
+        self.sessions.get(&id).map(|session| &**session)
+    }
+
+    /// All sessions, by client id.
+    pub fn sessions(&self) -> impl Iterator<Item = &KeptSession> {
+        self.client_ids.values().filter_map(|id| self.session_of(*id))
+    }
+
+    /// Topics with a retained message, in order, each with the entry that brought it.
+    pub fn retained(&self) -> impl Iterator<Item = (&str, u64)> {
+        self.retained.iter().map(|(topic, entry)| (&**topic, *entry))
+    }
+
+    /// The entry that brought the retained message of `topic`.
+    pub fn retained_of(&self, topic: &str) -> Option<u64> {
+        self.retained.get(topic).copied()
+    }
+
+    /// All durable consumer groups, by name and filter.
+    pub fn groups(&self) -> impl Iterator<Item = &KeptGroup> {
+        self.group_names.values().filter_map(|id| self.group_of(*id))
+    }
+
+    /// The consumer group with this id.
+    pub fn group_of(&self, id: KeeperId) -> Option<&KeptGroup> {
+        self.groups.get(&id)
+    }
+
+    /// Whether a message of this session with this use number, or a higher one, has been applied. For a message that
+    /// the client says it sends again (DUP 1), before it is given to the log: `apply` does not judge.
+    pub fn is_repeat(&self, origin: &Origin) -> bool {
+        self.origins.is_repeat(origin)
+    }
+
+    /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table or a
+    /// will refers to it. An entry whose keepers have just ended may count for a while longer.
+    #[inline]
+    pub fn is_live(&self, entry: u64) -> bool {
+        entry > self.covered || self.live.has(entry)
+    }
+
+    /// A snapshot of everything up to `through` is durable: entries up to there live only while something refers to
+    /// them. Never goes back.
+    pub fn covered(&mut self, through: u64) {
+        self.covered = self.covered.max(through.min(self.applied));
+    }
+
+    /// Entries that something refers to.
+    pub const fn live_entries(&self) -> u64 {
+        self.live.entries()
+    }
+
+    /// References in all queues.
+    pub const fn queued(&self) -> u64 {
+        self.queued
+    }
+
+    /// How often an entry spoke of a session, group, message or packet id that was not there. Such words change nothing;
+    /// many of them mean that whoever writes the entries and this state disagree.
+    pub const fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    /// Checks that an entry may follow.
+    pub(crate) const fn check_index(&self, index: u64) -> Result<(), Fault> {
+        if index <= self.applied || index > crate::bounds::INDEX_MAX {
+            return Err(Fault::OutOfOrder { index, applied: self.applied });
+        }
+        Ok(())
+    }
+}

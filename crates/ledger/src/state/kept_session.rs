@@ -1,0 +1,138 @@
+//! A durable session.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::queue::Queue;
+use crate::{ExactlyOnce, Flight, KeeperId, Opened, Presence, Subscription, Terms, Will};
+
+/// Where a will is: its frame stays in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WillRef {
+    /// The `Opened` or `Changed` that brought it; [`Entry::will`](crate::Entry::will) gives it.
+    pub entry: u64,
+    /// From the end of the connection.
+    pub delay_s: u32,
+    /// From the moment when it is published.
+    pub message_expiry_s: Option<u32>,
+}
+
+impl WillRef {
+    pub(crate) const fn new(entry: u64, will: &Will<'_>) -> Self {
+        WillRef { entry, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s }
+    }
+}
+
+/// What is known of it.
+#[derive(Debug)]
+pub struct KeptSession {
+    pub(crate) id: KeeperId,
+    pub(crate) client_id: Arc<str>,
+    pub(crate) identity: Box<[u8]>,
+    pub(crate) expiry_s: u32,
+    pub(crate) opened_at_ms: u64,
+    pub(crate) disconnected_at_ms: Option<u64>,
+    pub(crate) will: Option<WillRef>,
+    pub(crate) subscriptions: BTreeMap<Box<str>, u64>,
+    pub(crate) queue: Queue,
+    /// Made when the session first has to do with QoS 2.
+    pub(crate) exactly_once: Option<Box<ExactlyOnce>>,
+    pub(crate) last_use: u64,
+}
+
+impl KeptSession {
+    pub(crate) fn new(id: KeeperId, opened: &Opened<'_>) -> Self {
+        KeptSession {
+            id,
+            client_id: opened.client_id.into(),
+            identity: opened.identity.into(),
+            expiry_s: opened.expiry_s,
+            opened_at_ms: opened.opened_at_ms,
+            disconnected_at_ms: None,
+            will: opened.will.map(|will| WillRef::new(id.0, &will)),
+            subscriptions: BTreeMap::new(),
+            queue: Queue::default(),
+            exactly_once: None,
+            last_use: 0,
+        }
+    }
+
+    /// The index of the entry that opened it.
+    pub const fn id(&self) -> KeeperId {
+        self.id
+    }
+
+    /// Whose session it is.
+    pub fn client_id(&self) -> &str {
+        &self.client_id
+    }
+
+    /// Who opened it, or owns it now, as the node wrote it.
+    pub fn identity(&self) -> &[u8] {
+        &self.identity
+    }
+
+    /// How long it outlives its connection; `u32::MAX` = for ever.
+    pub const fn expiry_s(&self) -> u32 {
+        self.expiry_s
+    }
+
+    /// On the wall clock.
+    pub const fn opened_at_ms(&self) -> u64 {
+        self.opened_at_ms
+    }
+
+    /// On the wall clock; `None`: its client was connected.
+    pub const fn disconnected_at_ms(&self) -> Option<u64> {
+        self.disconnected_at_ms
+    }
+
+    /// Where its will is.
+    pub const fn will(&self) -> Option<WillRef> {
+        self.will
+    }
+
+    /// By filter.
+    pub fn subscriptions(&self) -> impl Iterator<Item = Subscription<'_>> {
+        self.subscriptions.iter().map(|(filter, grant)| Subscription { filter, grant: *grant })
+    }
+
+    /// The entries that brought the messages it keeps, in order, each with its terms.
+    pub fn queue(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
+        self.queue.iter()
+    }
+
+    /// How many messages it keeps.
+    pub const fn queued(&self) -> u64 {
+        self.queue.len()
+    }
+
+    /// Bytes that its queue takes. Walks over the queue's chunks.
+    pub fn queue_bytes(&self) -> u64 {
+        self.queue.heap_bytes()
+    }
+
+    /// QoS 2 messages under way to the client, by entry: in the order in which they were sent. Those that the client has not
+    /// `got` are in the queue too.
+    pub fn flights(&self) -> Vec<Flight> {
+        self.exactly_once.as_ref().map_or_else(Vec::new, |ids| ids.flights())
+    }
+
+    /// QoS 2 messages of the client that it has not released: packet ids and use numbers, by use number.
+    pub fn received(&self) -> Vec<(u16, u64)> {
+        self.exactly_once.as_ref().map_or_else(Vec::new, |ids| ids.received())
+    }
+
+    /// The use number of the client's next QoS 2 message.
+    pub const fn next_use(&self) -> u64 {
+        self.last_use.saturating_add(1)
+    }
+
+    pub(crate) fn set_presence(&mut self, presence: Presence) {
+        self.disconnected_at_ms = if presence.connected { None } else { Some(presence.at_ms) };
+    }
+
+    pub(crate) fn exactly_once(&mut self) -> &mut ExactlyOnce {
+        self.exactly_once.get_or_insert_default()
+    }
+}

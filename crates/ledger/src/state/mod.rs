@@ -1,0 +1,18 @@
+//! What the entries of one data group add up to.
+
+mod apply;
+mod exactly_once;
+mod graves;
+mod group_state;
+mod kept_group;
+mod kept_session;
+mod origins;
+
+pub use exactly_once::Flight;
+pub use group_state::GroupState;
+pub use kept_group::KeptGroup;
+pub use kept_session::{KeptSession, WillRef};
+
+pub(crate) use exactly_once::ExactlyOnce;
+pub(crate) use kept_group::NO_TERMS;
+pub(crate) use origins::Origins;

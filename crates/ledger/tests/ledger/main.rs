@@ -1,0 +1,11 @@
+//! The ledger from outside: formats, random histories against a naive state, snapshots, any bytes.
+
+mod any_bytes;
+mod formats;
+mod histories;
+mod model;
+mod operation;
+mod picture;
+mod random;
+mod rules;
+mod snapshots;

@@ -1,0 +1,127 @@
+//! The naive state: what the operations mean, written once more with nothing but maps.
+
+use std::collections::BTreeMap;
+
+use lapwing_ledger::{Fact, WillRef};
+
+use crate::operation::{Operation, OwnWill};
+use crate::picture::{GroupPicture, Picture, SessionPicture};
+
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub picture: Picture,
+    /// Highest use number of each publisher.
+    pub marks: BTreeMap<(u16, u64), u64>,
+}
+
+impl Model {
+    pub fn apply(&mut self, index: u64, operation: &Operation) {
+        self.picture.applied = index;
+        match operation {
+            Operation::Open { client_id, identity, expiry_s, opened_at_ms, will } => {
+                let session = SessionPicture {
+                    id: index,
+                    identity: identity.clone(),
+                    expiry_s: *expiry_s,
+                    opened_at_ms: *opened_at_ms,
+                    will: will.as_ref().map(|will| will_ref(index, will)),
+                    next_use: 1,
+                    ..SessionPicture::default()
+                };
+                self.picture.sessions.insert(client_id.clone(), session);
+            }
+            Operation::Change { .. } => self.change(index, operation),
+            Operation::End(ids) => self.picture.sessions.retain(|_, session| !ids.contains(&session.id)),
+            Operation::Subscribe(id, filters) => {
+                self.session(*id).into_iter().for_each(|session| session.subscriptions.extend(filters.iter().cloned()));
+            }
+            Operation::Unsubscribe(id, filters) => {
+                let forget = |session: &mut SessionPicture| session.subscriptions.retain(|f, _| !filters.contains(f));
+                self.session(*id).into_iter().for_each(forget);
+            }
+            Operation::Publish { .. } => self.publish(index, operation),
+            Operation::Progress(facts) => facts.iter().for_each(|(id, fact)| self.note(*id, *fact)),
+            Operation::Clear(topics) => self.picture.retained.retain(|topic, _| !topics.contains(topic)),
+            Operation::OpenGroup(name, filter) => {
+                let group = GroupPicture { id: index, queue: vec![] };
+                self.picture.groups.insert((name.clone(), filter.clone()), group);
+            }
+            Operation::EndGroup(ids) => self.picture.groups.retain(|_, group| !ids.contains(&group.id)),
+        }
+    }
+
+    fn session(&mut self, id: u64) -> Option<&mut SessionPicture> {
+        self.picture.sessions.values_mut().find(|session| session.id == id)
+    }
+
+    fn change(&mut self, index: u64, operation: &Operation) {
+        let Operation::Change { session, expiry_s, identity, will, presence } = operation else { return };
+        let Some(session) = self.session(*session) else { return };
+        session.expiry_s = expiry_s.unwrap_or(session.expiry_s);
+        if let Some(identity) = identity {
+            session.identity.clone_from(identity);
+        }
+        if let Some(will) = will {
+            session.will = will.as_ref().map(|will| will_ref(index, will));
+        }
+        if let Some((connected, at_ms)) = presence {
+            session.disconnected_at_ms = (!connected).then_some(*at_ms);
+        }
+    }
+
+    fn publish(&mut self, index: u64, operation: &Operation) {
+        let Operation::Publish { keepers, groups, retained, origin, .. } = operation else { return };
+        for (id, terms) in keepers {
+            if let Some(session) = self.session(*id) {
+                session.queue.entry(index).or_insert_with(|| terms.clone());
+            }
+        }
+        for group in self.picture.groups.values_mut().filter(|group| groups.contains(&group.id)) {
+            group.queue.push(index);
+        }
+        if let Some(topic) = retained {
+            self.picture.retained.insert(topic.clone(), index);
+        }
+        if let Some((group, session, use_number)) = origin {
+            let mark = self.marks.entry((*group, *session)).or_default();
+            *mark = (*mark).max(*use_number);
+        }
+    }
+
+    fn note(&mut self, id: u64, fact: Fact) {
+        if let Some(group) = self.picture.groups.values_mut().find(|group| group.id == id) {
+            if let Fact::Finished { entry } = fact {
+                group.queue.retain(|queued| *queued != entry);
+            }
+            return;
+        }
+        let Some(session) = self.session(id) else { return };
+        match fact {
+            Fact::Finished { entry } => {
+                session.queue.remove(&entry);
+                session.flights.remove(&entry);
+            }
+            Fact::Sent { packet_id, entry } if session.queue.contains_key(&entry) => {
+                session.flights.retain(|_, flight| flight.0 != packet_id);
+                session.flights.insert(entry, (packet_id, false));
+            }
+            Fact::Sent { .. } => {}
+            Fact::Got { packet_id } => {
+                let found = session.flights.iter_mut().find(|(_, flight)| flight.0 == packet_id);
+                if let Some((entry, flight)) = found {
+                    flight.1 = true;
+                    session.queue.remove(entry);
+                }
+            }
+            Fact::Received { packet_id, use_number } => {
+                session.received.insert(packet_id, use_number);
+                session.next_use = session.next_use.max(use_number + 1);
+            }
+            Fact::Released { packet_id } => drop(session.received.remove(&packet_id)),
+        }
+    }
+}
+
+fn will_ref(entry: u64, will: &OwnWill) -> WillRef {
+    WillRef { entry, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s }
+}

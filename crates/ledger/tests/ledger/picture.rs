@@ -1,0 +1,92 @@
+//! Everything that may be asked of a state, in a form that can be compared.
+
+use std::collections::BTreeMap;
+
+use lapwing_ledger::{Flight, GroupState, KeptGroup, KeptSession, WillRef};
+
+use crate::operation::OwnTerms;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Picture {
+    pub applied: u64,
+    pub sessions: BTreeMap<String, SessionPicture>,
+    pub groups: BTreeMap<(String, String), GroupPicture>,
+    pub retained: BTreeMap<String, u64>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SessionPicture {
+    pub id: u64,
+    pub identity: Vec<u8>,
+    pub expiry_s: u32,
+    pub opened_at_ms: u64,
+    pub disconnected_at_ms: Option<u64>,
+    pub will: Option<WillRef>,
+    pub subscriptions: BTreeMap<String, u64>,
+    pub queue: BTreeMap<u64, OwnTerms>,
+    /// Entry -> packet id, got.
+    pub flights: BTreeMap<u64, (u16, bool)>,
+    /// Packet id -> use number.
+    pub received: BTreeMap<u16, u64>,
+    pub next_use: u64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GroupPicture {
+    pub id: u64,
+    pub queue: Vec<u64>,
+}
+
+impl Picture {
+    pub fn of(state: &GroupState) -> Self {
+        let picture = Picture {
+            applied: state.applied(),
+            sessions: state.sessions().map(|session| (session.client_id().into(), session_picture(session))).collect(),
+            groups: state
+                .groups()
+                .map(|group| ((group.name().into(), group.filter().into()), group_picture(group)))
+                .collect(),
+            retained: state.retained().map(|(topic, entry)| (topic.into(), entry)).collect(),
+        };
+        let sessions: u64 = state.sessions().map(KeptSession::queued).sum();
+        let groups: u64 = state.groups().map(KeptGroup::queued).sum();
+        assert_eq!(state.queued(), sessions + groups);
+        picture
+    }
+
+    /// Entries that something refers to.
+    pub fn live(&self) -> Vec<u64> {
+        let sessions = self.sessions.values();
+        let queues = sessions.clone().flat_map(|session| session.queue.keys().copied());
+        let wills = sessions.filter_map(|session| session.will.map(|will| will.entry));
+        let groups = self.groups.values().flat_map(|group| group.queue.iter().copied());
+        let mut live: Vec<_> = queues.chain(wills).chain(groups).chain(self.retained.values().copied()).collect();
+        live.sort_unstable();
+        live.dedup();
+        live
+    }
+}
+
+fn session_picture(session: &KeptSession) -> SessionPicture {
+    let queue: Vec<_> = session.queue().map(|(entry, terms)| (entry, OwnTerms::of(terms))).collect();
+    assert!(queue.is_sorted_by(|one, other| one.0 < other.0), "in order, each once");
+    assert_eq!(session.queued(), queue.len() as u64);
+    let flight = |flight: Flight| (flight.entry, (flight.packet_id, flight.got));
+    SessionPicture {
+        id: session.id().0,
+        identity: session.identity().to_vec(),
+        expiry_s: session.expiry_s(),
+        opened_at_ms: session.opened_at_ms(),
+        disconnected_at_ms: session.disconnected_at_ms(),
+        will: session.will(),
+        subscriptions: session.subscriptions().map(|one| (one.filter.into(), one.grant)).collect(),
+        queue: queue.into_iter().collect(),
+        flights: session.flights().into_iter().map(flight).collect(),
+        received: session.received().into_iter().collect(),
+        next_use: session.next_use(),
+    }
+}
+
+fn group_picture(group: &KeptGroup) -> GroupPicture {
+    GroupPicture { id: group.id().0, queue: group.queue().collect() }
+}

@@ -1,0 +1,184 @@
+//! One rule, one history.
+
+use lapwing_ledger::{
+    Changed, Entry, Fact, Fault, GroupOpened, GroupState, IDENTITY_BYTES_MAX, INDEX_MAX, KeeperId, KeepersBuf, List,
+    Opened, Origin, Presence, ProgressBuf, Published, SubscriptionIds, TEXT_BYTES_MAX, Terms, Will, WillRef,
+};
+
+const OPENED: Opened<'static> = Opened { client_id: "c", identity: b"who", expiry_s: 60, opened_at_ms: 1, will: None };
+const TERMS: Terms<'static> = Terms { qos: 2, retain: false, ids: SubscriptionIds::EMPTY };
+const PUBLISHED: Published<'static> = Published {
+    frame: b"frame",
+    published_at_ms: 1,
+    expires_at_ms: 0,
+    publisher: 0,
+    origin: None,
+    keepers: List::EMPTY,
+    groups: List::EMPTY,
+    retained: None,
+};
+
+fn bytes(entry: &Entry<'_>) -> Vec<u8> {
+    let mut out = vec![];
+    entry.encode(&mut out).unwrap();
+    out
+}
+
+fn apply(state: &mut GroupState, entry: &Entry<'_>) -> u64 {
+    let index = state.applied() + 1;
+    state.apply(index, &bytes(entry)).unwrap();
+    index
+}
+
+fn publish(state: &mut GroupState, id: KeeperId) -> u64 {
+    let mut keepers = KeepersBuf::new();
+    keepers.push(id, TERMS).unwrap();
+    apply(state, &Entry::Published(Published { keepers: keepers.as_list(), ..PUBLISHED }))
+}
+
+fn note(state: &mut GroupState, id: KeeperId, facts: &[Fact]) {
+    let mut progress = ProgressBuf::new();
+    facts.iter().for_each(|fact| progress.push(id, *fact));
+    apply(state, &Entry::Progress(progress.as_progress()));
+}
+
+/// Do indexes ascend, with gaps, each once, within their bound?
+#[test]
+fn entries_come_in_order() {
+    let (mut state, entry) = (GroupState::new(), bytes(&Entry::Opened(OPENED)));
+    assert_eq!(state.apply(0, &entry), Err(Fault::OutOfOrder { index: 0, applied: 0 }));
+    assert_eq!(state.apply(5, &entry), Ok(()));
+    assert_eq!(state.apply(5, &entry), Err(Fault::OutOfOrder { index: 5, applied: 5 }));
+    assert_eq!(state.apply(INDEX_MAX + 1, &entry), Err(Fault::OutOfOrder { index: INDEX_MAX + 1, applied: 5 }));
+    assert_eq!((state.apply(INDEX_MAX, &entry), state.applied()), (Ok(()), INDEX_MAX));
+}
+
+/// Is a field above its bound refused where it is written and where it is read?
+#[test]
+fn fields_have_bounds() {
+    let mut out = vec![1, 2];
+    let identity = [0; IDENTITY_BYTES_MAX + 1];
+    let refused = Entry::Opened(Opened { identity: &identity, ..OPENED }).encode(&mut out);
+    assert!(matches!(refused, Err(Fault::TooLong { bytes: 1025, bytes_max: 1024, .. })), "{refused:?}");
+    let text = "x".repeat(TEXT_BYTES_MAX + 1);
+    assert!(Entry::Published(Published { retained: Some(&text), ..PUBLISHED }).encode(&mut out).is_err());
+    assert_eq!(out, [1, 2], "nothing half written");
+    let longest = Entry::Opened(Opened { client_id: &text[1..], identity: &identity[1..], ..OPENED });
+    assert!(Entry::decode(&bytes(&longest)).is_ok());
+    // The same entry, its client id one byte longer: 65,536 = 0x80 0x80 0x04.
+    let mut longer = bytes(&longest);
+    longer.splice(3..6, [0x80, 0x80, 0x04]);
+    assert!(matches!(Entry::decode(&longer), Err(Fault::TooLong { bytes: 65_536, .. })));
+}
+
+/// Does the session that a client opens anew end the one before, with its queue and will, and is what still speaks of that
+/// one passed over?
+#[test]
+fn a_new_session_ends_the_one_before() {
+    let mut state = GroupState::new();
+    let will = Will { frame: b"gone", delay_s: 1, message_expiry_s: None };
+    let old = KeeperId(apply(&mut state, &Entry::Opened(Opened { will: Some(will), ..OPENED })));
+    let first = publish(&mut state, old);
+    assert_eq!((state.queued(), state.live_entries()), (1, 2));
+    let new = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
+    assert_eq!(state.session("c").map(|session| session.id()), Some(new));
+    assert!(state.session_of(old).is_none() && state.sessions().count() == 1);
+    assert_eq!((state.queued(), state.live_entries(), state.strays()), (0, 0, 0));
+    publish(&mut state, old);
+    note(&mut state, old, &[Fact::Finished { entry: first }]);
+    assert_eq!((state.queued(), state.strays()), (0, 2));
+}
+
+/// Is the entry that brought a will live until another will, or none, takes its place?
+#[test]
+fn a_will_keeps_its_entry() {
+    let mut state = GroupState::new();
+    let session = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
+    let will = Will { frame: b"gone", delay_s: 7, message_expiry_s: Some(3) };
+    let of = |will| Entry::Changed(Changed { will: Some(will), ..Changed::of(session) });
+    let first = apply(&mut state, &of(Some(will)));
+    let found = |state: &GroupState| state.session("c").and_then(|session| session.will());
+    assert_eq!(found(&state), Some(WillRef { entry: first, delay_s: 7, message_expiry_s: Some(3) }));
+    let second = apply(&mut state, &of(Some(will)));
+    state.covered(second);
+    assert!(!state.is_live(first) && state.is_live(second));
+    let presence = Some(Presence { connected: false, at_ms: 99 });
+    apply(&mut state, &Entry::Changed(Changed { presence, ..Changed::of(session) }));
+    assert_eq!(found(&state).map(|will| will.entry), Some(second));
+    assert_eq!(state.session("c").and_then(|session| session.disconnected_at_ms()), Some(99));
+    apply(&mut state, &of(None));
+    assert!(!state.is_live(second) && found(&state).is_none());
+}
+
+/// A QoS 2 message to the client: is it in the queue until PUBREC, its packet id there until PUBCOMP?
+#[test]
+fn a_flight_keeps_its_packet_id_to_the_end() {
+    let mut state = GroupState::new();
+    let id = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
+    let (first, second) = (publish(&mut state, id), publish(&mut state, id));
+    note(&mut state, id, &[Fact::Sent { packet_id: 1, entry: first }, Fact::Sent { packet_id: 2, entry: second }]);
+    let picture = |state: &GroupState| {
+        let session = state.session("c").unwrap();
+        let flights = session.flights().iter().map(|flight| (flight.packet_id, flight.entry, flight.got)).collect();
+        let queue = session.queue().map(|(entry, _)| entry).collect();
+        (flights, queue)
+    };
+    assert_eq!(picture(&state), (vec![(1, first, false), (2, second, false)], vec![first, second]));
+    note(&mut state, id, &[Fact::Got { packet_id: 2 }, Fact::Got { packet_id: 2 }]);
+    assert_eq!(picture(&state), (vec![(1, first, false), (2, second, true)], vec![first]));
+    assert_eq!((state.live_entries(), state.strays()), (1, 1));
+    // PUBCOMP, and the same id for the next message in the same entry.
+    let third = publish(&mut state, id);
+    note(&mut state, id, &[Fact::Finished { entry: second }, Fact::Sent { packet_id: 2, entry: third }]);
+    assert_eq!(picture(&state), (vec![(1, first, false), (2, third, false)], vec![first, third]));
+    note(&mut state, id, &[Fact::Finished { entry: first }]);
+    assert_eq!(picture(&state), (vec![(2, third, false)], vec![third]));
+}
+
+/// Messages of the client: is the order of facts within one entry kept, and the use number never given twice?
+#[test]
+fn released_ids_may_be_received_again_at_once() {
+    let mut state = GroupState::new();
+    let id = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
+    let received = |use_number| Fact::Received { packet_id: 7, use_number };
+    note(&mut state, id, &[received(1), Fact::Released { packet_id: 7 }, received(2)]);
+    let session = state.session("c").unwrap();
+    assert_eq!((session.received(), session.next_use()), (vec![(7, 2)], 3));
+    note(&mut state, id, &[Fact::Released { packet_id: 7 }, Fact::Released { packet_id: 7 }]);
+    let session = state.session("c").unwrap();
+    assert_eq!((session.received(), session.next_use(), state.strays()), (vec![], 3, 1));
+}
+
+/// Does the group of the publisher count when a message is told from its repetition?
+#[test]
+fn a_repeat_is_known_by_its_origin() {
+    let mut state = GroupState::new();
+    let origin = Origin { group: 3, session: KeeperId(5), use_number: 8 };
+    assert!(!state.is_repeat(&origin));
+    apply(&mut state, &Entry::Published(Published { origin: Some(origin), ..PUBLISHED }));
+    assert!(state.is_repeat(&origin) && state.is_repeat(&Origin { use_number: 7, ..origin }));
+    assert!(!state.is_repeat(&Origin { use_number: 9, ..origin }) && !state.is_repeat(&Origin { group: 4, ..origin }));
+}
+
+/// One body: is it live as long as one of session, consumer group and retained table has it?
+#[test]
+fn a_body_lives_as_long_as_somebody_keeps_it() {
+    let mut state = GroupState::new();
+    let session = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
+    let group = KeeperId(apply(&mut state, &Entry::GroupOpened(GroupOpened { name: "g", filter: "#" })));
+    let mut keepers = KeepersBuf::new();
+    keepers.push(session, TERMS).unwrap();
+    let groups = [group];
+    let (keepers, groups) = (keepers.as_list(), List::from_slice(&groups));
+    let published = Published { keepers, groups, retained: Some("t"), ..PUBLISHED };
+    let entry = apply(&mut state, &Entry::Published(published));
+    state.covered(entry);
+    assert_eq!((state.retained_of("t"), state.queued(), state.live_entries()), (Some(entry), 2, 1));
+    note(&mut state, session, &[Fact::Finished { entry }]);
+    note(&mut state, group, &[Fact::Finished { entry }]);
+    assert!(state.is_live(entry) && state.queued() == 0);
+    let next = apply(&mut state, &Entry::Published(Published { retained: Some("t"), ..PUBLISHED }));
+    assert!(!state.is_live(entry) && state.is_live(next));
+    assert_eq!(state.retained().collect::<Vec<_>>(), [("t", next)]);
+    assert_eq!(state.group_of(group).map(|group| group.queued()), Some(0));
+}
