@@ -65,12 +65,12 @@ pub use bounds::{
 };
 pub use entry::{
     Changed, Cleared, Ended, Entry, Fact, Facts, GroupEnded, GroupOpened, KeepersBuf, Opened, Origin, Presence,
-    Progress, ProgressBuf, Published, Subscribed, Subscription, Unsubscribed, Will,
+    Progress, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, Unsubscribed, Will,
 };
 pub use fault::Fault;
 pub use keeper_id::KeeperId;
 pub use snapshot::Restorer;
-pub use state::{Flight, GroupState, KeptGroup, KeptSession, WillRef};
+pub use state::{Flight, GroupState, KeptGroup, KeptSession, Unsettled, WillRef};
 pub use terms::{Keeper, SubscriptionIds, Terms};
 pub use wire::List;
 

@@ -14,6 +14,7 @@ mod opened;
 mod origin;
 mod progress;
 mod published;
+mod settled;
 mod subscribed;
 mod unsubscribed;
 mod will;
@@ -29,6 +30,7 @@ pub use opened::Opened;
 pub use origin::Origin;
 pub use progress::{Facts, Progress, ProgressBuf};
 pub use published::Published;
+pub use settled::{Settled, SettledPublisher};
 pub use subscribed::{Subscribed, Subscription};
 pub use unsubscribed::Unsubscribed;
 pub use will::Will;
@@ -60,6 +62,8 @@ pub enum Entry<'a> {
     GroupOpened(GroupOpened<'a>),
     /// Consumer groups are over.
     GroupEnded(GroupEnded<'a>),
+    /// QoS 2 messages are in doubt no longer.
+    Settled(Settled<'a>),
 }
 
 /// How one kind of entry is written.
@@ -105,6 +109,7 @@ impl<'a> Entry<'a> {
             Entry::Cleared(entry) => entry.put_whole(out),
             Entry::GroupOpened(entry) => entry.put_whole(out),
             Entry::GroupEnded(entry) => entry.put_whole(out),
+            Entry::Settled(entry) => entry.put_whole(out),
         };
         if result.is_err() {
             out.truncate(start);
@@ -128,6 +133,7 @@ impl<'a> Entry<'a> {
             Cleared::KIND => Cleared::take_whole(input).map(Entry::Cleared),
             GroupOpened::KIND => GroupOpened::take_whole(input).map(Entry::GroupOpened),
             GroupEnded::KIND => GroupEnded::take_whole(input).map(Entry::GroupEnded),
+            Settled::KIND => Settled::take_whole(input).map(Entry::Settled),
             found => Err(Fault::Kind { found }),
         }
     }

@@ -13,12 +13,15 @@
 //!  6 received     packet id, use number
 //!  7 group        id, name and filter as texts
 //!  8 retained     topic as text, entry
-//!  9 origin       1 if of the young generation; data group, session, use number
+//!  9 origin       data group, session, first use that is not settled, the entry it was last named in, number of uses; per
+//!                 use: use number, packet id, entry
 //! 10 end          the number of chunks, this one too                 the last record
 //! ```
 //!
-//! All numbers in their shortest form; sessions, groups, topics and origins in order: one state has one snapshot.
+//! All numbers in their shortest form; sessions by client id, groups by name, topics, origins by the entry they were last named
+//! in: one state has one snapshot.
 
+mod origin_record;
 mod reader;
 mod session_record;
 mod writer;

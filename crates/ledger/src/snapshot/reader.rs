@@ -1,11 +1,11 @@
 //! Reading a snapshot.
 
-use super::session_record;
 use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
+use super::{origin_record, session_record};
 use crate::queue::Queue;
 use crate::state::NO_TERMS;
 use crate::wire::{Input, Pack};
-use crate::{Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Origin, Subscription, Terms};
+use crate::{Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
 
 /// Makes a state from the chunks of a snapshot.
 #[derive(Debug, Default)]
@@ -215,8 +215,13 @@ impl Restorer {
     }
 
     fn origin(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
-        let is_young = take_bool(input, "an origin is cut off or impossible")?;
-        self.state.origins.restore(is_young, &Origin::take(input)?);
+        let here = *input;
+        let (publisher, uses) = origin_record::take(input)?;
+        let entries = uses.list.iter().map(|unsettled| unsettled.entry).chain([uses.named_in]);
+        entries.into_iter().try_for_each(|entry| self.check_entry(entry, here))?;
+        if !self.state.origins.restore(publisher, uses, &mut self.state.live) {
+            return Err(here.fault("two publishers of one id, or last named in one entry"));
+        }
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Writing a snapshot.
 
-use super::session_record;
 use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
+use super::{origin_record, session_record};
 use crate::queue::Queue;
 use crate::wire::{Pack, put_number, put_text};
 use crate::{Fault, GroupState, KeptGroup, KeptSession, Subscription, Terms};
@@ -39,10 +39,9 @@ impl GroupState {
                 Ok(())
             })?;
         }
-        for (is_young, origin) in self.origins.iter() {
+        for (publisher, uses) in self.origins.iter() {
             writer.record(ORIGIN, |out| {
-                put_number(u64::from(is_young), out);
-                origin.put(out);
+                origin_record::put(publisher, uses, out);
                 Ok(())
             })?;
         }

@@ -1,7 +1,10 @@
 //! How each entry changes the state.
 
 use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
-use crate::{Changed, Entry, Fact, Fault, GroupOpened, KeeperId, List, Opened, Published, Subscribed, Unsubscribed};
+use crate::{
+    Changed, Entry, Fact, Fault, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher, Subscribed,
+    Unsubscribed,
+};
 
 impl GroupState {
     /// Applies an entry of the log. Indexes ascend; there may be gaps where the log was compacted.
@@ -22,6 +25,7 @@ impl GroupState {
             Entry::Cleared(cleared) => self.clear(cleared.topics),
             Entry::GroupOpened(opened) => self.open_group(KeeperId(index), &opened),
             Entry::GroupEnded(ended) => ended.groups.iter().for_each(|id| self.end_group(id)),
+            Entry::Settled(settled) => settled.publishers.iter().for_each(|one| self.settle(&one)),
         }
         self.graves.dig(&mut self.live);
         Ok(())
@@ -47,7 +51,7 @@ impl GroupState {
             self.retain(topic, index);
         }
         if let Some(origin) = &published.origin {
-            self.origins.note(origin);
+            self.origins.note(origin, index, &mut self.live);
         }
     }
 
@@ -69,6 +73,11 @@ impl GroupState {
                 None => self.strays += 1,
             }
         }
+    }
+
+    fn settle(&mut self, one: &SettledPublisher) {
+        let is_known = self.origins.settle((one.group, one.session), one.below, &mut self.live);
+        self.strays += u64::from(!is_known);
     }
 
     /// A fact of a session or of a group.

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::graves::Graves;
-use super::{KeptGroup, KeptSession, Origins};
+use super::{KeptGroup, KeptSession, Origins, Unsettled, Uses};
 use crate::live::Live;
 use crate::{Fault, KeeperId, Origin};
 
 /// What the entries of one data group add up to: a function of them and of nothing else.
 ///
-/// Bodies of messages are not in it: a queue, the retained table and a will name the entry that has them.
+/// Bodies of messages are not in it: a queue, the retained table, a will and a message in doubt name the entry that
+/// has them.
 #[derive(Debug, Default)]
 pub struct GroupState {
     pub(crate) applied: u64,
@@ -76,14 +77,23 @@ impl GroupState {
         self.groups.get(&id)
     }
 
-    /// Whether a message of this session with this use number, or a higher one, has been applied. For a message that
-    /// the client says it sends again (DUP 1), before it is given to the log: `apply` does not judge.
+    /// Whether this use of this publisher has been applied here, or is settled; as far as that is remembered. `apply` does not
+    /// judge: whoever writes the entries asks, when it completes what a crash has cut.
     pub fn is_repeat(&self, origin: &Origin) -> bool {
         self.origins.is_repeat(origin)
     }
 
-    /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table or a
-    /// will refers to it. An entry whose keepers have just ended may count for a while longer.
+    /// QoS 2 messages that came here and that their publishers have not called settled: with data group and session of the
+    /// publisher, each publisher's by use number.
+    pub fn unsettled(&self) -> impl Iterator<Item = (u16, KeeperId, Unsettled)> {
+        let each = |((group, session), uses): ((u16, KeeperId), &'_ Uses)| {
+            uses.list.clone().into_iter().map(move |unsettled| (group, session, unsettled))
+        };
+        self.origins.iter().flat_map(each)
+    }
+
+    /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table, a
+    /// will or a message in doubt refers to it. An entry whose keepers have just ended may count for a while longer.
     #[inline]
     pub fn is_live(&self, entry: u64) -> bool {
         entry > self.covered || self.live.has(entry)

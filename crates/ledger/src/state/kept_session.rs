@@ -136,3 +136,17 @@ impl KeptSession {
         self.exactly_once.get_or_insert_default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There may be a million of them: is one without messages small?
+    #[test]
+    fn a_session_is_small() {
+        assert!(size_of::<KeptSession>() <= 320, "{}", size_of::<KeptSession>());
+        let opened = Opened { client_id: "c", identity: b"", expiry_s: 1, opened_at_ms: 1, will: None };
+        let session = KeptSession::new(KeeperId(1), &opened);
+        assert_eq!((session.queue_bytes(), session.exactly_once.is_none()), (0, true));
+    }
+}

@@ -12,7 +12,8 @@ pub use exactly_once::Flight;
 pub use group_state::GroupState;
 pub use kept_group::KeptGroup;
 pub use kept_session::{KeptSession, WillRef};
+pub use origins::Unsettled;
 
 pub(crate) use exactly_once::ExactlyOnce;
 pub(crate) use kept_group::NO_TERMS;
-pub(crate) use origins::Origins;
+pub(crate) use origins::{Origins, Publisher, Uses};

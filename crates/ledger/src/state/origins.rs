@@ -1,86 +1,175 @@
-//! The highest use number that was seen of each publisher's session: what comes with one that is not higher is a repeat.
+//! QoS 2 messages of which it is not certain that their publisher's own data group knows.
 //!
-//! Nobody says when a session in another data group is over, so what is old has to go by itself: marks lie in two
-//! generations; when the younger one is full the older one is forgotten. A mark outlives that many other publishers.
+//! A message touches several data groups, and its `Received` another one; a crash may leave any of them out. So each
+//! group remembers the uses of a publisher that the publisher has not called settled: they are its unreleased messages, seldom
+//! more than a few. Their entries stay in the log: at a start the node completes what was cut, with the body from there.
+//!
+//! Who publishes no more does not settle its last message. The node may say so ([`Settled`](crate::Settled)), and there
+//! is a bound: beyond it the publisher that has been silent for longest is forgotten.
+
+use std::collections::{BTreeMap, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use crate::live::Live;
 use crate::{KeeperId, Origin};
 
-/// Publishers of one generation; 2 MiB at most.
-const GENERATION_MAX: usize = 65_536;
+/// Publishers that are remembered.
+const PUBLISHERS_MAX: usize = 131_072;
+/// Uses of one of them: a client can have no more messages unreleased.
+const USES_MAX: usize = u16::MAX as usize;
 
-type Marks = FxHashMap<(u16, KeeperId), u64>;
+/// Data group, session.
+pub(crate) type Publisher = (u16, KeeperId);
+
+/// A QoS 2 message that its publisher has not called settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unsettled {
+    /// The session's count of QoS 2 messages.
+    pub use_number: u64,
+    /// The packet id that it came under.
+    pub packet_id: u16,
+    /// The entry that brought it here.
+    pub entry: u64,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    young: Marks,
-    old: Marks,
+    publishers: FxHashMap<Publisher, Uses>,
+    /// The entry that each was last named in -> publisher.
+    by_entry: BTreeMap<u64, Publisher>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Uses {
+    /// Ascending.
+    pub(crate) list: VecDeque<Unsettled>,
+    pub(crate) settled: u64,
+    /// The entry that this publisher was last named in.
+    pub(crate) named_in: u64,
 }
 
 impl Origins {
-    pub(crate) fn note(&mut self, origin: &Origin) {
-        let key = (origin.group, origin.session);
-        let mark = self.mark(origin).unwrap_or(0).max(origin.use_number);
-        if self.young.len() >= GENERATION_MAX && !self.young.contains_key(&key) {
-            self.old = std::mem::take(&mut self.young);
+    /// Entry `entry` brought a message of this origin.
+    pub(crate) fn note(&mut self, origin: &Origin, entry: u64, live: &mut Live) {
+        let publisher = (origin.group, origin.session);
+        let uses = self.publishers.entry(publisher).or_default();
+        self.by_entry.remove(&uses.named_in);
+        uses.named_in = entry;
+        self.by_entry.insert(entry, publisher);
+        uses.settle(origin.settled, live);
+        uses.push(Unsettled { use_number: origin.use_number, packet_id: origin.packet_id, entry }, live);
+        if self.publishers.len() > PUBLISHERS_MAX
+            && let Some((_, silent)) = self.by_entry.pop_first()
+        {
+            self.forget(silent, live);
         }
-        self.young.insert(key, mark);
     }
 
+    /// Uses below `below` are settled; false when the publisher is not known.
+    pub(crate) fn settle(&mut self, publisher: Publisher, below: u64, live: &mut Live) -> bool {
+        let Some(uses) = self.publishers.get_mut(&publisher) else { return false };
+        uses.settle(below, live);
+        if uses.list.is_empty() {
+            self.by_entry.remove(&uses.named_in);
+            self.publishers.remove(&publisher);
+        }
+        true
+    }
+
+    /// Whether this use has been here, as far as that is remembered.
     pub(crate) fn is_repeat(&self, origin: &Origin) -> bool {
-        self.mark(origin).is_some_and(|mark| origin.use_number <= mark)
+        self.publishers.get(&(origin.group, origin.session)).is_some_and(|uses| uses.has(origin.use_number))
     }
 
-    fn mark(&self, origin: &Origin) -> Option<u64> {
-        let key = (origin.group, origin.session);
-        self.young.get(&key).or_else(|| self.old.get(&key)).copied()
+    /// In the order in which they were last named.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Publisher, &Uses)> {
+        self.by_entry.values().filter_map(|publisher| Some((*publisher, self.publishers.get(publisher)?)))
     }
 
-    /// Of the old generation, then of the young one; each by publisher.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (bool, Origin)> {
-        sorted(&self.old)
-            .into_iter()
-            .map(|origin| (false, origin))
-            .chain(sorted(&self.young).into_iter().map(|origin| (true, origin)))
+    /// Puts back what `iter` gave; false when it is there already.
+    pub(crate) fn restore(&mut self, publisher: Publisher, uses: Uses, live: &mut Live) -> bool {
+        uses.list.iter().for_each(|unsettled| live.add(unsettled.entry, 1));
+        let is_new = self.by_entry.insert(uses.named_in, publisher).is_none();
+        self.publishers.insert(publisher, uses).is_none() && is_new
     }
 
-    /// Puts a mark back where it was.
-    pub(crate) fn restore(&mut self, is_young: bool, origin: &Origin) {
-        let marks = if is_young { &mut self.young } else { &mut self.old };
-        marks.insert((origin.group, origin.session), origin.use_number);
+    fn forget(&mut self, publisher: Publisher, live: &mut Live) {
+        if let Some(mut uses) = self.publishers.remove(&publisher) {
+            uses.settle(u64::MAX, live);
+        }
     }
 }
 
-fn sorted(marks: &Marks) -> Vec<Origin> {
-    let origin = |(&(group, session), &use_number): (&(u16, KeeperId), &u64)| Origin { group, session, use_number };
-    let mut origins: Vec<_> = marks.iter().map(origin).collect();
-    origins.sort_unstable_by_key(|origin| (origin.group, origin.session));
-    origins
+impl Uses {
+    fn has(&self, use_number: u64) -> bool {
+        use_number < self.settled || self.find(use_number).is_ok()
+    }
+
+    fn find(&self, use_number: u64) -> Result<usize, usize> {
+        self.list.binary_search_by_key(&use_number, |unsettled| unsettled.use_number)
+    }
+
+    fn push(&mut self, unsettled: Unsettled, live: &mut Live) {
+        if unsettled.use_number < self.settled {
+            return;
+        }
+        let Err(at) = self.find(unsettled.use_number) else { return };
+        live.add(unsettled.entry, 1);
+        self.list.insert(at, unsettled);
+        if self.list.len() > USES_MAX {
+            self.pop(live);
+        }
+    }
+
+    fn settle(&mut self, below: u64, live: &mut Live) {
+        self.settled = self.settled.max(below);
+        while self.list.front().is_some_and(|unsettled| unsettled.use_number < below) {
+            self.pop(live);
+        }
+    }
+
+    fn pop(&mut self, live: &mut Live) {
+        if let Some(unsettled) = self.list.pop_front() {
+            live.remove(unsettled.entry);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn origin(session: u64, use_number: u64) -> Origin {
-        Origin { group: 3, session: KeeperId(session), use_number }
+    fn origin(session: u64, use_number: u64, settled: u64) -> Origin {
+        Origin { group: 3, session: KeeperId(session), packet_id: 9, use_number, settled }
     }
 
-    /// Is a mark the highest number, and bounded in its life only by many others?
+    /// Is a publisher remembered while no more than the bound were named after it, and are the entries of one that is forgotten
+    /// given up?
     #[test]
-    fn marks_outlive_a_generation_of_others() {
-        let mut origins = Origins::default();
-        origins.note(&origin(1, 5));
-        origins.note(&origin(1, 4));
-        assert!(origins.is_repeat(&origin(1, 5)) && !origins.is_repeat(&origin(1, 6)));
-        assert!(!origins.is_repeat(&Origin { group: 4, ..origin(1, 5) }));
-        (2..=GENERATION_MAX as u64 + 1).for_each(|session| origins.note(&origin(session, 1)));
-        assert!(origins.is_repeat(&origin(1, 5)));
-        (0..2 * GENERATION_MAX as u64).for_each(|n| origins.note(&origin(n % 100 + 100_000, n)));
-        assert!(origins.is_repeat(&origin(1, 5)), "those who publish often take no place");
-        (0..2 * GENERATION_MAX as u64).for_each(|n| origins.note(&origin(n + 200_000, 1)));
-        assert!(!origins.is_repeat(&origin(1, 5)));
-        assert!(origins.young.len() <= GENERATION_MAX && origins.old.len() <= GENERATION_MAX);
+    fn who_has_been_silent_for_longest_is_forgotten() {
+        let (mut origins, mut live, mut entry) = (Origins::default(), Live::default(), 0);
+        let mut note = |session, use_number, origins: &mut Origins, live: &mut Live| {
+            entry += 1;
+            origins.note(&origin(session, use_number, use_number), entry, live);
+        };
+        note(1, 1, &mut origins, &mut live);
+        note(2, 1, &mut origins, &mut live);
+        (0..2 * PUBLISHERS_MAX as u64).for_each(|n| note(10 + n % 100, n, &mut origins, &mut live));
+        assert!(origins.is_repeat(&origin(1, 1, 1)), "those who publish often take no place");
+        note(1, 2, &mut origins, &mut live);
+        (0..PUBLISHERS_MAX as u64 - 1).for_each(|n| note(1000 + n, 1, &mut origins, &mut live));
+        assert!(origins.is_repeat(&origin(1, 2, 1)) && !origins.is_repeat(&origin(2, 1, 1)));
+        assert_eq!((origins.publishers.len(), origins.by_entry.len()), (PUBLISHERS_MAX, PUBLISHERS_MAX));
+        assert_eq!(live.entries(), PUBLISHERS_MAX as u64);
+    }
+
+    /// Are there never more uses of a publisher than a client can have, whatever it settles?
+    #[test]
+    fn uses_are_bounded() {
+        let (mut origins, mut live) = (Origins::default(), Live::default());
+        (1..=USES_MAX as u64 + 5).for_each(|n| origins.note(&origin(1, n, 1), n, &mut live));
+        assert!(!origins.is_repeat(&origin(1, 5, 1)) && origins.is_repeat(&origin(1, 6, 1)));
+        assert_eq!(live.entries(), USES_MAX as u64);
     }
 }

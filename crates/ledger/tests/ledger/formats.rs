@@ -2,7 +2,8 @@
 
 use lapwing_ledger::{
     Changed, Cleared, Ended, Entry, Fact, Fault, GroupEnded, GroupOpened, Keeper, KeeperId, List, Opened, Origin,
-    Presence, ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Terms, Unsubscribed, Will,
+    Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
+    Unsubscribed, Will,
 };
 
 const WILL: Will<'static> = Will { frame: b"w", delay_s: 300, message_expiry_s: Some(9) };
@@ -69,14 +70,16 @@ fn entries_of_messages() {
         Keeper { id: KeeperId(10), terms: Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) } },
     ];
     let whole = Published {
-        origin: Some(Origin { group: 15, session: KeeperId(8), use_number: 129 }),
+        origin: Some(Origin { group: 15, session: KeeperId(8), packet_id: 300, use_number: 129, settled: 127 }),
         keepers: List::from_slice(&keepers),
         groups: List::from_slice(&[KeeperId(11)]),
         retained: Some("t"),
         ..published
     };
     let mut bytes = vec![6, 1, 0b111, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8];
-    bytes.extend_from_slice(&[15, 8, 0x81, 1, 1, b't', 2, 9, 1, 10, 0b1_0110, 5, 0xAC, 2, 1, 11, 2, 0x30, 0]);
+    bytes.extend_from_slice(&[
+        15, 8, 0xAC, 2, 0x81, 1, 2, 1, b't', 2, 9, 1, 10, 0b1_0110, 5, 0xAC, 2, 1, 11, 2, 0x30, 0,
+    ]);
     check(&Entry::Published(whole), &bytes);
 
     let mut progress = ProgressBuf::new();
@@ -93,6 +96,8 @@ fn entries_of_messages() {
     progress.push(KeeperId(3), Fact::Got { packet_id: 1 });
     assert_eq!(progress.as_progress().facts.iter().next(), Some((KeeperId(3), Fact::Got { packet_id: 1 })));
 
+    let publishers = [SettledPublisher { group: 2, session: KeeperId(300), below: 128 }];
+    check(&Entry::Settled(Settled { publishers: List::from_slice(&publishers) }), &[11, 1, 1, 2, 0xAC, 2, 0x80, 1]);
     check(&Entry::Cleared(Cleared { topics: List::from_slice(&["t"]) }), &[8, 1, 1, 1, b't']);
 }
 
@@ -100,6 +105,6 @@ fn entries_of_messages() {
 fn entries_of_consumer_groups() {
     check(&Entry::GroupOpened(GroupOpened { name: "g", filter: "f/#" }), &[9, 1, 1, b'g', 3, b'f', b'/', b'#']);
     check(&Entry::GroupEnded(GroupEnded { groups: List::from_slice(&[KeeperId(2)]) }), &[10, 1, 1, 2]);
-    assert_eq!(Entry::decode(&[11, 1]), Err(Fault::Kind { found: 11 }));
+    assert_eq!(Entry::decode(&[12, 1]), Err(Fault::Kind { found: 12 }));
     assert_eq!(Entry::decode(&[0, 1]), Err(Fault::Kind { found: 0 }));
 }

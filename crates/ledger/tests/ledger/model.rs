@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lapwing_ledger::{Fact, WillRef};
+use lapwing_ledger::{Fact, SettledPublisher, WillRef};
 
 use crate::operation::{Operation, OwnWill};
 use crate::picture::{GroupPicture, Picture, SessionPicture};
@@ -10,8 +10,8 @@ use crate::picture::{GroupPicture, Picture, SessionPicture};
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     pub picture: Picture,
-    /// Highest use number of each publisher.
-    pub marks: BTreeMap<(u16, u64), u64>,
+    /// First use that is not settled, of each publisher that is remembered.
+    pub settled: BTreeMap<(u16, u64), u64>,
 }
 
 impl Model {
@@ -46,6 +46,7 @@ impl Model {
                 let group = GroupPicture { id: index, queue: vec![] };
                 self.picture.groups.insert((name.clone(), filter.clone()), group);
             }
+            Operation::Settle(publishers) => self.settle_all(publishers),
             Operation::EndGroup(ids) => self.picture.groups.retain(|_, group| !ids.contains(&group.id)),
         }
     }
@@ -82,9 +83,32 @@ impl Model {
         if let Some(topic) = retained {
             self.picture.retained.insert(topic.clone(), index);
         }
-        if let Some((group, session, use_number)) = origin {
-            let mark = self.marks.entry((*group, *session)).or_default();
-            *mark = (*mark).max(*use_number);
+        if let Some(origin) = origin {
+            let publisher = (origin.group, origin.session.0);
+            self.settle(publisher, origin.settled);
+            if origin.use_number >= self.settled[&publisher] {
+                let (group, session) = publisher;
+                let place = self.picture.unsettled.entry((group, session, origin.use_number));
+                place.or_insert((origin.packet_id, index));
+            }
+        }
+    }
+
+    fn settle(&mut self, publisher: (u16, u64), below: u64) {
+        let settled = self.settled.entry(publisher).or_default();
+        *settled = below.max(*settled);
+        self.picture.unsettled.retain(|(group, id, number), _| (*group, *id) != publisher || *number >= below);
+    }
+
+    fn settle_all(&mut self, publishers: &[SettledPublisher]) {
+        for one in publishers {
+            let publisher = (one.group, one.session.0);
+            if self.settled.contains_key(&publisher) {
+                self.settle(publisher, one.below);
+            }
+            if !self.picture.unsettled.keys().any(|(group, id, _)| (*group, *id) == publisher) {
+                self.settled.remove(&publisher);
+            }
         }
     }
 

@@ -2,7 +2,8 @@
 
 use lapwing_ledger::{
     Changed, Cleared, Ended, Entry, Fact, Fault, GroupEnded, GroupOpened, KeeperId, KeepersBuf, List, Opened, Origin,
-    Presence, ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Terms, Unsubscribed, Will,
+    Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
+    Unsubscribed, Will,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,12 +56,13 @@ pub enum Operation {
         keepers: Vec<(u64, OwnTerms)>,
         groups: Vec<u64>,
         retained: Option<String>,
-        origin: Option<(u16, u64, u64)>,
+        origin: Option<Origin>,
     },
     Progress(Vec<(u64, Fact)>),
     Clear(Vec<String>),
     OpenGroup(String, String),
     EndGroup(Vec<u64>),
+    Settle(Vec<SettledPublisher>),
 }
 
 impl Operation {
@@ -107,6 +109,9 @@ impl Operation {
                 let list: Vec<_> = topics.iter().map(String::as_str).collect();
                 Entry::Cleared(Cleared { topics: List::from_slice(&list) }).encode(out)
             }
+            Operation::Settle(publishers) => {
+                Entry::Settled(Settled { publishers: List::from_slice(publishers) }).encode(out)
+            }
             Operation::OpenGroup(name, filter) => Entry::GroupOpened(GroupOpened { name, filter }).encode(out),
             Operation::EndGroup(ids) => {
                 Entry::GroupEnded(GroupEnded { groups: List::from_slice(&keepers(ids)) }).encode(out)
@@ -130,7 +135,7 @@ impl Operation {
             published_at_ms: 1_700_000_000_000,
             expires_at_ms: 0,
             publisher: 0xFEED,
-            origin: origin.map(|(group, id, use_number)| Origin { group, session: KeeperId(id), use_number }),
+            origin: *origin,
             keepers: buffer.as_list(),
             groups: List::from_slice(&keepers(groups)),
             retained: retained.as_deref(),

@@ -12,6 +12,8 @@ pub struct Picture {
     pub sessions: BTreeMap<String, SessionPicture>,
     pub groups: BTreeMap<(String, String), GroupPicture>,
     pub retained: BTreeMap<String, u64>,
+    /// Data group, session, use number -> packet id, entry.
+    pub unsettled: BTreeMap<(u16, u64, u64), (u16, u64)>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +49,10 @@ impl Picture {
                 .map(|group| ((group.name().into(), group.filter().into()), group_picture(group)))
                 .collect(),
             retained: state.retained().map(|(topic, entry)| (topic.into(), entry)).collect(),
+            unsettled: state
+                .unsettled()
+                .map(|(group, id, one)| ((group, id.0, one.use_number), (one.packet_id, one.entry)))
+                .collect(),
         };
         let sessions: u64 = state.sessions().map(KeptSession::queued).sum();
         let groups: u64 = state.groups().map(KeptGroup::queued).sum();
@@ -60,7 +66,9 @@ impl Picture {
         let queues = sessions.clone().flat_map(|session| session.queue.keys().copied());
         let wills = sessions.filter_map(|session| session.will.map(|will| will.entry));
         let groups = self.groups.values().flat_map(|group| group.queue.iter().copied());
-        let mut live: Vec<_> = queues.chain(wills).chain(groups).chain(self.retained.values().copied()).collect();
+        let doubts = self.unsettled.values().map(|(_, entry)| *entry);
+        let others = self.retained.values().copied().chain(doubts);
+        let mut live: Vec<_> = queues.chain(wills).chain(groups).chain(others).collect();
         live.sort_unstable();
         live.dedup();
         live

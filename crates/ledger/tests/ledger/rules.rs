@@ -2,7 +2,8 @@
 
 use lapwing_ledger::{
     Changed, Entry, Fact, Fault, GroupOpened, GroupState, IDENTITY_BYTES_MAX, INDEX_MAX, KeeperId, KeepersBuf, List,
-    Opened, Origin, Presence, ProgressBuf, Published, SubscriptionIds, TEXT_BYTES_MAX, Terms, Will, WillRef,
+    Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, SubscriptionIds, TEXT_BYTES_MAX,
+    Terms, Unsettled, Will, WillRef,
 };
 
 const OPENED: Opened<'static> = Opened { client_id: "c", identity: b"who", expiry_s: 60, opened_at_ms: 1, will: None };
@@ -149,15 +150,42 @@ fn released_ids_may_be_received_again_at_once() {
     assert_eq!((session.received(), session.next_use(), state.strays()), (vec![], 3, 1));
 }
 
-/// Does the group of the publisher count when a message is told from its repetition?
+/// Is a message of QoS 2 remembered, and its body kept, until its publisher calls it settled?
+#[test]
+fn a_message_in_doubt_keeps_its_entry() {
+    let mut state = GroupState::new();
+    let publish = |state: &mut GroupState, use_number, settled| {
+        let (group, session, packet_id) = (3, KeeperId(5), 70 + use_number as u16);
+        let origin = Origin { group, session, packet_id, use_number, settled };
+        apply(state, &Entry::Published(Published { origin: Some(origin), ..PUBLISHED }))
+    };
+    let doubts = |state: &GroupState| {
+        let each =
+            |(group, id, one): (u16, KeeperId, Unsettled)| (group, id.0, one.packet_id, one.use_number, one.entry);
+        state.unsettled().map(each).collect::<Vec<_>>()
+    };
+    let (first, second) = (publish(&mut state, 1, 1), publish(&mut state, 2, 1));
+    state.covered(second);
+    assert_eq!(doubts(&state), [(3, 5, 71, 1, first), (3, 5, 72, 2, second)]);
+    assert!(state.is_live(first) && state.is_live(second));
+    let third = publish(&mut state, 3, 2);
+    assert!(!state.is_live(first) && doubts(&state) == [(3, 5, 72, 2, second), (3, 5, 73, 3, third)]);
+    let settled = [SettledPublisher { group: 3, session: KeeperId(5), below: u64::MAX }];
+    apply(&mut state, &Entry::Settled(Settled { publishers: List::from_slice(&settled) }));
+    assert_eq!((doubts(&state), state.live_entries()), (vec![], 0));
+}
+
+/// Are a use and its publisher told from others, and does what was settled count as known?
 #[test]
 fn a_repeat_is_known_by_its_origin() {
     let mut state = GroupState::new();
-    let origin = Origin { group: 3, session: KeeperId(5), use_number: 8 };
+    let origin = Origin { group: 3, session: KeeperId(5), packet_id: 1, use_number: 8, settled: 6 };
     assert!(!state.is_repeat(&origin));
     apply(&mut state, &Entry::Published(Published { origin: Some(origin), ..PUBLISHED }));
-    assert!(state.is_repeat(&origin) && state.is_repeat(&Origin { use_number: 7, ..origin }));
-    assert!(!state.is_repeat(&Origin { use_number: 9, ..origin }) && !state.is_repeat(&Origin { group: 4, ..origin }));
+    let knows = |use_number| state.is_repeat(&Origin { use_number, ..origin });
+    assert_eq!([5, 6, 7, 8, 9].map(knows), [true, false, false, true, false]);
+    assert!(!state.is_repeat(&Origin { group: 4, ..origin }));
+    assert!(!state.is_repeat(&Origin { session: KeeperId(6), ..origin }));
 }
 
 /// One body: is it live as long as one of session, consumer group and retained table has it?

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use lapwing_ledger::{Fault, GroupState, Restorer};
 
-use crate::histories::{check_marks, history};
+use crate::histories::{check_repeats, history};
 use crate::model::Model;
 use crate::operation::{Operation, OwnTerms};
 use crate::picture::Picture;
@@ -46,7 +46,7 @@ fn a_snapshot_and_the_rest_are_the_whole() {
                 restored = Some(restore(&chunks).unwrap());
             }
         }
-        check_marks(restored.as_ref().unwrap_or(&state), &model);
+        check_repeats(restored.as_ref().unwrap_or(&state), &model);
     }
 }
 
