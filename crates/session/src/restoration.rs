@@ -34,7 +34,8 @@ pub struct Restored<'a> {
     pub remaining_ms: Option<u64>,
     /// Its will, and milliseconds that are left of the delay. A client that was connected has gone without saying goodbye.
     pub will: Option<(WillTerms<'a>, u64)>,
-    /// Entries from this one on came while the client was away: none of them has been sent. `None`: not known.
+    /// Entries from this one on came while the client was away: none of them has been sent. `None`: not known, so that more
+    /// messages go with DUP than need to.
     pub away_since: Option<NonZeroU64>,
     /// More than the highest number told with [`crate::Fact::Received`], or given with an [`crate::Origin`].
     pub next_use: u64,
@@ -49,8 +50,8 @@ pub struct Restoration {
     session: Session,
     flights: Vec<Flight>,
     away_since: Option<NonZeroU64>,
-    /// So many more QoS 1 messages may have been sent.
-    sent_left: usize,
+    /// None of the messages that follow has been sent.
+    is_unsent: bool,
 }
 
 impl Restoration {
@@ -67,8 +68,7 @@ impl Restoration {
             Box::new(will)
         });
         session.told.kept = Some(Box::new(Kept::new(id, next_use)));
-        let sent_left = settings.inflight_messages_max.max(1).into();
-        Restoration { session, flights: Vec::new(), away_since, sent_left }
+        Restoration { session, flights: Vec::new(), away_since, is_unsent: false }
     }
 
     /// It has this subscription; the filter tree is the caller's.
@@ -113,16 +113,13 @@ impl Restoration {
         self.session
     }
 
-    /// Whether a message that waits may have gone out before the crash: QoS 1 tells nothing of that. They went in order, as
-    /// many as may be under way, and none behind a QoS 2 message whose packet id was not durable: that held the output.
+    /// Whether a message that waits may have gone out before the crash: QoS 1 tells nothing of that. They went in order, and
+    /// none behind a QoS 2 message whose packet id was not durable: that held the output. There may be more than can be under
+    /// way at a time: what was acknowledged last is not durable either.
     fn may_have_been_sent(&mut self, qos: QoS, entry: NonZeroU64) -> bool {
         let came_too_late = self.away_since.is_some_and(|away_since| entry >= away_since);
-        if qos == QoS::ExactlyOnce || came_too_late {
-            self.sent_left = 0;
-        }
-        let may = self.sent_left > 0;
-        self.sent_left = self.sent_left.saturating_sub(1);
-        may
+        self.is_unsent |= qos == QoS::ExactlyOnce || came_too_late;
+        !self.is_unsent
     }
 }
 

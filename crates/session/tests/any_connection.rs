@@ -18,7 +18,9 @@ fn any_steps_of_any_connections() {
         all.handled += story.handled;
         all.received += story.received;
         all.closed += story.closed;
+        all.crashed += story.crashed;
     });
     // The oracle sees nothing where nothing happens.
+    assert!(all.crashed > 1_000, "{all:?}");
     assert!(all.granted > 10_000 && all.handled > 20_000 && all.received > 10_000 && all.closed > 5_000, "{all:?}");
 }

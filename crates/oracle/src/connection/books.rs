@@ -63,6 +63,14 @@ struct Will {
     due_at_ms: Option<u64>,
 }
 
+/// What the broker knows of time when it comes up again, in milliseconds.
+pub(super) struct Clocks {
+    /// Until the session ends; `None` = never.
+    pub(super) remaining_ms: Option<u64>,
+    /// Until the will is due.
+    pub(super) will_ms: Option<u64>,
+}
+
 pub(super) struct Books {
     pub(super) settings: Arc<Settings>,
     pub(super) line: Option<Line>,
@@ -79,6 +87,8 @@ pub(super) struct Books {
     discarded_will: bool,
     offered: u64,
     pub(super) first_sent: u64,
+    /// The broker has crashed: what waits may have been sent before.
+    pub(super) has_crashed: bool,
     owed_max: usize,
 }
 
@@ -98,6 +108,7 @@ impl Books {
             discarded_will: false,
             offered: 0,
             first_sent: 0,
+            has_crashed: false,
             owed_max: 0,
         }
     }
@@ -267,6 +278,29 @@ impl Books {
         let is_due = |will: &Will| ended || will.due_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
         assert_eq!(did.will, self.will.as_ref().is_some_and(is_due), "the will after its delay");
         self.will = self.will.take().filter(|will| !is_due(will));
+    }
+
+    /// The broker is about to crash; the connection ends with it, and nobody is there to publish the will.
+    pub(super) fn crashes(&mut self, now_ms: u64) -> Clocks {
+        if self.line.take().is_some() {
+            self.ends_at_ms = (self.expiry_s != u32::MAX).then(|| now_ms + u64::from(self.expiry_s) * 1000);
+            if let Some(will) = &mut self.will {
+                will.due_at_ms = Some(now_ms + u64::from(will.delay_s) * 1000);
+            }
+        }
+        let left_ms = |at_ms: u64| at_ms.saturating_sub(now_ms);
+        let will_ms = self.will.as_ref().and_then(|will| will.due_at_ms).map(left_ms);
+        Clocks { remaining_ms: self.ends_at_ms.map(left_ms), will_ms }
+    }
+
+    /// It is back: QoS 1 begins anew, and it knows these messages of the client.
+    pub(super) fn crashed(&mut self, received: BTreeSet<PacketId>) {
+        let before = self.flights.len();
+        self.flights.retain(|_, flight| flight.qos == QoS::ExactlyOnce);
+        self.first_sent -= (before - self.flights.len()) as u64;
+        self.held = received;
+        self.heard = 0;
+        self.has_crashed = true;
     }
 
     pub(super) fn session_ended(&mut self) {

@@ -62,7 +62,9 @@ impl Books {
             self.first_sent += 1;
             return;
         };
-        if publish.dup {
+        // After a crash QoS 1 goes under new packet ids, and with DUP where it may have gone out before.
+        let is_anew = self.has_crashed && publish.qos == QoS::AtLeastOnce && !self.flights.contains_key(&packet_id);
+        if publish.dup && !is_anew {
             self.repeated(packet_id, publish)
         } else {
             self.sent(packet_id, publish)

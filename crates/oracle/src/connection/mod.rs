@@ -1,6 +1,6 @@
 //! One client id through several connections: bytes and events in, and everything that comes out judged.
 //!
-//! The input is a list of steps: packets, raw bytes, deliveries from others, commits, answers, time, breaks, new
+//! The input is a list of steps: packets, raw bytes, deliveries from others, commits, answers, time, breaks, crashes, new
 //! connections. [`broker`] drives the session as the node does and watches its memory; [`books`] is what a client knows
 //! that writes down each packet it sent and received, and objects when the next one cannot be.
 
@@ -8,6 +8,7 @@ mod arrival;
 mod books;
 mod broker;
 mod hearing;
+mod ledger;
 mod rules;
 
 use std::collections::VecDeque;
@@ -31,6 +32,8 @@ pub struct Story {
     pub received: usize,
     /// Connections that we ended.
     pub closed: usize,
+    /// Crashes that a session has outlived.
+    pub crashed: usize,
 }
 
 /// The publisher of what "others" send.
@@ -93,6 +96,7 @@ impl Run<'_, '_> {
             11 => self.commit(),
             12 => self.flush(),
             13 => self.time_passes(),
+            14 if self.draw.one_in(3) => self.crash(),
             14 => self.lose(),
             _ => self.connect(),
         }
@@ -212,6 +216,20 @@ impl Run<'_, '_> {
     fn lose(&mut self) {
         if self.link.take().is_some_and(|link| link.version.is_some()) {
             self.depart();
+        }
+    }
+
+    /// The broker is gone and comes again, with what its sessions have told.
+    fn crash(&mut self) {
+        if !self.broker.is_kept() {
+            return self.lose();
+        }
+        self.hear();
+        self.link = None;
+        let clocks = self.books.crashes(self.broker.now_ms);
+        if let Some(received) = self.broker.crash(&clocks) {
+            self.books.crashed(received);
+            self.story.crashed += 1;
         }
     }
 

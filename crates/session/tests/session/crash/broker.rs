@@ -177,9 +177,11 @@ impl Broker {
         self.rig.session = Some(book.restore(entry(1000), &self.rig.settings, self.rig.now_ms));
     }
 
-    /// Messages that one log has, and that were not durably taken: the others get them, and they are.
+    /// Messages that one log has, and that were not durably taken: the others get them, and they are. What any log knows to
+    /// be settled is so for all: one may have forgotten a message that another still remembers.
     fn complete(&mut self) {
-        let next_use = Book::of(&self.logs[0]).next_use;
+        let settled = self.logs[1].settled().max(self.logs[2].settled());
+        let next_use = Book::of(&self.logs[0]).next_use.max(settled);
         let mut cut = BTreeMap::new();
         for target in [1, 2] {
             cut.extend(self.logs[target].unsettled().split_off(&next_use));

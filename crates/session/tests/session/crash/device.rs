@@ -79,7 +79,7 @@ impl Device {
     /// A packet from the broker.
     pub fn handle(&mut self, packet: &Packet<'_>) -> Result<(), String> {
         match packet {
-            Packet::Publish(publish) => self.take(publish),
+            Packet::Publish(publish) => return self.take(publish),
             Packet::PubRel(ack) => {
                 self.held.remove(&ack.packet_id);
                 self.put(&Packet::PubComp(Ack::success(ack.packet_id)));
@@ -100,17 +100,23 @@ impl Device {
         Ok(())
     }
 
-    fn take(&mut self, publish: &Publish<'_>) {
+    fn take(&mut self, publish: &Publish<'_>) -> Result<(), String> {
         let n = u32::from_be_bytes(publish.payload.try_into().expect("four bytes"));
         let packet_id = publish.packet_id.expect("QoS 1 or 2");
+        if !publish.dup && self.received.contains(&(publish.qos, n)) {
+            // [MQTT-3.3.1-1]
+            return Err(format!("message {n} comes again without DUP"));
+        }
         if publish.qos == QoS::AtLeastOnce {
             self.received.push((publish.qos, n));
-            return self.put(&Packet::PubAck(Ack::success(packet_id)));
+            self.put(&Packet::PubAck(Ack::success(packet_id)));
+            return Ok(());
         }
         if self.held.insert(packet_id) {
             self.received.push((publish.qos, n));
         }
         self.put(&Packet::PubRec(Ack::success(packet_id)));
+        Ok(())
     }
 
     /// Nothing is under way.

@@ -49,6 +49,15 @@ impl Log {
         unsettled
     }
 
+    /// All lower numbers are settled, as far as this target was told.
+    pub fn settled(&self) -> u64 {
+        let origins = self.records.iter().filter_map(|record| match record {
+            Record::Published { origin, .. } => *origin,
+            Record::Fact(_) => None,
+        });
+        origins.map(|origin| origin.settled).max().unwrap_or_default()
+    }
+
     /// How often it has message `n`.
     pub fn count(&self, n: u32) -> usize {
         let is_it = |record: &&Record| matches!(record, Record::Published { n: other, .. } if *other == n);
