@@ -47,7 +47,7 @@ pub enum StoreError {
         body_bytes_max: usize,
     },
     /// A file holds bytes that were synced once and are damaged now.
-    #[error("{} is damaged at byte {at}: {what}; restore the file from a copy, or move this segment and every older one of the stream away (their messages are given up), or delete the stream's folder (all its messages are given up)", .file.display())]
+    #[error("{} is damaged at byte {at}: {what}; {}", .file.display(), remedy(.file))]
     Corrupt {
         /// The damaged file.
         file: PathBuf,
@@ -204,6 +204,64 @@ pub enum StoreError {
         /// The limit.
         readers_max: usize,
     },
+    /// There is no such data group.
+    #[error("there is no data group {group}: there are {groups}, counted from 0")]
+    NoGroup {
+        /// The group asked for.
+        group: u16,
+        /// How many there are.
+        groups: u16,
+    },
+    /// An entry is not the one that follows in its data group. Nothing was taken.
+    #[error("entry {index} does not follow in data group {group}: the next one is {next}")]
+    NotNext {
+        /// The data group.
+        group: u16,
+        /// The entry's index.
+        index: u64,
+        /// The index that follows.
+        next: u64,
+    },
+    /// An entry has an older term than the one before it. Nothing was taken.
+    #[error("entry {index} of data group {group} has term {term}, and the one before it has {last_term}")]
+    TermFell {
+        /// The data group.
+        group: u16,
+        /// The entry's index.
+        index: u64,
+        /// The entry's term.
+        term: u64,
+        /// The term before it.
+        last_term: u64,
+    },
+    /// What a snapshot covers cannot be truncated.
+    #[error("data group {group} cannot be truncated from {from_index} on: it is purged through {purged_index}")]
+    BelowPurged {
+        /// The data group.
+        group: u16,
+        /// Where it was to be cut.
+        from_index: u64,
+        /// How far it is purged.
+        purged_index: u64,
+    },
+    /// A vote is larger than the journal keeps.
+    #[error("a vote of {vote_bytes} bytes is larger than the limit of {vote_bytes_max}")]
+    VoteTooLarge {
+        /// Bytes of the vote.
+        vote_bytes: usize,
+        /// The limit.
+        vote_bytes_max: usize,
+    },
+    /// A setting of the journal is out of range.
+    #[error("{key} = {value} of the journal: {why}")]
+    JournalSetting {
+        /// The key.
+        key: &'static str,
+        /// Its value.
+        value: String,
+        /// Why it is refused, and what is allowed.
+        why: &'static str,
+    },
 }
 
 impl StoreError {
@@ -255,6 +313,20 @@ pub(crate) fn is_full(error: &io::Error) -> bool {
 /// No descriptor was left; the call did nothing.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+/// What to do about damage. The journal has no part that could be given up without giving up what was acknowledged.
+fn remedy(file: &Path) -> &'static str {
+    let folder = file.parent();
+    let is_named = |folder: Option<&Path>, name| folder.and_then(Path::file_name).is_some_and(|found| found == name);
+    match is_named(folder, "log") && !is_named(folder.and_then(Path::parent), "streams") {
+        true => {
+            "restore the data folder from a backup; what the journal holds of sessions and messages is not given up by itself"
+        }
+        false => {
+            "restore the file from a copy, or move this segment and every older one of the stream away (their messages are given up), or delete the stream's folder (all its messages are given up)"
+        }
+    }
 }
 
 fn holder(pid: &Option<u32>) -> String {

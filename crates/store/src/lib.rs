@@ -9,21 +9,29 @@
 //! - Retention deletes whole segments. A named reader that had not read them raises an alarm.
 //! - No space left is a state, not a failure: the batch is kept and written when space returns. A failed sync is fatal.
 
+mod batch;
 mod clock;
 mod config;
 pub mod disk;
 mod error;
+mod hop;
+mod identity;
 mod index;
 mod info;
+pub mod journal;
 mod lock;
 mod log;
 mod notice;
 mod random;
 mod reader;
+mod recent;
 mod record;
+mod recovery;
 mod scan;
+mod segment_file;
 mod shared;
 mod stream;
+mod varint;
 mod window;
 mod writer;
 

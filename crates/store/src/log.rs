@@ -35,6 +35,7 @@ impl Log {
     ) -> Result<(LogWriter, LogReader), StoreError> {
         let lock = OsDisk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error));
         let lock = lock.and_then(|()| FolderLock::take(dir)).map_err(|error| blame_folder(error, dir))?;
+        let lock = Arc::new(lock);
         open_locked(Arc::new(OsDisk), dir, config, streams, Some(lock)).map_err(|error| blame_folder(error, dir))
     }
 
@@ -57,7 +58,7 @@ fn open_locked(
     dir: &Path,
     config: &LogConfig,
     streams: &[StreamConfig],
-    lock: Option<FolderLock>,
+    lock: Option<Arc<FolderLock>>,
 ) -> Result<(LogWriter, LogReader), StoreError> {
     check_configs(streams)?;
     check_format(&*disk, dir)?;
@@ -77,7 +78,7 @@ fn open_locked(
     disk.sync_dir(&root).map_err(|error| StoreError::sync("sync of the folder", &root, error))?;
     report_unconfigured(&*disk, &root, streams, &notices, &counters)?;
     let shared = Arc::new(Shared { disk, streams: opened, counters, notices, readers_max: config.readers_max });
-    Ok((LogWriter::new(shared.clone(), writers, config.clone(), lock), LogReader::new(shared)))
+    Ok((LogWriter::new(shared.clone(), dir, writers, config.clone(), lock), LogReader::new(shared)))
 }
 
 fn check_configs(streams: &[StreamConfig]) -> Result<(), StoreError> {
@@ -105,8 +106,8 @@ fn check_format(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
-            if names.iter().any(|name| name == "streams") {
-                return Err(StoreError::corrupt(&file, 0, "the file is missing while streams are there"));
+            if names.iter().any(|name| name == "streams" || name == "log") {
+                return Err(StoreError::corrupt(&file, 0, "the file is missing while streams or a journal are there"));
             }
             disk::replace(disk, &file, ours.as_bytes()).map_err(|error| StoreError::write("write", &file, error))
         }
@@ -119,7 +120,7 @@ fn report(notice: Notice, notices: &Notices, counters: &StoreCounters) {
         StoreCounters::add(&counters.torn_tails, 1);
         StoreCounters::add(&counters.torn_bytes, *bytes);
     }
-    notices.push(notice, counters);
+    counters.keep(notices, notice);
 }
 
 fn report_unconfigured(
@@ -132,13 +133,13 @@ fn report_unconfigured(
     let mut names = disk.list(root).map_err(|error| StoreError::io("list", root, error))?;
     names.sort_unstable();
     for name in names.iter().filter(|name| streams.iter().all(|stream| stream.name != **name)) {
-        notices.push(Notice::Unconfigured { dir: root.join(name) }, counters);
+        counters.keep(notices, Notice::Unconfigured { dir: root.join(name) });
     }
     Ok(())
 }
 
 /// Whatever failed while opening: when this user may not write, or nobody may, that is what has to be said.
-fn blame_folder(error: StoreError, dir: &Path) -> StoreError {
+pub(crate) fn blame_folder(error: StoreError, dir: &Path) -> StoreError {
     match error {
         StoreError::Io { source, .. }
         | StoreError::WriteFailed { source, .. }

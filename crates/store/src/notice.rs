@@ -53,6 +53,11 @@ pub enum Notice {
         /// Its folder.
         dir: PathBuf,
     },
+    /// A segment of the journal that was given up before a crash was still there; it was removed.
+    LeftOver {
+        /// The segment.
+        file: PathBuf,
+    },
     /// A step that only saves space or time failed and is tried again later.
     Postponed {
         /// The file.
@@ -73,6 +78,7 @@ impl fmt::Display for Notice {
             Self::IndexRebuilt { file, why } => write!(f, "rebuilt the index {}: {why}", file.display()),
             Self::ReadersFile { file, why } => write!(f, "positions of named readers {}: {why}", file.display()),
             Self::Unconfigured { dir } => write!(f, "{} is not configured and is left alone", dir.display()),
+            Self::LeftOver { file } => write!(f, "removed {}, which was given up before a crash", file.display()),
             Self::Postponed { file, why } => write!(f, "postponed on {}: {why}", file.display()),
             Self::Unread(unread) => write!(
                 f,
@@ -129,6 +135,13 @@ impl StoreCounters {
     pub(crate) fn add(counter: &AtomicU64, value: u64) {
         counter.fetch_add(value, Ordering::Relaxed);
     }
+
+    /// Keeps a notice for the node; one that it displaces is counted.
+    pub(crate) fn keep(&self, notices: &Notices, notice: Notice) {
+        if notices.push(notice) {
+            Self::add(&self.notices_dropped, 1);
+        }
+    }
 }
 
 /// Notices that wait for the node to take them; bounded, the oldest goes first and is counted.
@@ -140,13 +153,16 @@ pub(crate) struct Notices {
 impl Notices {
     const WAITING_MAX: usize = 256;
 
-    pub(crate) fn push(&self, notice: Notice, counters: &StoreCounters) {
+    /// Adds a notice; true when the oldest one had to go for it.
+    #[must_use]
+    pub(crate) fn push(&self, notice: Notice) -> bool {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        if waiting.len() == Self::WAITING_MAX {
+        let is_full = waiting.len() == Self::WAITING_MAX;
+        if is_full {
             waiting.pop_front();
-            StoreCounters::add(&counters.notices_dropped, 1);
         }
         waiting.push_back(notice);
+        is_full
     }
 
     pub(crate) fn take(&self) -> Vec<Notice> {

@@ -9,6 +9,7 @@ use crate::info::{ReadLimits, ReadOutcome, RecordView, StreamIndex, StreamInfo};
 use crate::notice::{Notice, StoreCounters};
 use crate::shared::Shared;
 use crate::stream::named_readers::Refused;
+use crate::stream::sealed;
 use crate::stream::state::{Place, Stream};
 use crate::stream::walk::{Cursor, Walk};
 
@@ -124,7 +125,7 @@ impl LogReader {
                 (path, end)
             }
             Place::Sealed { sequence, end } => {
-                let segment = stream.sealed_cache.get(&self.shared, stream, sequence, end)?;
+                let segment = sealed::open(&self.shared, stream, sequence, end)?;
                 let from = segment.index.seek(cursor.partition, wanted).map_or(segment.start_bytes, |e| e.position);
                 Walk::new(&*segment.file, &segment.path, segment.salt, from, end).advance(cursor, each)?;
                 (segment.path.clone(), end)

@@ -4,22 +4,40 @@ use std::path::Path;
 
 use crate::disk::DiskFile;
 use crate::error::StoreError;
-use crate::index::{IndexEntry, SparseIndex};
-use crate::record::{self, CommitBody, Fault, HEADER_BYTES, RecordKind, Run, SegmentStart};
+use crate::record::{self, CommitBody, Fault, HEADER_BYTES, RecordHeader, RecordKind, Run, SegmentStart};
 use crate::window::Window;
 
-/// What a walk found, up to the last whole commit.
+/// A record on a walk, verified.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct Found<'w> {
+    /// The run that it belongs to.
+    pub run: &'w Run,
+    /// Its place in the run, counted from 0.
+    pub place: u64,
+    /// Where it lies in the file, and its bytes on disk.
+    pub at: u64,
+    pub bytes: u64,
+    pub header: RecordHeader,
+    pub body: &'w [u8],
+}
+
+/// Who a walk tells of what it finds. Records of a commit that turns out not to be whole were told in vain.
+pub(crate) trait Visitor {
+    /// Runs are of partitions below this.
+    fn partitions(&self) -> usize;
+    /// The next record; a fault ends the walk before its commit.
+    fn record(&mut self, found: &Found<'_>) -> Result<(), Fault>;
+    /// All records told since the last call are in a whole commit, which ends at `end`.
+    fn committed(&mut self, commit: &CommitBody, end: u64);
+    /// They are not; the last whole commit ended at `end`.
+    fn abandoned(&mut self, end: u64);
+}
+
+/// How far a walk came.
+#[derive(Debug)]
+pub(crate) struct WalkEnd {
     /// Behind the last whole commit.
     pub end: u64,
-    /// Per partition the next offset.
-    pub next: Vec<u64>,
-    /// Per partition the bytes of its records.
-    pub bytes: Vec<u64>,
-    pub index: SparseIndex,
-    /// Append times of the first and the last record.
-    pub times_us: Option<(i64, i64)>,
     /// Why the walk ended before the limit, and at which byte.
     pub stopped: Option<(u64, Fault)>,
 }
@@ -30,7 +48,7 @@ pub(crate) struct Walked<'s> {
     pub file: &'s dyn DiskFile,
     pub path: &'s Path,
     pub start: &'s SegmentStart,
-    /// Bytes of the opening record.
+    /// Bytes of the opening records.
     pub start_bytes: u64,
     /// Nothing at or behind this is looked at.
     pub limit: u64,
@@ -40,26 +58,21 @@ pub(crate) struct Walked<'s> {
 ///
 /// # Errors
 /// `Io` only; what is wrong with the bytes is in `stopped`.
-pub(crate) fn scan(walked: Walked<'_>) -> Result<Scan, StoreError> {
-    let partitions = &walked.start.partitions;
-    let mut scan = Scan {
-        end: walked.start_bytes,
-        next: partitions.iter().map(|partition| partition.first_offset).collect(),
-        bytes: vec![0; partitions.len()],
-        index: SparseIndex::new(partitions.len()),
-        times_us: None,
-        stopped: None,
-    };
+pub(crate) fn walk(walked: Walked<'_>, visitor: &mut impl Visitor) -> Result<WalkEnd, StoreError> {
+    let mut end = WalkEnd { end: walked.start_bytes, stopped: None };
     let mut window = Window::new(walked.file, walked.path, walked.limit);
-    while scan.end < walked.limit {
-        let mut walk = CommitWalk { window: &mut window, salt: walked.start.salt, at: scan.end };
-        if let Err(fault) = walk.commit(&mut scan)? {
-            scan.stopped = Some((walk.at, fault));
-            scan.index.cut(scan.end);
-            break;
+    while end.end < walked.limit {
+        let mut walk = CommitWalk { window: &mut window, salt: walked.start.salt, at: end.end };
+        match walk.commit(visitor)? {
+            Ok(()) => end.end = walk.at,
+            Err(fault) => {
+                end.stopped = Some((walk.at, fault));
+                visitor.abandoned(end.end);
+                break;
+            }
         }
     }
-    Ok(scan)
+    Ok(end)
 }
 
 /// A fault of the bytes inside, an error of the file system outside.
@@ -73,33 +86,25 @@ struct CommitWalk<'w, 'f> {
 }
 
 impl CommitWalk<'_, '_> {
-    /// Walks one commit; `scan` advances only when all of it is good (the index is cut by the caller otherwise).
-    fn commit(&mut self, scan: &mut Scan) -> Checked<()> {
-        let mut times_us = None;
+    /// Walks one commit.
+    fn commit(&mut self, visitor: &mut impl Visitor) -> Checked<()> {
         let body = match self.opening()? {
             Ok(body) => body,
             Err(fault) => return Ok(Err(fault)),
         };
         let mut ascending_from = 0;
         for run in &body.runs {
-            if run.partition as usize >= scan.next.len() || run.partition < ascending_from {
+            if run.partition as usize >= visitor.partitions() || run.partition < ascending_from {
                 return Ok(Err(Fault::Misplaced(
                     "a commit names its partitions out of order, or one that is not there",
                 )));
             }
             ascending_from = run.partition + 1;
-            if let Err(fault) = self.run(run, scan, &mut times_us)? {
+            if let Err(fault) = self.run(run, visitor)? {
                 return Ok(Err(fault));
             }
         }
-        for run in &body.runs {
-            scan.next[run.partition as usize] += u64::from(run.records);
-            scan.bytes[run.partition as usize] += run.bytes;
-        }
-        if let Some((first, last)) = times_us {
-            scan.times_us = Some((scan.times_us.map_or(first, |times| times.0), last));
-        }
-        scan.end = self.at;
+        visitor.committed(&body, self.at);
         Ok(Ok(()))
     }
 
@@ -120,27 +125,21 @@ impl CommitWalk<'_, '_> {
         Ok(opened)
     }
 
-    fn run(&mut self, run: &Run, scan: &mut Scan, times_us: &mut Option<(i64, i64)>) -> Checked<()> {
+    fn run(&mut self, run: &Run, visitor: &mut impl Visitor) -> Checked<()> {
         let run_start = self.at;
-        let first_offset = scan.next[run.partition as usize];
         for place in 0..u64::from(run.records) {
             let (at, salt) = (self.at, self.salt);
-            let bytes = match self.record()? {
-                Ok(bytes) => bytes,
-                Err(fault) => return Ok(Err(fault)),
-            };
-            let total = bytes.len() as u64;
-            let (header, _) = match record::decode(bytes, salt) {
+            let record = match self.record()? {
                 Ok(record) => record,
                 Err(fault) => return Ok(Err(fault)),
             };
-            let offset = first_offset + place;
-            if (header.kind, header.partition, header.offset) != (RecordKind::Data, run.partition, offset) {
-                return Ok(Err(Fault::Misplaced("a record of another partition or offset lies here")));
+            let bytes = record.len() as u64;
+            let told = record::decode(record, salt)
+                .and_then(|(header, body)| visitor.record(&Found { run, place, at, bytes, header, body }));
+            if let Err(fault) = told {
+                return Ok(Err(fault));
             }
-            scan.index.note(run.partition, IndexEntry { offset, position: at }, total);
-            *times_us = Some((times_us.map_or(header.appended_at_us, |times| times.0), header.appended_at_us));
-            self.at += total;
+            self.at += bytes;
         }
         match self.at - run_start == run.bytes {
             true => Ok(Ok(())),

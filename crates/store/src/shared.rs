@@ -24,6 +24,6 @@ impl Shared {
     }
 
     pub(crate) fn notice(&self, notice: Notice) {
-        self.notices.push(notice, &self.counters);
+        self.counters.keep(&self.notices, notice);
     }
 }

@@ -1,11 +1,14 @@
 //! The one writer of the log.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::LogConfig;
 use crate::error::StoreError;
 use crate::info::{Committed, StreamIndex, Trimmed};
+use crate::journal::{self, JournalConfig, JournalReader, JournalWriter};
 use crate::lock::FolderLock;
+use crate::log::blame_folder;
 use crate::notice::StoreCounters;
 use crate::record::{BODY_BYTES_MAX, record_bytes};
 use crate::shared::Shared;
@@ -32,23 +35,36 @@ pub struct Append<'a> {
 #[derive(Debug)]
 pub struct LogWriter {
     shared: Arc<Shared>,
+    dir: PathBuf,
     streams: Vec<StreamWriter>,
     config: LogConfig,
     pending_bytes: usize,
     /// The first fatal error; nothing is done after it.
     stopped: Option<String>,
-    /// Held until the writer goes.
-    _lock: Option<FolderLock>,
+    /// Held until this and the journal's writer go.
+    lock: Option<Arc<FolderLock>>,
 }
 
 impl LogWriter {
     pub(crate) fn new(
         shared: Arc<Shared>,
+        dir: &Path,
         streams: Vec<StreamWriter>,
         config: LogConfig,
-        lock: Option<FolderLock>,
+        lock: Option<Arc<FolderLock>>,
     ) -> Self {
-        Self { shared, streams, config, pending_bytes: 0, stopped: None, _lock: lock }
+        let dir = dir.to_path_buf();
+        Self { shared, dir, streams, config, pending_bytes: 0, stopped: None, lock }
+    }
+
+    /// Opens or makes the journal of the data groups in the same data folder; recovers what a crash left. Its writer may
+    /// go to another thread; the folder stays locked until both writers are gone.
+    ///
+    /// # Errors
+    /// `NotWritable`, `JournalSetting`, `Corrupt`, `Full`, `Io`; `SyncFailed`.
+    pub fn open_journal(&self, config: &JournalConfig) -> Result<(JournalWriter, JournalReader), StoreError> {
+        let opened = journal::open(self.shared.disk.clone(), &self.dir, config, self.lock.clone());
+        opened.map_err(|error| blame_folder(error, &self.dir))
     }
 
     /// Takes a record into the batch of its stream; returns its offset. Durable and visible after the next `commit`.

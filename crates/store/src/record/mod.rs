@@ -10,7 +10,7 @@
 //!
 //! The CRC-32C covers bytes 8.. and the body. It starts from the segment's salt, a random number that no client knows:
 //! a payload that holds the image of a record is not taken for one when recovery searches behind a torn tail.
-//! Term, index, votes and truncations are for the cluster; streams of one node leave them 0.
+//! Term and index belong to entries of data groups; streams leave them 0, as the journal leaves the offset.
 
 mod commit;
 mod segment_start;
@@ -29,7 +29,7 @@ pub(crate) const BODY_BYTES_MAX: usize = 272 << 20;
 /// Salt of records outside segments, and of the record that brings the salt.
 pub(crate) const NO_SALT: u32 = 0;
 
-/// What a record is. Numbers are for ever; 16 and 17 are kept for votes and truncations.
+/// What a record is. Numbers are for ever.
 #[repr(u8)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RecordKind {
@@ -45,18 +45,41 @@ pub(crate) enum RecordKind {
     Readers = 5,
     /// Index of a sealed segment.
     Index = 6,
+    /// The vote of a data group.
+    Vote = 16,
+    /// Entries of a data group from an index on are void.
+    Truncation = 17,
+    /// Entries of a data group through an index are covered by a snapshot.
+    Purge = 18,
+    /// How every data group stands, and which segments there are, when a segment of the journal begins.
+    Checkpoint = 19,
+    /// Segments of the journal gave way to another one, or to none.
+    Replaced = 20,
+    /// In a segment of kept entries: what follows begins a new stretch of its data group.
+    Stretch = 21,
+    /// Index of a sealed segment of the journal: where the entries lie.
+    JournalIndex = 22,
+    /// What belongs to it: marks and lengths.
+    JournalMarks = 23,
+    /// A part of a data group's snapshot.
+    Snapshot = 24,
 }
 
 impl RecordKind {
     fn from_u8(byte: u8) -> Option<Self> {
         use RecordKind::*;
-        [Data, Commit, SegmentStart, StreamMeta, Readers, Index].into_iter().find(|kind| *kind as u8 == byte)
+        let streams = [Data, Commit, SegmentStart, StreamMeta, Readers, Index];
+        let journal = [Vote, Truncation, Purge, Checkpoint, Replaced, Stretch, JournalIndex, JournalMarks, Snapshot];
+        streams.into_iter().chain(journal).find(|kind| *kind as u8 == byte)
     }
 }
 
-/// How long a record lives, hence in which segments it lies. Streams: until retention deletes the segment. Classes for
-/// sessions and retained messages (compacted) come with them.
+/// How long a record lives, hence in which segments it lies. Streams: until retention deletes the segment.
 pub(crate) const LIFETIME_STREAM: u8 = 1;
+/// The journal's records as they come: until compaction looks at the segment.
+pub(crate) const LIFETIME_JOURNAL: u8 = 2;
+/// Entries that compaction found alive once.
+pub(crate) const LIFETIME_KEPT: u8 = 3;
 
 /// The header's fields; the length is that of the body it comes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,6 +164,12 @@ impl RecordHeader {
         let crc = crc32c::crc32c_append(salt, &out[start + 8..]);
         out[start + 4..start + 8].copy_from_slice(&crc.to_le_bytes());
         out.extend_from_slice(&[0; 8][..body.len().next_multiple_of(8) - body.len()]);
+    }
+
+    /// Kind, partition and index that a header claims; nothing is verified.
+    pub(crate) fn peek(header: &[u8]) -> Result<(RecordKind, u32, u64), Fault> {
+        let kind = RecordKind::from_u8(header[13]).ok_or(Fault::Kind(header[13]))?;
+        Ok((kind, u32_at(header, 20), u64_at(header, 32)))
     }
 
     fn to_bytes(self, body_bytes: u32) -> [u8; HEADER_BYTES] {

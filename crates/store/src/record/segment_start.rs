@@ -16,6 +16,8 @@ pub(crate) struct PartitionStart {
 /// segment, and a sealed segment that lost its tail is noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SegmentStart {
+    /// What lies in it: one of the `LIFETIME_` numbers.
+    pub lifetime: u8,
     pub uuid: StreamUuid,
     pub sequence: u64,
     pub salt: u32,
@@ -48,7 +50,8 @@ impl SegmentStart {
             body.extend_from_slice(&partition.first_offset.to_le_bytes());
             body.extend_from_slice(&partition.previous_bytes.to_le_bytes());
         }
-        RecordHeader::own(RecordKind::SegmentStart, self.created_at_us).encode(&body, NO_SALT, out);
+        let header = RecordHeader::own(RecordKind::SegmentStart, self.created_at_us);
+        RecordHeader { lifetime: self.lifetime, ..header }.encode(&body, NO_SALT, out);
     }
 
     /// Reads the record that a segment begins with; also its length on disk.
@@ -63,6 +66,7 @@ impl SegmentStart {
         let mut uuid = StreamUuid([0; 16]);
         uuid.0.copy_from_slice(&body[..16]);
         let start = Self {
+            lifetime: header.lifetime,
             uuid,
             sequence: u64_at(body, 16),
             allocated_bytes: u64_at(body, 24),

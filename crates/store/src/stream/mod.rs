@@ -3,10 +3,9 @@
 pub(crate) mod batch;
 pub(crate) mod named_readers;
 pub(crate) mod open;
-pub(crate) mod recovery;
 pub(crate) mod retention;
+pub(crate) mod scan;
 pub(crate) mod sealed;
-pub(crate) mod segment_file;
 pub(crate) mod state;
 pub(crate) mod walk;
 pub(crate) mod writer;

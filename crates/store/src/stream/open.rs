@@ -5,19 +5,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::named_readers::NamedReaders;
-use super::recovery::recover;
-use super::sealed::read_start;
-use super::segment_file::{self, log_path, sequence_of};
+use super::scan::StreamVisitor;
 use super::state::{Active, Sealed, State, Stream};
 use crate::clock::now_us;
 use crate::config::{LogConfig, StreamConfig};
 use crate::disk::{self, Access, Disk};
 use crate::error::StoreError;
+use crate::identity::{new_salt, new_uuid};
 use crate::index::SparseIndex;
-use crate::info::{StreamIndex, StreamUuid};
+use crate::info::StreamIndex;
 use crate::notice::Notice;
-use crate::random::random_bytes;
-use crate::record::{PartitionStart, SegmentStart, StreamMeta};
+use crate::record::{LIFETIME_STREAM, PartitionStart, SegmentStart, StreamMeta};
+use crate::recovery::recover;
+use crate::segment_file::{self, log_path, read_start, sequence_of};
 
 /// An open stream, and what the writer goes on with.
 #[derive(Debug)]
@@ -109,18 +109,6 @@ fn check_settings(meta: &StreamMeta, config: &StreamConfig, dir: &Path) -> Resul
     Ok(())
 }
 
-fn new_uuid() -> Result<StreamUuid, StoreError> {
-    let mut bytes: [u8; 16] = random_bytes()?;
-    bytes[6] = bytes[6] & 0x0F | 0x40; // Version 4 and variant of RFC 9562.
-    bytes[8] = bytes[8] & 0x3F | 0x80;
-    Ok(StreamUuid(bytes))
-}
-
-/// Never 0: that is the salt of records outside segments.
-fn new_salt() -> Result<u32, StoreError> {
-    Ok(u32::from_le_bytes(random_bytes()?).max(1))
-}
-
 struct Folder<'f> {
     disk: &'f dyn Disk,
     dir: &'f Path,
@@ -134,6 +122,7 @@ impl Folder<'_> {
     fn first_segment(&mut self, config: &StreamConfig) -> Result<Segments, StoreError> {
         let partition = PartitionStart { first_offset: 0, previous_bytes: 0 };
         let start = SegmentStart {
+            lifetime: LIFETIME_STREAM,
             uuid: self.meta.uuid,
             sequence: 1,
             salt: new_salt()?,
@@ -143,7 +132,7 @@ impl Folder<'_> {
             previous_last_at_us: 0,
             partitions: vec![partition; self.meta.partitions as usize],
         };
-        let new = segment_file::create(self.disk, self.dir, start, config.segment_bytes_effective())?;
+        let new = segment_file::create(self.disk, self.dir, start, &[], config.segment_bytes_effective())?;
         let allocated_bytes = new.start.allocated_bytes;
         Ok((VecDeque::new(), Active::empty(new), allocated_bytes))
     }
@@ -161,9 +150,9 @@ impl Folder<'_> {
             return Err(StoreError::corrupt(self.dir, 0, "there is no segment"));
         };
         let path = log_path(self.dir, start.sequence);
-        let recovered = recover(self.disk, &path, &start, start_bytes)?;
+        let mut scan = StreamVisitor::new(&start);
+        let recovered = recover(self.disk, &path, &start, start_bytes, &mut scan)?;
         self.notices.extend(recovered.torn);
-        let scan = recovered.scan;
         let active = Active {
             sequence: start.sequence,
             file: recovered.file,
@@ -171,7 +160,7 @@ impl Folder<'_> {
             salt: start.salt,
             start_bytes,
             created_at_us: start.created_at_us,
-            end: scan.end,
+            end: recovered.end,
             times_us: scan.times_us,
             first: firsts(&start),
             next: scan.next,

@@ -1,17 +1,17 @@
 //! Sealed segments as readers use them: opened when needed, the last few kept open with their index.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use super::segment_file::{index_path, log_path};
+use super::scan::scan;
 use super::state::Stream;
 use crate::disk::{self, Access, DiskFile};
 use crate::error::StoreError;
 use crate::index::{Sidecar, SparseIndex};
 use crate::notice::{Notice, StoreCounters};
-use crate::record::SegmentStart;
-use crate::scan::{Walked, scan};
+use crate::recent::Recent;
+use crate::scan::Walked;
+use crate::segment_file::{index_path, log_path, read_start};
 use crate::shared::Shared;
 
 /// An open sealed segment. Whoever holds it can read on when retention deletes the file.
@@ -24,42 +24,18 @@ pub(crate) struct OpenSegment {
     pub index: SparseIndex,
 }
 
-/// The last few that were read: readers of a stream tend to be at a few places.
-#[derive(Debug, Default)]
-pub(crate) struct SealedCache {
-    recent: Mutex<VecDeque<(u64, Arc<OpenSegment>)>>,
-}
+/// The last few that were read.
+pub(crate) type SealedCache = Recent<OpenSegment>;
 
-impl SealedCache {
-    const SEGMENTS_MAX: usize = 16;
+/// How many are kept open.
+pub(crate) const OPEN_SEGMENTS_MAX: usize = 16;
 
-    /// The segment, opened now or before. Loading happens under the lock: two readers never rebuild one index at once.
-    ///
-    /// # Errors
-    /// `Io` (also when retention deleted it), `Corrupt`.
-    pub(crate) fn get(
-        &self,
-        shared: &Shared,
-        stream: &Stream,
-        sequence: u64,
-        end: u64,
-    ) -> Result<Arc<OpenSegment>, StoreError> {
-        let mut recent = self.recent.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = recent.iter().position(|(number, _)| *number == sequence);
-        let entry = match known.and_then(|place| recent.remove(place)) {
-            Some(entry) => entry,
-            None => (sequence, Arc::new(load(shared, stream, sequence, end)?)),
-        };
-        let segment = entry.1.clone();
-        recent.truncate(Self::SEGMENTS_MAX - 1);
-        recent.push_front(entry);
-        Ok(segment)
-    }
-
-    /// Closes a segment that was deleted, so that its space is freed as soon as no read uses it.
-    pub(crate) fn forget(&self, sequence: u64) {
-        self.recent.lock().unwrap_or_else(PoisonError::into_inner).retain(|(number, _)| *number != sequence);
-    }
+/// The segment, opened now or before.
+///
+/// # Errors
+/// `Io` (also when retention deleted it), `Corrupt`.
+pub(crate) fn open(shared: &Shared, stream: &Stream, sequence: u64, end: u64) -> Result<Arc<OpenSegment>, StoreError> {
+    stream.sealed_cache.get(sequence, || load(shared, stream, sequence, end))
 }
 
 fn load(shared: &Shared, stream: &Stream, sequence: u64, end: u64) -> Result<OpenSegment, StoreError> {
@@ -70,14 +46,6 @@ fn load(shared: &Shared, stream: &Stream, sequence: u64, end: u64) -> Result<Ope
     let index = load_index(shared, stream, walked)?;
     let salt = start.salt;
     Ok(OpenSegment { file, path, salt, start_bytes, index })
-}
-
-/// Reads the opening record of a segment; also its length.
-pub(crate) fn read_start(file: &dyn DiskFile, path: &std::path::Path) -> Result<(SegmentStart, u64), StoreError> {
-    // Room for the most partitions that a stream may have.
-    let mut bytes = vec![0; 32 << 10];
-    let read = file.read_at(&mut bytes, 0).map_err(|error| StoreError::io("read", path, error))?;
-    SegmentStart::decode(&bytes[..read]).map_err(|fault| StoreError::corrupt(path, 0, fault.to_string()))
 }
 
 /// The index from its file; when that is missing or damaged, from the segment, and the file is written again. Damage in
@@ -92,10 +60,10 @@ fn load_index(shared: &Shared, stream: &Stream, walked: Walked<'_>) -> Result<Sp
         },
         Err(error) => error.to_string(),
     };
-    let found = scan(walked)?;
+    let (found, end) = scan(walked)?;
     StoreCounters::add(&shared.counters.indexes_rebuilt, 1);
     shared.notice(Notice::IndexRebuilt { file: file.clone(), why });
-    if found.stopped.is_none() {
+    if end.stopped.is_none() {
         write_index(shared, &file, sidecar, &found.index);
     }
     Ok(found.index)

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::named_readers::NamedReaders;
-use super::sealed::SealedCache;
+use super::sealed::{OPEN_SEGMENTS_MAX, SealedCache};
 use crate::disk::DiskFile;
 use crate::error::StoreError;
 use crate::index::SparseIndex;
@@ -83,7 +83,15 @@ impl Stream {
         partitions: u32,
         state: State,
     ) -> Self {
-        Self { index, name, dir, uuid, partitions, state: Mutex::new(state), sealed_cache: SealedCache::default() }
+        Self {
+            index,
+            name,
+            dir,
+            uuid,
+            partitions,
+            state: Mutex::new(state),
+            sealed_cache: SealedCache::new(OPEN_SEGMENTS_MAX),
+        }
     }
 
     /// The shared state. A thread that panicked under the lock left whole values behind: each update is a few moves.

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::disk::DiskFile;
 use crate::error::StoreError;
+use crate::hop::Hop;
 use crate::info::{ReadLimits, RecordView};
 use crate::record::{self, CommitBody, Fault, HEADER_BYTES, RecordKind};
 use crate::window::Window;
@@ -53,18 +54,15 @@ pub(crate) struct Walk<'f> {
     window: Window<'f>,
     path: &'f Path,
     salt: u32,
-    at: u64,
+    hop: Hop,
     end: u64,
-    /// Records left in the current run of the partition and where the next commit begins; unknown when the walk was
-    /// dropped into the middle of a commit.
-    run: Option<(u32, u64)>,
 }
 
 impl<'f> Walk<'f> {
     /// A walk of `at..end`; `at` is where a record starts.
     pub(crate) fn new(file: &'f dyn DiskFile, path: &'f Path, salt: u32, at: u64, end: u64) -> Self {
         let window = Window::new(file, path, end).with_chunk(end.saturating_sub(at));
-        Self { window, path, salt, at, end, run: None }
+        Self { window, path, salt, hop: Hop::new(at), end }
     }
 
     /// Hands records over until the cursor wants no more or the part ends.
@@ -76,9 +74,9 @@ impl<'f> Walk<'f> {
         cursor: &mut Cursor,
         each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        while cursor.wants_more() && self.at < self.end {
+        while cursor.wants_more() && self.hop.at < self.end {
             if let Err(fault) = self.step(cursor, each)? {
-                return Err(StoreError::corrupt(self.path, self.at, fault.to_string()));
+                return Err(StoreError::corrupt(self.path, self.hop.at, fault.to_string()));
             }
         }
         Ok(())
@@ -89,18 +87,18 @@ impl<'f> Walk<'f> {
         cursor: &mut Cursor,
         each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>,
     ) -> Result<Result<(), Fault>, StoreError> {
-        let total = match record::peek_bytes(self.window.slice(self.at, HEADER_BYTES)?) {
+        let total = match record::peek_bytes(self.window.slice(self.hop.at, HEADER_BYTES)?) {
             Ok(total) => total,
             Err(fault) => return Ok(Err(fault)),
         };
-        let (header, body) = match record::decode(self.window.slice(self.at, total)?, self.salt) {
+        let (header, body) = match record::decode(self.window.slice(self.hop.at, total)?, self.salt) {
             Ok(record) => record,
             Err(fault) => return Ok(Err(fault)),
         };
-        let behind = self.at + total as u64;
+        let behind = self.hop.at + total as u64;
         match header.kind {
             RecordKind::Commit => match CommitBody::decode(body) {
-                Ok(commit) => self.enter(&commit, behind, cursor.partition),
+                Ok(commit) => self.hop.enter(&commit, behind, cursor.partition),
                 Err(fault) => return Ok(Err(fault)),
             },
             RecordKind::Data => {
@@ -114,30 +112,10 @@ impl<'f> Walk<'f> {
                         cursor.hand(RecordView { offset, appended_at_us, message_id, slot, body }, each);
                     }
                 }
-                self.pass(behind);
+                self.hop.pass(behind);
             }
             _ => return Ok(Err(Fault::Misplaced("a record of another kind belongs here"))),
         }
         Ok(Ok(()))
-    }
-
-    /// A commit begins at `behind`: on to the partition's run, or behind the commit when it has none.
-    fn enter(&mut self, commit: &CommitBody, behind: u64, partition: u32) {
-        let commit_end = behind.saturating_add(commit.runs_bytes());
-        let before = commit.runs.iter().take_while(|run| run.partition != partition);
-        let skipped = before.fold(0u64, |sum, run| sum.saturating_add(run.bytes));
-        match commit.runs.iter().find(|run| run.partition == partition) {
-            Some(run) => (self.at, self.run) = (behind.saturating_add(skipped), Some((run.records, commit_end))),
-            None => (self.at, self.run) = (commit_end, None),
-        }
-    }
-
-    /// A record was passed: on to the next, or behind the commit when it was the run's last.
-    fn pass(&mut self, behind: u64) {
-        (self.at, self.run) = match self.run {
-            Some((1, commit_end)) => (commit_end, None),
-            Some((records, commit_end)) => (behind, Some((records - 1, commit_end))),
-            None => (behind, None),
-        };
     }
 }

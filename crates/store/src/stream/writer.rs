@@ -3,11 +3,11 @@
 use std::io::IoSlice;
 use std::time::Instant;
 
-use super::batch::{Batch, opening_bytes};
+use super::batch::StreamBatch;
 use super::retention::{Candidate, Limits};
 use super::sealed::write_index;
-use super::segment_file::{self, index_path, log_path};
 use super::state::{Active, Sealed, State, Stream};
+use crate::batch::opening_bytes;
 use crate::clock::now_us;
 use crate::config::StreamConfig;
 use crate::disk;
@@ -15,7 +15,8 @@ use crate::error::StoreError;
 use crate::index::Sidecar;
 use crate::info::{Committed, Trimmed};
 use crate::notice::{Notice, StoreCounters};
-use crate::record::{CommitBody, PartitionStart, SegmentStart};
+use crate::record::{CommitBody, LIFETIME_STREAM, PartitionStart, SegmentStart};
+use crate::segment_file::{self, index_path, log_path};
 use crate::shared::Shared;
 use crate::writer::Append;
 
@@ -26,7 +27,7 @@ pub(crate) struct StreamWriter {
     place: usize,
     segment_bytes: u64,
     limits: Limits,
-    batch: Batch,
+    batch: StreamBatch,
     /// Per partition the offset of the next record appended.
     next: Vec<u64>,
     salt: u32,
@@ -47,7 +48,7 @@ impl StreamWriter {
             place: stream.index.0 as usize,
             segment_bytes: config.segment_bytes_effective(),
             limits: Limits::new(config.retain_bytes, config.retain_age_ms),
-            batch: Batch::new(stream.partitions),
+            batch: StreamBatch::new(stream.partitions),
             next: state.active.next.clone(),
             salt: state.active.salt,
             allocated_bytes,
@@ -66,21 +67,21 @@ impl StreamWriter {
     }
 
     pub(crate) fn is_dirty(&self) -> bool {
-        !self.batch.is_empty()
+        !self.batch.records.is_empty()
     }
 
     /// Bytes of the records that wait.
     pub(crate) fn pending_bytes(&self) -> usize {
-        self.batch.bytes()
+        self.batch.records.bytes()
     }
 
     /// Makes the batch durable, then visible. On `Full` it is kept.
     pub(crate) fn commit(&mut self, shared: &Shared) -> Result<Committed, StoreError> {
-        if self.batch.is_empty() {
+        if self.batch.records.is_empty() {
             return Ok(Committed::default());
         }
-        let runs = self.batch.runs();
-        let total = opening_bytes(runs.len()) + self.batch.bytes() as u64;
+        let runs = self.batch.records.runs();
+        let total = opening_bytes(runs.len()) + self.batch.records.bytes() as u64;
         let stream = &shared.streams[self.place];
         let (end, start_bytes) = stream.state().ends();
         if end + total > self.segment_bytes && end > start_bytes {
@@ -90,10 +91,10 @@ impl StreamWriter {
         let (end, _) = stream.state().ends();
         let mut opening = vec![];
         let body = CommitBody { synced_before: end, runs };
-        body.encode(self.batch.times_us().1, self.salt, &mut opening);
-        let sync_us = self.write(stream, &self.batch.parts(&opening), end, total)?;
+        body.encode(self.batch.records.times_us().1, self.salt, &mut opening);
+        let sync_us = self.write(stream, &self.batch.records.parts(&opening), end, total)?;
         self.publish(stream, &body, end + opening.len() as u64);
-        let committed = Committed { records: self.batch.records(), bytes: total, streams: 1, sync_us };
+        let committed = Committed { records: self.batch.records.records(), bytes: total, streams: 1, sync_us };
         self.batch.clear();
         self.end_named = false;
         Ok(committed)
@@ -119,7 +120,7 @@ impl StreamWriter {
             active.next[run.partition as usize] += u64::from(run.records);
             active.bytes[run.partition as usize] += run.bytes;
         }
-        let (first_at_us, last_at_us) = self.batch.times_us();
+        let (first_at_us, last_at_us) = self.batch.records.times_us();
         active.times_us = Some((active.times_us.map_or(first_at_us, |times| times.0), last_at_us));
         active.end = runs_start + body.runs_bytes();
     }
@@ -129,7 +130,7 @@ impl StreamWriter {
         let stream = &shared.streams[self.place];
         let start = Self::following(stream);
         let wanted_bytes = self.segment_bytes.max(bytes + stream.state().active.start_bytes);
-        let new = segment_file::create(&*shared.disk, &stream.dir, start, wanted_bytes)?;
+        let new = segment_file::create(&*shared.disk, &stream.dir, start, &[], wanted_bytes)?;
         self.allocated_bytes = new.start.allocated_bytes;
         self.end_named = true;
         let sealed = {
@@ -153,6 +154,7 @@ impl StreamWriter {
         let active = &state.active;
         let partition = |(next, bytes): (&u64, &u64)| PartitionStart { first_offset: *next, previous_bytes: *bytes };
         SegmentStart {
+            lifetime: LIFETIME_STREAM,
             uuid: stream.uuid,
             sequence: active.sequence + 1,
             // Inherited, so that records that wait for the roll keep their checksums.

@@ -1,4 +1,4 @@
-//! What a crash left of the active segment: its records up to the last whole commit, and nothing behind.
+//! What a crash left of the segment being written: its records up to the last whole commit, and nothing behind.
 
 use std::io::IoSlice;
 use std::path::Path;
@@ -8,20 +8,21 @@ use crate::disk::{Access, Disk, DiskFile};
 use crate::error::StoreError;
 use crate::notice::Notice;
 use crate::record::SegmentStart;
-use crate::scan::{Scan, Walked, scan, search_tail};
+use crate::scan::{Visitor, Walked, search_tail, walk};
 
 /// The active segment, ready to be read and written on.
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub file: Arc<dyn DiskFile>,
     pub allocated_bytes: u64,
-    pub scan: Scan,
+    /// Behind the last whole commit.
+    pub end: u64,
     pub torn: Option<Notice>,
 }
 
-/// Walks the active segment. Damage below a position that some later commit record says was synced is `Corrupt`;
-/// anything else behind the last whole commit was never synced, and is overwritten with zeros so that no later
-/// recovery takes it for something. Everything left is synced before anyone reads it.
+/// Walks the active segment and tells `visitor` of it. Damage below a position that some later commit record says was
+/// synced is `Corrupt`; anything else behind the last whole commit was never synced, and is overwritten with zeros so
+/// that no later recovery takes it for something. Everything left is synced before anyone reads it.
 ///
 /// # Errors
 /// `Corrupt`, `Io`, `WriteFailed`, `SyncFailed`.
@@ -30,6 +31,7 @@ pub(crate) fn recover(
     path: &Path,
     start: &SegmentStart,
     start_bytes: u64,
+    visitor: &mut impl Visitor,
 ) -> Result<Recovered, StoreError> {
     let file = disk.open(path, Access::Write).map_err(|error| StoreError::io("open", path, error))?;
     let bytes = file.bytes().map_err(|error| StoreError::io("measure", path, error))?;
@@ -38,21 +40,21 @@ pub(crate) fn recover(
         return Err(StoreError::corrupt(path, bytes, what));
     }
     let walked = Walked { file: &*file, path, start, start_bytes, limit: bytes };
-    let scan = scan(walked)?;
-    let torn = match &scan.stopped {
+    let walk = walk(walked, visitor)?;
+    let torn = match &walk.stopped {
         None => None,
         Some((at, fault)) => {
-            let tail = search_tail(walked, scan.end)?;
+            let tail = search_tail(walked, walk.end)?;
             if *at < tail.synced {
                 return Err(StoreError::corrupt(path, *at, fault.to_string()));
             }
-            wipe(&*file, path, scan.end, tail.dirty_end)?;
-            let torn = Notice::TornTail { file: path.to_path_buf(), at: scan.end, bytes: tail.dirty_end - scan.end };
-            (tail.dirty_end > scan.end).then_some(torn)
+            wipe(&*file, path, walk.end, tail.dirty_end)?;
+            let torn = Notice::TornTail { file: path.to_path_buf(), at: walk.end, bytes: tail.dirty_end - walk.end };
+            (tail.dirty_end > walk.end).then_some(torn)
         }
     };
     file.sync().map_err(|error| StoreError::sync("sync", path, error))?;
-    Ok(Recovered { file, allocated_bytes: start.allocated_bytes, scan, torn })
+    Ok(Recovered { file, allocated_bytes: start.allocated_bytes, end: walk.end, torn })
 }
 
 fn wipe(file: &dyn DiskFile, path: &Path, from: u64, until: u64) -> Result<(), StoreError> {

@@ -1,0 +1,106 @@
+//! One entry of a data group: as it is given, as it is read, and as a record.
+
+use super::group::GroupId;
+use crate::record::{Fault, LIFETIME_JOURNAL, RecordHeader, RecordKind};
+
+/// An entry to append.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry<'a> {
+    /// The data group.
+    pub group: GroupId,
+    /// Its place in the group: one more than that of the entry before it, the first is 1.
+    pub index: u64,
+    /// The term in which it was proposed; never less than the entry's before it. 0 on one node.
+    pub term: u64,
+    /// The slot (0..4096) of the publisher or session.
+    pub slot: u16,
+    /// The id that the broker gave the message.
+    pub message_id: u64,
+    /// Now, microseconds since the epoch.
+    pub appended_at_us: i64,
+    /// The bytes to keep.
+    pub body: &'a [u8],
+}
+
+/// An entry as a reader sees it. `body` is borrowed from the read buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryView<'a> {
+    /// The data group.
+    pub group: GroupId,
+    /// Its place in the group.
+    pub index: u64,
+    /// The term in which it was proposed.
+    pub term: u64,
+    /// The slot that the appender gave.
+    pub slot: u16,
+    /// The id that the appender gave.
+    pub message_id: u64,
+    /// When it was appended, microseconds since the epoch.
+    pub appended_at_us: i64,
+    /// The bytes that the appender gave.
+    pub body: &'a [u8],
+}
+
+/// An entry on its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OwnedEntry {
+    /// Its place in the group.
+    pub index: u64,
+    /// The term in which it was proposed.
+    pub term: u64,
+    /// The slot that the appender gave.
+    pub slot: u16,
+    /// The id that the appender gave.
+    pub message_id: u64,
+    /// When it was appended, microseconds since the epoch.
+    pub appended_at_us: i64,
+    /// The bytes that the appender gave.
+    pub body: Vec<u8>,
+}
+
+impl Entry<'_> {
+    pub(crate) fn header(&self) -> RecordHeader {
+        RecordHeader {
+            kind: RecordKind::Data,
+            lifetime: LIFETIME_JOURNAL,
+            slot: self.slot,
+            data_group: self.group.0,
+            partition: u32::from(self.group.0),
+            term: self.term,
+            index: self.index,
+            message_id: self.message_id,
+            offset: 0,
+            appended_at_us: self.appended_at_us,
+        }
+    }
+}
+
+impl<'a> EntryView<'a> {
+    /// The entry in a verified record.
+    pub(crate) fn of(header: &RecordHeader, body: &'a [u8]) -> Result<Self, Fault> {
+        if header.kind != RecordKind::Data || header.data_group >= GroupId::COUNT {
+            return Err(Fault::Misplaced("an entry belongs here"));
+        }
+        Ok(Self {
+            group: GroupId(header.data_group),
+            index: header.index,
+            term: header.term,
+            slot: header.slot,
+            message_id: header.message_id,
+            appended_at_us: header.appended_at_us,
+            body,
+        })
+    }
+
+    /// A copy on its own.
+    pub fn to_owned_entry(&self) -> OwnedEntry {
+        OwnedEntry {
+            index: self.index,
+            term: self.term,
+            slot: self.slot,
+            message_id: self.message_id,
+            appended_at_us: self.appended_at_us,
+            body: self.body.to_vec(),
+        }
+    }
+}

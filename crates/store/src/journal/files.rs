@@ -1,0 +1,81 @@
+//! The files in the journal's folder, as they are found when it is opened.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::manifest::Listed;
+use super::state::segment_path;
+use crate::disk::Disk;
+use crate::error::StoreError;
+use crate::notice::Notice;
+use crate::record::{LIFETIME_JOURNAL, LIFETIME_KEPT};
+use crate::segment_file::{index_path, sequence_of};
+
+/// Which numbers segment files and indexes have.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    /// Segments as they come.
+    pub young: BTreeSet<u64>,
+    /// Segments of kept entries.
+    pub kept: BTreeSet<u64>,
+    indexes: BTreeSet<u64>,
+}
+
+/// Removes drafts; lists the rest.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn tidy(disk: &dyn Disk, dir: &Path) -> Result<Files, StoreError> {
+    let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
+    let mut files = Files::default();
+    for name in &names {
+        if name.ends_with(".tmp") {
+            let file = dir.join(name);
+            disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
+        }
+        files.young.extend(sequence_of(name, ".log"));
+        files.kept.extend(sequence_of(name, ".kept"));
+        files.indexes.extend(sequence_of(name, ".idx"));
+    }
+    Ok(files)
+}
+
+impl Files {
+    /// Nothing was ever kept here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.young.is_empty() && self.kept.is_empty()
+    }
+
+    /// Removes segments that the journal gave up, or never took in, before a crash; also indexes without a segment.
+    ///
+    /// # Errors
+    /// `Io`; `SyncFailed`: fatal.
+    pub(crate) fn remove_others(
+        &self,
+        disk: &dyn Disk,
+        dir: &Path,
+        segments: &BTreeMap<u64, Listed>,
+        active: u64,
+    ) -> Result<Vec<Notice>, StoreError> {
+        let mut notices = vec![];
+        let young = self.young.iter().map(|sequence| (*sequence, LIFETIME_JOURNAL));
+        for (sequence, lifetime) in young.chain(self.kept.iter().map(|sequence| (*sequence, LIFETIME_KEPT))) {
+            let is_listed = segments.get(&sequence).is_some_and(|listed| listed.lifetime == lifetime);
+            if is_listed || sequence == active && lifetime == LIFETIME_JOURNAL {
+                continue;
+            }
+            let file = segment_path(dir, sequence, lifetime);
+            disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
+            notices.push(Notice::LeftOver { file });
+        }
+        for sequence in self.indexes.iter().filter(|sequence| !segments.contains_key(sequence)) {
+            let file = index_path(dir, *sequence);
+            disk.remove(&file).map_err(|error| StoreError::io("remove", &file, error))?;
+        }
+        if !notices.is_empty() {
+            // Its number may be given again: the old name must not come back.
+            disk.sync_dir(dir).map_err(|error| StoreError::sync("sync of the folder", dir, error))?;
+        }
+        Ok(notices)
+    }
+}

@@ -1,0 +1,56 @@
+//! The journal: the log of the data groups, in the folder `log/` beside `streams/`.
+//!
+//! Rules of the room:
+//! - Sixteen groups share one sequence of segments. An entry is (group, index); indexes of a group are consecutive from 1.
+//!   References to entries are logical, so that compaction may move what they name.
+//! - `append` gathers, `commit` writes everything that waits with one write and one `fdatasync`; only then is it seen.
+//!   Votes, truncations and purges are records like any other.
+//! - A commit record names what was synced before it: a torn tail is cut and told, damage before it is an error that
+//!   names file and byte.
+//! - Each segment begins with a checkpoint: how every group stands and which segments there are. So opening reads one
+//!   segment, and of the others one small index each, which can be made again from its segment.
+//! - An entry above its group's purged index is needed for replay and never touched. At or below it, compaction keeps what
+//!   the caller calls live: segments without any are deleted, those under half live are rewritten into segments of kept
+//!   entries. What has been decided is recorded in the journal before a file goes.
+//! - No space left is a state, not a failure; a failed sync is fatal.
+//!
+//! A seam is left for an index from keys to entries: it may be built from `replay` and looked up with `get`.
+
+mod active;
+mod checkpoint;
+mod config;
+mod counters;
+mod entry;
+mod files;
+mod group;
+mod index;
+mod info;
+mod manifest;
+mod map;
+mod op;
+mod open;
+mod opening;
+mod pending;
+mod publish;
+mod reader;
+mod replay;
+mod restore;
+mod sealed;
+mod segment_writer;
+mod sidecar;
+mod state;
+mod tail;
+mod terms;
+mod visitor;
+mod walk;
+mod writer;
+
+pub use config::JournalConfig;
+pub use counters::JournalCounters;
+pub use entry::{Entry, EntryView, OwnedEntry};
+pub use group::GroupId;
+pub use info::{GroupLog, JournalCommitted, JournalInfo, JournalRead, Replayed};
+pub use open::Journal;
+pub(crate) use open::open;
+pub use reader::JournalReader;
+pub use writer::JournalWriter;

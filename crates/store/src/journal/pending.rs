@@ -1,0 +1,55 @@
+//! Records that wait for a commit, with what they will do.
+
+use super::entry::Entry;
+use super::group::PARTITIONS;
+use super::op::{Op, Ops};
+use crate::batch::Batch;
+use crate::record::{RecordHeader, record_bytes};
+
+/// Everything appended since the last commit.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    pub batch: Batch,
+    /// Per partition; positions count from the start of its run.
+    ops: Vec<Ops>,
+    pub entries: u64,
+}
+
+impl Pending {
+    pub(crate) fn new() -> Self {
+        let ops = (0..PARTITIONS).map(|_| Ops::default()).collect();
+        Self { batch: Batch::new(PARTITIONS), ops, entries: 0 }
+    }
+
+    /// Takes an entry that follows.
+    pub(crate) fn entry(&mut self, entry: &Entry<'_>, salt: u32) {
+        let header = entry.header();
+        let position = self.batch.push(&header, entry.body, salt);
+        self.ops[header.partition as usize].entry(&header, position, record_bytes(entry.body.len()) as u64);
+        self.entries += 1;
+    }
+
+    /// Takes a record that is not an entry.
+    pub(crate) fn record(&mut self, header: &RecordHeader, body: &[u8], op: Op, salt: u32) {
+        self.batch.push(header, body, salt);
+        self.ops[header.partition as usize].push(op);
+    }
+
+    /// Every run as it will lie on disk, the first one at `position`: its partition, where it begins, what it does.
+    pub(crate) fn runs(&self, position: u64) -> impl Iterator<Item = (usize, u64, &[Op])> {
+        let mut start = position;
+        self.batch.dirty().map(move |(partition, bytes)| {
+            let run_start = start;
+            start += bytes;
+            (partition as usize, run_start, self.ops[partition as usize].list())
+        })
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for (partition, _) in self.batch.dirty() {
+            self.ops[partition as usize].clear();
+        }
+        self.batch.clear();
+        self.entries = 0;
+    }
+}

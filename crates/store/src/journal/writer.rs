@@ -1,0 +1,209 @@
+//! The one writer of the journal: what may be asked of it.
+
+use std::sync::Arc;
+
+use super::config::JournalConfig;
+use super::counters::JournalCounters;
+use super::entry::Entry;
+use super::group::GroupId;
+use super::info::JournalCommitted;
+use super::op::Op;
+use super::pending::Pending;
+use super::segment_writer::SegmentWriter;
+use super::state::Shared;
+use super::tail::{Tail, VOTE_BYTES_MAX};
+use crate::clock::now_us;
+use crate::error::StoreError;
+use crate::lock::FolderLock;
+use crate::record::{BODY_BYTES_MAX, LIFETIME_JOURNAL, RecordHeader, RecordKind, record_bytes};
+
+/// The one writer of the journal: `append` gathers, `commit` makes durable and visible. `Send`, owned by the log thread.
+#[derive(Debug)]
+pub struct JournalWriter {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) config: JournalConfig,
+    /// How each group stands, counting what waits.
+    groups: Vec<Tail>,
+    pending: Pending,
+    pub(crate) segment: SegmentWriter,
+    /// The first fatal error; nothing is done after it.
+    stopped: Option<String>,
+    /// Held until both this and the writer of streams go.
+    _lock: Option<Arc<FolderLock>>,
+}
+
+impl JournalWriter {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        config: JournalConfig,
+        allocated_bytes: u64,
+        lock: Option<Arc<FolderLock>>,
+    ) -> Self {
+        let groups = shared.state().groups.clone();
+        let segment = SegmentWriter::new(&shared, &config, allocated_bytes);
+        Self { shared, config, groups, pending: Pending::new(), segment, stopped: None, _lock: lock }
+    }
+
+    /// Takes an entry. Durable and visible after the next `commit`.
+    ///
+    /// # Errors
+    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `BodyTooLarge`, `NoGroup`: the entry is refused and
+    /// nothing changed. `Stopped`: fatal.
+    pub fn append(&mut self, entry: Entry<'_>) -> Result<(), StoreError> {
+        let place = entry.group.place()?;
+        self.check_room(entry.body.len())?;
+        let tail = &mut self.groups[place];
+        let (group, index, term) = (entry.group.0, entry.index, entry.term);
+        if index != tail.next() {
+            return Err(StoreError::NotNext { group, index, next: tail.next() });
+        }
+        let last_term = tail.last_term();
+        if term < last_term {
+            return Err(StoreError::TermFell { group, index, term, last_term });
+        }
+        tail.append(index, index, term);
+        self.pending.entry(&entry, self.shared.salt);
+        Ok(())
+    }
+
+    /// Remembers the vote of a group, at most 256 bytes. Durable after the next `commit`.
+    ///
+    /// # Errors
+    /// `VoteTooLarge`, `Pending`, `NoGroup`, `Stopped`.
+    pub fn vote(&mut self, group: GroupId, vote: &[u8]) -> Result<(), StoreError> {
+        let place = group.place()?;
+        self.check_room(vote.len())?;
+        if vote.len() > VOTE_BYTES_MAX {
+            return Err(StoreError::VoteTooLarge { vote_bytes: vote.len(), vote_bytes_max: VOTE_BYTES_MAX });
+        }
+        self.groups[place].vote = vote.to_vec();
+        self.record(RecordKind::Vote, group, (0, 0), vote, Op::Vote(vote.into()));
+        Ok(())
+    }
+
+    /// Entries of a group from `from_index` on are void; appending goes on there. Durable after the next `commit`.
+    ///
+    /// # Errors
+    /// `BelowPurged`: what a snapshot covers is settled. `Pending`, `NoGroup`, `Stopped`.
+    pub fn truncate(&mut self, group: GroupId, from_index: u64) -> Result<(), StoreError> {
+        let place = group.place()?;
+        self.check_room(0)?;
+        let tail = &mut self.groups[place];
+        if from_index <= tail.purged {
+            let purged_index = tail.purged;
+            return Err(StoreError::BelowPurged { group: group.0, from_index, purged_index });
+        }
+        if from_index > tail.last {
+            return Ok(());
+        }
+        tail.truncate(from_index);
+        self.record(RecordKind::Truncation, group, (from_index, 0), &[], Op::Truncate { from: from_index });
+        Ok(())
+    }
+
+    /// A durable snapshot covers a group's entries through `through_index`: replay no longer needs them, and what is not
+    /// live of them may go. `through_index` may lie beyond the last entry, when a snapshot came from elsewhere: the group
+    /// goes on behind it. `term`: that of the entry, which counts only then.
+    ///
+    /// # Errors
+    /// `Pending`, `NoGroup`, `Stopped`.
+    pub fn purge(&mut self, group: GroupId, through_index: u64, term: u64) -> Result<(), StoreError> {
+        let place = group.place()?;
+        self.check_room(0)?;
+        let tail = &mut self.groups[place];
+        if through_index <= tail.purged {
+            return Ok(());
+        }
+        tail.purge(through_index, term);
+        let (through, term) = (through_index, tail.purged_term);
+        self.record(RecordKind::Purge, group, (through, term), &[], Op::Purge { through, term });
+        Ok(())
+    }
+
+    /// The index of the next entry of a group, counting what waits.
+    ///
+    /// # Errors
+    /// `NoGroup`.
+    pub fn next_index(&self, group: GroupId) -> Result<u64, StoreError> {
+        Ok(self.groups[group.place()?].next())
+    }
+
+    /// Bytes that wait for a commit.
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.batch.bytes()
+    }
+
+    /// Writes and syncs what waits, then lets readers see it. Does nothing when nothing waits.
+    ///
+    /// # Errors
+    /// `Full`, `Exhausted`: everything is kept, call again when space may have returned. Anything else is fatal: the writer
+    /// does nothing any more.
+    pub fn commit(&mut self) -> Result<JournalCommitted, StoreError> {
+        self.check_running()?;
+        if self.pending.batch.is_empty() {
+            return Ok(JournalCommitted::default());
+        }
+        let result = self.segment.commit(&self.shared, &mut self.pending);
+        let committed = self.note(result)?;
+        let counters = &self.shared.counters;
+        JournalCounters::add(&counters.entries, committed.entries);
+        JournalCounters::add(&counters.bytes, committed.bytes);
+        JournalCounters::add(&counters.sync_us, committed.sync_us);
+        JournalCounters::add(&counters.commits, 1);
+        Ok(committed)
+    }
+
+    /// Commits what waits and names the end in a last commit record.
+    ///
+    /// # Errors
+    /// As `commit`; on `Full` what waited is lost.
+    pub fn close(mut self) -> Result<(), StoreError> {
+        self.commit()?;
+        self.segment.name_end(&self.shared)
+    }
+
+    pub(crate) fn check_running(&self) -> Result<(), StoreError> {
+        match &self.stopped {
+            Some(reason) => Err(StoreError::Stopped { reason: reason.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Remembers an error that stops the journal, counts one that does not.
+    pub(crate) fn note<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(error) = &result {
+            match error.is_retryable() {
+                true => JournalCounters::add(&self.shared.counters.full, 1),
+                false => self.stopped = Some(error.to_string()),
+            }
+        }
+        result
+    }
+
+    /// A body of this size may be taken now.
+    fn check_room(&self, body_bytes: usize) -> Result<(), StoreError> {
+        self.check_running()?;
+        let body_bytes_max = self.config.body_bytes_max.min(BODY_BYTES_MAX);
+        if body_bytes > body_bytes_max {
+            return Err(StoreError::BodyTooLarge { body_bytes, body_bytes_max });
+        }
+        let (pending_bytes, pending_bytes_max) = (self.pending_bytes(), self.config.pending_bytes_max);
+        // One record always fits, so that a limit below the largest body cannot block for ever.
+        match pending_bytes > 0 && pending_bytes + record_bytes(body_bytes) > pending_bytes_max {
+            true => Err(StoreError::Pending { pending_bytes, pending_bytes_max }),
+            false => Ok(()),
+        }
+    }
+
+    fn record(&mut self, kind: RecordKind, group: GroupId, (index, term): (u64, u64), body: &[u8], op: Op) {
+        let header = RecordHeader {
+            lifetime: LIFETIME_JOURNAL,
+            data_group: group.0,
+            partition: u32::from(group.0),
+            term,
+            index,
+            ..RecordHeader::own(kind, now_us())
+        };
+        self.pending.record(&header, body, op, self.shared.salt);
+    }
+}

@@ -1,0 +1,130 @@
+//! The journal as a map: what every way of reading has to show.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use crate::common::*;
+use lapwing_store::StoreError;
+use lapwing_store::journal::{GroupId, JournalReader, JournalWriter};
+
+/// One group.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Group {
+    /// By index: term and body.
+    pub entries: BTreeMap<u64, (u64, Vec<u8>)>,
+    pub last: u64,
+    pub term: u64,
+    pub purged: u64,
+    pub vote: Vec<u8>,
+}
+
+/// Every group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    pub groups: Vec<Group>,
+    /// Bodies tell their number, so that an old entry cannot pass for a new one.
+    pub number: u64,
+}
+
+impl Model {
+    pub fn new() -> Self {
+        Self { groups: vec![Group::default(); 16], number: 0 }
+    }
+
+    /// Appends to both.
+    pub fn append(&mut self, writer: &mut JournalWriter, group: usize, bytes: usize) -> Result<(), StoreError> {
+        let mut body = format!("{group}/{}:", self.number).into_bytes();
+        body.resize(body.len() + bytes, self.number as u8);
+        let model = &mut self.groups[group];
+        writer.append(entry(GroupId(group as u16), model.last + 1, model.term, &body))?;
+        model.last += 1;
+        model.entries.insert(model.last, (model.term, body));
+        self.number += 1;
+        Ok(())
+    }
+
+    /// Truncates both from `from`, which is clamped to what may be truncated; the next term begins.
+    pub fn truncate(&mut self, writer: &mut JournalWriter, group: usize, from: u64) -> Result<(), StoreError> {
+        let model = &mut self.groups[group];
+        let from = from.clamp(model.purged + 1, model.last + 1);
+        writer.truncate(GroupId(group as u16), from)?;
+        model.entries.split_off(&from);
+        model.last = from - 1;
+        model.term += 1;
+        Ok(())
+    }
+
+    /// Purges both.
+    pub fn purge(&mut self, writer: &mut JournalWriter, group: usize, through: u64) -> Result<(), StoreError> {
+        let model = &mut self.groups[group];
+        writer.purge(GroupId(group as u16), through, model.term)?;
+        model.purged = model.purged.max(through);
+        model.last = model.last.max(through);
+        Ok(())
+    }
+
+    pub fn vote(&mut self, writer: &mut JournalWriter, group: usize, vote: u64) -> Result<(), StoreError> {
+        writer.vote(GroupId(group as u16), &vote.to_le_bytes())?;
+        self.groups[group].vote = vote.to_le_bytes().to_vec();
+        Ok(())
+    }
+
+    /// Compares all that can be read.
+    pub fn check(&self, reader: &JournalReader) -> Result<(), String> {
+        for (place, group) in self.groups.iter().enumerate() {
+            check_group(GroupId(place as u16), group, reader).map_err(|what| format!("group {place}: {what}"))?;
+        }
+        self.check_replay(reader)
+    }
+
+    fn check_replay(&self, reader: &JournalReader) -> Result<(), String> {
+        let mut from = [0; 16];
+        self.groups.iter().zip(&mut from).for_each(|(group, from)| *from = group.purged + 1);
+        let mut next = from;
+        let mut wrong = None;
+        let replayed = reader.replay(&from, &mut |entry| {
+            let place = usize::from(entry.group.0);
+            let expected = self.groups[place].entries.get(&entry.index);
+            if entry.index != next[place] || expected.is_none_or(|expected| expected.1 != entry.body) {
+                wrong = Some((place, entry.index, next[place]));
+                return ControlFlow::Break(());
+            }
+            next[place] += 1;
+            ControlFlow::Continue(())
+        });
+        replayed.map_err(|error| error.to_string())?;
+        match wrong.is_none() && self.groups.iter().zip(next).all(|(group, next)| group.last + 1 == next) {
+            true => Ok(()),
+            false => Err(format!("replayed up to {next:?}, wrong {wrong:?}")),
+        }
+    }
+}
+
+fn check_group(id: GroupId, group: &Group, reader: &JournalReader) -> Result<(), String> {
+    let log = reader.group(id).map_err(|error| error.to_string())?;
+    let stands = (log.last_index, log.purged_index, log.vote);
+    if stands != (group.last, group.purged, group.vote.clone()) {
+        return Err(format!("{stands:?} is not {:?}", (group.last, group.purged)));
+    }
+    let found = read(reader, id, 0, u64::MAX).map_err(|error| error.to_string())?;
+    let expected: Vec<_> = group.entries.iter().map(|(index, entry)| (*index, entry.1.clone())).collect();
+    if found != expected {
+        let indexes: Vec<u64> = found.iter().map(|entry| entry.0).collect();
+        return Err(format!("read {indexes:?}, not {:?}", group.entries.keys().collect::<Vec<_>>()));
+    }
+    let wanted: Vec<u64> = (0..=group.last + 2).step_by(3).collect();
+    for index in &wanted {
+        let found = reader.get(id, *index).map_err(|error| error.to_string())?;
+        if found.map(|entry| (entry.term, entry.body)) != group.entries.get(index).cloned() {
+            return Err(format!("entry {index} is another one"));
+        }
+    }
+    let mut picked = vec![];
+    let each = &mut |entry: lapwing_store::journal::EntryView<'_>| {
+        picked.push(entry.index);
+        ControlFlow::Continue(())
+    };
+    reader.get_many(id, &wanted, each).map_err(|error| error.to_string())?;
+    let there: Vec<u64> = wanted.into_iter().filter(|index| group.entries.contains_key(index)).collect();
+    if picked == there { Ok(()) } else { Err(format!("picked {picked:?}, not {there:?}")) }
+}

@@ -1,0 +1,13 @@
+//! The journal against its promises: on a real file system, and on one that loses what was not synced.
+
+mod common;
+mod crash;
+mod damage;
+mod expected;
+mod faults;
+mod format;
+mod journal;
+mod model;
+#[path = "../store/sim/mod.rs"]
+mod sim;
+mod threads;

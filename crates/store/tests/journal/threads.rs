@@ -1,0 +1,50 @@
+//! One writer, many readers, on a real file system: readers see every entry once, in order.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crate::common::*;
+use lapwing_store::ReadLimits;
+use lapwing_store::journal::{GroupId, JournalReader};
+
+const ENTRIES: u64 = 8_000;
+
+/// Follows a group until it has seen the last entry.
+fn follow(reader: &JournalReader, group: GroupId, done: &AtomicBool) -> u64 {
+    let limits = ReadLimits { messages_max: 100, bytes_max: 10_000 };
+    let mut next = 1;
+    loop {
+        // Asked before reading: what is committed when the writer is done is seen by the read that follows.
+        let is_last = done.load(Ordering::Acquire);
+        let mut expected = next;
+        let to = reader.group(group).expect("a group").last_index;
+        let read = reader.read(group, next, to, limits, &mut |entry| {
+            assert_eq!((entry.index, entry.body), (expected, &body(group, expected)[..]));
+            expected += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!(read.expect("a read").next_index, expected);
+        next = expected;
+        if is_last && next > to {
+            return to;
+        }
+    }
+}
+
+#[test]
+fn followers_see_every_entry_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (mut writer, reader) = open(dir.path()).expect("open");
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let (reader, done) = (&reader, &done);
+        let followers: Vec<_> =
+            [A, B, A, B].into_iter().map(|group| scope.spawn(move || follow(reader, group, done))).collect();
+        fill(&mut writer, ENTRIES);
+        done.store(true, Ordering::Release);
+        for follower in followers {
+            assert_eq!(follower.join().expect("a follower"), ENTRIES);
+        }
+    });
+}
