@@ -8,4 +8,5 @@ mod operation;
 mod picture;
 mod random;
 mod rules;
+mod snapshot_format;
 mod snapshots;

@@ -1,0 +1,85 @@
+//! The bytes of a snapshot of version 1, as they may be found beside a log for ever.
+
+use lapwing_ledger::{
+    Changed, Entry, Fact, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence, ProgressBuf,
+    Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
+};
+
+use crate::picture::Picture;
+use crate::snapshots::{restore, snapshot};
+
+/// With a record of every kind.
+fn state() -> GroupState {
+    let mut state = GroupState::new();
+    let mut apply = |index, entry: &Entry<'_>| {
+        let mut bytes = vec![];
+        entry.encode(&mut bytes).unwrap();
+        state.apply(index, &bytes).unwrap();
+    };
+    let will = Some(Will { frame: b"will", delay_s: 300, message_expiry_s: Some(60) });
+    let (session, group) = (KeeperId(1), KeeperId(2));
+    apply(1, &Entry::Opened(Opened { client_id: "c", identity: b"who", expiry_s: 3600, opened_at_ms: 1000, will }));
+    apply(2, &Entry::GroupOpened(GroupOpened { name: "g", filter: "f/#" }));
+    let subscriptions = [Subscription { filter: "a/+", grant: 513 }];
+    apply(3, &Entry::Subscribed(Subscribed { session, subscriptions: List::from_slice(&subscriptions) }));
+    let ids = [7, 300];
+    let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
+    let many = Terms { qos: 2, retain: true, ids: SubscriptionIds::from_slice(&ids) };
+    let origin = Origin { group: 9, session: KeeperId(77), packet_id: 5, use_number: 2, settled: 2 };
+    for (index, terms, origin, retained) in
+        [(10, plain, None, None), (11, plain, Some(origin), None), (300, many, None, Some("t"))]
+    {
+        let (keepers, groups) = ([Keeper { id: session, terms }], [group]);
+        let published = Published {
+            frame: b"frame",
+            published_at_ms: 1,
+            expires_at_ms: 0,
+            publisher: 7,
+            origin,
+            keepers: List::from_slice(&keepers),
+            groups: List::from_slice(&groups),
+            retained,
+        };
+        apply(index, &Entry::Published(published));
+    }
+    let mut progress = ProgressBuf::new();
+    progress.push(session, Fact::Sent { packet_id: 4, entry: 300 });
+    progress.push(session, Fact::Received { packet_id: 8, use_number: 6 });
+    progress.push(group, Fact::Finished { entry: 11 });
+    progress.push(KeeperId(99), Fact::Got { packet_id: 1 });
+    apply(301, &Entry::Progress(progress.as_progress()));
+    let presence = Some(Presence { connected: false, at_ms: 2000 });
+    apply(302, &Entry::Changed(Changed { presence, ..Changed::of(session) }));
+    state
+}
+
+#[rustfmt::skip]
+const BYTES: &[u8] = &[
+    // Version and place in the series; head: applied, strays.
+    1, 0,
+    1, 0xAE, 2, 1,
+    // Session: gone, with a will that expires; id, client, identity, expiry, opened, gone, will, last use.
+    2, 0b111, 1, 1, b'c', 3, b'w', b'h', b'o', 0x90, 28, 0xE8, 7, 0xD0, 15, 1, 0xAC, 2, 60, 6,
+    3, 3, b'a', b'/', b'+', 0x81, 4,
+    // Three references: 10 with terms, 11 with the same, 300 with others.
+    4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2,
+    5, 4, 0xAC, 2, 0,
+    6, 8, 6,
+    // Consumer group; its references have no terms of their own.
+    7, 2, 1, b'g', 3, b'f', b'/', b'#',
+    4, 2, 21, 0, 0xC4, 4,
+    8, 1, b't', 0xAC, 2,
+    // Origin: publisher, settled, named in; one use: number, packet id, entry.
+    9, 9, 77, 2, 11, 1, 2, 5, 11,
+    10, 1,
+];
+
+/// Is version 1 written and read as it always was?
+#[test]
+fn version_1_has_these_very_bytes() {
+    let state = state();
+    assert_eq!(snapshot(&state), [BYTES]);
+    let restored = restore(&[BYTES.to_vec()]).unwrap();
+    assert_eq!(Picture::of(&restored), Picture::of(&state));
+    assert_eq!((restored.strays(), restored.live_entries()), (1, state.live_entries()));
+}
