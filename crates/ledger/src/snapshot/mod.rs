@@ -5,7 +5,7 @@
 //! record: kind u8, then
 //!  1 head         applied, strays                                    the first record
 //!  2 session      flags u8: bit 0 gone, bit 1 will, bit 2 will with expiry; id, client id as text, identity as bytes, expiry,
-//!                 opened at, [gone at], [entry, delay, [expiry] of the will], last use number
+//!                 opened at, [gone at, in entry], [entry, delay, [expiry] of the will], last use number
 //!  3 subscription filter as text, grant                              3 to 6 belong to the session or group before them
 //!  4 references   their number; per reference: steps from the entry before it (the first: from 0) times two, plus one if
 //!                 its terms differ from those before; [terms]

@@ -97,6 +97,7 @@ impl Restorer {
         let session = session_record::take(input)?;
         let id = session.id;
         self.check_new(id, here)?;
+        session.away.map_or(Ok(()), |away| self.check_entry(away.entry, here))?;
         if let Some(will) = session.will {
             self.check_entry(will.entry, here)?;
             self.state.live.add(will.entry, 1);

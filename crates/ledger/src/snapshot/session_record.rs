@@ -1,6 +1,7 @@
 //! What a session has once; what it has many of follows in records of their own.
 
 use crate::bounds::IDENTITY_BYTES_MAX;
+use crate::state::Away;
 use crate::wire::{Input, Pack, put_bytes, put_number, put_text};
 use crate::{Fault, KeeperId, KeptSession, Opened, WillRef};
 
@@ -13,7 +14,7 @@ pub(super) fn put(session: &KeptSession, out: &mut Vec<u8>) -> Result<(), Fault>
     let bit = |condition, bit| if condition { bit } else { 0 };
     let will_expiry_s = session.will.and_then(|will| will.message_expiry_s);
     out.push(
-        bit(session.disconnected_at_ms.is_some(), GONE_BIT)
+        bit(session.away.is_some(), GONE_BIT)
             | bit(session.will.is_some(), WILL_BIT)
             | bit(will_expiry_s.is_some(), WILL_EXPIRY_BIT),
     );
@@ -22,8 +23,9 @@ pub(super) fn put(session: &KeptSession, out: &mut Vec<u8>) -> Result<(), Fault>
     put_bytes(&session.identity, IDENTITY_BYTES_MAX, "an identity", out)?;
     put_number(u64::from(session.expiry_s), out);
     put_number(session.opened_at_ms, out);
-    if let Some(at_ms) = session.disconnected_at_ms {
-        put_number(at_ms, out);
+    if let Some(away) = session.away {
+        put_number(away.at_ms, out);
+        put_number(away.entry, out);
     }
     if let Some(will) = session.will {
         put_number(will.entry, out);
@@ -46,7 +48,8 @@ pub(super) fn take(input: &mut Input<'_>) -> Result<KeptSession, Fault> {
     let opened_at_ms = input.number("a session's opening is cut off")?;
     let mut session = KeptSession::new(id, &Opened { client_id, identity, expiry_s, opened_at_ms, will: None });
     if has(GONE_BIT) {
-        session.disconnected_at_ms = Some(input.number("the time of a connection is cut off")?);
+        let what = "the time of a connection is cut off";
+        session.away = Some(Away { at_ms: input.number(what)?, entry: input.number(what)? });
     }
     if has(WILL_BIT) {
         session.will = Some(take_will(has(WILL_EXPIRY_BIT), input)?);

@@ -125,7 +125,7 @@ impl GroupState {
             session.identity = identity.into();
         }
         if let Some(presence) = changed.presence {
-            session.set_presence(presence);
+            session.set_presence(index, presence);
         }
         if let Some(will) = changed.will {
             let before = std::mem::replace(&mut session.will, will.map(|will| WillRef::new(index, &will)));

@@ -23,6 +23,15 @@ impl WillRef {
     }
 }
 
+/// That a client has gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Away {
+    /// On the wall clock.
+    pub(crate) at_ms: u64,
+    /// The entry that said so.
+    pub(crate) entry: u64,
+}
+
 /// What is known of it.
 #[derive(Debug)]
 pub struct KeptSession {
@@ -31,7 +40,7 @@ pub struct KeptSession {
     pub(crate) identity: Box<[u8]>,
     pub(crate) expiry_s: u32,
     pub(crate) opened_at_ms: u64,
-    pub(crate) disconnected_at_ms: Option<u64>,
+    pub(crate) away: Option<Away>,
     pub(crate) will: Option<WillRef>,
     pub(crate) subscriptions: BTreeMap<Box<str>, u64>,
     pub(crate) queue: Queue,
@@ -48,7 +57,7 @@ impl KeptSession {
             identity: opened.identity.into(),
             expiry_s: opened.expiry_s,
             opened_at_ms: opened.opened_at_ms,
-            disconnected_at_ms: None,
+            away: None,
             will: opened.will.map(|will| WillRef::new(id.0, &will)),
             subscriptions: BTreeMap::new(),
             queue: Queue::default(),
@@ -83,8 +92,13 @@ impl KeptSession {
     }
 
     /// On the wall clock; `None`: its client was connected.
-    pub const fn disconnected_at_ms(&self) -> Option<u64> {
-        self.disconnected_at_ms
+    pub fn disconnected_at_ms(&self) -> Option<u64> {
+        self.away.map(|away| away.at_ms)
+    }
+
+    /// The entry that said that its client had gone: messages of later ones have never been sent. `None`: it was connected.
+    pub fn away_since(&self) -> Option<u64> {
+        self.away.map(|away| away.entry)
     }
 
     /// Where its will is.
@@ -128,8 +142,11 @@ impl KeptSession {
         self.last_use.saturating_add(1)
     }
 
-    pub(crate) fn set_presence(&mut self, presence: Presence) {
-        self.disconnected_at_ms = if presence.connected { None } else { Some(presence.at_ms) };
+    /// The entry `entry` says whether the client is there.
+    pub(crate) fn set_presence(&mut self, entry: u64, presence: Presence) {
+        // Who is away and said to be away once more has not been there in between.
+        let entry = self.away_since().unwrap_or(entry);
+        self.away = (!presence.connected).then_some(Away { at_ms: presence.at_ms, entry });
     }
 
     pub(crate) fn exactly_once(&mut self) -> &mut ExactlyOnce {

@@ -16,4 +16,5 @@ pub use origins::Unsettled;
 
 pub(crate) use exactly_once::ExactlyOnce;
 pub(crate) use kept_group::NO_TERMS;
+pub(crate) use kept_session::Away;
 pub(crate) use origins::{Origins, Publisher, Uses};

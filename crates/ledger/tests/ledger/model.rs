@@ -67,6 +67,7 @@ impl Model {
         }
         if let Some((connected, at_ms)) = presence {
             session.disconnected_at_ms = (!connected).then_some(*at_ms);
+            session.away_since = (!connected).then_some(session.away_since.unwrap_or(index));
         }
     }
 

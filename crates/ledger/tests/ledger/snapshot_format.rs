@@ -59,7 +59,7 @@ const BYTES: &[u8] = &[
     1, 0,
     1, 0xAE, 2, 1,
     // Session: gone, with a will that expires; id, client, identity, expiry, opened, gone, will, last use.
-    2, 0b111, 1, 1, b'c', 3, b'w', b'h', b'o', 0x90, 28, 0xE8, 7, 0xD0, 15, 1, 0xAC, 2, 60, 6,
+    2, 0b111, 1, 1, b'c', 3, b'w', b'h', b'o', 0x90, 28, 0xE8, 7, 0xD0, 15, 0xAE, 2, 1, 0xAC, 2, 60, 6,
     3, 3, b'a', b'/', b'+', 0x81, 4,
     // Three references: 10 with terms, 11 with the same, 300 with others.
     4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2,
