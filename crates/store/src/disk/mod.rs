@@ -9,6 +9,8 @@ use std::io::{self, IoSlice};
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::error::StoreError;
+
 pub use os::OsDisk;
 
 /// How a file is opened.
@@ -62,6 +64,12 @@ pub(crate) fn replace(disk: &dyn Disk, file: &Path, contents: &[u8]) -> io::Resu
     handle.sync()?;
     disk.rename(&draft, file)?;
     disk.sync_dir(file.parent().unwrap_or(Path::new(".")))
+}
+
+/// Makes the names durable that are found in a folder when it is opened: a process that was killed may have given them
+/// without syncing the folder, and what is synced into a file is worth as much as its name.
+pub(crate) fn sync_names(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
+    disk.sync_dir(dir).map_err(|error| StoreError::sync("sync of the folder", dir, error))
 }
 
 /// Reads a whole file of at most `bytes_max` bytes.

@@ -15,6 +15,10 @@ pub struct JournalCounters {
     pub(crate) indexes_rebuilt: AtomicU64,
     pub(crate) corrupt_reads: AtomicU64,
     pub(crate) read_entries: AtomicU64,
+    pub(crate) deleted_segments: AtomicU64,
+    pub(crate) deleted_bytes: AtomicU64,
+    pub(crate) kept_entries: AtomicU64,
+    pub(crate) kept_bytes: AtomicU64,
     pub(crate) notices_dropped: AtomicU64,
 }
 
@@ -33,6 +37,10 @@ impl JournalCounters {
             ("indexes_rebuilt", "Indexes of the journal's segments rebuilt", of(&self.indexes_rebuilt)),
             ("corrupt_reads", "Reads of the journal that met damage", of(&self.corrupt_reads)),
             ("read_entries", "Entries of the journal handed to readers", of(&self.read_entries)),
+            ("deleted_segments", "Segments of the journal deleted by compaction", of(&self.deleted_segments)),
+            ("deleted_bytes", "Bytes of the journal deleted by compaction", of(&self.deleted_bytes)),
+            ("kept_entries", "Live entries of the journal copied by compaction", of(&self.kept_entries)),
+            ("kept_bytes", "Bytes of the journal written by compaction", of(&self.kept_bytes)),
             ("notices_dropped", "Notices of the journal dropped because nobody took them", of(&self.notices_dropped)),
         ]
     }

@@ -26,7 +26,6 @@ impl Replaced {
     const FIXED_BYTES: usize = 24;
 
     /// The body of its record. A sequence is never 0.
-    #[cfg(test)]
     pub(crate) fn encode(&self) -> Vec<u8> {
         let (sequence, end) = self.output.unwrap_or_default();
         let mut body = sequence.to_le_bytes().to_vec();

@@ -66,6 +66,18 @@ impl EntryMap {
             self.groups.iter().enumerate().flat_map(|(place, group)| group.values().map(move |held| (place, *held)));
         all.filter(|(_, held)| held.sequence == sequence).collect()
     }
+
+    /// All ranges of a group, ascending.
+    pub(crate) fn of_group(&self, place: usize) -> impl Iterator<Item = Held> + '_ {
+        self.groups[place].values().copied()
+    }
+
+    /// Forgets the ranges of these segments.
+    pub(crate) fn remove(&mut self, sequences: &[u64]) {
+        for group in &mut self.groups {
+            group.retain(|_, held| !sequences.contains(&held.sequence));
+        }
+    }
 }
 
 #[cfg(test)]
@@ -91,5 +103,7 @@ mod tests {
         assert!(map.insert(1, held(20, 30, 9)) && !map.insert(1, held(30, 31, 9)) && !map.insert(1, held(16, 20, 9)));
         assert_eq!(map.at_or_behind(1, 16), Some(held(20, 30, 9)), "the first one behind a hole");
         assert_eq!(map.of_segment(9), [(1, held(20, 30, 9))]);
+        map.remove(&[1, 9]);
+        assert_eq!(map.of_group(1).collect::<Vec<_>>(), [held(15, 15, 2)]);
     }
 }

@@ -18,6 +18,7 @@
 
 mod active;
 mod checkpoint;
+mod compact;
 mod config;
 mod counters;
 mod entry;
@@ -45,6 +46,7 @@ mod visitor;
 mod walk;
 mod writer;
 
+pub use compact::Compacted;
 pub use config::JournalConfig;
 pub use counters::JournalCounters;
 pub use entry::{Entry, EntryView, OwnedEntry};

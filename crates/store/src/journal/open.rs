@@ -14,11 +14,11 @@ use super::group::GroupId;
 use super::map::EntryMap;
 use super::opening::Opening;
 use super::reader::JournalReader;
-use super::restore::build_map;
+use super::restore::{Segments, build_map};
 use super::state::{Shared, State};
 use super::visitor::JournalVisitor;
 use super::writer::JournalWriter;
-use crate::disk::{self, Access, Disk};
+use crate::disk::{self, Access, Disk, sync_names};
 use crate::error::StoreError;
 use crate::identity::{new_salt, new_uuid};
 use crate::info::StreamUuid;
@@ -65,6 +65,7 @@ pub(crate) fn open(
     }
     disk.sync_dir(data).map_err(|error| StoreError::sync("sync of the folder", data, error))?;
     let files = tidy(&*disk, &dir)?;
+    sync_names(&*disk, &dir)?;
     let opened = match files.is_empty() {
         true => make(&*disk, &dir, config)?,
         false => Folder { disk: &*disk, dir: &dir, notices: vec![] }.recover(files)?,
@@ -135,9 +136,8 @@ impl Folder<'_> {
         self.notices.extend(recovered.torn);
         self.notices.extend(files.remove_others(self.disk, self.dir, &visitor.segments, sequence)?);
         let salt = start.salt;
-        let mut map = build_map(self.disk, self.dir, (uuid, salt), &visitor.segments, &mut self.notices)?;
-        map.add(&path, sequence, &visitor.index)?;
-        let map = map.finish(&path, &visitor.tails)?;
+        let segments = Segments { disk: self.disk, dir: self.dir, uuid, salt, listed: &visitor.segments };
+        let map = build_map(segments, (&path, sequence, &visitor.index), &visitor.tails, &mut self.notices)?;
         let active = Active {
             sequence,
             file: recovered.file,

@@ -15,35 +15,41 @@ use crate::info::StreamUuid;
 use crate::notice::Notice;
 use crate::record::LIFETIME_KEPT;
 
+/// Where the segments are.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segments<'s> {
+    pub disk: &'s dyn Disk,
+    pub dir: &'s Path,
+    pub uuid: StreamUuid,
+    pub salt: u32,
+    /// Those that count, the active one excepted.
+    pub listed: &'s BTreeMap<u64, Listed>,
+}
+
 /// A map that grows segment by segment.
 #[derive(Debug)]
-pub(crate) struct Growing {
+struct Growing {
     map: EntryMap,
 }
 
-/// Takes in all sealed segments: kept entries first, because nothing that comes later makes them void.
+/// The map of all entries: segments in the order in which they were written, because a later one may make entries of an
+/// earlier one void; segments of kept entries last, because nothing makes those void. `active`: the path, number and
+/// index of the segment being written.
 ///
 /// # Errors
-/// `Corrupt`, `Io`.
+/// `Corrupt` (also when an entry is missing that replay needs), `Io`.
 pub(crate) fn build_map(
-    disk: &dyn Disk,
-    dir: &Path,
-    (uuid, salt): (StreamUuid, u32),
-    segments: &BTreeMap<u64, Listed>,
+    segments: Segments<'_>,
+    active: (&Path, u64, &SegmentIndex),
+    tails: &[Tail],
     notices: &mut Vec<Notice>,
-) -> Result<Growing, StoreError> {
+) -> Result<EntryMap, StoreError> {
     let mut growing = Growing { map: EntryMap::new() };
-    let is_kept = |listed: &Listed| listed.lifetime == LIFETIME_KEPT;
-    let kept = segments.iter().filter(|segment| is_kept(segment.1));
-    for (sequence, listed) in kept.chain(segments.iter().filter(|segment| !is_kept(segment.1))) {
-        let sealed = SealedFile { disk, dir, uuid, salt, sequence: *sequence, listed: *listed };
-        let path = sealed.path();
-        check_file(&sealed, &path, notices)?;
-        let (index, said) = sealed.index(Detail::Stretches)?;
-        notices.extend(said);
-        growing.add(&path, *sequence, &index)?;
-    }
-    Ok(growing)
+    growing.add_sealed(segments, |lifetime| lifetime != LIFETIME_KEPT, notices)?;
+    let (path, sequence, index) = active;
+    growing.add(path, sequence, index)?;
+    growing.add_sealed(segments, |lifetime| lifetime == LIFETIME_KEPT, notices)?;
+    growing.finish(path, tails)
 }
 
 /// The file is there and whole at its ends; what a crash left reserved behind its end is given back.
@@ -63,11 +69,26 @@ fn check_file(sealed: &SealedFile<'_>, path: &Path, notices: &mut Vec<Notice>) -
 }
 
 impl Growing {
+    fn add_sealed(
+        &mut self,
+        segments: Segments<'_>,
+        is_wanted: impl Fn(u8) -> bool,
+        notices: &mut Vec<Notice>,
+    ) -> Result<(), StoreError> {
+        let Segments { disk, dir, uuid, salt, listed } = segments;
+        for (sequence, listed) in listed.iter().filter(|segment| is_wanted(segment.1.lifetime)) {
+            let sealed = SealedFile { disk, dir, uuid, salt, sequence: *sequence, listed: *listed };
+            let path = sealed.path();
+            check_file(&sealed, &path, notices)?;
+            let (index, said) = sealed.index(Detail::Stretches)?;
+            notices.extend(said);
+            self.add(&path, *sequence, &index)?;
+        }
+        Ok(())
+    }
+
     /// Takes in what one segment holds and what it makes void.
-    ///
-    /// # Errors
-    /// `Corrupt`.
-    pub(crate) fn add(&mut self, path: &Path, sequence: u64, index: &SegmentIndex) -> Result<(), StoreError> {
+    fn add(&mut self, path: &Path, sequence: u64, index: &SegmentIndex) -> Result<(), StoreError> {
         for (place, group) in index.groups.iter().enumerate() {
             if let Some(from) = group.cut_from {
                 self.map.truncate(place, from);
@@ -84,10 +105,7 @@ impl Growing {
     }
 
     /// The map, once every entry that replay needs is known to be there.
-    ///
-    /// # Errors
-    /// `Corrupt`.
-    pub(crate) fn finish(self, path: &Path, tails: &[Tail]) -> Result<EntryMap, StoreError> {
+    fn finish(self, path: &Path, tails: &[Tail]) -> Result<EntryMap, StoreError> {
         for (place, tail) in tails.iter().enumerate() {
             let mut next = tail.purged + 1;
             while next <= tail.last {

@@ -6,8 +6,9 @@ use std::time::Instant;
 
 use super::active::{self, Before};
 use super::config::JournalConfig;
+use super::group::OWN;
 use super::info::JournalCommitted;
-use super::manifest::Listed;
+use super::manifest::{Listed, Replaced};
 use super::pending::Pending;
 use super::state::{Shared, State};
 use crate::batch::{Batch, opening_bytes};
@@ -15,7 +16,7 @@ use crate::clock::now_us;
 use crate::disk::DiskFile;
 use crate::error::StoreError;
 use crate::notice::Notice;
-use crate::record::{CommitBody, LIFETIME_JOURNAL};
+use crate::record::{CommitBody, LIFETIME_JOURNAL, RecordHeader, RecordKind};
 
 /// What the writer keeps for itself. It alone changes the shared state, so a copy of a position taken under the lock
 /// stays true after the lock is let go.
@@ -65,6 +66,23 @@ impl SegmentWriter {
         Ok(committed)
     }
 
+    /// Records that segments gave way to another one, or to none: durable on return. It needs no room but what is kept
+    /// free for it in the segment, so that a full disk can heal.
+    pub(crate) fn record_replaced(&mut self, shared: &Shared, replaced: &Replaced) -> Result<(), StoreError> {
+        let mut batch = Batch::new(OWN + 1);
+        let own = RecordHeader { partition: OWN, ..RecordHeader::own(RecordKind::Replaced, now_us()) };
+        batch.push(&RecordHeader { lifetime: LIFETIME_JOURNAL, ..own }, &replaced.encode(), shared.salt);
+        let total = opening_bytes(1) + batch.bytes() as u64;
+        if shared.state().ends().0 + total > self.segment_bytes {
+            self.roll(shared, total)?;
+        }
+        let (end, _) = shared.state().ends();
+        let body = CommitBody { synced_before: end, runs: batch.runs() };
+        self.write_batch(shared, &batch, &body)?;
+        shared.state().active.end = end + total;
+        Ok(())
+    }
+
     /// Writes an empty commit that names the end of the last one: from then on damage in it is told from a torn tail.
     pub(crate) fn name_end(&mut self, shared: &Shared) -> Result<(), StoreError> {
         let (end, _) = shared.state().ends();
@@ -82,6 +100,18 @@ impl SegmentWriter {
             Err(error) if error.is_retryable() => Ok(()),
             Err(error) => Err(error),
         }
+    }
+
+    /// A number that no segment had.
+    pub(crate) fn take_sequence(&mut self) -> u64 {
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        sequence
+    }
+
+    /// The size of segments.
+    pub(crate) fn segment_bytes(&self) -> u64 {
+        self.segment_bytes
     }
 
     /// Writes one commit at the end of the active segment and syncs it; returns the microseconds that the sync took.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::compact::Compaction;
 use super::config::JournalConfig;
 use super::counters::JournalCounters;
 use super::entry::Entry;
@@ -21,11 +22,12 @@ use crate::record::{BODY_BYTES_MAX, LIFETIME_JOURNAL, RecordHeader, RecordKind, 
 #[derive(Debug)]
 pub struct JournalWriter {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) config: JournalConfig,
+    config: JournalConfig,
     /// How each group stands, counting what waits.
     groups: Vec<Tail>,
     pending: Pending,
     pub(crate) segment: SegmentWriter,
+    pub(crate) compaction: Compaction,
     /// The first fatal error; nothing is done after it.
     stopped: Option<String>,
     /// Held until both this and the writer of streams go.
@@ -41,7 +43,8 @@ impl JournalWriter {
     ) -> Self {
         let groups = shared.state().groups.clone();
         let segment = SegmentWriter::new(&shared, &config, allocated_bytes);
-        Self { shared, config, groups, pending: Pending::new(), segment, stopped: None, _lock: lock }
+        let (pending, compaction) = (Pending::new(), Compaction::default());
+        Self { shared, config, groups, pending, segment, compaction, stopped: None, _lock: lock }
     }
 
     /// Takes an entry. Durable and visible after the next `commit`.

@@ -41,6 +41,7 @@ pub(crate) fn open(
 ) -> Result<Opened, StoreError> {
     disk.create_dir(&dir).map_err(|error| StoreError::io("make the folder", &dir, error))?;
     let sequences = tidy(disk, &dir)?;
+    disk::sync_names(disk, &dir)?;
     let meta = meta(disk, &dir, config, sequences.is_empty())?;
     let mut folder = Folder { disk, dir: &dir, meta: &meta, notices: vec![] };
     let (sealed, active, allocated_bytes) = match sequences.is_empty() {

@@ -20,6 +20,13 @@ impl Life {
         Self { model: Model::new(), committed: Model::new(), attempted: None }
     }
 
+    /// What is dead is so whatever becomes of the last commit.
+    fn die(&mut self, group: usize, through: u64, rest: (u64, u64)) {
+        self.committed.die(group, through, rest);
+        let dead = self.committed.groups[group].dead.clone();
+        self.model.groups[group].dead.extend(&dead);
+    }
+
     /// Compares what is there after a crash, and goes on from it.
     fn check_recovered(&mut self, reader: &JournalReader, context: &str) {
         let number = self.model.number;
@@ -48,11 +55,16 @@ fn work(
             let last = life.model.groups[group].last;
             match choice {
                 0 => life.model.truncate(writer, group, last.saturating_sub(number % 20))?,
-                1 => life.model.purge(writer, group, (last + 3).saturating_sub(number % 50))?,
-                2 => life.model.vote(writer, group, number)?,
+                1..4 => life.model.purge(writer, group, (last + 3).saturating_sub(number % 50))?,
+                4 => life.model.vote(writer, group, number)?,
                 _ => life.model.append(writer, group, (number % 4000) as usize)?,
             }
         }
+        let group = [0, 3, 15][(next_random(random) % 3) as usize];
+        let (divisor, remainder) = (1 + next_random(random) % 12, next_random(random));
+        let through = life.committed.groups[group].purged.saturating_sub(remainder % 20);
+        life.die(group, through, (divisor, remainder));
+        life.committed.compact(writer, next_random(random) % 300_000)?;
         life.attempted = Some(life.model.clone());
         writer.commit()?;
         life.committed = life.model.clone();

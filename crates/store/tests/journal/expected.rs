@@ -1,11 +1,11 @@
 //! The journal as a map: what every way of reading has to show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use crate::common::*;
 use lapwing_store::StoreError;
-use lapwing_store::journal::{GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{Compacted, GroupId, JournalReader, JournalWriter};
 
 /// One group.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,6 +16,19 @@ pub struct Group {
     pub term: u64,
     pub purged: u64,
     pub vote: Vec<u8>,
+    /// Nobody needs these any more; at or below `purged`. They may be gone or still there.
+    pub dead: BTreeSet<u64>,
+}
+
+impl Group {
+    /// What a read may find at `index`.
+    fn allows(&self, index: u64, body: Option<&[u8]>) -> bool {
+        match (self.entries.get(&index), body) {
+            (Some(_), None) => self.dead.contains(&index),
+            (Some(expected), Some(found)) => expected.1 == found,
+            (None, found) => found.is_none(),
+        }
+    }
 }
 
 /// Every group.
@@ -69,6 +82,30 @@ impl Model {
         Ok(())
     }
 
+    /// Every entry of a group through `through` that is purged, and of which `number` has a certain remainder, dies.
+    pub fn die(&mut self, group: usize, through: u64, (divisor, remainder): (u64, u64)) {
+        let model = &mut self.groups[group];
+        let through = through.min(model.purged);
+        let dying = model.entries.range(..=through).map(|entry| *entry.0);
+        model.dead.extend(dying.filter(|index| divisor == 1 || index % divisor != remainder % divisor));
+    }
+
+    /// Compacts within a budget, asking this model.
+    pub fn compact(&self, writer: &mut JournalWriter, budget_bytes: u64) -> Result<Compacted, StoreError> {
+        let mut asked = 0;
+        let done = writer.compact(
+            &mut |group, index| {
+                asked += 1;
+                let group = &self.groups[usize::from(group.0)];
+                assert!(index <= group.purged, "entry {index} is needed for replay");
+                !group.dead.contains(&index)
+            },
+            budget_bytes,
+        );
+        assert!(asked <= budget_bytes / 64 + 1, "{asked} for {budget_bytes}");
+        done
+    }
+
     /// Compares all that can be read.
     pub fn check(&self, reader: &JournalReader) -> Result<(), String> {
         for (place, group) in self.groups.iter().enumerate() {
@@ -107,15 +144,20 @@ fn check_group(id: GroupId, group: &Group, reader: &JournalReader) -> Result<(),
         return Err(format!("{stands:?} is not {:?}", (group.last, group.purged)));
     }
     let found = read(reader, id, 0, u64::MAX).map_err(|error| error.to_string())?;
-    let expected: Vec<_> = group.entries.iter().map(|(index, entry)| (*index, entry.1.clone())).collect();
-    if found != expected {
-        let indexes: Vec<u64> = found.iter().map(|entry| entry.0).collect();
-        return Err(format!("read {indexes:?}, not {:?}", group.entries.keys().collect::<Vec<_>>()));
+    let indexes: BTreeSet<u64> = found.iter().map(|entry| entry.0).collect();
+    let is_missing = |index: &&u64| !indexes.contains(index) && !group.dead.contains(index);
+    let missing: Vec<_> = group.entries.keys().filter(is_missing).collect();
+    let wrong = found.iter().filter(|(index, body)| !group.allows(*index, Some(body)));
+    let wrong: Vec<_> = wrong.map(|(index, _)| index).collect();
+    if !wrong.is_empty() || !found.is_sorted() || !missing.is_empty() {
+        return Err(format!("read {indexes:?}; missing {missing:?}, wrong {wrong:?}"));
     }
     let wanted: Vec<u64> = (0..=group.last + 2).step_by(3).collect();
     for index in &wanted {
         let found = reader.get(id, *index).map_err(|error| error.to_string())?;
-        if found.map(|entry| (entry.term, entry.body)) != group.entries.get(index).cloned() {
+        if found.is_some() != indexes.contains(index)
+            || !group.allows(*index, found.as_ref().map(|entry| &entry.body[..]))
+        {
             return Err(format!("entry {index} is another one"));
         }
     }
@@ -125,6 +167,6 @@ fn check_group(id: GroupId, group: &Group, reader: &JournalReader) -> Result<(),
         ControlFlow::Continue(())
     };
     reader.get_many(id, &wanted, each).map_err(|error| error.to_string())?;
-    let there: Vec<u64> = wanted.into_iter().filter(|index| group.entries.contains_key(index)).collect();
+    let there: Vec<u64> = wanted.into_iter().filter(|index| indexes.contains(index)).collect();
     if picked == there { Ok(()) } else { Err(format!("picked {picked:?}, not {there:?}")) }
 }

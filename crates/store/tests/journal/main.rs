@@ -1,6 +1,7 @@
 //! The journal against its promises: on a real file system, and on one that loses what was not synced.
 
 mod common;
+mod compact;
 mod crash;
 mod damage;
 mod expected;

@@ -12,6 +12,8 @@ enum Action {
     Truncate { group: usize, from: u64 },
     Purge { group: usize, through: u64 },
     Vote { group: usize, vote: u64 },
+    Die { group: usize, through: u64, divisor: u64 },
+    Compact { budget_bytes: u64 },
     Commit,
     Close,
     Kill,
@@ -26,7 +28,9 @@ fn actions() -> impl Strategy<Value = Action> {
     prop_oneof![
         12 => (group(), 0usize..6000, 1usize..8).prop_map(|(group, bytes, count)| Action::Append { group, bytes, count }),
         2 => (group(), 0u64..60).prop_map(|(group, from)| Action::Truncate { group, from }),
-        1 => (group(), 0u64..40).prop_map(|(group, through)| Action::Purge { group, through }),
+        2 => (group(), 0u64..60).prop_map(|(group, through)| Action::Purge { group, through }),
+        2 => (group(), 0u64..60, 1u64..9).prop_map(|(group, through, divisor)| Action::Die { group, through, divisor }),
+        4 => (1u64..200_000).prop_map(|budget_bytes| Action::Compact { budget_bytes }),
         1 => (group(), any::<u64>()).prop_map(|(group, vote)| Action::Vote { group, vote }),
         6 => Just(Action::Commit),
         1 => Just(Action::Close),
@@ -59,6 +63,14 @@ impl Run {
             Action::Truncate { group, from } => model.truncate(writer, group, from).expect("truncate"),
             Action::Purge { group, through } => model.purge(writer, group, through).expect("purge"),
             Action::Vote { group, vote } => model.vote(writer, group, vote).expect("vote"),
+            Action::Die { group, through, divisor } => {
+                // What is dead is so whatever becomes of the last commit.
+                self.committed.die(group, through, (divisor, through));
+                model.groups.iter_mut().zip(&self.committed.groups).for_each(|(g, c)| g.dead.extend(&c.dead));
+            }
+            Action::Compact { budget_bytes } => {
+                self.committed.compact(writer, budget_bytes).expect("compact");
+            }
             Action::Commit => {
                 writer.commit().expect("commit");
                 self.committed = self.model.clone();
