@@ -1,6 +1,7 @@
 //! What one message costs a session. `cargo bench -p lapwing-session`.
 
 use std::hint::black_box;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{
@@ -66,6 +67,35 @@ fn deliver(version: Version, qos: QoS) {
     );
 }
 
+/// The same for a session that is kept: what it tells is taken.
+fn deliver_kept(qos: QoS) {
+    let (mut out, mut counters) = (Vec::with_capacity(1 << 16), Counters::default());
+    let mut session = open(Version::V5, &mut out, &mut counters);
+    session.keep(NonZeroU64::MIN);
+    let grants = [Grant { options: SubscriptionOptions::new(qos), subscription_id: None }];
+    let (mut next, mut entry, mut facts) = (PacketId::MIN, NonZeroU64::MIN, Vec::with_capacity(16));
+    let ns = best_ns(ROUNDS, |_| {
+        out.clear();
+        facts.clear();
+        let mut io = Io::new(&mut out, &mut counters);
+        let routed = Routed::new(black_box(message(qos)), SessionKey(2), 0);
+        assert_eq!(session.deliver(&routed, grants.iter(), Some(entry), 0, &mut io), Delivered::Sent);
+        black_box(session.kept_terms(entry));
+        let acks = [
+            Packet::PubAck(Ack::success(next)),
+            Packet::PubRec(Ack::success(next)),
+            Packet::PubComp(Ack::success(next)),
+        ];
+        let needed = if qos == QoS::AtLeastOnce { &acks[..1] } else { &acks[1..] };
+        for ack in needed {
+            assert!(matches!(session.handle(ack, 0, &mut io), Ok(Step::Done)));
+            session.take_facts(&mut facts);
+        }
+        (next, entry) = (next.next(), entry.saturating_add(1));
+    });
+    println!("deliver QoS {} to a kept session with its acknowledgements {ns:>8.1} ns", qos as u8);
+}
+
 fn receive(version: Version, qos: QoS) {
     let (mut out, mut counters) = (Vec::with_capacity(1 << 16), Counters::default());
     let mut session = open(version, &mut out, &mut counters);
@@ -91,4 +121,6 @@ fn main() {
             receive(version, qos);
         }
     }
+    deliver_kept(QoS::AtLeastOnce);
+    deliver_kept(QoS::ExactlyOnce);
 }

@@ -2,6 +2,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{
@@ -145,6 +146,38 @@ fn what_a_busy_client_needed_is_given_back() {
     assert_eq!((session.inflight_messages(), session.queued_messages()), (0, 0));
     let kept = BYTES.get() - before;
     assert!(busy > 50_000 && kept < 2_000, "{busy} bytes while busy, {kept} afterwards");
+}
+
+/// A kept session that tells what it does, and is listened to, costs little more than another, and nothing per message.
+#[test]
+fn telling_facts_costs_no_allocation() {
+    let (settings, mut counters) = (Arc::new(Settings::default()), Counters::default());
+    let mut out = Vec::with_capacity(1 << 16);
+    let mut io = Io::new(&mut out, &mut counters);
+    let mut session = open(&settings, &mut io);
+    let before = BYTES.get();
+    session.keep(NonZeroU64::MIN);
+    let mut facts = Vec::with_capacity(16);
+    let grants = [Grant { options: SubscriptionOptions::new(QoS::AtLeastOnce), subscription_id: None }];
+    let mut calls = Vec::new();
+    for n in 1..20 {
+        let routed = Routed::new(message(QoS::AtLeastOnce), SessionKey(2), 0);
+        let entry = NonZeroU64::new(n.into());
+        drop(routed.keep().clone());
+        let before = CALLS.get();
+        assert_eq!(session.deliver(&routed, grants.iter(), entry, 0, &mut io), Delivered::Sent);
+        assert!(session.kept_terms(entry.unwrap()).is_some());
+        let acked = Packet::PubAck(Ack::success(PacketId::new(n).unwrap()));
+        assert!(matches!(session.handle(&acked, 0, &mut io), Ok(Step::Done)));
+        session.take_facts(&mut facts);
+        calls.push(CALLS.get() - before);
+        assert_eq!(facts.drain(..).count(), 1);
+    }
+    assert_eq!(calls[1..], [0; 18], "after the first, which makes the places");
+    assert!(!session.disconnected(0).ended || session.is_volatile());
+    let bytes = BYTES.get() - before - facts.capacity() as isize * 16;
+    println!("a kept session: {bytes} bytes more");
+    assert!(bytes <= 1024, "{bytes} bytes");
 }
 
 /// Does a message that several keep count once, for as long as one of them keeps it?
