@@ -125,6 +125,13 @@ mod tests {
         assert_eq!((uses.release(id(9)), settled(&uses)), (false, 4), "released too soon: nobody was told of it");
         uses.take(id(7), 4);
         assert_eq!((uses.durable(id(7)), settled(&uses)), (Some(4), 4));
+        // Used again while an older one was not released: the former use of the id is over all the same.
+        (5..7).for_each(|number| {
+            uses.take(id(8), number);
+            uses.release(id(8));
+        });
+        uses.take(id(8), 7);
+        assert_eq!((uses.release(id(7)), settled(&uses)), (true, 7));
     }
 
     /// Is a release told for what was told as received, in this life or the one before, once?

@@ -12,10 +12,10 @@ use crate::rig::{ME, OTHER, entry, publish};
 
 #[derive(Debug, Default)]
 pub struct Book {
-    queue: BTreeMap<NonZeroU64, (u32, QoS)>,
+    pub queue: BTreeMap<NonZeroU64, (u32, QoS)>,
     /// By entry: packet id, and whether PUBREC has come.
-    flights: BTreeMap<NonZeroU64, (PacketId, bool)>,
-    received: BTreeSet<PacketId>,
+    pub flights: BTreeMap<NonZeroU64, (PacketId, bool)>,
+    pub received: BTreeSet<PacketId>,
     pub next_use: u64,
 }
 
@@ -24,6 +24,7 @@ impl Book {
         let mut book = Book { next_use: 1, ..Book::default() };
         for (at, record) in log.records.iter().enumerate() {
             match record {
+                Record::Opened => {}
                 Record::Published { n, qos, .. } => drop(book.queue.insert(entry(at as u64 + 1), (*n, *qos))),
                 Record::Fact(fact) => book.apply(fact),
             }

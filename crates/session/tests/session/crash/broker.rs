@@ -6,6 +6,7 @@ use lapwing_codec::{Packet, Publish, QoS, Version};
 use lapwing_session::{Accepted, Fact, Inbound, Settings, Step};
 
 use super::book::Book;
+use super::ledger;
 use super::log::{Log, Record};
 use crate::rig::{Rig, connect_persistent, entry, grant, publish};
 
@@ -44,10 +45,11 @@ impl Broker {
     pub fn new(version: Version, broken: Option<Rule>) -> Self {
         let mut rig =
             Rig::connected(&connect_persistent(version), Settings { inflight_messages_max: 3, ..Settings::default() });
-        rig.session().keep(entry(1000));
+        rig.session().keep(entry(1));
+        let own = Log { records: vec![Record::Opened], durable: 1 };
         Broker {
             rig,
-            logs: Default::default(),
+            logs: [own, Log::default(), Log::default()],
             broken,
             promises: VecDeque::new(),
             ticket: 0,
@@ -174,12 +176,14 @@ impl Broker {
         self.hold = 0;
         self.rig.out.clear();
         let book = Book::of(&self.logs[0]);
-        self.rig.session = Some(book.restore(entry(1000), &self.rig.settings, self.rig.now_ms));
+        ledger::assert_book(&book, &self.logs[0]);
+        self.rig.session = Some(book.restore(entry(1), &self.rig.settings, self.rig.now_ms));
     }
 
     /// Messages that one log has, and that were not durably taken: the others get them, and they are. What any log knows to
     /// be settled is so for all: one may have forgotten a message that another still remembers.
     fn complete(&mut self) {
+        self.logs[1..].iter().for_each(ledger::assert_unsettled);
         let settled = self.logs[1].settled().max(self.logs[2].settled());
         let next_use = Book::of(&self.logs[0]).next_use.max(settled);
         let mut cut = BTreeMap::new();

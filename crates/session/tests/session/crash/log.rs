@@ -8,6 +8,8 @@ use lapwing_session::{Fact, Origin};
 /// One entry; its index is its place, from 1.
 #[derive(Clone, Copy, Debug)]
 pub enum Record {
+    /// The session begins: the first entry of its own log.
+    Opened,
     /// Message number `n`; in the session's own log because the session keeps it.
     Published { n: u32, qos: QoS, origin: Option<Origin> },
     /// What the session has told.
@@ -53,7 +55,7 @@ impl Log {
     pub fn settled(&self) -> u64 {
         let origins = self.records.iter().filter_map(|record| match record {
             Record::Published { origin, .. } => *origin,
-            Record::Fact(_) => None,
+            Record::Opened | Record::Fact(_) => None,
         });
         origins.map(|origin| origin.settled).max().unwrap_or_default()
     }

@@ -12,6 +12,7 @@
 mod book;
 mod broker;
 mod device;
+mod ledger;
 mod log;
 mod world;
 
