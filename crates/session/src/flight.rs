@@ -94,7 +94,6 @@ impl Window {
             return Window::new();
         };
         flights.sort_by_key(|flight| distance(first, flight.packet_id));
-        flights.dedup_by_key(|flight| flight.packet_id);
         let next_id = flights.last().map_or(PacketId::MIN, |last| last.packet_id.next());
         let bytes = flights.iter().map(Flight::footprint).sum();
         Window { unsent: flights.len(), next_id, bytes, flights: flights.into(), has_unwritten: false }

@@ -216,6 +216,7 @@ fn messages_from_the_client_are_numbered() {
     rig.accept(inbound.receipt, Accepted::Later(5));
     rig.committed(5);
     assert_eq!(rig.facts(), [received(5, 4)]);
+    assert_eq!(origin(&mut rig, 10, Accepted::Now), named(10, 5, 3), "and nobody waits for its release");
 }
 
 /// Has a session that is not kept no names for messages?
