@@ -65,20 +65,15 @@ impl Session {
             self.acks.repeat(packet_id, link.version, io.out);
             return Ok(Step::Done);
         }
+        let (mut use_number, mut settled) = (0, 0);
         if qos.is_acknowledged() {
             self.check_receive_maximum()?;
+            if let (QoS::ExactlyOnce, Some(packet_id), Some(kept)) = (qos, publish.packet_id, &self.told.kept) {
+                Origin { use_number, settled, .. } = kept.uses.origin(packet_id);
+            }
         }
-        let mut inbound = Inbound {
-            publish,
-            alias,
-            settled: 0,
-            receipt: Receipt { link: link.id, packet_id: publish.packet_id, qos, use_number: 0 },
-        };
-        if let (QoS::ExactlyOnce, Some(packet_id), Some(kept)) = (qos, publish.packet_id, &self.told.kept) {
-            let origin = kept.uses.origin(packet_id);
-            (inbound.receipt.use_number, inbound.settled) = (origin.use_number, origin.settled);
-        }
-        Ok(Step::Publish(inbound))
+        let receipt = Receipt { link: link.id, packet_id: publish.packet_id, qos, use_number };
+        Ok(Step::Publish(Inbound { publish, alias, settled, receipt }))
     }
 
     fn check_publish(&self, publish: &Publish<'_>) -> Result<(), Close> {
@@ -139,6 +134,7 @@ impl Session {
     /// Says what became of a message; acknowledges it, in the order of the messages.
     ///
     /// A receipt of a former connection is ignored: that client sends its message again.
+    #[inline]
     pub fn accept(&mut self, receipt: Receipt, accepted: Accepted, io: &mut Io<'_>) {
         let Some(link) = self.link.as_ref().filter(|link| link.id == receipt.link) else { return };
         let Some(packet_id) = receipt.packet_id else { return };
@@ -146,8 +142,8 @@ impl Session {
         if receipt.qos == QoS::ExactlyOnce && !is_refused {
             self.receipts.insert(packet_id);
         }
-        if let (Accepted::Later(_), Some(kept), true) = (accepted, &mut self.told.kept, receipt.use_number > 0) {
-            kept.uses.take(packet_id, receipt.use_number);
+        if receipt.use_number > 0 && matches!(accepted, Accepted::Later(_)) {
+            self.told.taken(packet_id, receipt.use_number);
         }
         self.acks.push(packet_id, receipt.qos, accepted, link.version, io.out);
     }

@@ -54,6 +54,13 @@ impl Told {
         }
     }
 
+    /// The client's QoS 2 message is on its way to the disk.
+    pub(crate) fn taken(&mut self, packet_id: PacketId, use_number: u64) {
+        if let Some(kept) = &mut self.kept {
+            kept.uses.take(packet_id, use_number);
+        }
+    }
+
     /// The client's QoS 2 message is durable, wherever it belongs: what is told now is not durable before.
     pub(crate) fn received(&mut self, packet_id: PacketId) {
         if let Some(kept) = &mut self.kept
