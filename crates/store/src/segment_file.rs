@@ -41,7 +41,8 @@ pub(crate) struct NewSegment {
     pub start_bytes: u64,
 }
 
-/// Makes a segment and reserves its space; `opening`: records that belong to its opening. It bears a draft's name until
+/// Makes a segment and reserves its space; `opening`: records that belong to its opening; `spare`: a file with reserved
+/// space, and zeros, to make it of. It bears a draft's name until
 /// its opening is synced, so a segment whose opening is unreadable was damaged, not torn.
 ///
 /// # Errors
@@ -52,10 +53,11 @@ pub(crate) fn create(
     start: SegmentStart,
     opening: &[u8],
     wanted_bytes: u64,
+    spare: Option<&Path>,
 ) -> Result<NewSegment, StoreError> {
     let path = log_path(dir, start.sequence);
     let draft = path.with_extension("tmp");
-    let made = draft_segment(disk, &draft, start, opening, wanted_bytes).and_then(|made| {
+    let made = draft_segment(disk, &draft, start, opening, wanted_bytes, spare).and_then(|made| {
         made.file.sync().map_err(|error| StoreError::sync("sync of a new segment", &draft, error))?;
         name(disk, dir, &draft, &path)?;
         Ok(NewSegment { path, ..made })
@@ -95,10 +97,14 @@ pub(crate) fn draft_segment(
     start: SegmentStart,
     opening: &[u8],
     wanted_bytes: u64,
+    spare: Option<&Path>,
 ) -> Result<NewSegment, StoreError> {
     let write = |error: io::Error| StoreError::write("make a new segment", draft, error);
     let make = |error: io::Error| StoreError::make("make a new segment", draft, error);
-    let file = disk.open(draft, Access::Create).map_err(make)?;
+    let file = match spare {
+        Some(spare) => disk.rename(spare, draft).and_then(|()| disk.open(draft, Access::Write)).map_err(make)?,
+        None => disk.open(draft, Access::Create).map_err(make)?,
+    };
     let mut first = vec![];
     start.encode(&mut first);
     let start_bytes = (first.len() + opening.len()) as u64;

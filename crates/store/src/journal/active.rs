@@ -66,7 +66,7 @@ impl Before<'_> {
     }
 }
 
-/// Makes the segment with room for `wanted_bytes`; also how many bytes were reserved.
+/// Makes the segment with room for `wanted_bytes`, of a `spare` file if there is one; also how many bytes were reserved.
 ///
 /// # Errors
 /// `Full`, `Exhausted`: nothing is left behind. `WriteFailed`, `SyncFailed`: fatal.
@@ -75,12 +75,13 @@ pub(crate) fn create(
     dir: &Path,
     before: Before<'_>,
     wanted_bytes: u64,
+    spare: Option<&Path>,
 ) -> Result<(Active, u64), StoreError> {
     let created_at_us = now_us();
     let start = before.start(created_at_us);
     let checkpoint = Checkpoint { groups: before.groups.to_vec(), segments: before.segments };
     let opening = checkpoint.encode(created_at_us, start.salt);
-    let new = segment_file::create(disk, dir, start, &opening, wanted_bytes + opening.len() as u64)?;
+    let new = segment_file::create(disk, dir, start, &opening, wanted_bytes + opening.len() as u64, spare)?;
     let active = Active {
         sequence: new.start.sequence,
         file: new.file,

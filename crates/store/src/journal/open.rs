@@ -15,6 +15,7 @@ use super::map::EntryMap;
 use super::opening::Opening;
 use super::reader::JournalReader;
 use super::restore::{Segments, build_map};
+use super::snapshot;
 use super::state::{Shared, State};
 use super::visitor::JournalVisitor;
 use super::writer::JournalWriter;
@@ -65,6 +66,7 @@ pub(crate) fn open(
     }
     disk.sync_dir(data).map_err(|error| StoreError::sync("sync of the folder", data, error))?;
     let files = tidy(&*disk, &dir)?;
+    snapshot::tidy(&*disk, &dir)?;
     sync_names(&*disk, &dir)?;
     let opened = match files.is_empty() {
         true => make(&*disk, &dir, config)?,
@@ -109,7 +111,7 @@ fn make(disk: &dyn Disk, dir: &Path, config: &JournalConfig) -> Result<Opened, S
     disk::replace(disk, &file, &meta.encode()).map_err(|error| StoreError::write("write", &file, error))?;
     let Checkpoint { groups, segments } = Checkpoint::empty();
     let before = Before { uuid, salt, sequence: 1, previous_end: 0, previous_last_at_us: 0, groups: &groups, segments };
-    let (active, allocated_bytes) = active::create(disk, dir, before, config.segment_bytes)?;
+    let (active, allocated_bytes) = active::create(disk, dir, before, config.segment_bytes, None)?;
     let state = State { groups, map: EntryMap::new(), active, sealed: BTreeMap::new() };
     Ok(Opened { uuid, salt, state, allocated_bytes, notices: vec![] })
 }

@@ -10,6 +10,7 @@ use super::group::OWN;
 use super::info::JournalCommitted;
 use super::manifest::{Listed, Replaced};
 use super::pending::Pending;
+use super::spare;
 use super::state::{Shared, State};
 use crate::batch::{Batch, opening_bytes};
 use crate::clock::now_us;
@@ -31,6 +32,10 @@ pub(crate) struct SegmentWriter {
     end_named: bool,
     /// The number that the next segment gets.
     next_sequence: u64,
+    /// A file waits to be the next segment.
+    has_spare: bool,
+    /// One could not be made although it is time for it.
+    is_low: bool,
     /// Kept, so that a commit allocates nothing that grows with it.
     opening: Vec<u8>,
 }
@@ -45,6 +50,8 @@ impl SegmentWriter {
             allocated_bytes,
             end_named: state.active.end == state.active.start_bytes,
             next_sequence: state.active.sequence.max(sealed) + 1,
+            has_spare: spare::find(&*shared.disk, &shared.dir, config.segment_bytes),
+            is_low: false,
             opening: vec![],
         }
     }
@@ -138,10 +145,36 @@ impl SegmentWriter {
         Ok(u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 
+    /// Makes a spare segment once the active one is half full. A full disk is no error: the state is `is_low` until it works.
+    ///
+    /// # Errors
+    /// `WriteFailed`.
+    pub(crate) fn prepare(&mut self, shared: &Shared) -> Result<(), StoreError> {
+        if self.has_spare || self.allocated_bytes == 0 || shared.state().active.end * 2 < self.segment_bytes {
+            self.is_low = false;
+            return Ok(());
+        }
+        match spare::make(&*shared.disk, &shared.dir, self.segment_bytes) {
+            Ok(made) => (self.has_spare, self.is_low) = (made, false),
+            Err(error) if error.is_retryable() => self.is_low = true,
+            Err(error) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// The disk had no room for a spare segment; what is left of the active one is all there is.
+    pub(crate) fn is_low(&self) -> bool {
+        self.is_low
+    }
+
     /// Seals the active segment and goes on in a new one with room for `bytes`.
     fn roll(&mut self, shared: &Shared, bytes: u64) -> Result<(), StoreError> {
-        let (active, allocated_bytes) = self.following(shared, bytes)?;
+        let (active, allocated_bytes) = self.following(shared, bytes).inspect_err(|_| {
+            // The spare may have gone with the attempt.
+            self.has_spare = self.has_spare && spare::find(&*shared.disk, &shared.dir, self.segment_bytes);
+        })?;
         self.next_sequence += 1;
+        self.has_spare = false;
         self.allocated_bytes = allocated_bytes;
         self.end_named = true;
         let (sequence, listed, old) = {
@@ -176,7 +209,9 @@ impl SegmentWriter {
         let before = Before { uuid, salt, sequence, previous_end, previous_last_at_us, groups: &groups, segments };
         // What is kept free for the journal's own records stays free.
         let wanted_bytes = bytes + (self.segment_bytes - self.entries_end);
-        active::create(&*shared.disk, &shared.dir, before, self.segment_bytes.max(wanted_bytes))
+        let wanted_bytes = self.segment_bytes.max(wanted_bytes);
+        let spare = self.has_spare.then(|| spare::path(&shared.dir));
+        active::create(&*shared.disk, &shared.dir, before, wanted_bytes, spare.as_deref())
     }
 }
 

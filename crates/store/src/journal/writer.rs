@@ -136,6 +136,12 @@ impl JournalWriter {
         self.pending.batch.bytes()
     }
 
+    /// The disk has no room for another segment, and half of the active one is used: nothing more should be taken in but
+    /// what frees space in the end, as acknowledgements and purges do. Found out by `compact`, which also ends it.
+    pub fn is_low_on_space(&self) -> bool {
+        self.segment.is_low()
+    }
+
     /// Writes and syncs what waits, then lets readers see it. Does nothing when nothing waits.
     ///
     /// # Errors

@@ -130,7 +130,7 @@ impl StreamWriter {
         let stream = &shared.streams[self.place];
         let start = Self::following(stream);
         let wanted_bytes = self.segment_bytes.max(bytes + stream.state().active.start_bytes);
-        let new = segment_file::create(&*shared.disk, &stream.dir, start, &[], wanted_bytes)?;
+        let new = segment_file::create(&*shared.disk, &stream.dir, start, &[], wanted_bytes, None)?;
         self.allocated_bytes = new.start.allocated_bytes;
         self.end_named = true;
         let sealed = {

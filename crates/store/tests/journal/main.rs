@@ -11,4 +11,5 @@ mod journal;
 mod model;
 #[path = "../store/sim/mod.rs"]
 mod sim;
+mod snapshot;
 mod threads;

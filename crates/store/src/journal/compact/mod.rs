@@ -93,6 +93,8 @@ impl JournalWriter {
     /// Compacts, within a budget: about so many bytes are read or written, and an entry asked about counts as 64. Call it
     /// often, and with as much as the disk may be burdened with: for instance ten times a second with 1 MiB.
     ///
+    /// A spare segment is made ahead of time here; see `is_low_on_space`.
+    ///
     /// `is_live` is asked about entries at or below the purged index of their group: what it calls dead goes, sooner or
     /// later, and must stay dead. Entries above are never touched. When nothing was written since the last call, the end
     /// of the journal is named in it.
@@ -113,6 +115,8 @@ impl JournalWriter {
         self.compaction = compaction;
         self.count(&done);
         self.note(result)?;
+        let prepared = self.segment.prepare(&self.shared);
+        self.note(prepared)?;
         self.name_end_when_idle()?;
         Ok(done)
     }

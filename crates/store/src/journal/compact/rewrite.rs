@@ -74,10 +74,11 @@ impl Rewrite {
             previous_last_at_us: 0,
             partitions: vec![PartitionStart { first_offset: 1, previous_bytes: 0 }; GROUPS],
         };
-        let made = segment_file::draft_segment(&*shared.disk, &draft, start, &[], live_bytes).inspect_err(|_| {
-            // What cannot be removed now is removed when the journal is opened.
-            let _ = shared.disk.remove(&draft);
-        })?;
+        let made =
+            segment_file::draft_segment(&*shared.disk, &draft, start, &[], live_bytes, None).inspect_err(|_| {
+                // What cannot be removed now is removed when the journal is opened.
+                let _ = shared.disk.remove(&draft);
+            })?;
         let ranges = ranges(shared, &sources);
         Ok(Self {
             sources,
