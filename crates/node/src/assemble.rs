@@ -4,19 +4,21 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 
+use lapwing_store::journal::JournalConfig;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig, StreamIndex};
 use lapwing_transport::Listener;
 use mio::Poll;
 
 use crate::config::{self, Config};
+use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::listeners::Listeners;
-use crate::log::{LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
+use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
 use crate::passwords::{PasswordControl, PasswordThread, lay_passwords};
-use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Shard, ShardParts, Sys, WAKER, codec_limits};
+use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::streams::Streams;
@@ -30,6 +32,7 @@ pub(crate) struct Parts {
     pub(crate) shared: Arc<Shared>,
     pub(crate) shards: Vec<Shard>,
     pub(crate) log: Option<LogParts>,
+    pub(crate) kept: Option<Recovered>,
     pub(crate) hooks: Option<HookParts>,
     pub(crate) passwords: (PasswordThread, Arc<PasswordControl>),
     pub(crate) listeners: Vec<String>,
@@ -51,6 +54,8 @@ pub(crate) struct HookParts {
 
 /// Bytes that an envelope may have beyond its packet: the client id, and the encoding's own fields.
 const ENVELOPE_EXTRA_BYTES: usize = 128 << 10;
+/// Bytes that an entry may have beyond its packet: who keeps it, at least 4 bytes for each session.
+const KEEPERS_BYTES_MAX: usize = 128 << 20;
 /// Batches in the lane from a shard to the log; their bytes are bounded by `log_lane_bytes`.
 const LOG_LANE_BATCHES: usize = 1024;
 
@@ -65,15 +70,19 @@ pub(crate) fn open_log() -> OpenLog {
 pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Hooks>>) -> Result<Parts, NodeError> {
     let shards = config.shard_count() as usize;
     let authority = config::authority(&config.auth, &config.rules)?;
-    let opened = open_streams(&config, open)?;
+    let opened = open_data(&config, open)?;
     let (listeners, states) = Listeners::bind(&config)?;
     let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
     let shared = Arc::new(Shared::new(config.clone(), authority, states, bells.clone()));
-    let (writer, reader) = opened.map_or((None, None), |(writer, reader)| (Some(writer), Some(reader)));
+    let (writer, reader, kept) = match opened {
+        Some(Opened { writer, reader, kept }) => (Some(writer), Some(reader), kept),
+        None => (None, None, None),
+    };
+    let (keeper, recovered) = kept.map_or((None, None), |(keeper, recovered)| (Some(keeper), Some(recovered)));
     let (feeds, log) = match writer {
-        Some(writer) => lay_log(&config, writer, &bells),
+        Some(writer) => lay_log(&config, writer, keeper, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
     };
     let (hook_feeds, hooks) = lay(&config, hooks, &bells);
@@ -97,6 +106,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
             inlets,
             post,
             log: feed,
+            recovered: recovered.clone(),
             hooks: hook_feed,
             passwords: password_feeds.remove(0),
             counters: counters[index].clone(),
@@ -104,7 +114,8 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
         })?);
     }
     let passwords = (password_thread, password_control);
-    Ok(Parts { shared, shards: built, log, hooks, passwords, listeners: urls, streams: Streams::new(reader, config) })
+    let streams = Streams::new(reader, config);
+    Ok(Parts { shared, shards: built, log, kept: recovered, hooks, passwords, listeners: urls, streams })
 }
 
 /// For each shard its way to the hooks, if there are any that want anything.
@@ -116,8 +127,17 @@ fn lay(config: &Config, hooks: Option<Box<dyn Hooks>>, shards: &[Bell]) -> (Vec<
     (feeds.into_iter().map(Some).collect(), Some(HookParts { thread, control }))
 }
 
-fn open_streams(config: &Config, open: OpenLog) -> Result<Option<(LogWriter, LogReader)>, NodeError> {
-    let Some(dir) = config.data_dir.as_deref().filter(|_| !config.streams.is_empty()) else { return Ok(None) };
+/// The log on disk, as the node finds it.
+struct Opened {
+    writer: LogWriter,
+    reader: LogReader,
+    /// That of the data groups, unless nothing of them is kept.
+    kept: Option<(Keeper, Recovered)>,
+}
+
+fn open_data(config: &Config, open: OpenLog) -> Result<Option<Opened>, NodeError> {
+    let wanted = |_: &&Path| config.keeps_sessions() || !config.streams.is_empty();
+    let Some(dir) = config.data_dir.as_deref().filter(wanted) else { return Ok(None) };
     let log_config =
         LogConfig { body_bytes_max: config.packet_bytes_max() as usize + ENVELOPE_EXTRA_BYTES, ..LogConfig::default() };
     let streams: Vec<StreamConfig> = config
@@ -131,7 +151,19 @@ fn open_streams(config: &Config, open: OpenLog) -> Result<Option<(LogWriter, Log
             segment_bytes: stream.segment_bytes,
         })
         .collect();
-    Ok(Some(open(dir, &log_config, &streams)?))
+    let (writer, reader) = open(dir, &log_config, &streams)?;
+    let kept = if config.keeps_sessions() { Some(open_groups(&writer, config)?) } else { None };
+    Ok(Some(Opened { writer, reader, kept }))
+}
+
+/// Opens the log of the data groups and finds out how they stand.
+fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered), NodeError> {
+    let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
+    let (journal, reader) = writer.open_journal(&JournalConfig { body_bytes_max, ..JournalConfig::default() })?;
+    let groups = DataGroups::recover(&reader)?;
+    let next_index = next_indexes(&reader)?;
+    let keeper = Keeper::new(journal, reader.clone(), groups.clone(), config.limits.log_snapshot_bytes);
+    Ok((keeper, Recovered { next_index, groups, reader }))
 }
 
 fn poll() -> Result<Poll, NodeError> {
@@ -164,7 +196,12 @@ impl Wake for Unpark {
     }
 }
 
-fn lay_log(config: &Config, writer: LogWriter, shards: &[Bell]) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
+fn lay_log(
+    config: &Config,
+    writer: LogWriter,
+    keeper: Option<Keeper>,
+    shards: &[Bell],
+) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
     let shared = Arc::new(LogShared::new(shards.len()));
@@ -182,7 +219,7 @@ fn lay_log(config: &Config, writer: LogWriter, shards: &[Bell]) -> (Vec<Option<L
         feeds.push(Some(LogFeed::new(to_log, shared.clone(), shard, routes.clone(), bytes_max)));
         inlets.push(inlet);
     }
-    let thread = LogThread::new(writer, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
+    let thread = LogThread::new(writer, keeper, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
     (feeds, Some(LogParts { thread, shared, bell }))
 }
 

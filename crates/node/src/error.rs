@@ -1,5 +1,6 @@
 //! What can go wrong with a node as a whole. A peer's fault is never one of these: it closes that one connection.
 
+use lapwing_ledger::Fault;
 use lapwing_store::StoreError;
 use lapwing_transport::BindError;
 
@@ -27,6 +28,16 @@ pub enum NodeError {
     /// The log could not be opened, or failed while the node ran.
     #[error("the log failed: {0}")]
     Store(#[from] StoreError),
+    /// The log of a data group is whole and holds what this program does not understand.
+    #[error("entry {index} of data group {group} cannot be read: {fault}")]
+    Entry {
+        /// The data group.
+        group: u16,
+        /// The entry.
+        index: u64,
+        /// What is wrong with it.
+        fault: Fault,
+    },
     /// The machine refused a thread, a descriptor or an event queue.
     #[error("cannot {doing}: {source}")]
     System {
@@ -70,6 +81,7 @@ impl NodeError {
             NodeError::Bind(error) => bind_code(error),
             NodeError::Reload(_) => "certificate",
             NodeError::Store(error) => store_code(error),
+            NodeError::Entry { .. } => "data_corrupt",
             NodeError::System { .. } => "system",
             NodeError::Defect { .. } => "defect",
             NodeError::DrainTimeout { .. } => "drain_timeout",
@@ -86,6 +98,9 @@ impl NodeError {
             // Their texts say what to do themselves, in the terms of the file or the setting that is to blame.
             NodeError::Store(error) if store_code(error) != "store" => String::new(),
             NodeError::Store(_) => "Check the data folder: its file system, its free space and its permissions.".into(),
+            NodeError::Entry { .. } => {
+                "Start the version of Lapwing that wrote it, or restore the data folder from a copy.".into()
+            }
             NodeError::System { .. } => {
                 "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into()
             }

@@ -15,6 +15,7 @@
 
 mod assemble;
 mod config;
+mod data_groups;
 mod descriptors;
 mod error;
 mod extensions;

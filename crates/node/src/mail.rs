@@ -9,6 +9,7 @@ use lapwing_session::{Bound, Grant, Message, SessionKey};
 use lapwing_transport::Socket;
 
 use crate::listeners::ListenerId;
+use crate::shard::Origin;
 use crate::words::{JoinRequest, Word};
 
 /// Why a message goes to another shard; flags, because one copy serves all reasons.
@@ -22,6 +23,8 @@ impl Reasons {
     pub(crate) const GROUPS: Reasons = Reasons(2);
     /// It owns the retained message of this topic.
     pub(crate) const RETAIN: Reasons = Reasons(4);
+    /// It may have to keep it on disk, and the sender waits until it does.
+    pub(crate) const KEEP: Reasons = Reasons(8);
 
     pub(crate) fn with(self, other: Reasons) -> Reasons {
         Reasons(self.0 | other.0)
@@ -44,6 +47,8 @@ pub(crate) struct Errand {
     pub(crate) ingress_us: u64,
     /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
     pub(crate) expires_at_ms: Option<u64>,
+    /// Of a QoS 2 message of a kept session.
+    pub(crate) origin: Option<Origin>,
 }
 
 /// What the owner of a group tells a member's shard.
@@ -139,6 +144,8 @@ pub(crate) enum Interest {
     Sessions,
     /// A shared group that it owns has members.
     Groups,
+    /// One of its sessions that are kept on disk subscribed.
+    Kept,
 }
 
 /// A connection on its way to the shard of its client.

@@ -14,6 +14,7 @@ use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
+use crate::slot::ShardId;
 use crate::strategies::Strategies;
 
 /// Where a node is in its life. Only moves forward.
@@ -84,6 +85,11 @@ pub(crate) struct Shared {
     drained: Vec<AtomicBool>,
     /// Written by the first thread that fails.
     failure: Mutex<Option<Failure>>,
+    /// Messages of one shard that another one has on disk: by the one that has them, then by the one that sent them.
+    /// Written by the former.
+    confirmed: Vec<AtomicU64>,
+    /// Shards that have brought back what was on disk, and whose subscriptions all others know.
+    restored: AtomicU32,
     /// One per shard, to tell them of a new phase.
     bells: Vec<Bell>,
 }
@@ -109,8 +115,35 @@ impl Shared {
             retained_tight: AtomicU64::new(0),
             drained: bells.iter().map(|_| AtomicBool::new(false)).collect(),
             failure: Mutex::new(None),
+            confirmed: (0..bells.len() * bells.len()).map(|_| AtomicU64::new(0)).collect(),
+            restored: AtomicU32::new(0),
             bells,
         }
+    }
+
+    /// Shard `keeper` has `count` messages of shard `sender` on disk, of those that had to be.
+    pub(crate) fn confirm(&self, keeper: ShardId, sender: usize, count: u64) {
+        let cell = &self.confirmed[keeper.index() * self.bells.len() + sender];
+        if cell.load(Ordering::Relaxed) != count {
+            cell.store(count, Ordering::Release);
+            self.bells[sender].ring();
+        }
+    }
+
+    /// How many messages of shard `sender` shard `keeper` has on disk, of those that had to be.
+    pub(crate) fn confirmed(&self, keeper: usize, sender: ShardId) -> u64 {
+        self.confirmed[keeper * self.bells.len() + sender.index()].load(Ordering::Acquire)
+    }
+
+    /// One more shard has brought back its own.
+    pub(crate) fn restored(&self) {
+        self.restored.fetch_add(1, Ordering::AcqRel);
+        self.bells.iter().for_each(Bell::ring);
+    }
+
+    /// True when all have: clients may come.
+    pub(crate) fn is_restored(&self) -> bool {
+        self.restored.load(Ordering::Acquire) as usize >= self.bells.len()
     }
 
     /// Milliseconds since the node started, the same on every shard.

@@ -39,6 +39,11 @@ impl Slot {
         Slot::of(&name)
     }
 
+    /// The first slot of a data group.
+    pub fn first_of(data_group: u16) -> Slot {
+        Slot(data_group % DATA_GROUPS)
+    }
+
     /// 0..4096.
     pub fn get(self) -> u16 {
         self.0

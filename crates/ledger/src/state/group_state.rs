@@ -83,6 +83,11 @@ impl GroupState {
         self.origins.is_repeat(origin)
     }
 
+    /// Uses of a publisher below this one are settled, as far as anybody has said so here; 0: nobody has.
+    pub fn settled(&self, group: u16, session: KeeperId) -> u64 {
+        self.origins.settled(group, session)
+    }
+
     /// QoS 2 messages that came here and that their publishers have not called settled: with data group and session of the
     /// publisher, each publisher's by use number.
     pub fn unsettled(&self) -> impl Iterator<Item = (u16, KeeperId, Unsettled)> {

@@ -82,6 +82,11 @@ impl Origins {
         self.publishers.get(&(origin.group, origin.session)).is_some_and(|uses| uses.has(origin.use_number))
     }
 
+    /// Uses of a publisher below this one are settled; 0: nobody has said so.
+    pub(crate) fn settled(&self, group: u16, session: KeeperId) -> u64 {
+        self.publishers.get(&(group, session)).map_or(0, |uses| uses.settled)
+    }
+
     /// In the order in which they were last named.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Publisher, &Uses)> {
         self.by_entry.values().filter_map(|publisher| Some((*publisher, self.publishers.get(publisher)?)))

@@ -85,6 +85,8 @@ pub struct Limits {
     pub mailbox_batch_bytes: u32,
     /// Bytes that one shard may have waiting for the log before connections that publish into streams are not read.
     pub log_lane_bytes: u64,
+    /// Bytes that come to a data group before its state is written anew, and with it what a start has to read.
+    pub log_snapshot_bytes: u64,
     /// Bytes that one connection's read may bring in one turn of the loop.
     pub read_bytes_per_turn: u32,
     /// How long an idle shard looks for work before it sleeps, while there is traffic between shards.
@@ -131,6 +133,7 @@ impl Default for Limits {
             mailbox_batch_messages: 1024,
             mailbox_batch_bytes: 256 << 10,
             log_lane_bytes: 32 << 20,
+            log_snapshot_bytes: 16 << 20,
             read_bytes_per_turn: 256 << 10,
             spin_us: 20,
         }
@@ -139,7 +142,7 @@ impl Default for Limits {
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 18] = [
+        let positive: [(&str, u64); 19] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
@@ -157,6 +160,7 @@ impl Limits {
             ("mailbox_batch_messages", u64::from(self.mailbox_batch_messages)),
             ("mailbox_batch_bytes", u64::from(self.mailbox_batch_bytes)),
             ("log_lane_bytes", self.log_lane_bytes),
+            ("log_snapshot_bytes", self.log_snapshot_bytes),
             ("read_bytes_per_turn", u64::from(self.read_bytes_per_turn)),
         ];
         for (key, value) in positive {

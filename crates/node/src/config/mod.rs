@@ -5,6 +5,7 @@
 
 mod auth;
 mod dispatch;
+mod durability;
 mod group_choices;
 mod group_rule;
 mod groups;
@@ -23,9 +24,11 @@ use lapwing_access::{AuthConfig, RuleConfig};
 use serde::{Deserialize, Serialize};
 
 use crate::error::NodeError;
+use crate::slot::DATA_GROUPS;
 
 pub(crate) use auth::{access_from_json, authority};
 pub use dispatch::DispatchConfig;
+pub use durability::Durability;
 pub use group_choices::{Acknowledges, Expired, GroupKey, Overflow};
 pub use group_rule::{DEADLINE_MS_MAX, GroupRule, Priority};
 pub use groups::{GROUP_TABLES_MAX, GroupConfig, for_share};
@@ -51,8 +54,10 @@ pub struct Config {
     pub pin: bool,
     /// First core to pin to; shard N takes core `pin_first + N`, modulo the cores there are.
     pub pin_first: u32,
-    /// Folder of the log; must be set when there are streams.
+    /// Folder of the log; must be set when there are streams. Without one nothing outlives the node.
     pub data_dir: Option<PathBuf>,
+    /// Whether sessions that outlive their connections, what waits for them, and retained messages are kept in that folder.
+    pub durability: Durability,
     /// Where clients may go while this node is away, in the words of MQTT's Server Reference; told when it shuts down.
     pub server_reference: Option<String>,
     /// What the Response Information of a client that requests it begins with; its client id follows.
@@ -84,6 +89,7 @@ impl Default for Config {
             pin: true,
             pin_first: 0,
             data_dir: None,
+            durability: Durability::default(),
             server_reference: None,
             response_information_prefix: None,
             limits: Limits::default(),
@@ -119,6 +125,11 @@ impl Config {
             let what = format!("{} is more than {SHARDS_MAX}", self.shards);
             return Err(NodeError::config("shards", what, "Set one shard per core, or 0 for the number of cores."));
         }
+        if self.keeps_sessions() && self.shards > u32::from(DATA_GROUPS) {
+            let what =
+                format!("{} is more than {DATA_GROUPS}, the data groups that sessions on disk lie in", self.shards);
+            return Err(NodeError::config("shards", what, "Set at most 16, or durability to \"memory\"."));
+        }
         self.limits.check()?;
         self.hooks.check()?;
         check_text("server_reference", self.server_reference.as_deref(), "\0")?;
@@ -151,10 +162,16 @@ impl Config {
         own.chain([self.limits.packet_bytes_max]).max().unwrap_or(self.limits.packet_bytes_max)
     }
 
+    /// Whether sessions and retained messages are kept on disk.
+    pub fn keeps_sessions(&self) -> bool {
+        self.data_dir.is_some() && self.durability == Durability::Disk
+    }
+
     /// The number of event loops to start.
     pub fn shard_count(&self) -> u32 {
+        let most = if self.keeps_sessions() { u32::from(DATA_GROUPS) } else { SHARDS_MAX };
         match self.shards {
-            0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32).min(SHARDS_MAX),
+            0 => std::thread::available_parallelism().map_or(1, |n| n.get() as u32).min(most),
             n => n,
         }
     }

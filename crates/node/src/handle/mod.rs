@@ -1,8 +1,8 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
 mod groups;
+mod spawn;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -14,14 +14,15 @@ use crate::assemble::{self, HookParts, LogParts, Parts};
 use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::extensions::Extensions;
-use crate::hooks::{HookControl, HookThread};
-use crate::log::{LogShared, LogThread};
+use crate::hooks::HookControl;
+use crate::log::LogShared;
 use crate::mailbox::Bell;
-use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics};
-use crate::passwords::{PasswordControl, PasswordThread};
-use crate::shard::Shard;
+use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics, journal_metrics};
+use crate::passwords::PasswordControl;
+use crate::shard::{Recovered, Shard};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
+use spawn::{spawn_hooks, spawn_log, spawn_passwords, spawn_shard};
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
@@ -30,6 +31,8 @@ pub struct Handle {
     listeners: Vec<String>,
     streams: Streams,
     log: Option<(Arc<LogShared>, Bell)>,
+    /// What is kept of sessions and retained messages, if anything is.
+    kept: Option<Recovered>,
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
     /// A hook or a strategy did not return when the node stopped.
@@ -86,7 +89,7 @@ impl Handle {
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
-        let Parts { shared, shards, log, hooks, passwords, listeners, streams } = parts;
+        let Parts { shared, shards, log, kept, hooks, passwords, listeners, streams } = parts;
         let (password_thread, passwords) = passwords;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
@@ -102,6 +105,7 @@ impl Handle {
             listeners,
             streams,
             log,
+            kept,
             hooks,
             passwords,
             abandoned: AtomicBool::new(false),
@@ -178,6 +182,9 @@ impl Handle {
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log.is_full()));
         }
+        if let Some(Recovered { reader, groups, .. }) = &self.kept {
+            metrics.extend(journal_metrics(reader, groups));
+        }
         metrics
     }
 
@@ -195,7 +202,8 @@ impl Handle {
     pub fn take_notices(&self) -> Vec<String> {
         let notices = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
         let hooks = self.hooks.as_ref().and_then(|hooks| hooks.take_notice());
-        let notices = notices.iter().map(ToString::to_string).chain(hooks);
+        let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
+        let notices = notices.iter().chain(&kept).map(ToString::to_string).chain(hooks);
         let notices = notices.chain(self.shared.strategies.take_notices());
         self.shared.take_notices().into_iter().chain(notices).collect()
     }
@@ -262,8 +270,7 @@ impl Handle {
     /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.
     fn count_unlogged(&self, log: &LogShared) {
         for (shard, counters) in self.counters.iter().enumerate() {
-            let lost = counters.stream_records.get().saturating_sub(log.committed(shard));
-            counters.dropped(DropReason::StreamStopped, lost);
+            counters.dropped(DropReason::StreamStopped, log.unlogged(shard));
         }
     }
 
@@ -295,55 +302,4 @@ impl Drop for Handle {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn spawn_shard(shared: &Arc<Shared>, shard: Shard) -> Result<JoinHandle<()>, NodeError> {
-    let name = format!("lapwing-{}", shard.id().index());
-    let shared = shared.clone();
-    spawn(name, move || guarded(&shared, || shard.run()))
-}
-
-fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
-    let shared = shared.clone();
-    spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
-}
-
-fn spawn_passwords(shared: &Arc<Shared>, passwords: PasswordThread) -> Result<JoinHandle<()>, NodeError> {
-    let shared = shared.clone();
-    spawn("lapwing-passwords".into(), move || {
-        guarded(&shared, || {
-            passwords.run();
-            Ok(())
-        });
-    })
-}
-
-fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {
-    let shared = shared.clone();
-    spawn("lapwing-hooks".into(), move || {
-        guarded(&shared, || {
-            hooks.run();
-            Ok(())
-        });
-    })
-}
-
-fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, NodeError> {
-    let spawned = thread::Builder::new().name(name).spawn(work);
-    spawned.map_err(|source| NodeError::System { doing: "start a thread", source })
-}
-
-/// Runs `work`; an error or a panic stops the whole node, because its part of the clients would hang otherwise.
-fn guarded(shared: &Shared, work: impl FnOnce() -> Result<(), NodeError>) {
-    let failed = match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => return,
-        Ok(Err(error)) => error,
-        Err(panic) => {
-            let what = panic.downcast_ref::<String>().cloned();
-            let what = what.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            let thread = thread::current().name().unwrap_or("a thread").to_owned();
-            NodeError::Defect { thread, what: what.unwrap_or_else(|| "no message".into()) }
-        }
-    };
-    shared.fail(&failed);
 }

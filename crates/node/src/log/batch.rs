@@ -5,10 +5,18 @@ use lapwing_store::StreamIndex;
 use crate::slot::Slot;
 
 /// Where one body goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Destination {
+    /// Into a partition of a stream; the log gives it its offset.
+    Stream { stream: StreamIndex, partition: u32 },
+    /// Into the log of a data group, under the index that its shard has given it.
+    Group { group: u16, index: u64 },
+}
+
+/// One body.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
-    pub(crate) stream: StreamIndex,
-    pub(crate) partition: u32,
+    pub(crate) to: Destination,
     pub(crate) slot: Slot,
     pub(crate) message_id: u64,
     /// End of the body in `LogBatch::bodies`; it begins where the one before ends.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lapwing_envelope::Envelope;
 use lapwing_store::StreamIndex;
 
-use super::batch::{LogBatch, Record};
+use super::batch::{Destination, LogBatch, Record};
 use super::thread::LogShared;
 use crate::config::StreamKey;
 use crate::mailbox::Lane;
@@ -61,18 +61,42 @@ impl LogFeed {
             StreamKey::Topic => envelope.topic,
         };
         let partition = (stable_hash(key.as_bytes()) % u64::from(route.partitions)) as u32;
+        let to = Destination::Stream { stream: route.index, partition };
+        envelope.encode(user_properties, &mut self.open.bodies);
+        self.open.ingress_at_us = self.open.ingress_at_us.max(envelope.ingress_at_us);
+        self.push(to, slot, envelope.qos > 0)
+    }
+
+    /// Adds an entry to the log of a data group that this shard owns; returns its ticket. `awaited`: somebody waits until it
+    /// is durable.
+    pub(crate) fn entry(
+        &mut self,
+        (group, index): (u16, u64),
+        slot: Slot,
+        awaited: bool,
+        encode: impl FnOnce(&mut Vec<u8>),
+    ) -> u64 {
+        encode(&mut self.open.bodies);
+        self.push(Destination::Group { group, index }, slot, awaited)
+    }
+
+    /// The body is at the end of the open batch.
+    fn push(&mut self, to: Destination, slot: Slot, awaited: bool) -> u64 {
         self.last_ticket += 1;
         // Unique on this node as long as its process lives: 8 bits of shard over a counter.
         let message_id = (self.shard as u64) << 56 | self.last_ticket;
-        envelope.encode(user_properties, &mut self.open.bodies);
         let body_end = self.open.bodies.len();
-        self.open.records.push(Record { stream: route.index, partition, slot, message_id, body_end });
+        self.open.records.push(Record { to, slot, message_id, body_end });
         self.open.last_ticket = self.last_ticket;
-        self.open.ingress_at_us = self.open.ingress_at_us.max(envelope.ingress_at_us);
-        self.open.awaited |= envelope.qos > 0;
+        self.open.awaited |= awaited;
         if body_end >= BATCH_BYTES {
             self.close_batch();
         }
+        self.last_ticket
+    }
+
+    /// The ticket of the last record so far.
+    pub(crate) fn last_ticket(&self) -> u64 {
         self.last_ticket
     }
 
@@ -105,6 +129,11 @@ impl LogFeed {
         committed
     }
 
+    /// Nothing more will be handed over: notes how much it was.
+    pub(crate) fn note_end(&self) {
+        self.shared.note_end(self.shard, self.last_ticket);
+    }
+
     /// True when nothing waits here for room in the lane.
     pub(crate) fn is_handed_over(&self) -> bool {
         self.lane.pending() == 0 && self.open.records.is_empty()
@@ -120,9 +149,9 @@ impl LogFeed {
         self.under_way_bytes + self.open.bodies.len() as u64
     }
 
-    /// True when connections that publish into streams may be read.
+    /// True when connections that publish what is kept may be read.
     pub(crate) fn has_credit(&self) -> bool {
-        self.waiting_bytes() < self.bytes_max
+        self.waiting_bytes() < self.bytes_max && !self.shared.is_low()
     }
 
     /// True when even those that wait already are too many: four times the mark.

@@ -10,8 +10,11 @@
 
 mod batch;
 mod feed;
+mod keeper;
+pub(crate) mod snapshot;
 mod thread;
 
 pub(crate) use batch::LogBatch;
 pub(crate) use feed::{LogFeed, StreamRoute};
+pub(crate) use keeper::Keeper;
 pub(crate) use thread::{LogShared, LogThread, now_us};

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lapwing_store::{Append, LogWriter, StoreError};
 
-use super::batch::LogBatch;
+use super::batch::{Destination, LogBatch, Record};
+use super::keeper::Keeper;
 use crate::assemble::Unpark;
 use crate::mailbox::{Bell, Inlet};
 
@@ -18,26 +19,52 @@ const COMPANY: Duration = Duration::from_millis(2);
 const FULL_PAUSE: Duration = Duration::from_millis(100);
 /// How often retention is looked after.
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
+/// How often the length of the data groups' log is looked after.
+const TEND_EVERY: Duration = Duration::from_millis(100);
 
 /// What the log thread tells everyone; written by it alone.
 pub(crate) struct LogShared {
     committed: Vec<AtomicU64>,
+    /// Per shard the last ticket that it ever gave; written by the shard when it ends.
+    given: Vec<AtomicU64>,
     full: AtomicBool,
+    /// There is still room, but not for another file.
+    low: AtomicBool,
     stop: AtomicBool,
 }
 
 impl LogShared {
     pub(crate) fn new(shards: usize) -> Self {
-        let committed = (0..shards).map(|_| AtomicU64::new(0)).collect();
-        LogShared { committed, full: AtomicBool::new(false), stop: AtomicBool::new(false) }
+        let zeros = || (0..shards).map(|_| AtomicU64::new(0)).collect();
+        LogShared {
+            committed: zeros(),
+            given: zeros(),
+            full: AtomicBool::new(false),
+            low: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+        }
     }
 
     pub(crate) fn committed(&self, shard: usize) -> u64 {
         self.committed[shard].load(Ordering::Acquire)
     }
 
+    pub(crate) fn note_end(&self, shard: usize, ticket: u64) {
+        self.given[shard].store(ticket, Ordering::Release);
+    }
+
+    /// Records that a shard has given and that were never committed; for when all threads have ended.
+    pub(crate) fn unlogged(&self, shard: usize) -> u64 {
+        self.given[shard].load(Ordering::Acquire).saturating_sub(self.committed(shard))
+    }
+
     pub(crate) fn is_full(&self) -> bool {
         self.full.load(Ordering::Relaxed)
+    }
+
+    /// True while only what frees space in the end should come: acknowledgements, not messages.
+    pub(crate) fn is_low(&self) -> bool {
+        self.low.load(Ordering::Relaxed)
     }
 
     /// Asks the thread to end once the lanes are empty. Written by the node, after its shards have ended.
@@ -49,6 +76,8 @@ impl LogShared {
 /// The log thread's state; [`LogThread::run`] is its life.
 pub(crate) struct LogThread {
     writer: LogWriter,
+    /// None: nothing but streams is kept.
+    keeper: Option<Keeper>,
     inlets: Vec<Inlet<LogBatch>>,
     shards: Vec<Bell>,
     bell: Bell,
@@ -63,11 +92,13 @@ pub(crate) struct LogThread {
     awaited: bool,
     last_commit: Instant,
     last_retain: Instant,
+    last_tend: Instant,
 }
 
 impl LogThread {
     pub(crate) fn new(
         writer: LogWriter,
+        keeper: Option<Keeper>,
         inlets: Vec<Inlet<LogBatch>>,
         shards: Vec<Bell>,
         bell: Bell,
@@ -77,6 +108,7 @@ impl LogThread {
         let (appended, now) = (vec![0; inlets.len()], Instant::now());
         LogThread {
             writer,
+            keeper,
             inlets,
             shards,
             bell,
@@ -88,6 +120,7 @@ impl LogThread {
             awaited: false,
             last_commit: now,
             last_retain: now,
+            last_tend: now,
         }
     }
 
@@ -100,10 +133,10 @@ impl LogThread {
         loop {
             let stopping = self.shared.stop.load(Ordering::Acquire);
             self.gather()?;
-            if self.writer.pending_bytes() > 0 {
+            if self.pending_bytes() > 0 {
                 self.commit_or_wait(stopping)?;
             } else if stopping && self.is_idle() {
-                return self.writer.close();
+                return self.close();
             } else if self.rest.is_some() {
                 // Refused though nothing waits for a commit: it is tried again, but not at full speed.
                 std::thread::park_timeout(FULL_PAUSE);
@@ -111,6 +144,7 @@ impl LogThread {
                 self.sleep(RETAIN_EVERY);
             }
             self.retain()?;
+            self.tend()?;
             if stopping && self.shared.is_full() {
                 // The disk is full and the node ends: what was never acknowledged is given up.
                 return Ok(());
@@ -128,7 +162,7 @@ impl LogThread {
             self.append(shard, batch, next)?;
         }
         let mut empty = 0;
-        while empty < self.inlets.len() && self.rest.is_none() && self.writer.pending_bytes() < COMMIT_BYTES {
+        while empty < self.inlets.len() && self.rest.is_none() && self.pending_bytes() < COMMIT_BYTES {
             let shard = self.turn;
             self.turn = (shard + 1) % self.inlets.len();
             match self.inlets[shard].take() {
@@ -160,16 +194,8 @@ impl LogThread {
         appended_at_us: i64,
     ) -> Result<Option<usize>, StoreError> {
         for (n, (record, body)) in batch.iter().enumerate().skip(from) {
-            let append = Append {
-                partition: record.partition,
-                slot: record.slot.get(),
-                data_group: record.slot.data_group(),
-                message_id: record.message_id,
-                appended_at_us,
-                body,
-            };
-            match self.writer.append(record.stream, append) {
-                Ok(_) => self.appended[shard] = batch.last_ticket - (batch.records.len() - 1 - n) as u64,
+            match self.append_record(record, appended_at_us, body) {
+                Ok(()) => self.appended[shard] = batch.last_ticket - (batch.records.len() - 1 - n) as u64,
                 Err(error) if error.is_retryable() => return Ok(Some(n)),
                 Err(error) => return Err(error),
             }
@@ -177,16 +203,50 @@ impl LogThread {
         Ok(None)
     }
 
+    fn append_record(&mut self, record: &Record, appended_at_us: i64, body: &[u8]) -> Result<(), StoreError> {
+        let (stream, partition) = match (record.to, &mut self.keeper) {
+            (Destination::Stream { stream, partition }, _) => (stream, partition),
+            (Destination::Group { group, index }, Some(keeper)) => {
+                return keeper.append((group, index), record, appended_at_us, body);
+            }
+            (Destination::Group { .. }, None) => panic!("a shard keeps what the node has no log for"),
+        };
+        let append = Append {
+            partition,
+            slot: record.slot.get(),
+            data_group: record.slot.data_group(),
+            message_id: record.message_id,
+            appended_at_us,
+            body,
+        };
+        self.writer.append(stream, append).map(|_| ())
+    }
+
+    /// Bytes appended that wait for a commit.
+    fn pending_bytes(&self) -> usize {
+        self.writer.pending_bytes() + self.keeper.as_ref().map_or(0, Keeper::pending_bytes)
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        self.keeper.as_mut().map_or(Ok(()), Keeper::commit)?;
+        self.writer.commit().map(|_| ())
+    }
+
+    fn close(self) -> Result<(), StoreError> {
+        self.keeper.map_or(Ok(()), Keeper::close)?;
+        self.writer.close()
+    }
+
     /// Commits now, or sleeps a moment when nobody waits for it and more may come.
     fn commit_or_wait(&mut self, stopping: bool) -> Result<(), StoreError> {
         let since = self.last_commit.elapsed();
-        let urgent = self.awaited || stopping || self.rest.is_some() || self.writer.pending_bytes() >= COMMIT_BYTES;
+        let urgent = self.awaited || stopping || self.rest.is_some() || self.pending_bytes() >= COMMIT_BYTES;
         if !urgent && since < COMPANY {
             self.sleep(COMPANY - since);
             return Ok(());
         }
-        match self.writer.commit() {
-            Ok(_) => self.publish(),
+        match self.commit() {
+            Ok(()) => self.publish(),
             Err(error) if error.is_retryable() => {
                 self.shared.full.store(true, Ordering::Relaxed);
                 std::thread::park_timeout(FULL_PAUSE);
@@ -220,6 +280,22 @@ impl LogThread {
             // The next commit meets the same full disk and raises the flag; retention is tried again in a second.
             Err(error) if error.is_retryable() => Ok(()),
             Err(error) => Err(error),
+        }
+    }
+
+    /// Looks after the log of the data groups, now and then.
+    fn tend(&mut self) -> Result<(), StoreError> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        if self.last_tend.elapsed() < TEND_EVERY {
+            return Ok(());
+        }
+        self.last_tend = Instant::now();
+        let tended = keeper.tend();
+        self.shared.low.store(keeper.is_low_on_space(), Ordering::Relaxed);
+        match tended {
+            // The next commit meets the same full disk and raises the flag; this is tried again.
+            Err(error) if error.is_retryable() => Ok(()),
+            tended => tended,
         }
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct Answer {
     pub(crate) reply: Reply,
     /// Filters whose retained messages are to be sent after it.
     pub(crate) replays: Vec<Box<str>>,
+    /// It must not leave before this promise is kept.
+    pub(crate) promise: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -46,6 +48,7 @@ impl Answers {
         let Some(pending) = self.pending.get_mut(place) else { return };
         pending.answer.reply.append(part.reply);
         pending.answer.replays.extend(part.replays);
+        pending.answer.promise = pending.answer.promise.max(part.promise);
         pending.outstanding += outstanding;
     }
 

@@ -3,40 +3,25 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lapwing_session::{Close, Counters as SessionCounters, Io, Outcome, Session, SessionKey};
+use lapwing_session::{Close, Counters as SessionCounters, Fact, Io, Outcome, Session, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use super::buffers::Buffers;
 use super::connection::Connection;
+use super::entry::Entry;
 use super::groups::{Membership, Outcomes};
 use super::holdings::Holdings;
+use super::keeping::{Keeping, Kept, KeptAs};
+use super::promises::Promises;
 use super::sent::Sent;
 use super::standing::Standing;
 use crate::slot::ShardId;
 
-/// A session and where its connection is.
-pub(crate) struct Entry {
-    pub(crate) session: Session,
-    pub(crate) client_id: Arc<str>,
-    /// Who its client is.
-    pub(crate) standing: Standing,
-    /// Index of its connection, while it has one.
-    pub(crate) connection: Option<usize>,
-    /// Stands in the list of sessions that wait for a commit.
-    awaiting: bool,
-    /// The earliest timer set for it.
-    pub(crate) timer_ms: Option<u64>,
-    /// Its messages in the shard's account.
-    counted: u32,
-    /// What it has to do with groups.
-    pub(crate) membership: Membership,
-}
-
 /// Everything of a shard that has to do with clients. No other shard touches it.
 pub(crate) struct Clients {
     own: ShardId,
-    connections: Slab<Connection>,
+    pub(super) connections: Slab<Connection>,
     sessions: Slab<Entry>,
     by_id: HashMap<Arc<str>, SessionKey, FxBuildHasher>,
     /// What the sessions count.
@@ -44,9 +29,9 @@ pub(crate) struct Clients {
     /// Connections with bytes to read or handle, each once.
     ready: VecDeque<usize>,
     /// Connections with bytes to write, each once.
-    touched: Vec<usize>,
+    pub(super) touched: Vec<usize>,
     /// Sessions with acknowledgements that wait for a commit, each once.
-    awaiting: Vec<SessionKey>,
+    pub(super) awaiting: Vec<SessionKey>,
     /// Connections to be flushed before the turn ends: see `output_mark_bytes`.
     large: Vec<usize>,
     /// Output from which a connection that takes its bytes is flushed at once.
@@ -56,6 +41,17 @@ pub(crate) struct Clients {
     pub(crate) outcomes: Outcomes,
     /// When what is handled now was read, on the node's clock.
     pub(crate) now_us: u64,
+    /// What of them goes to the disk, if anything does.
+    pub(crate) keeping: Option<Box<Keeping>>,
+    /// What kept sessions have told in this turn.
+    pub(crate) facts: Vec<(Kept, Fact)>,
+    told: Vec<Fact>,
+    /// Data groups that have the message in hand already, from before the node started: a bit each.
+    pub(crate) repeats: u16,
+    /// What they wait for.
+    pub(crate) promises: Promises,
+    /// Connections whose output waits for the disk.
+    pub(super) held: Vec<usize>,
     /// Output buffers that no connection holds now.
     pub(crate) buffers: Buffers,
     /// What all of them were sent.
@@ -71,7 +67,7 @@ pub(crate) struct Clients {
 }
 
 impl Clients {
-    pub(crate) fn new(own: ShardId, output_mark_bytes: usize) -> Self {
+    pub(crate) fn new(own: ShardId, shards: u32, output_mark_bytes: usize) -> Self {
         Clients {
             own,
             connections: Slab::new(),
@@ -86,6 +82,12 @@ impl Clients {
             overflowing: Vec::new(),
             outcomes: Outcomes::default(),
             now_us: 0,
+            keeping: None,
+            facts: Vec::new(),
+            told: Vec::new(),
+            repeats: 0,
+            promises: Promises::new(shards),
+            held: Vec::new(),
             buffers: Buffers::default(),
             sent: Sent::default(),
             holdings: Holdings::default(),
@@ -201,8 +203,17 @@ impl Clients {
         let key = session.key();
         let client_id: Arc<str> = session.client_id().into();
         self.by_id.insert(client_id.clone(), key);
-        let entry =
-            Entry { session, client_id, standing, connection, awaiting: false, timer_ms, counted: 0, membership };
+        let entry = Entry {
+            session,
+            client_id,
+            standing,
+            connection,
+            awaiting: false,
+            timer_ms,
+            counted: 0,
+            membership,
+            kept_as: KeptAs::default(),
+        };
         let index = self.sessions.insert(entry);
         debug_assert_eq!(index, place_of(key));
     }
@@ -248,6 +259,11 @@ impl Clients {
                     connection.output = self.buffers.take();
                 }
                 let answer = work(&mut entry.session, &mut Io::at(&mut connection.output, &mut self.counters, now_us));
+                if entry.session.has_facts() && entry.tell(&mut self.told, &mut self.facts) {
+                    let promise = self.promises.take();
+                    entry.kept_as.held_until = promise;
+                    connection.hold_output(before, promise);
+                }
                 if connection.output.len() > before {
                     self.sent.count(&connection.output[before..]);
                     touch(connection, index, &mut self.touched);
@@ -260,7 +276,13 @@ impl Clients {
                 self.holdings.connection(connection);
                 answer
             }
-            None => work(&mut entry.session, &mut Io::at(&mut Vec::new(), &mut self.counters, now_us)),
+            None => {
+                let answer = work(&mut entry.session, &mut Io::at(&mut Vec::new(), &mut self.counters, now_us));
+                if entry.session.has_facts() {
+                    entry.tell(&mut self.told, &mut self.facts);
+                }
+                answer
+            }
         };
         self.holdings.session(&entry.session, &mut entry.counted);
         if entry.session.has_outcomes() {
@@ -280,11 +302,6 @@ impl Clients {
         let answer = work(&mut Io::new(&mut connection.output, &mut self.counters));
         self.sent.count(&connection.output[before..]);
         Some(answer)
-    }
-
-    /// Looks whether a session that was put back waits for a commit.
-    pub(crate) fn note_waiting(&mut self, key: SessionKey) {
-        self.with(key, |_, _| ());
     }
 
     /// Takes the empty output buffer of a connection back.
@@ -314,19 +331,9 @@ impl Clients {
     pub(crate) fn take_overflowing(&mut self) -> Vec<(SessionKey, Close)> {
         std::mem::take(&mut self.overflowing)
     }
-
-    /// The log is durable up to `through`: acknowledgements that waited for it are written.
-    pub(crate) fn committed(&mut self, through: u64) {
-        for key in std::mem::take(&mut self.awaiting) {
-            if let Some(entry) = self.entry(key) {
-                entry.awaiting = false;
-                self.with(key, |session, io| session.committed(through, io));
-            }
-        }
-    }
 }
 
-fn touch(connection: &mut Connection, index: usize, touched: &mut Vec<usize>) {
+pub(super) fn touch(connection: &mut Connection, index: usize, touched: &mut Vec<usize>) {
     if !connection.touched {
         connection.touched = true;
         touched.push(index);

@@ -6,10 +6,11 @@ use lapwing_access::Identity;
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode, Version, announced_len, decode};
 use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malformed};
 
-use super::clients::Entry;
 use super::connection::Stage;
+use super::entry::Entry;
 use super::groups::Membership;
 use super::judge::Stop;
+use super::keeping::KeptAs;
 use super::licence::Licence;
 use super::serve::Flow;
 use super::standing::Standing;
@@ -133,6 +134,8 @@ impl Shard {
         licence: Option<Box<Licence>>,
     ) {
         let existing = self.take_existing(&admission.client_id, &standing.identity);
+        let former = existing.as_ref().map_or_else(KeptAs::default, |entry| entry.kept_as);
+        let begun = self.clients.connection(index).map_or(0, |connection| connection.output.len());
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
         let (existing, mut rest) =
             existing.map_or((None, None), |entry| (Some(entry.session), Some((entry.membership, entry.standing.who))));
@@ -157,6 +160,7 @@ impl Shard {
             connection.licence = licence;
         }
         self.counters.traffic.sessions_opened.add(1);
+        self.keep_opened(key, begun, opened.session_present, former);
         self.clients.note_waiting(key);
         self.clients.touch(index);
         self.set_timer(key);
@@ -165,8 +169,8 @@ impl Shard {
             self.tell_back(key);
         }
         if let Some(discarded) = opened.discarded {
-            let (membership, former) = rest.unwrap_or_default();
-            self.end_session(discarded, &membership, former.as_ref());
+            let (membership, who) = rest.unwrap_or_default();
+            self.end_session(discarded, &membership, who.as_ref(), former.is_keeper);
         }
         if let Some(client) = who {
             let session_present = opened.session_present;
@@ -190,7 +194,7 @@ impl Shard {
         if entry.standing.identity == *identity {
             return Some(entry);
         }
-        self.end_session(entry.session, &entry.membership, entry.standing.who.as_ref());
+        self.end_entry(entry);
         None
     }
 

@@ -7,6 +7,7 @@ use lapwing_codec::Version;
 use lapwing_session::SessionKey;
 use lapwing_transport::Socket;
 
+use super::barriers::Barriers;
 use super::gate::Gate;
 use super::licence::Licence;
 use super::parts::Parts;
@@ -25,6 +26,10 @@ pub(crate) struct Connection {
     /// Encoded but not yet written, from `written` on.
     pub(crate) output: Vec<u8>,
     written: usize,
+    /// What of the output has to wait for the disk, if anything.
+    barriers: Option<Box<Barriers>>,
+    /// Stands in the list of connections whose output waits for the disk.
+    pub(crate) waits_for_disk: bool,
     /// The kernel may have bytes for us.
     pub(crate) readable: bool,
     /// The peer has ended its side: read until the end is seen.
@@ -100,6 +105,8 @@ pub(crate) enum Flushed {
     All,
     /// The kernel takes no more for now.
     Rest,
+    /// The rest has to wait for the disk.
+    Held,
     /// The connection is over.
     Broken,
 }
@@ -113,6 +120,8 @@ impl Connection {
             input: Vec::new(),
             output: Vec::new(),
             written: 0,
+            barriers: None,
+            waits_for_disk: false,
             readable: true,
             ended: false,
             unhandled: false,
@@ -143,11 +152,40 @@ impl Connection {
         self.output.len() - self.written
     }
 
-    /// Writes what waits; returns how many bytes the kernel took, and what is left.
-    pub(crate) fn flush(&mut self, now_ms: u64) -> (u64, Flushed) {
+    /// What is written to the output from `position` on must not leave before `promise` is kept.
+    pub(crate) fn hold_output(&mut self, position: usize, promise: u64) {
+        self.barriers.get_or_insert_default().add(position, promise);
+    }
+
+    /// True when some of the output waits for the disk.
+    pub(crate) fn is_held(&self) -> bool {
+        self.barriers.is_some()
+    }
+
+    /// Forgets what waits for the disk: the connection ends before it may leave.
+    pub(crate) fn forget_held(&mut self, kept: u64) {
+        if let Some(mut barriers) = self.barriers.take() {
+            self.output.truncate(barriers.free(kept, self.output.len()));
+        }
+    }
+
+    /// How much of the output may leave.
+    fn free_output(&mut self, kept: u64) -> usize {
+        let len = self.output.len();
+        let Some(barriers) = &mut self.barriers else { return len };
+        let free = barriers.free(kept, len);
+        if barriers.is_empty() {
+            self.barriers = None;
+        }
+        free
+    }
+
+    /// Writes what waits, as far as the promises `kept` let it; returns how many bytes the kernel took, and what is left.
+    pub(crate) fn flush(&mut self, now_ms: u64, kept: u64) -> (u64, Flushed) {
         let mut taken = 0;
-        while self.written < self.output.len() {
-            match self.socket.write(&self.output[self.written..]) {
+        let free = self.free_output(kept);
+        while self.written < free {
+            match self.socket.write(&self.output[self.written..free]) {
                 Ok(0) => return (taken, Flushed::Broken),
                 Ok(n) => {
                     self.written += n;
@@ -160,6 +198,10 @@ impl Connection {
                 }
                 Err(_) => return (taken, Flushed::Broken),
             }
+        }
+        if free < self.output.len() {
+            self.take_written();
+            return (taken, Flushed::Held);
         }
         self.output.clear();
         self.written = 0;
@@ -185,15 +227,23 @@ impl Connection {
     pub(crate) fn forget_output(&mut self) {
         self.output = Vec::new();
         self.written = 0;
+        self.barriers = None;
     }
 
-    /// Moves the rest to the front once more than half of the buffer is dead, so that it stays bounded.
     fn keep_rest(&mut self, now_ms: u64) {
         if self.stalled_since_ms == 0 {
             self.stalled_since_ms = now_ms.max(1);
         }
+        self.take_written();
+    }
+
+    /// Moves the rest to the front once more than half of the buffer is dead, so that it stays bounded.
+    fn take_written(&mut self) {
         if self.written > self.output.len() / 2 {
             self.output.drain(..self.written);
+            if let Some(barriers) = &mut self.barriers {
+                barriers.shift(self.written);
+            }
             self.written = 0;
         }
     }

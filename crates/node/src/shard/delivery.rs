@@ -1,8 +1,12 @@
 //! A message for one session here.
 
+use std::num::NonZeroU64;
+
 use lapwing_session::{Delivered, Grant, Routed, SessionKey};
 
-use super::clients::{Clients, Entry};
+use super::clients::Clients;
+use super::entry::Entry;
+use super::keeping::Kept;
 
 impl Clients {
     /// Delivers a message to one session; false when there is no such session any more.
@@ -17,13 +21,47 @@ impl Clients {
             self.not_kept += 1;
             return true;
         }
-        let Some(delivered) = self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)) else {
-            return false;
+        let kept = if routed.publish().qos.is_acknowledged() { self.kept(key) } else { None };
+        let delivered = match kept {
+            // It has it from before the node started.
+            Some(kept) if self.repeats & kept.bit() != 0 => return true,
+            Some(kept) => self.deliver_kept(key, kept, routed, grants, now_ms),
+            None => self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)),
         };
+        let Some(delivered) = delivered else { return false };
         if let Delivered::Overflow(close) = delivered {
             self.overflowing.push((key, close));
         }
         true
+    }
+
+    /// Delivers to a session that is kept: under the index that the message's entry in its data group will have.
+    fn deliver_kept<'g>(
+        &mut self,
+        key: SessionKey,
+        kept: Kept,
+        routed: &Routed<'_>,
+        grants: impl Iterator<Item = &'g Grant>,
+        now_ms: u64,
+    ) -> Option<Delivered> {
+        let mut keeping = self.keeping.take();
+        let entry = keeping.as_ref().and_then(|keeping| NonZeroU64::new(keeping.next_index(kept.slot)));
+        let delivered = self.with(key, |session, io| {
+            let delivered = session.deliver(routed, grants, entry, now_ms, io);
+            if let (Some(keeping), Some(entry)) = (&mut keeping, entry)
+                && let Some(terms) = session.kept_terms(entry)
+            {
+                keeping.keeper(kept, &terms);
+            }
+            delivered
+        });
+        self.keeping = keeping;
+        delivered
+    }
+
+    /// How the log knows a session.
+    pub(crate) fn kept(&mut self, key: SessionKey) -> Option<Kept> {
+        self.entry(key)?.kept_as.kept
     }
 
     /// Whether the message would lie with a client that does not take it now.

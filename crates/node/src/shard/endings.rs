@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use lapwing_session::{Session, SessionKey};
 
+use super::entry::Entry;
 use super::groups::Membership;
 use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
 use super::{Due, Shard};
@@ -18,8 +19,20 @@ use crate::hooks::HookClient;
 const SHARES_AT_MOST: u64 = 64;
 
 impl Shard {
+    /// The session of an entry that has been taken out of the table is over.
+    pub(super) fn end_entry(&mut self, entry: Entry) {
+        self.keep_ended(entry.kept_as);
+        self.end_session(entry.session, &entry.membership, entry.standing.who.as_ref(), entry.kept_as.is_keeper);
+    }
+
     /// A session is over: its subscriptions go, and a will that still waited is published.
-    pub(super) fn end_session(&mut self, mut session: Session, membership: &Membership, who: Option<&Arc<HookClient>>) {
+    pub(super) fn end_session(
+        &mut self,
+        mut session: Session,
+        membership: &Membership,
+        who: Option<&Arc<HookClient>>,
+        is_keeper: bool,
+    ) {
         let key = session.key();
         self.replays.forget(key);
         self.tell_end(&mut session, membership);
@@ -32,7 +45,7 @@ impl Shard {
         }
         let filters = ended.into_filters().filter(|filter| !filter.starts_with("$share/")).collect();
         let is_first = self.endings.is_empty();
-        self.endings.add(key, filters);
+        self.endings.add(key, is_keeper, filters);
         if is_first {
             self.withdraw_ended();
         }
@@ -44,8 +57,8 @@ impl Shard {
             if !self.post.has_credit() {
                 break;
             }
-            let Some((key, filter)) = self.endings.next() else { break };
-            self.withdraw_filter(key, &filter);
+            let Some((key, is_keeper, filter)) = self.endings.next() else { break };
+            self.withdraw_filter(key, &filter, is_keeper);
         }
         // One timer as long as something waits: who adds to nothing begins anew.
         if !self.endings.is_empty() {
@@ -57,22 +70,23 @@ impl Shard {
 /// Subscriptions whose sessions are over, the oldest first.
 #[derive(Debug, Default)]
 pub(super) struct Endings {
-    sessions: VecDeque<(SessionKey, std::vec::IntoIter<Box<str>>)>,
+    sessions: VecDeque<(SessionKey, bool, std::vec::IntoIter<Box<str>>)>,
     filters: u64,
 }
 
 impl Endings {
-    fn add(&mut self, key: SessionKey, filters: Vec<Box<str>>) {
+    /// `is_keeper`: the other shards know the session as one that is kept.
+    fn add(&mut self, key: SessionKey, is_keeper: bool, filters: Vec<Box<str>>) {
         self.filters += filters.len() as u64;
-        self.sessions.push_back((key, filters.into_iter()));
+        self.sessions.push_back((key, is_keeper, filters.into_iter()));
     }
 
-    fn next(&mut self) -> Option<(SessionKey, Box<str>)> {
+    fn next(&mut self) -> Option<(SessionKey, bool, Box<str>)> {
         loop {
-            let (key, filters) = self.sessions.front_mut()?;
+            let (key, is_keeper, filters) = self.sessions.front_mut()?;
             if let Some(filter) = filters.next() {
                 self.filters -= 1;
-                return Some((*key, filter));
+                return Some((*key, *is_keeper, filter));
             }
             self.sessions.pop_front();
         }
@@ -95,11 +109,11 @@ mod tests {
     #[test]
     fn filters_come_out_in_the_order_of_the_endings() {
         let mut endings = Endings::default();
-        endings.add(SessionKey(1), vec!["a".into(), "b".into()]);
-        endings.add(SessionKey(2), vec![]);
-        endings.add(SessionKey(3), vec!["a".into()]);
-        let all: Vec<_> = std::iter::from_fn(|| endings.next()).map(|(key, filter)| (key.0, filter)).collect();
-        assert_eq!(all, [(1, "a".into()), (1, "b".into()), (3, "a".into())]);
+        endings.add(SessionKey(1), true, vec!["a".into(), "b".into()]);
+        endings.add(SessionKey(2), false, vec![]);
+        endings.add(SessionKey(3), false, vec!["a".into()]);
+        let all: Vec<_> = std::iter::from_fn(|| endings.next()).map(|(key, is, filter)| (key.0, is, filter)).collect();
+        assert_eq!(all, [(1, true, "a".into()), (1, true, "b".into()), (3, false, "a".into())]);
         assert!(endings.is_empty());
     }
 
@@ -108,7 +122,7 @@ mod tests {
     fn the_share_grows_with_what_waits() {
         let mut endings = Endings::default();
         assert_eq!(endings.share(), FILTERS_PER_SHARE);
-        endings.add(SessionKey(1), vec!["a".into(); 64 * 1000]);
+        endings.add(SessionKey(1), false, vec!["a".into(); 64 * 1000]);
         assert_eq!(endings.share(), 1000);
     }
 }

@@ -83,6 +83,7 @@ impl Shard {
         if ended || !self.went_offline(stays) {
             self.remove_session(key);
         } else {
+            self.keep_away(key);
             self.tell_lost(key);
             self.set_timer(key);
         }
@@ -105,7 +106,7 @@ impl Shard {
 
     pub(super) fn remove_session(&mut self, key: SessionKey) {
         if let Some(entry) = self.clients.remove_session(key) {
-            self.end_session(entry.session, &entry.membership, entry.standing.who.as_ref());
+            self.end_entry(entry);
         }
     }
 
@@ -140,6 +141,7 @@ impl Shard {
         }
         if let Some(will) = tick.will {
             self.publish_will(&will, &client_id, who.as_ref());
+            self.keep_away(key);
         }
     }
 
@@ -163,7 +165,9 @@ impl Shard {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };
             match stage {
                 Stage::Closing => continue,
-                Stage::Open { session, .. } if self.awaits_commit(session) => self.hold_back(index),
+                Stage::Open { session, .. } if self.awaits_commit(session) || self.is_held(index) => {
+                    self.hold_back(index);
+                }
                 _ => self.dismiss(index, self.leaving_reason(), "the server shuts down"),
             }
         }
@@ -179,6 +183,11 @@ impl Shard {
 
     fn awaits_commit(&mut self, session: SessionKey) -> bool {
         self.clients.entry(session).is_some_and(|entry| entry.session.awaits_commit())
+    }
+
+    /// Whether what the client is told next waits for the disk.
+    fn is_held(&mut self, index: usize) -> bool {
+        self.clients.connection(index).is_some_and(|connection| connection.is_held())
     }
 
     fn hold_back(&mut self, index: usize) {

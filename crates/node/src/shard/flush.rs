@@ -30,8 +30,9 @@ impl Shard {
 
     fn write_out(&mut self, index: usize) {
         let now_ms = self.now_ms;
+        let kept = self.clients.promises.kept();
         let Some(connection) = self.clients.connection(index) else { return };
-        let (bytes, flushed) = connection.flush(now_ms);
+        let (bytes, flushed) = connection.flush(now_ms, kept);
         if let Stage::Open { session, .. } = connection.stage {
             self.replays.wake(session);
         }
@@ -42,6 +43,7 @@ impl Shard {
         match flushed {
             Flushed::All => self.flushed(index),
             Flushed::Rest => self.check_reader(index),
+            Flushed::Held => self.held_back(index),
             Flushed::Broken => self.broken(index),
         }
     }
@@ -64,6 +66,19 @@ impl Shard {
                 });
             }
             Stage::Connecting { .. } => {}
+        }
+    }
+
+    /// The rest waits for the disk, and the connection with it; one that ends does not: what it was not told, it was not
+    /// promised.
+    fn held_back(&mut self, index: usize) {
+        let kept = self.clients.promises.kept();
+        let Some(connection) = self.clients.connection(index) else { return };
+        if matches!(connection.stage, Stage::Closing) {
+            connection.forget_held(kept);
+            self.clients.touch(index);
+        } else {
+            self.clients.wait_for_disk(index);
         }
     }
 

@@ -26,6 +26,7 @@ pub(crate) struct Announcer<W> {
     announced: Vec<u64>,
     sessions: HashMap<Box<str>, Wanted, FxBuildHasher>,
     groups: HashMap<Box<str>, Wanted, FxBuildHasher>,
+    kept: HashMap<Box<str>, Wanted, FxBuildHasher>,
     waiting: BTreeMap<u64, Vec<W>>,
 }
 
@@ -37,6 +38,7 @@ impl<W> Announcer<W> {
             announced: vec![0; shards as usize],
             sessions: HashMap::default(),
             groups: HashMap::default(),
+            kept: HashMap::default(),
             waiting: BTreeMap::new(),
         }
     }
@@ -86,6 +88,11 @@ impl<W> Announcer<W> {
         std::mem::replace(&mut self.waiting, later).into_values().flatten().collect()
     }
 
+    /// True when every shard knows all that was ever announced.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.in_force() >= self.seq
+    }
+
     fn in_force(&self) -> u64 {
         let others = self.announced.iter().enumerate().filter(|(shard, _)| *shard != self.own.index());
         others.map(|(_, seq)| *seq).min().unwrap_or(u64::MAX - 1)
@@ -102,6 +109,7 @@ impl<W> Announcer<W> {
         match interest {
             Interest::Sessions => &mut self.sessions,
             Interest::Groups => &mut self.groups,
+            Interest::Kept => &mut self.kept,
         }
     }
 }

@@ -6,7 +6,7 @@ use lapwing_session::{Grant, Routed, SessionKey};
 use super::Shard;
 use super::route::Target;
 use super::subscribe::Waiter;
-use crate::mail::{Control, Direct, Errand, Interest, Parcel, decode_frame};
+use crate::mail::{Control, Direct, Errand, Interest, Parcel, Reasons, decode_frame};
 use crate::slot::ShardId;
 
 /// Control messages taken from one lane in one turn; the batch that exceeds it is taken whole.
@@ -15,7 +15,7 @@ const CONTROL_PER_TURN: usize = 256;
 const PARCELS_PER_TURN: usize = 16;
 /// The publisher of a message from another shard. It is nobody's key here, and need not be: for live messages No Local
 /// concerns the publisher's own session, which lives on the publisher's shard; retained ones carry the client's hash.
-const ELSEWHERE: SessionKey = SessionKey(u64::MAX);
+pub(super) const ELSEWHERE: SessionKey = SessionKey(u64::MAX);
 
 impl Shard {
     /// Takes what has come, a bounded amount from each lane.
@@ -97,6 +97,7 @@ impl Shard {
         let target = match interest {
             Interest::Sessions => Target::Shard(from),
             Interest::Groups => Target::Groups(from),
+            Interest::Kept => Target::Keeper(from),
         };
         if add {
             self.tree.insert(filter, target, Grant::default());
@@ -129,6 +130,9 @@ impl Shard {
     fn take_publish(&mut self, from: ShardId, parcel: &Parcel<Errand>) {
         for (errand, frame) in parcel.iter() {
             self.sequences.take(from);
+            if errand.reasons.has(Reasons::KEEP) {
+                self.confirmations.taken(from.index());
+            }
             let Some(publish) = decode_frame(frame) else {
                 debug_assert!(false, "a frame of our own could not be read");
                 continue;

@@ -6,12 +6,14 @@
 
 mod accept;
 mod answers;
+mod barriers;
 mod buffers;
 mod clients;
 mod connect;
 mod connection;
 mod delivery;
 mod endings;
+mod entry;
 mod exchange;
 mod farewell;
 mod flush;
@@ -22,6 +24,9 @@ mod holdings;
 mod interest;
 mod judge;
 mod judged;
+mod keeping;
+mod kept;
+mod kept_word;
 mod licence;
 mod linger;
 mod mailroom;
@@ -29,8 +34,10 @@ mod pages;
 mod parts;
 mod post;
 mod pressure;
+mod promises;
 mod rate;
 mod replay;
+mod restored;
 mod retained;
 mod room;
 mod route;
@@ -40,17 +47,19 @@ mod serve;
 mod standing;
 mod subscribe;
 mod sys;
+mod terms;
 mod turn;
+mod waiting;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use lapwing_session::{Grant, SessionKey, Settings};
+use lapwing_session::{Grant, SessionKey};
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
 
-use crate::config::{Config, Limits};
+use crate::data_groups::Doubt;
 use crate::error::NodeError;
 use crate::hooks::{HookFeed, HookName};
 use crate::log::LogFeed;
@@ -69,7 +78,9 @@ use endings::Endings;
 use groups::GroupTable;
 use hold::Held;
 use interest::Announcer;
+pub(crate) use keeping::{Origin, Recovered};
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
+use promises::Confirmations;
 use replay::Replays;
 use retained::RetainedTable;
 use route::{Target, Tree};
@@ -77,6 +88,8 @@ pub(crate) use sent::Sent;
 use sequence::Sequences;
 use subscribe::Waiter;
 pub(crate) use sys::Sys;
+use terms::Terms;
+pub(crate) use terms::codec_limits;
 
 /// The event of a shard's waker.
 pub(crate) const WAKER: Token = Token(usize::MAX);
@@ -99,20 +112,6 @@ struct Door {
 impl Door {
     fn is_open(&self, now_ms: u64) -> bool {
         self.ready && self.paused_until_ms <= now_ms
-    }
-}
-
-/// What holds for the clients of one listener.
-struct Terms {
-    settings: Arc<Settings>,
-    limits: Arc<lapwing_codec::Limits>,
-}
-
-impl Terms {
-    fn new(config: &Config, packet_bytes_max: u32, authentication: bool) -> Self {
-        let settings = Settings { packet_bytes_max, authentication, ..settings(config) };
-        let limits = lapwing_codec::Limits { packet_bytes_max, ..codec_limits(&config.limits) };
-        Terms { settings: Arc::new(settings), limits: Arc::new(limits) }
     }
 }
 
@@ -151,6 +150,8 @@ pub(crate) struct ShardParts {
     pub(crate) inlets: Vec<LanesIn>,
     pub(crate) post: Post,
     pub(crate) log: Option<LogFeed>,
+    /// What the log has of sessions and retained messages, if it keeps them.
+    pub(crate) recovered: Option<Recovered>,
     pub(crate) hooks: Option<HookFeed>,
     pub(crate) passwords: PasswordFeed,
     pub(crate) counters: Arc<ShardCounters>,
@@ -171,6 +172,15 @@ pub(crate) struct Shard {
     inlets: Vec<LanesIn>,
     post: Post,
     log: Option<LogFeed>,
+    /// What the log had when the node started.
+    recovered: Option<Recovered>,
+    /// QoS 2 messages that a crash has caught on their way, by the session that published them.
+    doubts: Vec<(SessionKey, Doubt)>,
+    /// Messages of other shards that have to be kept here.
+    confirmations: Confirmations,
+    /// All that was restored is known to every shard; only then clients may come.
+    is_restored: bool,
+    is_listening: bool,
     hooks: Option<HookFeed>,
     passwords: PasswordFeed,
     clients: Clients,
@@ -209,8 +219,6 @@ pub(crate) struct Shard {
     pressure: Pressure,
     /// Connections that are over for us and wait for their peer's end.
     lingering: usize,
-    /// The last ticket that acknowledgements were released for.
-    acknowledged: u64,
     /// Mail came or went in this turn: worth looking again before sleeping.
     mail_moved: bool,
     spinning: turn::Spinning,
@@ -218,8 +226,21 @@ pub(crate) struct Shard {
 
 impl Shard {
     pub(crate) fn new(parts: ShardParts) -> Result<Self, NodeError> {
-        let ShardParts { id, shared, poll, bell, listeners, inlets, post, log, hooks, passwords, counters, sys } =
-            parts;
+        let ShardParts {
+            id,
+            shared,
+            poll,
+            bell,
+            listeners,
+            inlets,
+            post,
+            log,
+            recovered,
+            hooks,
+            passwords,
+            counters,
+            sys,
+        } = parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
         let doors = listeners.into_iter().map(|listener| Door { listener, ready: true, paused_until_ms: 0 }).collect();
@@ -235,7 +256,12 @@ impl Shard {
                 .map(|state| Terms::new(&shared.config, state.packet_bytes_max, authentication))
                 .collect(),
             events: Events::with_capacity(1024),
-            clients: Clients::new(id, limits.output_high_bytes as usize / 2),
+            clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
+            confirmations: Confirmations::new(post.shards()),
+            recovered,
+            doubts: Vec::new(),
+            is_restored: false,
+            is_listening: false,
             tree,
             groups: GroupTable::new(id),
             words: VecDeque::new(),
@@ -261,7 +287,6 @@ impl Shard {
             filters_taken: 0,
             pressure: Pressure::Normal,
             lingering: 0,
-            acknowledged: 0,
             mail_moved: false,
             spinning: turn::Spinning::default(),
             id,
@@ -289,42 +314,5 @@ impl Shard {
 
     pub(crate) fn counters(&self) -> Arc<ShardCounters> {
         self.counters.clone()
-    }
-}
-
-/// Which slot of the session's settings each limit goes to.
-fn settings(config: &Config) -> Settings {
-    let limits = &config.limits;
-    Settings {
-        client_id_bytes_max: limits.client_id_bytes_max,
-        subscriptions_max: limits.subscriptions_per_session_max,
-        keep_alive_s_max: limits.keep_alive_s_max,
-        session_expiry_s_max: limits.session_expiry_s_max,
-        session_expiry_s_v311: limits.session_expiry_s_v311,
-        receive_maximum: limits.receive_maximum,
-        inflight_messages_max: limits.inflight_messages_max,
-        topic_alias_max: limits.topic_alias_max,
-        topic_alias_sent_max: limits.topic_alias_sent_max,
-        packet_bytes_max: limits.packet_bytes_max,
-        queue_messages_max: limits.queue_messages_max,
-        queue_bytes_max: limits.queue_bytes_max,
-        queue_policy: limits.queue_policy.into(),
-        output_high_bytes: limits.output_high_bytes as usize,
-        qos_max: lapwing_codec::QoS::ExactlyOnce,
-        retain_available: true,
-        response_information_prefix: config.response_information_prefix.as_deref().map(Into::into),
-        server_reference: config.server_reference.as_deref().map(Into::into),
-        mqtt31: limits.mqtt31,
-        authentication: false,
-    }
-}
-
-pub(crate) fn codec_limits(limits: &Limits) -> lapwing_codec::Limits {
-    lapwing_codec::Limits {
-        packet_bytes_max: limits.packet_bytes_max,
-        topic_bytes_max: limits.topic_bytes_max,
-        topic_levels_max: limits.topic_levels_max,
-        filters_per_packet_max: limits.filters_per_packet_max,
-        user_properties_max: limits.user_properties_max,
     }
 }

@@ -20,6 +20,19 @@ struct Kept {
     publisher: u64,
 }
 
+/// What became of a message that was to be retained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Retained {
+    /// It is its topic's message now.
+    Kept,
+    /// The same, of a topic of the node's own, which nobody keeps beyond its life.
+    Own,
+    /// Its topic has no message any more, as it asked.
+    Cleared,
+    /// There is no room for it, and its topic has no message any more.
+    Refused,
+}
+
 /// The table, with its bounds.
 pub(crate) struct RetainedTable {
     topics: TopicTree<Kept>,
@@ -32,6 +45,8 @@ pub(crate) struct RetainedTable {
     /// When messages expire, the first one on top. A topic that got another value leaves its entry behind; it is told by
     /// its time.
     expiries: BinaryHeap<Reverse<(u64, Box<str>)>>,
+    /// Topics that have lost their message and not got another one, since somebody asked.
+    cleared: Vec<Box<str>>,
 }
 
 /// Messages, each with the place behind it, and where to go on.
@@ -51,32 +66,33 @@ impl RetainedTable {
             messages_max,
             bytes_max,
             expiries: BinaryHeap::new(),
+            cleared: Vec::new(),
         }
     }
 
-    /// Keeps the message, or forgets its topic when the payload is empty; false when there is no room for it.
+    /// Keeps the message, or forgets its topic when the payload is empty.
     ///
     /// Without room the message before it is forgotten too: an older value must not pose as the newest.
-    pub(crate) fn set(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> bool {
+    pub(crate) fn set(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> Retained {
         let publish = routed.publish();
         (0..EXPIRED_PER_SET).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
         if publish.payload.is_empty() {
             self.remove(publish.topic);
-            return true;
+            return Retained::Cleared;
         }
         let message = routed.keep();
         if is_reserved(publish.topic) {
             if publisher != stable_hash(OURSELVES.as_bytes()) {
-                return false;
+                return Retained::Refused;
             }
             let before = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher });
             self.sys += u64::from(before.is_none());
-            return true;
+            return Retained::Own;
         }
         let bytes = message.footprint() as u64;
         if !self.has_room(publish.topic, bytes, now_ms) {
             self.remove(publish.topic);
-            return false;
+            return Retained::Refused;
         }
         self.bytes += bytes;
         // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
@@ -84,18 +100,32 @@ impl RetainedTable {
             self.bytes -= before.message.footprint() as u64;
         }
         self.note_expiry(message);
-        true
+        Retained::Kept
     }
 
     /// Forgets a topic because its newest value cannot be kept: an older one must not pose as the newest.
-    pub(crate) fn forget(&mut self, topic: &str) {
+    pub(crate) fn forget(&mut self, topic: &str) -> Retained {
         self.remove(topic);
+        Retained::Cleared
     }
 
     fn remove(&mut self, topic: &str) {
         if let Some(before) = self.topics.remove(topic) {
             self.bytes -= before.message.footprint() as u64;
+            self.cleared.push(topic.into());
         }
+    }
+
+    /// Takes the topics that have lost their message since the last call and have got no other one.
+    pub(crate) fn take_cleared(&mut self) -> Vec<Box<str>> {
+        let mut cleared = std::mem::take(&mut self.cleared);
+        cleared.retain(|topic| self.topics.get(topic).is_none());
+        cleared
+    }
+
+    /// True when [`RetainedTable::take_cleared`] may have some.
+    pub(crate) fn has_cleared(&self) -> bool {
+        !self.cleared.is_empty()
     }
 
     /// Whether so many bytes more, or one topic more, might not fit.
@@ -180,11 +210,12 @@ mod tests {
     use lapwing_codec::{Publish, PublishProperties, QoS};
     use lapwing_session::SessionKey;
 
+    /// Whether there was room for it.
     fn set(table: &mut RetainedTable, topic: &str, payload: &[u8], expiry_s: Option<u32>, now_ms: u64) -> bool {
         let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
         let publish =
             Publish { dup: false, qos: QoS::AtMostOnce, retain: true, topic, packet_id: None, properties, payload };
-        table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, now_ms)
+        table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, now_ms) != Retained::Refused
     }
 
     const PUBLISHER: u64 = 7;
@@ -269,8 +300,8 @@ mod tests {
             payload: b"1",
         };
         let routed = Routed::new(publish, SessionKey(0), 0);
-        assert!(!table.set(&routed, PUBLISHER, 0));
-        assert!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0));
+        assert_eq!(table.set(&routed, PUBLISHER, 0), Retained::Refused);
+        assert_eq!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0), Retained::Own);
         assert_eq!((table.messages(), table.bytes(), matching(&table, "$SYS/#", 0).len()), (0, 0, 1));
     }
 

@@ -5,7 +5,9 @@ use lapwing_envelope::{Envelope, sent_at_us};
 use lapwing_session::{Accepted, Grant, Routed};
 
 use super::Shard;
-use super::groups::{Origin, Publisher};
+use super::groups::{Origin as GroupOrigin, Publisher};
+use super::keeping::Origin;
+use super::retained::Retained;
 use crate::log::now_us;
 use crate::mail::{Errand, Reasons};
 use crate::memory::Pressure;
@@ -19,6 +21,8 @@ pub(crate) enum Target {
     Session(lapwing_session::SessionKey),
     /// Sessions of another shard.
     Shard(ShardId),
+    /// Sessions of another shard that are kept on disk.
+    Keeper(ShardId),
     /// Shared groups that another shard owns.
     Groups(ShardId),
     /// A stream, by its number in the configuration.
@@ -32,39 +36,48 @@ struct Found {
     sessions: u64,
     /// Bit per shard: groups that it owns want it.
     groups: u64,
+    /// Bit per shard: it has sessions among these that are kept on disk.
+    keepers: u64,
     /// Anybody at all wants it.
     any: bool,
-    /// The ticket of the last stream's record.
-    ticket: Option<u64>,
+    /// A stream keeps it.
+    in_stream: bool,
 }
 
 impl Shard {
     /// Routes a message that came in on this shard: from a client (with its id) or as a will.
     pub(super) fn route(&mut self, routed: &Routed<'_>, client_id: &str) -> Accepted {
+        self.route_from(routed, client_id, None)
+    }
+
+    /// The same for a QoS 2 message of a kept session, which `origin` names.
+    pub(super) fn route_from(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
         let publish = routed.publish();
+        let publisher = stable_hash(client_id.as_bytes());
+        self.note_repeats(origin);
         let mut found = self.match_tree(routed, client_id);
-        let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), ..Errand::default() };
+        let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), origin, ..Errand::default() };
         if found.groups != 0 {
-            (errand.publisher, errand.ingress_us) = (stable_hash(client_id.as_bytes()), self.clients.now_us);
+            (errand.publisher, errand.ingress_us) = (publisher, self.clients.now_us);
         }
         if !self.groups.is_empty() {
-            let origin = Origin { publisher: Publisher::Id(client_id), ingress_us: self.clients.now_us };
-            found.any |= self.publish_to_groups(routed, origin);
+            let publisher = Publisher::Id(client_id);
+            found.any |= self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: self.clients.now_us });
         }
         let retain_owner = publish.retain.then(|| self.owner_of_topic(publish.topic));
         if let Some(owner) = retain_owner {
             errand.retained_seq = self.sequences.send(owner);
-            errand.publisher = stable_hash(client_id.as_bytes());
+            errand.publisher = publisher;
             self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
         }
-        if retain_owner == Some(self.id) {
-            self.retain(routed, errand.publisher);
-        }
-        self.post_publish(publish, found, retain_owner.filter(|owner| *owner != self.id), errand);
-        match (found.ticket, found.any) {
-            (Some(ticket), _) => Accepted::Later(ticket),
-            (None, true) => Accepted::Now,
-            (None, false) => Accepted::NobodySubscribed,
+        let is_retained = retain_owner == Some(self.id) && self.retain(routed, publisher);
+        let is_kept = self.keep(routed, is_retained, publisher, origin) | self.clear_retained(publish.qos);
+        let elsewhere = retain_owner.filter(|owner| *owner != self.id);
+        let is_awaited = self.post_publish(publish, found, elsewhere, errand);
+        match found.any {
+            _ if found.in_stream || is_kept || is_awaited => Accepted::Later(self.clients.promises.take()),
+            true => Accepted::Now,
+            false => Accepted::NobodySubscribed,
         }
     }
 
@@ -87,6 +100,10 @@ impl Shard {
                     found.sessions |= 1 << shard.index();
                     true
                 }
+                Target::Keeper(shard) => {
+                    found.keepers |= 1 << shard.index();
+                    true
+                }
                 Target::Groups(shard) => {
                     found.groups |= 1 << shard.index();
                     true
@@ -97,8 +114,8 @@ impl Shard {
                         counters.dropped(DropReason::StreamDiskFull, 1);
                     } else {
                         counters.stream_records.add(1);
-                        let envelope = envelope(publish, client_id);
-                        found.ticket = Some(log.append(stream, &envelope, publish.properties.user.iter()));
+                        log.append(stream, &envelope(publish, client_id), publish.properties.user.iter());
+                        found.in_stream = true;
                     }
                     true
                 }
@@ -108,17 +125,28 @@ impl Shard {
         found
     }
 
-    /// Puts one copy per interested shard into the mail.
-    fn post_publish(&mut self, publish: &Publish<'_>, found: Found, retain_owner: Option<ShardId>, errand: Errand) {
+    /// Puts one copy per interested shard into the mail; true when one of them has to keep it.
+    fn post_publish(
+        &mut self,
+        publish: &Publish<'_>,
+        found: Found,
+        retain_owner: Option<ShardId>,
+        errand: Errand,
+    ) -> bool {
         let retain = retain_owner.map_or(0, |owner| 1_u64 << owner.index());
+        let keepers =
+            if publish.qos.is_acknowledged() && self.clients.keeping.is_some() { found.keepers | retain } else { 0 };
         let mut shards = found.sessions | found.groups | retain;
         while shards != 0 {
             let bit = shards & shards.wrapping_neg();
             shards &= !bit;
             let mut reasons = Reasons::default();
-            for (set, reason) in
-                [(found.sessions, Reasons::SESSIONS), (found.groups, Reasons::GROUPS), (retain, Reasons::RETAIN)]
-            {
+            for (set, reason) in [
+                (found.sessions, Reasons::SESSIONS),
+                (found.groups, Reasons::GROUPS),
+                (retain, Reasons::RETAIN),
+                (keepers, Reasons::KEEP),
+            ] {
                 if set & bit != 0 {
                     reasons = reasons.with(reason);
                 }
@@ -126,8 +154,12 @@ impl Shard {
             self.counters.forwarded.add(1);
             let target = ShardId(bit.trailing_zeros() as u8);
             self.sequences.post(target);
+            if reasons.has(Reasons::KEEP) {
+                self.clients.promises.posted(target.index());
+            }
             self.post.publish(target, Errand { reasons, ..errand }, publish);
         }
+        keepers != 0
     }
 
     /// A message that shard `from` sent here.
@@ -137,6 +169,7 @@ impl Shard {
             let topic = routed.publish().topic;
             self.sequences.note_live(from, self.owner_of_topic(topic), errand.retained_seq, topic);
         }
+        self.note_repeats(errand.origin);
         let Shard { tree, clients, counters, now_ms, .. } = self;
         if reasons.has(Reasons::SESSIONS) {
             let mut deliveries = 0;
@@ -149,28 +182,38 @@ impl Shard {
             counters.deliveries.add(deliveries);
         }
         if reasons.has(Reasons::GROUPS) {
-            self.publish_to_groups(
-                routed,
-                Origin { publisher: Publisher::Hash(errand.publisher), ingress_us: errand.ingress_us },
-            );
+            let publisher = Publisher::Hash(errand.publisher);
+            self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
         }
+        let mut is_retained = false;
         if reasons.has(Reasons::RETAIN) {
             self.sequences.apply(from);
-            self.retain(routed, errand.publisher);
+            is_retained = self.retain(routed, errand.publisher);
         }
+        self.keep(routed, is_retained, errand.publisher, errand.origin);
+        self.clear_retained(routed.publish().qos);
     }
 
-    /// Keeps a retained message whose topic is owned here.
-    fn retain(&mut self, routed: &Routed<'_>, publisher: u64) {
-        if self.pressure == Pressure::Full && !routed.publish().payload.is_empty() {
-            self.retained.forget(routed.publish().topic);
+    /// Keeps a retained message whose topic is owned here; true when it is one that goes on disk.
+    fn retain(&mut self, routed: &Routed<'_>, publisher: u64) -> bool {
+        let topic = routed.publish().topic;
+        if self.clients.repeats & 1 << Slot::of(topic.as_bytes()).data_group() != 0 {
+            // It was retained before the node started, and perhaps another one since.
+            return false;
+        }
+        let retained = if self.pressure == Pressure::Full && !routed.publish().payload.is_empty() {
             self.counters.dropped(DropReason::MemoryFull, 1);
-        } else if !self.retained.set(routed, publisher, self.now_ms) {
+            self.retained.forget(topic)
+        } else {
+            self.retained.set(routed, publisher, self.now_ms)
+        };
+        if retained == Retained::Refused {
             self.counters.dropped(DropReason::RetainedFull, 1);
         }
         self.note_room();
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
+        retained == Retained::Kept
     }
 
     /// The shard that keeps the retained message of `topic`.

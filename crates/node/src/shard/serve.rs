@@ -247,15 +247,16 @@ impl Shard {
         if self.refuses_unacknowledged(publish.qos) {
             return charged;
         }
-        let accepted = self.route(&Routed::new(publish, client.session, self.now_ms), &client.id);
+        let origin = self.origin_of(client.session, inbound);
+        let accepted = self.route_from(&Routed::new(publish, client.session, self.now_ms), &client.id, origin);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
         }
         if let Some(who) = &client.who {
             self.observe_published(who, &publish);
         }
-        let to_stream = matches!(accepted, Accepted::Later(_));
-        if to_stream && let Some(log) = &self.log {
+        let is_kept = matches!(accepted, Accepted::Later(_));
+        if is_kept && let Some(log) = &self.log {
             if log.is_overfull() {
                 self.dismiss(index, ReasonCode::QuotaExceeded, "the log has no room");
                 return Flow::Gone;

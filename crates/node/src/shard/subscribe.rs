@@ -45,6 +45,8 @@ pub(super) struct Waits {
     refused: u64,
     /// Of these, in groups.
     added_shared: u64,
+    /// It is written down when this promise is kept.
+    promise: Option<u64>,
 }
 
 impl Shard {
@@ -57,6 +59,7 @@ impl Shard {
         refused: &[Option<ReasonCode>],
     ) -> Option<(Reply, Waits)> {
         let mut waits = Waits::default();
+        let mut granted: Vec<(Box<str>, Grant)> = Vec::new();
         let licence = self.lend_licence(key);
         let shards = self.post.shards();
         let mut verdicts = request.filters().zip(refused);
@@ -65,6 +68,7 @@ impl Shard {
         clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let entry = clients.entry(key)?;
+        let kept_as = entry.kept_as;
         let reply = entry.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
@@ -81,6 +85,9 @@ impl Shard {
                 waits.added += 1;
                 holdings.subscribed(subscription.filter);
             }
+            if kept_as.kept.is_some() {
+                granted.push((subscription.filter.into(), subscription.grant));
+            }
             if let Some(shared) = &subscription.shared {
                 waits.added_shared += u64::from(subscription.is_new);
                 let owner = crate::slot::Slot::of_group(shared.group, shared.filter).shard(shards);
@@ -91,6 +98,9 @@ impl Shard {
             }
             tree.insert(subscription.filter, Target::Session(key), subscription.grant);
             waits.note(announcer.want(Interest::Sessions, subscription.filter, subscription.is_new, post));
+            if kept_as.is_keeper {
+                waits.note(announcer.want(Interest::Kept, subscription.filter, subscription.is_new, post));
+            }
             if subscription.wants_retained {
                 waits.replays.push(subscription.filter.into());
             }
@@ -105,6 +115,7 @@ impl Shard {
         self.counters.subscriptions.add(waits.added);
         self.counters.traffic.shared_subscriptions.add(waits.added_shared);
         self.observe_subscribed(key, request, &reply);
+        waits.promise = self.keep_subscribed(key, &granted);
         Some((reply, waits))
     }
 
@@ -126,7 +137,7 @@ impl Shard {
         more: bool,
     ) -> usize {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
-        let answer = Answer { to: key, reply, replays: waits.replays };
+        let answer = Answer { to: key, reply, replays: waits.replays, promise: waits.promise };
         let begins_at = place.map_or(0, |place| self.answers.len_of(place));
         let place = match place {
             Some(place) => {
@@ -172,6 +183,7 @@ impl Shard {
             entry.session.revoke(|kept| kept != filter, |_| revoked = true);
         }
         if revoked {
+            self.keep_unsubscribed(to, &[filter.to_owned()]);
             let grant = Grant::default();
             self.uncount(&Subscription { filter, shared, grant, is_new: false, wants_retained: false });
         }
@@ -186,7 +198,8 @@ impl Shard {
     }
 
     fn answer(&mut self, answer: Answer) {
-        let Answer { to, reply, replays } = answer;
+        let Answer { to, reply, replays, promise } = answer;
+        self.clients.hold_output_of(to, promise);
         match self.clients.with(to, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
@@ -221,33 +234,39 @@ impl Shard {
                 self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (**filter).into() });
             }
         }
-        self.withdraw_filters(key, &removed);
-        Some((reply, Waits::default()))
+        let promise = self.withdraw_filters(key, &removed);
+        Some((reply, Waits { promise, ..Waits::default() }))
     }
 
-    /// Takes subscriptions back that their session has no more.
-    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) {
+    /// Takes subscriptions back that their session has no more; returns the promise that this is written down, if it is.
+    pub(super) fn withdraw_filters(&mut self, key: SessionKey, filters: &[String]) -> Option<u64> {
+        let is_keeper = self.clients.entry(key).is_some_and(|entry| entry.kept_as.is_keeper);
         for filter in filters {
-            self.withdraw_filter(key, filter);
+            self.withdraw_filter(key, filter, is_keeper);
         }
+        self.keep_unsubscribed(key, filters)
     }
 
-    /// Takes the subscription to one filter back.
-    pub(super) fn withdraw_filter(&mut self, key: SessionKey, filter: &str) {
+    /// Takes the subscription to one filter back. `is_keeper`: the other shards know the session as one that is kept.
+    pub(super) fn withdraw_filter(&mut self, key: SessionKey, filter: &str, is_keeper: bool) {
         self.replays.cancel(key, filter);
         let shared = SharedFilter::parse(filter).ok().flatten();
         let grant = Grant::default();
-        self.withdraw(key, &Subscription { filter, shared, grant, is_new: false, wants_retained: false });
+        let subscription = Subscription { filter, shared, grant, is_new: false, wants_retained: false };
+        self.withdraw(key, &subscription, is_keeper);
     }
 
     /// Takes one subscription back, here and at the other shards.
-    pub(super) fn withdraw(&mut self, key: SessionKey, subscription: &Subscription<'_>) {
+    fn withdraw(&mut self, key: SessionKey, subscription: &Subscription<'_>, is_keeper: bool) {
         self.uncount(subscription);
         match &subscription.shared {
             Some(shared) => self.leave_group(key, shared),
             None => {
                 if self.tree.remove(subscription.filter, Target::Session(key)) != Removal::NotFound {
                     self.announcer.unwant(Interest::Sessions, subscription.filter, &mut self.post);
+                    if is_keeper {
+                        self.announcer.unwant(Interest::Kept, subscription.filter, &mut self.post);
+                    }
                 }
             }
         }

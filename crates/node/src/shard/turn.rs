@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::kept_word::wall_ms;
 use super::{CONNECTIONS, Due, Shard, WAKER};
 use crate::error::NodeError;
 use crate::shared::Phase;
@@ -53,7 +54,7 @@ impl Shard {
         self.pin();
         self.now_ms = self.shared.now_ms();
         self.renew_groups();
-        self.open_listeners()?;
+        self.restore()?;
         self.note_room();
         self.publish_sys();
         loop {
@@ -62,6 +63,7 @@ impl Shard {
                 Phase::Draining => self.drain(),
                 Phase::Stopping => return self.finish(),
             }
+            self.begin_to_listen()?;
             self.wait()?;
             self.turn();
         }
@@ -159,7 +161,9 @@ impl Shard {
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
             || self.has_group_work()
-            || self.log.as_mut().is_some_and(|log| log.committed() > self.acknowledged)
+            || self.has_kept_promises()
+            || self.has_news_for_log()
+            || self.may_begin_to_listen()
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
             || self.is_asked_for_something()
@@ -201,6 +205,9 @@ impl Shard {
     fn turn(&mut self) {
         let before_ms = std::mem::replace(&mut self.now_ms, self.shared.now_ms());
         self.clients.now_us = self.shared.now_us();
+        if let Some(keeping) = &mut self.clients.keeping {
+            keeping.set_clock(wall_ms());
+        }
         if self.now_ms > before_ms {
             self.look_at_memory();
         }
@@ -219,7 +226,9 @@ impl Shard {
         self.run_replays();
         self.close_overflowing();
         self.run_groups();
+        self.tell_log();
         self.hand_over();
+        self.close_promises();
         self.flush_touched();
         self.counters.take_over(&self.clients.counters);
         self.counters.traffic.take_over(&self.clients.sent);
@@ -239,16 +248,6 @@ impl Shard {
             hooks.flush();
         }
         self.passwords.flush();
-    }
-
-    /// Releases acknowledgements of what the log has made durable.
-    fn acknowledge(&mut self) {
-        let Some(log) = &mut self.log else { return };
-        let committed = log.committed();
-        if committed > self.acknowledged {
-            self.acknowledged = committed;
-            self.clients.committed(committed);
-        }
     }
 
     fn run_timers(&mut self) {
@@ -298,12 +297,14 @@ impl Shard {
             && !self.has_group_work()
             && self.inlets.iter().all(super::LanesIn::is_empty)
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
+            && self.is_kept_word()
             && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)
     }
 
     /// The last turn: what is written already is given to the kernel, the log gets what it was promised.
     fn finish(mut self) -> Result<(), NodeError> {
         self.close_listeners();
+        self.tell_log();
         self.hand_over();
         self.flush_touched();
         self.give_log_the_rest()
@@ -325,6 +326,9 @@ impl Shard {
                 self.poll_events(Some(LOG_LOOK))?;
             }
             self.bell.awake();
+        }
+        if let Some(log) = &self.log {
+            log.note_end();
         }
         Ok(())
     }

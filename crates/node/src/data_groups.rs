@@ -1,0 +1,123 @@
+//! The state of each data group: what the entries of its log add up to.
+//!
+//! The log thread applies what it appends. Others look: a shard when it starts, to make sessions of what is there, and when a
+//! message may be a repetition of one from before the start; the handle, to list. So each group has its lock, which nobody
+//! holds for long and the log thread almost always finds free.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lapwing_ledger::{Fault, GroupState, KeeperId, Origin};
+use lapwing_store::journal::{GroupId, JournalReader, Snapshot};
+
+use crate::error::NodeError;
+use crate::log::snapshot::{self, Unreadable, store_error};
+use crate::slot::DATA_GROUPS;
+
+/// All data groups of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct DataGroups(Arc<[Mutex<GroupState>]>);
+
+impl DataGroups {
+    /// The groups as their snapshots and the log behind these have them.
+    ///
+    /// # Errors
+    /// `Store`: snapshots or log cannot be read. `Entry`: they hold what is no entry.
+    pub(crate) fn recover(reader: &JournalReader) -> Result<Self, NodeError> {
+        let states = (0..DATA_GROUPS).map(|group| restore(reader, group)).collect::<Result<Vec<_>, _>>()?;
+        let from: Vec<u64> = states.iter().map(|state| state.applied() + 1).collect();
+        let groups = DataGroups(states.into_iter().map(Mutex::new).collect());
+        let mut failed = None;
+        let from = std::array::from_fn::<u64, { DATA_GROUPS as usize }, _>(|group| from[group]);
+        reader.replay(&from, &mut |entry| match groups.get(entry.group.0).apply(entry.index, entry.body) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(fault) => {
+                failed = Some(NodeError::Entry { group: entry.group.0, index: entry.index, fault });
+                ControlFlow::Break(())
+            }
+        })?;
+        failed.map_or(Ok(groups), Err)
+    }
+
+    /// The groups that have a message already: a bit each.
+    pub(crate) fn having(&self, origin: &Origin) -> u16 {
+        (0..DATA_GROUPS).filter(|group| self.get(*group).is_repeat(origin)).fold(0, |bits, group| bits | 1 << group)
+    }
+
+    /// Messages that wait for sessions, each once for every session.
+    pub(crate) fn queued(&self) -> u64 {
+        (0..DATA_GROUPS).map(|group| self.get(group).queued()).sum()
+    }
+
+    /// The state of a group; nobody else reads or changes it meanwhile.
+    pub(crate) fn get(&self, group: u16) -> MutexGuard<'_, GroupState> {
+        // A panic in another thread stops the node; what is here is as whole as `apply` leaves it.
+        self.0[usize::from(group % DATA_GROUPS)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A group as its snapshot has it.
+fn restore(reader: &JournalReader, group: u16) -> Result<GroupState, NodeError> {
+    let purged = reader.group(GroupId(group))?.purged_index;
+    let entry = |index, fault| NodeError::Entry { group, index, fault };
+    let found = reader.snapshot(GroupId(group))?;
+    let index = found.as_ref().map_or(0, Snapshot::index);
+    if purged > index {
+        let what = "the log no longer has what its snapshot does not have yet";
+        return Err(entry(purged, Fault::Snapshot { what }));
+    }
+    let Some(mut found) = found else { return Ok(GroupState::new()) };
+    snapshot::read(&mut found).map_err(|unreadable| match unreadable {
+        Unreadable::Fault(fault) => entry(index, fault),
+        Unreadable::Io(error) => NodeError::from(store_error(error)),
+    })
+}
+
+/// For each group the index behind its last entry.
+///
+/// # Errors
+/// `Store`.
+pub(crate) fn next_indexes(reader: &JournalReader) -> Result<[u64; DATA_GROUPS as usize], NodeError> {
+    let mut next = [1; DATA_GROUPS as usize];
+    for (group, next) in (0..DATA_GROUPS).zip(&mut next) {
+        *next = reader.group(GroupId(group))?.last_index + 1;
+    }
+    Ok(next)
+}
+
+/// A QoS 2 message of a kept session that some data groups have, while nothing says that its publisher's session has taken
+/// it: the crash came in between. Its client has had no PUBREC.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Doubt {
+    /// The publisher's session.
+    pub(crate) session: KeeperId,
+    pub(crate) packet_id: u16,
+    pub(crate) use_number: u64,
+    /// Where the message is: data group and index.
+    pub(crate) at: (u16, u64),
+}
+
+impl DataGroups {
+    /// What is in doubt of the sessions of one data group, each message once, in the order of their use numbers.
+    pub(crate) fn doubts(&self, group: u16) -> Vec<Doubt> {
+        let mut doubts: Vec<Doubt> = Vec::new();
+        for keeper in 0..DATA_GROUPS {
+            let state = self.get(keeper);
+            let of_group = state.unsettled().filter(|(publisher, ..)| *publisher == group);
+            doubts.extend(of_group.map(|(_, session, unsettled)| Doubt {
+                session,
+                packet_id: unsettled.packet_id,
+                use_number: unsettled.use_number,
+                at: (keeper, unsettled.entry),
+            }));
+        }
+        // What any group knows to be settled is so for all: one may have forgotten a message that another still remembers.
+        let settled = |session| (0..DATA_GROUPS).map(|keeper| self.get(keeper).settled(group, session)).max();
+        doubts.retain(|doubt| settled(doubt.session).is_none_or(|settled| doubt.use_number >= settled));
+        let state = self.get(group);
+        doubts.retain(|doubt| state.session_of(doubt.session).is_some_and(|kept| doubt.use_number >= kept.next_use()));
+        doubts.sort_by_key(|doubt| (doubt.session.0, doubt.use_number));
+        doubts.dedup_by_key(|doubt| (doubt.session.0, doubt.use_number));
+        doubts
+    }
+}

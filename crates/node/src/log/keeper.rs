@@ -1,0 +1,115 @@
+//! The log thread's side of the data groups: their log, and the state that goes with it.
+
+use lapwing_store::StoreError;
+use lapwing_store::journal::{Entry, GroupId, JournalReader, JournalWriter};
+
+use super::batch::Record;
+use super::snapshot::{self, store_error};
+use crate::data_groups::DataGroups;
+use crate::slot::DATA_GROUPS;
+
+/// What compaction reads and writes in one go, ten times a second at most.
+const COMPACT_BYTES: u64 = 2 << 20;
+
+/// What the log thread has of the data groups.
+pub(crate) struct Keeper {
+    journal: JournalWriter,
+    reader: JournalReader,
+    groups: DataGroups,
+    /// By group: bytes of entries since its last snapshot.
+    since: [u64; DATA_GROUPS as usize],
+    /// A group gets a new one when so many came: what a start has to read again is bounded by that for each group.
+    snapshot_bytes: u64,
+}
+
+impl Keeper {
+    pub(crate) fn new(journal: JournalWriter, reader: JournalReader, groups: DataGroups, snapshot_bytes: u64) -> Self {
+        Keeper { journal, reader, groups, since: [0; DATA_GROUPS as usize], snapshot_bytes }
+    }
+
+    /// Appends an entry under the index that its shard has given it.
+    ///
+    /// The state has it at once, before it is durable: with one replica nobody can decide otherwise, and what was never
+    /// committed is not there after a crash.
+    /// # Errors
+    /// `Pending`: too much waits. Anything else is fatal.
+    pub(super) fn append(
+        &mut self,
+        (group, index): (u16, u64),
+        record: &Record,
+        appended_at_us: i64,
+        body: &[u8],
+    ) -> Result<(), StoreError> {
+        self.journal.append(Entry {
+            group: GroupId(group),
+            index,
+            term: 0,
+            slot: record.slot.get(),
+            message_id: record.message_id,
+            appended_at_us,
+            body,
+        })?;
+        if let Err(fault) = self.groups.get(group).apply(index, body) {
+            panic!("entry {index} of data group {group}, just made, cannot be applied: {fault}");
+        }
+        self.since[usize::from(group)] += body.len() as u64;
+        Ok(())
+    }
+
+    /// Looks after the length of the log: makes a snapshot of a group that has grown, and gives back what nobody refers to.
+    /// Does a bounded part.
+    ///
+    /// # Errors
+    /// `Full`: later. Anything else is fatal.
+    pub(super) fn tend(&mut self) -> Result<(), StoreError> {
+        let grown = (0..DATA_GROUPS).find(|group| self.since[usize::from(*group)] >= self.snapshot_bytes);
+        match grown {
+            Some(group) if self.journal.pending_bytes() == 0 => self.snapshot(group)?,
+            _ => {}
+        }
+        let groups = &self.groups;
+        self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
+        Ok(())
+    }
+
+    /// All that the group's state has is durable: nothing waits for a commit.
+    fn snapshot(&mut self, group: u16) -> Result<(), StoreError> {
+        let mut state = self.groups.get(group);
+        let (index, term) = (state.applied(), 0);
+        let mut draft = self.reader.new_snapshot(GroupId(group), index, term)?;
+        snapshot::write(&state, &mut draft).map_err(store_error)?;
+        draft.finish()?;
+        state.covered(index);
+        self.since[usize::from(group)] = 0;
+        self.journal.purge(GroupId(group), index, term)
+    }
+
+    /// Whether nothing more should come but what frees space in the end.
+    pub(super) fn is_low_on_space(&self) -> bool {
+        self.journal.is_low_on_space()
+    }
+
+    /// Bytes that wait for a commit.
+    pub(super) fn pending_bytes(&self) -> usize {
+        self.journal.pending_bytes()
+    }
+
+    /// Makes durable what waits.
+    ///
+    /// # Errors
+    /// As the log's.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        if self.journal.pending_bytes() > 0 {
+            self.journal.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Commits what waits and closes the log.
+    ///
+    /// # Errors
+    /// As the log's.
+    pub(super) fn close(self) -> Result<(), StoreError> {
+        self.journal.close()
+    }
+}

@@ -1,0 +1,60 @@
+//! Bytes that may leave a connection only when something is durable: a CONNACK of a session that is kept, a step of QoS 2.
+//!
+//! They lie in the output buffer with all others, and what comes behind them waits with them: a connection's bytes leave
+//! in their order.
+
+use std::collections::VecDeque;
+
+/// The barriers of one connection's output.
+#[derive(Debug, Default)]
+pub(crate) struct Barriers {
+    /// Position in the output buffer and promise, both ascending: from there on nothing leaves before it is kept.
+    line: VecDeque<(usize, u64)>,
+}
+
+impl Barriers {
+    /// What lies at `position` or behind it waits for `promise`, at least.
+    pub(crate) fn add(&mut self, position: usize, promise: u64) {
+        if self.line.back().is_none_or(|(_, last)| *last < promise) {
+            self.line.push_back((position, promise));
+        }
+    }
+
+    /// How much of `len` bytes of output may leave, with every promise up to `kept`.
+    pub(crate) fn free(&mut self, kept: u64, len: usize) -> usize {
+        while self.line.front().is_some_and(|(_, promise)| *promise <= kept) {
+            self.line.pop_front();
+        }
+        self.line.front().map_or(len, |(position, _)| *position)
+    }
+
+    /// The first `bytes` bytes have been taken out of the buffer.
+    pub(crate) fn shift(&mut self, bytes: usize) {
+        self.line.iter_mut().for_each(|(position, _)| *position = position.saturating_sub(bytes));
+    }
+
+    /// True when nothing is held back.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.line.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does each barrier hold what lies behind it until its own promise is kept, however the buffer moves?
+    #[test]
+    fn what_lies_behind_a_barrier_waits() {
+        let mut barriers = Barriers::default();
+        assert_eq!(barriers.free(0, 50), 50);
+        barriers.add(10, 1);
+        barriers.add(15, 1);
+        barriers.add(20, 3);
+        assert_eq!(barriers.free(0, 50), 10);
+        barriers.shift(10);
+        assert_eq!(barriers.free(0, 40), 0);
+        assert_eq!(barriers.free(2, 40), 10);
+        assert_eq!((barriers.free(3, 40), barriers.is_empty()), (40, true));
+    }
+}

@@ -1,0 +1,43 @@
+//! A session in its shard's table, with what belongs to it there.
+
+use std::sync::Arc;
+
+use lapwing_session::{Fact, Session};
+
+use super::groups::Membership;
+use super::keeping::{Kept, KeptAs};
+use super::standing::Standing;
+
+/// A session and where its connection is.
+pub(crate) struct Entry {
+    pub(crate) session: Session,
+    pub(crate) client_id: Arc<str>,
+    /// Who its client is.
+    pub(crate) standing: Standing,
+    /// Index of its connection, while it has one.
+    pub(crate) connection: Option<usize>,
+    /// Stands in the list of sessions that wait for a commit.
+    pub(super) awaiting: bool,
+    /// The earliest timer set for it.
+    pub(crate) timer_ms: Option<u64>,
+    /// Its messages in the shard's account.
+    pub(super) counted: u32,
+    /// What it has to do with groups.
+    pub(crate) membership: Membership,
+    /// How the log knows it, if it is kept on disk.
+    pub(crate) kept_as: KeptAs,
+}
+
+impl Entry {
+    /// Gathers what the session has told for the log; true when what it has just written must not leave before that is
+    /// durable.
+    pub(super) fn tell(&mut self, told: &mut Vec<Fact>, facts: &mut Vec<(Kept, Fact)>) -> bool {
+        self.session.take_facts(told);
+        let holds_output = told.iter().any(Fact::holds_output);
+        match self.kept_as.kept {
+            Some(kept) => facts.extend(told.drain(..).map(|fact| (kept, fact))),
+            None => told.clear(),
+        }
+        holds_output
+    }
+}

@@ -1,0 +1,120 @@
+//! One message that sessions or the retained table keep: one entry for each data group.
+
+use lapwing_codec::Publish;
+use lapwing_ledger::{Entry, List, Published};
+use lapwing_session::{KeptTerms, Routed};
+
+use super::{GROUPS, Keeping, Kept};
+use crate::log::LogFeed;
+use crate::mail::encode_frame;
+use crate::slot::{DATA_GROUPS, Slot};
+
+/// Whose a QoS 2 message is, so that none of its receivers has it twice after a crash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Origin {
+    /// The session that published it.
+    pub(crate) publisher: Kept,
+    /// Which of its QoS 2 messages it is, and which of them are settled; see [`lapwing_session::Origin`].
+    pub(crate) of: lapwing_session::Origin,
+    /// Its client may have sent it before.
+    pub(crate) is_resent: bool,
+}
+
+impl Origin {
+    /// The same in the words of the log.
+    pub(crate) fn logged(self) -> lapwing_ledger::Origin {
+        let Origin { publisher, of, .. } = self;
+        lapwing_ledger::Origin {
+            group: publisher.slot.data_group(),
+            session: publisher.id,
+            packet_id: of.packet_id.get(),
+            use_number: of.use_number,
+            settled: of.settled,
+        }
+    }
+}
+
+/// What an entry says of a message beside its frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct About {
+    /// Hash of its publisher's client id.
+    pub(crate) publisher: u64,
+    /// Of a QoS 2 message: whose, and which use of its packet id.
+    pub(crate) origin: Option<Origin>,
+    /// The node's clock, by which messages expire.
+    pub(crate) now_ms: u64,
+}
+
+impl Keeping {
+    /// A session keeps the message in hand, under [`Keeping::next_index`].
+    pub(crate) fn keeper(&mut self, kept: Kept, terms: &KeptTerms<'_>) {
+        self.ids.clear();
+        // More than that would not fit into the packet that it came in either.
+        self.ids.extend(terms.ids.iter().map(|id| id.get()).take(usize::from(u16::MAX)));
+        let ids = lapwing_ledger::SubscriptionIds::from_slice(&self.ids);
+        let terms = lapwing_ledger::Terms { qos: terms.qos as u8, retain: terms.retain, ids };
+        self.keepers[kept.group()].push(kept.id, terms).expect("the identifiers are bounded");
+        self.open |= kept.bit();
+    }
+
+    /// The message in hand goes to the log, if anything keeps it; `retained`: the retained table does. Returns whether it
+    /// does.
+    pub(crate) fn keep(&mut self, log: &mut LogFeed, routed: &Routed<'_>, retained: bool, about: About) -> bool {
+        let publish = routed.publish();
+        let topic_slot = Slot::of(publish.topic.as_bytes());
+        let retained_in = retained.then(|| usize::from(topic_slot.data_group()));
+        let open = std::mem::take(&mut self.open) | retained_in.map_or(0, |group| 1 << group);
+        if open == 0 {
+            return false;
+        }
+        self.encode_frame(publish);
+        for group in (0..GROUPS).filter(|group| open & 1 << group != 0) {
+            let retained = (retained_in == Some(group)).then_some(publish.topic);
+            self.publish(log, group, publish, retained, routed.expires_at_ms(), about);
+        }
+        true
+    }
+
+    fn encode_frame(&mut self, publish: &Publish<'_>) {
+        self.frame.clear();
+        encode_frame(publish, &mut self.frame);
+    }
+
+    fn publish(
+        &mut self,
+        log: &mut LogFeed,
+        group: usize,
+        publish: &Publish<'_>,
+        retained: Option<&str>,
+        expires_at_ms: Option<u64>,
+        about: About,
+    ) {
+        let frame = std::mem::take(&mut self.frame);
+        let mut keepers = std::mem::take(&mut self.keepers[group]);
+        let entry = Entry::Published(Published {
+            frame: &frame,
+            published_at_ms: self.wall_ms,
+            expires_at_ms: expires_at_ms.map_or(0, |at_ms| self.wall_of(at_ms, about.now_ms)),
+            publisher: about.publisher,
+            origin: about.origin.map(Origin::logged),
+            keepers: keepers.as_list(),
+            groups: List::EMPTY,
+            retained,
+        });
+        let awaited = publish.qos.is_acknowledged();
+        self.append(log, slot_in(group), awaited, &entry);
+        keepers.clear();
+        self.keepers[group] = keepers;
+        self.frame = frame;
+    }
+
+    /// A time of the node's clock on the wall clock; never 0.
+    fn wall_of(&self, at_ms: u64, now_ms: u64) -> u64 {
+        self.wall_ms.saturating_add(at_ms.saturating_sub(now_ms)).max(1)
+    }
+}
+
+/// The first slot of a data group: what an entry for several sessions of it is filed under.
+pub(super) fn slot_in(group: usize) -> Slot {
+    Slot::first_of(group as u16 % DATA_GROUPS)
+}

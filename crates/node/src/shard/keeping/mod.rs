@@ -1,0 +1,125 @@
+//! What this shard keeps on disk: sessions that outlive their connections, what waits for them, retained messages.
+//!
+//! Each of them lives in the data group of its slot, and this shard owns that group: it gives every entry its index, so a
+//! message can be delivered under the index that its entry will have. One message is one entry per data group, however many
+//! sessions keep it ([`Keeping::keep`]); what becomes of it, and each step of QoS 2, are facts that go into one entry per group and
+//! turn ([`progress`]). Whoever must not go on before something is durable takes this turn's promise
+//! ([`super::promises`]); bytes wait behind a barrier ([`super::barriers`]).
+
+mod identity;
+mod message;
+mod progress;
+pub(crate) mod restore;
+mod sessions;
+mod stored;
+
+use lapwing_ledger::{Entry, KeeperId, KeepersBuf, ProgressBuf};
+
+use crate::log::LogFeed;
+use crate::slot::{DATA_GROUPS, Slot};
+
+pub(crate) use identity::encode as encode_identity;
+pub(crate) use message::{About, Origin};
+pub(crate) use restore::Recovered;
+pub(crate) use sessions::Beginning;
+
+const GROUPS: usize = DATA_GROUPS as usize;
+
+/// A session, as the log knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) id: KeeperId,
+    /// Of its client id.
+    pub(crate) slot: Slot,
+}
+
+impl Kept {
+    pub(super) fn group(self) -> usize {
+        usize::from(self.slot.data_group())
+    }
+
+    /// The bit of its data group.
+    pub(crate) fn bit(self) -> u16 {
+        1 << self.slot.data_group()
+    }
+}
+
+/// What the log knows of a session.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KeptAs {
+    /// None: nothing.
+    pub(crate) kept: Option<Kept>,
+    pub(crate) expiry_s: u32,
+    pub(crate) has_will: bool,
+    /// The other shards know its subscriptions as those of a kept session; stays when it is kept no more.
+    pub(crate) is_keeper: bool,
+    /// What its client is told that repeats what it was told before must not leave before this promise is kept.
+    pub(crate) held_until: u64,
+}
+
+/// What of this shard goes to the disk.
+#[derive(Debug)]
+pub(crate) struct Keeping {
+    /// By data group: the index of the next entry. Of groups that other shards own it means nothing.
+    next_index: [u64; GROUPS],
+    /// Sessions that keep the message in hand, by data group.
+    keepers: [KeepersBuf; GROUPS],
+    /// Data groups that keep the message in hand: a bit each.
+    open: u16,
+    /// Facts of this turn, by data group.
+    progress: [ProgressBuf; GROUPS],
+    /// Data groups with facts: a bit each.
+    told: u16,
+    /// Of these, those that somebody waits for.
+    urgent: u16,
+    /// Sessions that are over since the last entry that said so, by data group.
+    ended: Vec<Kept>,
+    /// The wall clock at the beginning of the turn, milliseconds since the epoch.
+    pub(super) wall_ms: u64,
+    /// Room to encode in.
+    frame: Vec<u8>,
+    bytes: Vec<u8>,
+    ids: Vec<u32>,
+}
+
+impl Keeping {
+    /// `next_index`: by data group, behind what the log has.
+    pub(crate) fn new(next_index: [u64; GROUPS]) -> Self {
+        Keeping {
+            next_index,
+            keepers: std::array::from_fn(|_| KeepersBuf::new()),
+            open: 0,
+            progress: std::array::from_fn(|_| ProgressBuf::new()),
+            told: 0,
+            urgent: 0,
+            ended: Vec::new(),
+            wall_ms: 0,
+            frame: Vec::new(),
+            bytes: Vec::new(),
+            ids: Vec::new(),
+        }
+    }
+
+    /// A new turn begins, at this time on the wall clock.
+    pub(crate) fn set_clock(&mut self, wall_ms: u64) {
+        self.wall_ms = wall_ms;
+    }
+
+    /// Under which index an entry for `slot` would go now.
+    pub(crate) fn next_index(&self, slot: Slot) -> u64 {
+        self.next_index[usize::from(slot.data_group())]
+    }
+
+    /// Hands an entry to the log; returns its index. `awaited`: somebody waits for it.
+    fn append(&mut self, log: &mut LogFeed, slot: Slot, awaited: bool, entry: &Entry<'_>) -> u64 {
+        self.bytes.clear();
+        let index = self.next_index(slot);
+        if let Err(fault) = entry.encode(&mut self.bytes) {
+            // Every field is bounded below what an entry takes where it comes in, from a client or from the configuration.
+            panic!("an entry of the node's own could not be encoded: {fault}");
+        }
+        self.next_index[usize::from(slot.data_group())] += 1;
+        log.entry((slot.data_group(), index), slot, awaited, |out| out.extend_from_slice(&self.bytes));
+        index
+    }
+}

@@ -1,0 +1,67 @@
+//! What became of messages, and each step of QoS 2: facts, one entry per data group and turn.
+
+use lapwing_ledger::{Ended, Entry, List};
+use lapwing_session::Fact;
+
+use super::message::slot_in;
+use super::{GROUPS, Keeping, Kept};
+use crate::log::LogFeed;
+
+impl Keeping {
+    /// Notes a fact of a session.
+    pub(crate) fn note(&mut self, kept: Kept, fact: Fact) {
+        self.progress[kept.group()].push(kept.id, logged(fact));
+        self.told |= kept.bit();
+        // Somebody waits for everything but an end.
+        if !matches!(fact, Fact::Finished { .. }) {
+            self.urgent |= kept.bit();
+        }
+    }
+
+    /// A kept session is over.
+    pub(crate) fn ended(&mut self, kept: Kept) {
+        self.ended.push(kept);
+    }
+
+    /// True when something waits to be told to the log.
+    pub(crate) fn has_news(&self) -> bool {
+        self.told != 0 || !self.ended.is_empty()
+    }
+
+    /// Tells the log what this turn has brought. Facts come before endings: a session's last facts are of its life.
+    pub(crate) fn tell(&mut self, log: &mut LogFeed) {
+        let (told, urgent) = (std::mem::take(&mut self.told), std::mem::take(&mut self.urgent));
+        for group in (0..GROUPS).filter(|group| told & 1 << group != 0) {
+            let mut progress = std::mem::take(&mut self.progress[group]);
+            let awaited = urgent & 1 << group != 0;
+            self.append(log, slot_in(group), awaited, &Entry::Progress(progress.as_progress()));
+            progress.clear();
+            self.progress[group] = progress;
+        }
+        self.tell_ended(log);
+    }
+
+    fn tell_ended(&mut self, log: &mut LogFeed) {
+        let mut ended = std::mem::take(&mut self.ended);
+        ended.sort_unstable_by_key(|kept| kept.group());
+        for of_group in ended.chunk_by(|a, b| a.group() == b.group()) {
+            let sessions: Vec<_> = of_group.iter().map(|kept| kept.id).collect();
+            let entry = Entry::Ended(Ended { sessions: List::from_slice(&sessions) });
+            self.append(log, slot_in(of_group[0].group()), false, &entry);
+        }
+        ended.clear();
+        self.ended = ended;
+    }
+}
+
+/// The fact in the words of the log.
+fn logged(fact: Fact) -> lapwing_ledger::Fact {
+    use lapwing_ledger::Fact as Logged;
+    match fact {
+        Fact::Finished { entry } => Logged::Finished { entry: entry.get() },
+        Fact::Sent { packet_id, entry } => Logged::Sent { packet_id: packet_id.get(), entry: entry.get() },
+        Fact::Got { packet_id } => Logged::Got { packet_id: packet_id.get() },
+        Fact::Received { packet_id, use_number } => Logged::Received { packet_id: packet_id.get(), use_number },
+        Fact::Released { packet_id } => Logged::Released { packet_id: packet_id.get() },
+    }
+}

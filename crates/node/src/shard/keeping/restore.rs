@@ -1,0 +1,192 @@
+//! What a shard finds on disk when it starts: sessions as their clients left them, retained messages.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
+use lapwing_ledger::{Fault, KeptSession, Terms};
+use lapwing_session::{KeptTerms, Restoration, Restored, Session, SessionKey, Settings, WillTerms};
+use lapwing_store::journal::JournalReader;
+use rustc_hash::FxHashMap;
+
+use super::sessions::decode_grant;
+use super::stored::{Stored, StoredMessage};
+use super::{GROUPS, Kept, identity};
+use crate::data_groups::{DataGroups, Doubt};
+use crate::error::NodeError;
+use crate::mail::decode_frame;
+use crate::shard::standing::Standing;
+use crate::slot::Slot;
+
+/// What the log had when the node started.
+#[derive(Clone)]
+pub(crate) struct Recovered {
+    /// By data group: the index of the next entry.
+    pub(crate) next_index: [u64; GROUPS],
+    pub(crate) groups: DataGroups,
+    pub(crate) reader: JournalReader,
+}
+
+/// The clocks at the moment in which sessions are restored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocks {
+    /// The node's own.
+    pub(crate) now_ms: u64,
+    /// Since the epoch.
+    pub(crate) wall_ms: u64,
+}
+
+impl Clocks {
+    /// A deadline on the wall clock (0: none) on the node's.
+    pub(crate) fn deadline(self, wall_ms: u64) -> Option<u64> {
+        (wall_ms > 0).then(|| self.now_ms.saturating_add(wall_ms.saturating_sub(self.wall_ms)))
+    }
+
+    /// How long ago it was; a clock that was set back meanwhile makes nothing older.
+    fn since(self, wall_ms: u64) -> u64 {
+        self.wall_ms.saturating_sub(wall_ms)
+    }
+}
+
+/// One session that was kept.
+pub(crate) struct RestoredSession {
+    pub(crate) session: Session,
+    pub(crate) kept: Kept,
+    pub(crate) standing: Standing,
+    /// QoS 2 messages of its client that it counts as taken and that may not be everywhere yet.
+    pub(crate) doubts: Vec<Doubt>,
+}
+
+/// One retained message that was kept.
+pub(crate) struct RestoredMessage {
+    pub(crate) message: Arc<lapwing_session::Message>,
+    /// Hash of its publisher's client id.
+    pub(crate) publisher: u64,
+}
+
+impl Recovered {
+    /// Makes sessions and retained messages of what a data group has.
+    ///
+    /// # Errors
+    /// `Store`, `Entry`: the log cannot be read, or holds what this program does not understand.
+    pub(crate) fn restore(
+        &self,
+        group: u16,
+        settings: &Arc<Settings>,
+        clocks: Clocks,
+        hands: &mut impl Hands,
+    ) -> Result<(), NodeError> {
+        let stored = Stored::read(self, group, clocks)?;
+        let doubts = self.groups.doubts(group);
+        let state = self.groups.get(group);
+        for kept in state.sessions() {
+            let of_session: Vec<Doubt> = doubts.iter().filter(|doubt| doubt.session == kept.id()).copied().collect();
+            let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), clocks);
+            hands.session(restored.map_err(|fault| NodeError::Entry { group, index: kept.id().0, fault })?);
+        }
+        for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
+            let StoredMessage { message, publisher } = stored.clone();
+            hands.retained(&RestoredMessage { message, publisher });
+        }
+        Ok(())
+    }
+}
+
+/// Who takes what is restored.
+pub(crate) trait Hands {
+    /// The name of the next session.
+    fn next_key(&mut self) -> SessionKey;
+    /// A session of that name.
+    fn session(&mut self, restored: RestoredSession);
+    /// A retained message.
+    fn retained(&mut self, restored: &RestoredMessage);
+}
+
+fn restore_session(
+    kept: &KeptSession,
+    stored: &Stored,
+    doubts: &[Doubt],
+    (key, settings): (SessionKey, &Arc<Settings>),
+    clocks: Clocks,
+) -> Result<RestoredSession, Fault> {
+    let id = NonZeroU64::new(kept.id().0).ok_or(malformed("a session has the number 0"))?;
+    let away_ms = kept.disconnected_at_ms().map(|at_ms| clocks.since(at_ms));
+    let remaining_ms =
+        (kept.expiry_s() != u32::MAX).then(|| (u64::from(kept.expiry_s()) * 1000).saturating_sub(away_ms.unwrap_or(0)));
+    let will = kept.will().map(|will| {
+        let delay_ms = (u64::from(will.delay_s) * 1000).saturating_sub(away_ms.unwrap_or(0));
+        (will, delay_ms)
+    });
+    let will_entry = will.and_then(|(will, _)| stored.will(will.entry));
+    let will_frame = will_entry.as_ref().and_then(|entry| entry.will()).and_then(|will| decode_frame(will.frame));
+    let will = will.zip(will_frame).map(|((will, delay_ms), publish)| {
+        let terms = WillTerms { publish, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s };
+        (terms, delay_ms)
+    });
+    let mut restoration = Restoration::new(Restored {
+        client_id: kept.client_id(),
+        key,
+        settings,
+        id,
+        expiry_s: kept.expiry_s(),
+        remaining_ms,
+        will,
+        away_since: kept.away_since().and_then(NonZeroU64::new),
+        next_use: doubts.last().map_or(kept.next_use(), |doubt| doubt.use_number + 1),
+        now_ms: clocks.now_ms,
+    });
+    for subscription in kept.subscriptions() {
+        let grant = decode_grant(subscription.grant).ok_or(malformed("a subscription's grant is none"))?;
+        restoration.subscribed(subscription.filter, grant);
+    }
+    restore_messages(kept, stored, &mut restoration)?;
+    for doubt in doubts {
+        restoration.received(PacketId::new(doubt.packet_id).ok_or(malformed("a packet id is 0"))?);
+    }
+    let identity = identity::decode(kept.identity()).ok_or(malformed("a session's identity is none"))?;
+    let slot = Slot::of(kept.client_id().as_bytes());
+    Ok(RestoredSession {
+        session: restoration.finish(),
+        kept: Kept { id: kept.id(), slot },
+        standing: Standing { identity, who: None },
+        doubts: doubts.to_vec(),
+    })
+}
+
+/// The queue, and both directions of QoS 2.
+fn restore_messages(kept: &KeptSession, stored: &Stored, restoration: &mut Restoration) -> Result<(), Fault> {
+    let packet_id = |id| PacketId::new(id).ok_or(malformed("a packet id is 0"));
+    let mut sent = FxHashMap::default();
+    for flight in kept.flights() {
+        let id = packet_id(flight.packet_id)?;
+        let entry = NonZeroU64::new(flight.entry).ok_or(malformed("an entry has the number 0"))?;
+        if flight.got {
+            restoration.got(id, entry);
+        } else {
+            sent.insert(flight.entry, id);
+        }
+    }
+    for (index, terms) in kept.queue() {
+        let message = stored.message(index).ok_or(malformed("a message that waits is not there"))?;
+        let id = sent.get(&index).copied();
+        let entry = NonZeroU64::new(index).ok_or(malformed("an entry has the number 0"))?;
+        with_terms(terms, |terms| restoration.message(message.message.clone(), terms, entry, id))?;
+    }
+    for (id, _) in kept.received() {
+        restoration.received(packet_id(id)?);
+    }
+    Ok(())
+}
+
+/// The terms of the log in the session's words.
+fn with_terms(terms: Terms<'_>, work: impl FnOnce(KeptTerms<'_>)) -> Result<(), Fault> {
+    let qos = QoS::from_u8(terms.qos).ok_or(malformed("a QoS above 2"))?;
+    let ids: Option<Vec<SubscriptionId>> = terms.ids.iter().map(SubscriptionId::new).collect();
+    let ids = ids.ok_or(malformed("a subscription identifier that is none"))?;
+    work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::from_slice(&ids) });
+    Ok(())
+}
+
+const fn malformed(what: &'static str) -> Fault {
+    Fault::Malformed { at: 0, what }
+}

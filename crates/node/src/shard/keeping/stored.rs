@@ -1,0 +1,93 @@
+//! Messages of one data group that somebody still waits for, read back from the log.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use lapwing_ledger::{Entry, Fault, GroupState};
+use lapwing_session::Message;
+use lapwing_store::journal::GroupId;
+use rustc_hash::FxHashMap;
+
+use super::restore::{Clocks, Recovered};
+use crate::error::NodeError;
+use crate::mail::decode_frame;
+use crate::shard::mailroom::ELSEWHERE;
+
+/// By index: messages, and entries with wills.
+#[derive(Debug, Default)]
+pub(super) struct Stored {
+    messages: FxHashMap<u64, StoredMessage>,
+    /// Entries that hold a will.
+    wills: FxHashMap<u64, Vec<u8>>,
+}
+
+/// One message.
+#[derive(Clone, Debug)]
+pub(super) struct StoredMessage {
+    pub(super) message: Arc<Message>,
+    /// Hash of its publisher's client id.
+    pub(super) publisher: u64,
+}
+
+impl Stored {
+    /// Reads all that a group's sessions and retained topics refer to, in one pass over its log.
+    ///
+    /// # Errors
+    /// `Store`; `Entry`: what is referred to is not there, or is no message.
+    pub(super) fn read(recovered: &Recovered, group: u16, clocks: Clocks) -> Result<Self, NodeError> {
+        let wanted: Vec<u64> = wanted(&recovered.groups.get(group)).into_iter().collect();
+        let (mut stored, mut failed) = (Stored::default(), None);
+        recovered.reader.get_many(GroupId(group), &wanted, &mut |entry| match stored.take(
+            entry.index,
+            entry.body,
+            clocks,
+        ) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(fault) => {
+                failed = Some(NodeError::Entry { group, index: entry.index, fault });
+                ControlFlow::Break(())
+            }
+        })?;
+        if let Some(failed) = failed {
+            return Err(failed);
+        }
+        let missing = wanted.iter().find(|index| !stored.has(**index));
+        let fault = Fault::Malformed { at: 0, what: "it is referred to and not in the log" };
+        missing.map_or(Ok(stored), |index| Err(NodeError::Entry { group, index: *index, fault }))
+    }
+
+    fn take(&mut self, index: u64, body: &[u8], clocks: Clocks) -> Result<(), Fault> {
+        let Entry::Published(published) = Entry::decode(body)? else {
+            self.wills.insert(index, body.to_vec());
+            return Ok(());
+        };
+        let publish = decode_frame(published.frame);
+        let publish = publish.ok_or(Fault::Malformed { at: 0, what: "its message is no PUBLISH" })?;
+        let expires_at_ms = clocks.deadline(published.expires_at_ms);
+        let message = Arc::new(Message::new(&publish, ELSEWHERE, expires_at_ms));
+        self.messages.insert(index, StoredMessage { message, publisher: published.publisher });
+        Ok(())
+    }
+
+    fn has(&self, index: u64) -> bool {
+        self.messages.contains_key(&index) || self.wills.contains_key(&index)
+    }
+
+    /// The message of an entry.
+    pub(super) fn message(&self, index: u64) -> Option<&StoredMessage> {
+        self.messages.get(&index)
+    }
+
+    /// The entry that holds a will.
+    pub(super) fn will(&self, index: u64) -> Option<Entry<'_>> {
+        self.wills.get(&index).and_then(|body| Entry::decode(body).ok())
+    }
+}
+
+/// All entries that a group's state refers to, ascending.
+fn wanted(state: &GroupState) -> BTreeSet<u64> {
+    let queued = state.sessions().flat_map(|session| session.queue().map(|(index, _)| index).collect::<Vec<_>>());
+    let wills = state.sessions().filter_map(|session| session.will().map(|will| will.entry));
+    queued.chain(wills).chain(state.retained().map(|(_, index)| index)).collect()
+}

@@ -1,0 +1,188 @@
+//! Sessions that are kept on disk: where they begin, change and end; and what a turn has for the log.
+
+use std::num::NonZeroU64;
+
+use lapwing_codec::QoS;
+use lapwing_ledger::{Changed, Will};
+use lapwing_session::{Grant, Inbound, Routed, Session, SessionKey};
+
+use super::Shard;
+use super::entry::Entry;
+use super::keeping::{About, Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
+use crate::log::LogFeed;
+use crate::mail::encode_frame;
+
+impl Shard {
+    /// Sends what the turn has brought to the log: facts, sessions that are over.
+    pub(super) fn tell_log(&mut self) {
+        let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) else { return };
+        self.clients.facts.drain(..).for_each(|(kept, fact)| keeping.note(kept, fact));
+        keeping.tell(log);
+    }
+
+    /// True when `tell_log` would have something to say.
+    pub(super) fn has_news_for_log(&self) -> bool {
+        !self.clients.facts.is_empty() || self.clients.keeping.as_ref().is_some_and(|keeping| keeping.has_news())
+    }
+
+    /// The message that has just been delivered goes to the log, if a session or the retained table keeps it.
+    pub(super) fn keep(
+        &mut self,
+        routed: &Routed<'_>,
+        is_retained: bool,
+        publisher: u64,
+        origin: Option<Origin>,
+    ) -> bool {
+        self.clients.repeats = 0;
+        let now_ms = self.now_ms;
+        match (&mut self.log, &mut self.clients.keeping) {
+            (Some(log), Some(keeping)) => keeping.keep(log, routed, is_retained, About { publisher, origin, now_ms }),
+            _ => false,
+        }
+    }
+
+    /// Topics have lost their retained message: the log forgets it too. `qos`: of what made them lose it.
+    pub(super) fn clear_retained(&mut self, qos: QoS) -> bool {
+        if !self.retained.has_cleared() {
+            return false;
+        }
+        let cleared = self.retained.take_cleared();
+        let (Some(log), Some(keeping)) = (&mut self.log, &mut self.clients.keeping) else { return false };
+        cleared.iter().for_each(|topic| keeping.clear(log, topic, qos.is_acknowledged()));
+        !cleared.is_empty() && qos.is_acknowledged()
+    }
+
+    /// Whose a QoS 2 message is, if its publisher's session is kept.
+    pub(super) fn origin_of(&mut self, key: SessionKey, inbound: &Inbound<'_>) -> Option<Origin> {
+        let origin = inbound.origin()?;
+        let publisher = self.clients.kept(key)?;
+        Some(Origin { publisher, of: origin, is_resent: false })
+    }
+
+    /// Finds out which data groups have the message in hand from before the node started.
+    pub(super) fn note_repeats(&mut self, origin: Option<Origin>) {
+        let Some(origin) = origin.filter(|origin| origin.is_resent) else { return };
+        if let Some(recovered) = &self.recovered {
+            self.clients.repeats = recovered.groups.having(&origin.logged());
+        }
+    }
+
+    /// A session has been opened, by a connection whose output was `begun` bytes long before. `former`: how the log knows the
+    /// session that goes on, or that made way for this one.
+    pub(super) fn keep_opened(&mut self, key: SessionKey, begun: usize, session_present: bool, former: KeptAs) {
+        let Some(mut keeping) = self.clients.keeping.take() else { return };
+        let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) else { return };
+        let goes_on = former.kept.filter(|_| session_present);
+        let is_told_later = entry.session.has_facts();
+        let is_new = match goes_on {
+            Some(kept) if entry.session.expiry_s() > 0 => go_on(&mut keeping, log, entry, kept, former),
+            Some(kept) => {
+                entry.session.forget();
+                entry.kept_as = KeptAs { kept: None, ..former };
+                keeping.ended(kept);
+                false
+            }
+            None => {
+                let begins = begin(&mut keeping, log, entry);
+                // The entry that opens a session ends the one before.
+                let is_over = former.kept.filter(|_| !begins);
+                is_over.into_iter().for_each(|kept| keeping.ended(kept));
+                begins || is_over.is_some()
+            }
+        };
+        let connection = entry.connection;
+        self.clients.keeping = Some(keeping);
+        let kept = self.clients.promises.kept();
+        // What the connection before was told is repeated now without a fact of its own.
+        let held_until = goes_on.map_or(0, |_| former.held_until);
+        if is_new || is_told_later || held_until > kept {
+            let promise = if is_new || is_told_later { self.clients.promises.take() } else { held_until };
+            if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
+                connection.hold_output(begun, promise);
+            }
+        }
+    }
+
+    /// A kept session has lost its connection, or its will.
+    pub(super) fn keep_away(&mut self, key: SessionKey) {
+        let Some(mut keeping) = self.clients.keeping.take() else { return };
+        if let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key))
+            && let Some(kept) = entry.kept_as.kept
+        {
+            let (expiry_s, has_will) = (entry.session.expiry_s(), entry.session.will().is_some());
+            let changed = Changed {
+                presence: keeping.presence(entry.connection.is_some()),
+                expiry_s: (expiry_s != entry.kept_as.expiry_s).then_some(expiry_s),
+                will: (entry.kept_as.has_will && !has_will).then_some(None),
+                ..Changed::of(kept.id)
+            };
+            (entry.kept_as.expiry_s, entry.kept_as.has_will) = (expiry_s, has_will);
+            keeping.change(log, kept, changed, false);
+        }
+        self.clients.keeping = Some(keeping);
+    }
+
+    /// A kept session has subscribed; returns the promise that its SUBACK waits for.
+    pub(super) fn keep_subscribed(&mut self, key: SessionKey, granted: &[(Box<str>, Grant)]) -> Option<u64> {
+        let kept = self.clients.kept(key).filter(|_| !granted.is_empty())?;
+        let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
+        keeping.subscribe(log, kept, granted);
+        Some(self.clients.promises.take())
+    }
+
+    /// A kept session has some subscriptions no more; returns the promise that its UNSUBACK waits for.
+    pub(super) fn keep_unsubscribed(&mut self, key: SessionKey, filters: &[String]) -> Option<u64> {
+        let kept = self.clients.kept(key).filter(|_| !filters.is_empty())?;
+        let (log, keeping) = (self.log.as_mut()?, self.clients.keeping.as_mut()?);
+        let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
+        keeping.unsubscribe(log, kept, &filters);
+        Some(self.clients.promises.take())
+    }
+
+    /// A session is over.
+    pub(super) fn keep_ended(&mut self, former: KeptAs) {
+        if let (Some(keeping), Some(kept)) = (&mut self.clients.keeping, former.kept) {
+            keeping.ended(kept);
+        }
+    }
+}
+
+/// A kept session has a connection again; true when its CONNACK has to wait for that to be written.
+fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept, former: KeptAs) -> bool {
+    let (expiry_s, mut frame) = (entry.session.expiry_s(), Vec::new());
+    let will = will_of(&entry.session, &mut frame);
+    let has_will = will.is_some();
+    let is_other = expiry_s != former.expiry_s || has_will || former.has_will;
+    let mut changed = Changed { presence: keeping.presence(true), ..Changed::of(kept.id) };
+    if is_other {
+        (changed.expiry_s, changed.will) = (Some(expiry_s), Some(will));
+    }
+    keeping.change(log, kept, changed, is_other);
+    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, ..former };
+    is_other
+}
+
+/// A new session, which is kept if it is to outlive its connection; true when it is.
+fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
+    let expiry_s = entry.session.expiry_s();
+    // One that has gone on without being kept would lack its past.
+    let is_new = entry.session.subscriptions().len() == 0;
+    let Some(identity) = encode_identity(&entry.standing.identity).filter(|_| expiry_s > 0 && is_new) else {
+        return false;
+    };
+    let mut frame = Vec::new();
+    let will = will_of(&entry.session, &mut frame);
+    let has_will = will.is_some();
+    let kept = keeping.begin(log, Beginning { client_id: &entry.client_id, identity: &identity, expiry_s, will });
+    if let Some(id) = NonZeroU64::new(kept.id.0) {
+        entry.session.keep(id);
+    }
+    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, held_until: 0 };
+    true
+}
+
+fn will_of<'f>(session: &Session, frame: &'f mut Vec<u8>) -> Option<Will<'f>> {
+    let will = session.will()?;
+    encode_frame(&will.publish, frame);
+    Some(Will { frame, delay_s: will.delay_s, message_expiry_s: will.message_expiry_s })
+}

@@ -1,0 +1,161 @@
+//! A shard begins: what the log has comes back, every other shard hears of it, and only then clients may come.
+
+use std::sync::Arc;
+
+use lapwing_codec::PacketId;
+use lapwing_codec::topic::SharedFilter;
+use lapwing_ledger::Entry;
+use lapwing_session::{Fact, Grant, Routed, SessionKey, Settings};
+use lapwing_store::journal::GroupId;
+
+use super::groups::Membership;
+use super::keeping::restore::{Clocks, Hands, RestoredMessage, RestoredSession};
+use super::keeping::{Keeping, KeptAs, Origin};
+use super::kept_word::wall_ms;
+use super::route::Target;
+use super::{Shard, Terms};
+use crate::error::NodeError;
+use crate::mail::{Interest, decode_frame};
+use crate::slot::{DATA_GROUPS, Slot};
+use crate::words::{Join, JoinRequest, Word};
+
+/// Nobody waits for the answer to a session that joins its groups anew.
+const NOBODY_WAITS: JoinRequest = JoinRequest { place: usize::MAX, at: 0 };
+
+impl Shard {
+    /// Brings back what this shard's data groups have.
+    ///
+    /// # Errors
+    /// `Store`, `Entry`: the log cannot be read; the node must not start.
+    pub(super) fn restore(&mut self) -> Result<(), NodeError> {
+        let Some(recovered) = self.recovered.clone() else { return Ok(()) };
+        let mut keeping = Keeping::new(recovered.next_index);
+        keeping.set_clock(wall_ms());
+        self.clients.keeping = Some(Box::new(keeping));
+        let clocks = Clocks { now_ms: self.now_ms, wall_ms: wall_ms() };
+        let settings = self.terms.first().map_or_else(Arc::<Settings>::default, |terms: &Terms| terms.settings.clone());
+        let (shards, own) = (self.post.shards(), self.id);
+        for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
+            recovered.restore(group, &settings, clocks, self)?;
+        }
+        self.count_sessions();
+        self.counters.retained_messages.set(self.retained.messages());
+        self.counters.retained_bytes.set(self.retained.bytes());
+        Ok(())
+    }
+
+    /// Starts to listen once every shard has brought back its own and all know of it.
+    ///
+    /// # Errors
+    /// The kernel refuses to watch a listener.
+    pub(super) fn begin_to_listen(&mut self) -> Result<(), NodeError> {
+        if !self.is_restored && self.announcer.is_settled() {
+            self.is_restored = true;
+            self.shared.restored();
+        }
+        if !self.is_listening && self.shared.is_restored() {
+            self.is_listening = true;
+            self.complete()?;
+            self.open_listeners()?;
+        }
+        Ok(())
+    }
+
+    /// Sends on QoS 2 messages that the crash has caught on their way to several data groups: to those that have not got
+    /// them. Their publishers' sessions count them as taken from now on, so nobody has to send them again, and who does
+    /// is told that they came.
+    fn complete(&mut self) -> Result<(), NodeError> {
+        let Some(recovered) = self.recovered.clone() else { return Ok(()) };
+        for (key, doubt) in std::mem::take(&mut self.doubts) {
+            let (group, index) = doubt.at;
+            let Some(entry) = recovered.reader.get(GroupId(group), index)? else { continue };
+            let published = match Entry::decode(&entry.body) {
+                Ok(Entry::Published(published)) => published,
+                Ok(_) => continue,
+                Err(fault) => return Err(NodeError::Entry { group, index, fault }),
+            };
+            let clocks = Clocks { now_ms: self.now_ms, wall_ms: wall_ms() };
+            let expires_at_ms = clocks.deadline(published.expires_at_ms);
+            let (Some(publish), Some(packet_id)) = (decode_frame(published.frame), PacketId::new(doubt.packet_id))
+            else {
+                continue;
+            };
+            let Some(entry) = self.clients.entry(key) else { continue };
+            let (Some(publisher), client_id) = (entry.kept_as.kept, entry.client_id.clone()) else { continue };
+            let use_number = doubt.use_number;
+            let settled = published.origin.map_or(use_number, |origin| origin.settled);
+            let of = lapwing_session::Origin { packet_id, use_number, settled };
+            let routed = Routed::with_deadline(publish, key, expires_at_ms);
+            // Nobody waits: the publisher is told when it asks.
+            let _ = self.route_from(&routed, &client_id, Some(Origin { publisher, of, is_resent: true }));
+            self.clients.facts.push((publisher, Fact::Received { packet_id, use_number }));
+        }
+        Ok(())
+    }
+
+    /// True when `begin_to_listen` would get something done.
+    pub(super) fn may_begin_to_listen(&self) -> bool {
+        (!self.is_restored && self.announcer.is_settled()) || (!self.is_listening && self.shared.is_restored())
+    }
+
+    fn restore_subscription(&mut self, key: SessionKey, filter: &str, grant: Grant) {
+        self.counters.subscriptions.add(1);
+        self.clients.holdings.subscribed(filter);
+        match SharedFilter::parse(filter).ok().flatten() {
+            Some(shared) => {
+                self.counters.traffic.shared_subscriptions.add(1);
+                self.rejoin(key, &shared, grant);
+            }
+            None => {
+                self.tree.insert(filter, Target::Session(key), grant);
+                self.announcer.want(Interest::Sessions, filter, true, &mut self.post);
+                self.announcer.want(Interest::Kept, filter, true, &mut self.post);
+            }
+        }
+    }
+
+    /// The session is a member of its group as before: one that is not there now.
+    fn rejoin(&mut self, key: SessionKey, shared: &SharedFilter<'_>, grant: Grant) {
+        let owner = self.owner_of_group(shared);
+        let Some(entry) = self.clients.entry(key) else { return };
+        entry.membership.joined(shared.group, shared.filter, owner, NOBODY_WAITS);
+        let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
+        let profile = entry.membership.profile;
+        let (group, filter) = (shared.group.into(), shared.filter.into());
+        let join = Join { request: NOBODY_WAITS, group, filter, member: key, client_id, epoch, grant, profile };
+        self.tell(owner, Word::Join(Box::new(join)));
+    }
+}
+
+impl Hands for Shard {
+    fn next_key(&mut self) -> SessionKey {
+        self.clients.next_key()
+    }
+
+    fn session(&mut self, restored: RestoredSession) {
+        let RestoredSession { session, kept, standing, doubts } = restored;
+        let (key, expiry_s, has_will) = (session.key(), session.expiry_s(), session.will().is_some());
+        let subscriptions: Vec<(Box<str>, Grant)> =
+            session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
+        self.clients.insert_session(session, None, None, standing, Membership::default());
+        if let Some(entry) = self.clients.entry(key) {
+            entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, held_until: 0 };
+        }
+        self.doubts.extend(doubts.into_iter().map(|doubt| (key, doubt)));
+        for (filter, grant) in &subscriptions {
+            self.restore_subscription(key, filter, *grant);
+        }
+        // Each was offline or lost its connection with the node; none is refused for want of room now.
+        self.shared.session_went_offline(true);
+        self.counters.sessions_offline.add(1);
+        self.tell_lost(key);
+        self.clients.note_waiting(key);
+        self.set_timer(key);
+    }
+
+    fn retained(&mut self, restored: &RestoredMessage) {
+        let RestoredMessage { message, publisher } = restored;
+        // One that has no room any more is forgotten like any other.
+        let _ = self.retained.set(&Routed::of(message), *publisher, self.now_ms);
+    }
+}

@@ -1,0 +1,47 @@
+//! What of clients waits for the disk: acknowledgements in their sessions, bytes in their connections.
+
+use lapwing_session::SessionKey;
+
+use super::clients::{Clients, touch};
+
+impl Clients {
+    /// What the session's connection is sent from now on waits for `promise`, if it is not kept yet.
+    pub(crate) fn hold_output_of(&mut self, key: SessionKey, promise: Option<u64>) {
+        let Some(promise) = promise.filter(|promise| *promise > self.promises.kept()) else { return };
+        let connection = self.entry(key).and_then(|entry| entry.connection);
+        if let Some(connection) = connection.and_then(|index| self.connections.get_mut(index)) {
+            connection.hold_output(connection.output.len(), promise);
+        }
+    }
+
+    /// The connection has output that waits for the disk.
+    pub(crate) fn wait_for_disk(&mut self, index: usize) {
+        if let Some(connection) = self.connections.get_mut(index)
+            && !connection.waits_for_disk
+        {
+            connection.waits_for_disk = true;
+            self.held.push(index);
+        }
+    }
+
+    /// Looks whether a session that was put back waits for a commit.
+    pub(crate) fn note_waiting(&mut self, key: SessionKey) {
+        self.with(key, |_, _| ());
+    }
+
+    /// Promises up to `through` are kept: acknowledgements that waited for them are written, and what was held back goes.
+    pub(crate) fn committed(&mut self, through: u64) {
+        for index in std::mem::take(&mut self.held) {
+            if let Some(connection) = self.connections.get_mut(index) {
+                connection.waits_for_disk = false;
+                touch(connection, index, &mut self.touched);
+            }
+        }
+        for key in std::mem::take(&mut self.awaiting) {
+            if let Some(entry) = self.entry(key) {
+                entry.awaiting = false;
+                self.with(key, |session, io| session.committed(through, io));
+            }
+        }
+    }
+}
