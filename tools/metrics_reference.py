@@ -30,6 +30,11 @@ PARTS = [
         "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group.",
     ),
     ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
+    (
+        "Sessions and retained messages on disk",
+        ("lapwing_journal_",),
+        'With `broker.durability = "disk"`; entries of the data groups ([durability.md](durability.md)).',
+    ),
     ("Streams and their log", ("lapwing_log_", "lapwing_stream_next"), "One log per broker; nothing without a stream."),
     ("Connections, sessions, messages", ("lapwing_",), "Sums over all shards."),
 ]
@@ -85,7 +90,9 @@ def scraped() -> str:
     """The text of a broker with a stream, hooks, groups, a member and a request: every label is there."""
     streams = {"readings": "spectrum/+/readings"}
     with (
-        lapwing.Broker(streams=streams, groups=GROUPS, http="127.0.0.1:0", shards=1, hooks=Passing()) as broker,
+        lapwing.Broker(
+            streams=streams, groups=GROUPS, http="127.0.0.1:0", shards=1, hooks=Passing(), durability="disk"
+        ) as broker,
         lapwing.Client(broker.url) as client,
     ):
         client.subscribe("$share/jobs/jobs/#", qos=1)

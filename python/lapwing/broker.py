@@ -45,6 +45,8 @@ class Broker:
         groups: Consumer groups by share name or pattern: ``{"alarms": {"filters": ["alarms/#"]}}``.
         http: HOST:PORT of streams, health and metrics; None for no HTTP.
         data: Folder of the log. None: a temporary folder, **deleted when the broker stops**.
+        durability: "disk" or "memory": where sessions, what waits for them, and retained messages are kept. None: on
+            disk where ``data`` is given.
         shards: Data threads; 0 means one per core.
         pin: Keep each data thread on a core of its own; off by default, because this process has other work.
         limits: Limits by name, as in the ``[limits]`` table: ``{"packet_bytes_max": "16MiB"}``.
@@ -67,6 +69,7 @@ class Broker:
         groups: Mapping[str, GroupLike] | None = None,
         http: str | None = None,
         data: str | Path | None = None,
+        durability: str | None = None,
         shards: int = 0,
         pin: bool = False,
         limits: Mapping[str, object] | None = None,
@@ -83,6 +86,7 @@ class Broker:
             "listen": list(listen),
             "http": http,
             "data": data if data is not None else self._temporary and self._temporary.name,
+            "durability": durability or ("memory" if data is None else "disk"),
             "shards": shards,
             "pin": pin,
         }

@@ -145,7 +145,7 @@ def test_damage_in_the_middle_is_told(tmp_path: Path) -> None:
                 client.publish("t/1", b"%d " % number * 1_000, qos=1)
                 client.flush()
         assert broker.end() == 0
-    segment = max(data.rglob("*"), key=lambda file: file.stat().st_size if file.is_file() else 0)
+    segment = max((data / "streams").rglob("*"), key=lambda file: file.stat().st_size if file.is_file() else 0)
     contents = bytearray(segment.read_bytes())
     contents[contents.index(b"20 20 20 ")] ^= 1
     segment.write_bytes(contents)

@@ -21,7 +21,7 @@ def code(version: int) -> int:
 
 def bounded(shards: int, **bounds: int) -> lapwing.Broker:
     """A broker with other numbers in `[dispatch]`."""
-    broker = {"listen": ["tcp://127.0.0.1:0"], "http": None, "shards": shards}
+    broker = {"listen": ["tcp://127.0.0.1:0"], "http": None, "shards": shards, "durability": "memory"}
     return lapwing.Broker.from_config(Config(broker=broker, dispatch=bounds))
 
 

@@ -109,7 +109,9 @@ class Limits(BaseModel):
     mailbox_batch_bytes: Bytes32 = 256 << 10
     """Bytes in one such batch."""
     log_lane_bytes: Size = Field(default=32 << 20, ge=1)
-    """Bytes one shard may have waiting for the log before publishers into streams are not read."""
+    """Bytes one shard may have waiting for the log before publishers of what is kept are not read."""
+    log_snapshot_bytes: Size = Field(default=16 << 20, ge=1)
+    """Bytes that come to one of the 16 data groups before its state is written anew: what a start has to read again."""
     read_bytes_per_turn: Bytes32 = 256 << 10
     """Bytes that one connection's read may bring in one turn of the loop."""
     spin_us: int = Field(default=20, ge=0, le=1_000_000)

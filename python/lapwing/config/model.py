@@ -11,9 +11,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -33,6 +43,7 @@ from lapwing.config.sys_tree import SysSection
 from lapwing.config.units import Duration
 
 _STREAMS_MAX = 256
+_DATA_GROUPS = 16
 _layers: ContextVar[tuple[Layer, ...]] = ContextVar("lapwing_config_layers", default=())
 
 
@@ -68,14 +79,27 @@ class BrokerSection(BaseModel):
     data: Path = Path("lapwing-data")
     """Folder of the log; made if missing. One broker at a time."""
 
+    durability: Literal["disk", "memory"] = "disk"
+    """Where sessions that outlive their connections, what waits for them, and retained messages are kept: "disk": what
+    is acknowledged is there after a crash; "memory": as long as the broker runs. Streams are on disk in any case."""
+
     shards: int = Field(default=0, ge=0, le=64)
-    """Data threads; 0 means one per core."""
+    """Data threads; 0 means one per core. At most 16 with durability = "disk"."""
 
     pin: bool = True
     """Keep each data thread on a core of its own."""
 
     pin_first: int = Field(default=0, ge=0, le=4_095)
     """The first core to pin to; shard N takes core pin_first + N."""
+
+    @field_validator("shards")
+    @classmethod
+    def _shards_have_data_groups(cls, shards: int, others: ValidationInfo) -> int:
+        if shards > _DATA_GROUPS and others.data.get("durability") == "disk":
+            raise PydanticCustomError(
+                "shards", 'at most 16 with durability = "disk": each needs one of the 16 data groups'
+            )
+        return shards
 
     server_reference: Annotated[ClientText | None, BeforeValidator(_off_is_none)] = None
     """Where clients may go while this broker is away, told to 5.0 clients (0x9C) when it shuts down; "off": nowhere."""
@@ -168,6 +192,7 @@ def node_json(config: Config) -> str:
         "pin": config.broker.pin,
         "pin_first": config.broker.pin_first,
         "data_dir": str(config.broker.data),
+        "durability": config.broker.durability,
         "server_reference": config.broker.server_reference,
         "response_information_prefix": config.broker.response_information_prefix,
         "limits": config.limits.model_dump(by_alias=True),

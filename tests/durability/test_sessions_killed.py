@@ -1,0 +1,278 @@
+"""The broker is killed and started again: what of sessions and retained messages was promised is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from commands import RunningBroker
+
+from lapwing import Client
+from lapwing.client import Will
+
+SHARDS = pytest.mark.parametrize("shards", [1, 3])
+DEADLINE_S = 30.0
+
+
+@contextmanager
+def broker(data: Path, shards: int = 2, *settings: str) -> Iterator[RunningBroker]:
+    """A broker on this folder; killed when the block is left."""
+    flags = [part for setting in (f"broker.shards={shards}", *settings) for part in ("--set", setting)]
+    with RunningBroker(data, *flags).wait_until_ready() as running:
+        yield running
+
+
+def kept(running: RunningBroker, name: str = "keeper", *, expiry_s: int = 3_600, version: int = 5) -> Client:
+    """A client that goes on with its session, or begins one that stays."""
+    return Client(
+        running.url,
+        client_id=name,
+        clean_start=False,
+        session_expiry_s=expiry_s if version == 5 else 0,
+        version=version,
+    ).connect()
+
+
+def publish(running: RunningBroker, topic: str, *payloads: str, qos: int = 1, retain: bool = False) -> None:
+    """Publishes; returns when all are acknowledged."""
+    with Client(running.url, client_id="publisher") as client:
+        for payload in payloads:
+            client.publish(topic, payload, qos=qos, retain=retain)
+        client.flush()
+
+
+def take(client: Client, count: int) -> list[str]:
+    """The payloads of the next messages."""
+    payloads = []
+    for _ in range(count):
+        message = client.receive(DEADLINE_S)
+        assert message, f"only {len(payloads)} of {count} came"
+        payloads.append(message.payload.decode())
+    return payloads
+
+
+def is_silent(client: Client) -> bool:
+    """Whether nothing waits for a client: what it publishes to itself now comes first."""
+    client.subscribe("own/probe", qos=1)
+    client.publish("own/probe", "probe", qos=1)
+    message = client.receive(DEADLINE_S)
+    return message is not None and message.topic == "own/probe"
+
+
+@SHARDS
+@pytest.mark.parametrize("qos", [1, 2])
+def test_what_waits_for_a_client_is_there_in_order(tmp_path: Path, shards: int, qos: int) -> None:
+    numbers = [str(number) for number in range(500)]
+    with broker(tmp_path, shards) as running:
+        kept(running).subscribe("t/#", qos=qos)
+        publish(running, "t/a", *numbers, qos=qos)
+        running.process.kill()
+    with broker(tmp_path, shards) as running:
+        client = kept(running)
+        assert client.session_present
+        assert take(client, len(numbers)) == numbers
+        assert is_silent(client)
+
+
+def test_another_number_of_shards_finds_the_same(tmp_path: Path) -> None:
+    with broker(tmp_path, 3) as running:
+        for name in "abcdefgh":
+            with kept(running, name) as client:
+                client.subscribe(f"t/{name}", qos=1)
+            publish(running, f"t/{name}", name)
+        publish(running, "retained/x", "r", retain=True)
+    with broker(tmp_path, 2) as running:
+        for name in "abcdefgh":
+            with kept(running, name) as client:
+                assert client.session_present
+                assert take(client, 1) == [name]
+                client.subscribe("retained/#")
+                assert take(client, 1) == ["r"]
+
+
+@SHARDS
+def test_subscriptions_are_there_and_those_cancelled_are_not(tmp_path: Path, shards: int) -> None:
+    with broker(tmp_path, shards) as running, kept(running) as client:
+        client.subscribe(["stays/#", "goes/#"], qos=1)
+        client.unsubscribe("goes/#")
+        running.process.kill()
+    with broker(tmp_path, shards) as running:
+        publish(running, "goes/1", "no")
+        publish(running, "stays/1", "yes")
+        client = kept(running)
+        assert client.session_present
+        assert take(client, 1) == ["yes"]
+        assert is_silent(client)
+
+
+def test_what_was_acknowledged_does_not_come_again(tmp_path: Path) -> None:
+    """A client that has said so, and whose word the disk has heard, gets nothing twice."""
+    with broker(tmp_path) as running:
+        client = kept(running)
+        client.subscribe("t/#", qos=1)
+        publish(running, "t", "1", "2", "3")
+        assert take(client, 3) == ["1", "2", "3"]
+        # Behind the acknowledgements on the same connection: when this is on disk, they are.
+        assert is_silent(client)
+        client.unsubscribe("own/probe")
+        running.process.kill()
+    with broker(tmp_path) as running:
+        client = kept(running)
+        assert client.session_present
+        assert is_silent(client)
+
+
+@SHARDS
+def test_retained_messages_are_there_and_those_cleared_are_not(tmp_path: Path, shards: int) -> None:
+    with broker(tmp_path, shards) as running:
+        for number in range(20):
+            publish(running, f"r/{number}", "old", retain=True)
+            publish(running, f"r/{number}", str(number), retain=True)
+        publish(running, "r/3", "", retain=True)
+        running.process.kill()
+    with broker(tmp_path, shards) as running, Client(running.url) as client:
+        client.subscribe("r/#", qos=1)
+        assert sorted(take(client, 19), key=int) == [str(number) for number in range(20) if number != 3]
+        assert is_silent(client)
+
+
+def test_a_clean_start_is_for_ever(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        kept(running).subscribe("t/#", qos=1)
+        publish(running, "t", "old")
+        Client(running.url, client_id="keeper", clean_start=True).connect()
+        running.process.kill()
+    with broker(tmp_path) as running:
+        assert not kept(running).session_present
+
+
+def test_a_session_ends_at_its_time_whoever_died_meanwhile(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        kept(running, "short", expiry_s=1).disconnect()
+        kept(running, "long").disconnect()
+        running.process.kill()
+    with broker(tmp_path) as running:
+        assert kept(running, "long").session_present
+        assert poll(lambda: is_gone(running, "short"))
+
+
+def is_gone(running: RunningBroker, name: str) -> bool:
+    """Whether a client has no session; one that it has is left as it was."""
+    client = kept(running, name, expiry_s=1)
+    present = client.session_present
+    if present:
+        client.disconnect()
+        time.sleep(1.2)  # the session's own time, which begins with each goodbye
+    return not present
+
+
+def poll(is_so: Callable[[], bool]) -> bool:
+    """Whether it becomes so in time."""
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        if is_so():
+            return True
+    return False
+
+
+def test_a_client_of_3_1_1_finds_its_session(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        kept(running, version=4).subscribe("t/#", qos=1)
+        publish(running, "t", "waits")
+        running.process.kill()
+    with broker(tmp_path) as running:
+        client = kept(running, version=4)
+        assert client.session_present
+        assert take(client, 1) == ["waits"]
+
+
+def test_the_will_of_a_client_that_was_here_goes_out(tmp_path: Path) -> None:
+    """The crash was the end of its connection."""
+    with broker(tmp_path) as running:
+        kept(running, "guard").subscribe("wills/#", qos=1)
+        will = Will("wills/sensor", b"gone", qos=1)
+        Client(running.url, client_id="sensor", session_expiry_s=3_600, will=will).connect()
+        running.process.kill()
+    with broker(tmp_path) as running:
+        assert take(kept(running, "guard"), 1) == ["gone"]
+
+
+def test_properties_and_identifiers_come_back(tmp_path: Path) -> None:
+    with broker(tmp_path) as running:
+        kept(running).subscribe("t/#", qos=1, subscription_id=7)
+        with Client(running.url) as client:
+            client.publish(
+                "t/a", b"\x00\xff", qos=1, user_properties=[("k", "v")], content_type="x/y", message_expiry_s=3_600
+            )
+            client.flush()
+        running.process.kill()
+    with broker(tmp_path) as running:
+        message = kept(running).receive(DEADLINE_S)
+        assert message
+        assert (message.payload, message.user_properties, message.content_type) == (b"\x00\xff", [("k", "v")], "x/y")
+        assert message.subscription_ids == [7]
+        assert 0 < (message.message_expiry_s or 0) <= 3_600
+
+
+def test_a_start_reads_snapshots_and_what_came_behind(tmp_path: Path) -> None:
+    numbers = [f"{number:01000}" for number in range(600)]
+    with broker(tmp_path, 2, "limits.log_snapshot_bytes=64KiB") as running:
+        kept(running).subscribe("t/#", qos=1)
+        publish(running, "t/a", *numbers[:400])
+        publish(running, "r/a", "retained", retain=True)
+        snapshots = tmp_path / "log" / "snapshots"
+        assert poll(lambda: any(snapshots.glob("*.snap")))
+        publish(running, "t/a", *numbers[400:])
+        running.process.kill()
+    with broker(tmp_path) as running:
+        client = kept(running)
+        assert take(client, len(numbers)) == numbers
+        client.subscribe("r/#")
+        assert take(client, 1) == ["retained"]
+
+
+def test_in_memory_nothing_is_promised(tmp_path: Path) -> None:
+    for _ in range(2):
+        with RunningBroker(tmp_path, "--set", "broker.durability=memory").wait_until_ready() as running:
+            client = kept(running)
+            assert not client.session_present
+            client.subscribe("t/#", qos=1)
+            publish(running, "t", "1")
+            running.process.kill()
+
+
+def test_disk_use_follows_what_is_live(tmp_path: Path) -> None:
+    """Messages that were delivered and acknowledged leave the disk, those that wait stay."""
+    segment_bytes = 64 << 20
+    with broker(tmp_path, 1, "limits.log_snapshot_bytes=4MiB", "limits.packet_bytes_max=1MiB") as running:
+        with kept(running, "sleeper") as sleeper:
+            sleeper.subscribe("rare/#", qos=1)
+        reader = kept(running, "reader")
+        reader.subscribe("often/#", qos=1)
+        publish(running, "rare/1", "waits")
+        body = "x" * 500_000
+        for _ in range(24):
+            publish(running, "often/1", *[body] * 20)
+            assert take(reader, 20) == [body] * 20
+        assert poll(lambda: bytes_of(tmp_path / "log") < 3 * segment_bytes)
+        # Behind the acknowledgements on the same connection: when this is on disk, they are.
+        assert is_silent(reader)
+        reader.unsubscribe("own/probe")
+        running.process.kill()
+    with broker(tmp_path, 1) as running:
+        assert take(kept(running, "sleeper"), 1) == ["waits"]
+        assert is_silent(kept(running, "reader"))
+
+
+def bytes_of(folder: Path) -> int:
+    """Bytes of all files in a folder and below."""
+    total = 0
+    for file in folder.rglob("*"):
+        try:
+            total += file.stat().st_size if file.is_file() else 0
+        except FileNotFoundError:  # it has just gone
+            continue
+    return total
