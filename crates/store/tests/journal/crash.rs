@@ -112,9 +112,15 @@ fn a_crash_at_every_change_loses_nothing_that_was_committed() {
     }
 }
 
+/// How many histories are tried; more with `LAPWING_CRASH_SEEDS`.
+fn seeds() -> std::ops::Range<u64> {
+    let wanted = std::env::var("LAPWING_CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
+    1..wanted.unwrap_or(100)
+}
+
 #[test]
 fn many_crashes_in_a_row_lose_nothing_that_was_committed() {
-    for seed in 1..100 {
+    for seed in seeds() {
         let mut random = seed * 0x9E37_79B9;
         let mut life = Life::new();
         let mut disk = SimDisk::new(seed);

@@ -1,9 +1,11 @@
 //! Journals that earlier versions wrote are read as they were written.
 //!
-//! `tests/fixtures/journal-1` holds what `write_fixture` did when the journal was new. It is never made again: a new
-//! format version gets a folder of its own, and this test goes on reading the old one.
+//! `tests/fixtures/journal-1` holds what `write_fixture` did when the journal was new, `journal-1-kept` what
+//! `write_kept_fixture` did when compaction and snapshots were. They are never made again: a new format version gets
+//! folders of its own, and these tests go on reading the old ones.
 
 use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::common::*;
@@ -11,8 +13,8 @@ use lapwing_store::journal::{GroupId, JournalReader};
 
 const C: GroupId = GroupId(5);
 
-fn fixture() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/journal-1")
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
 /// A copy: opening writes.
@@ -42,7 +44,7 @@ fn check(reader: &JournalReader) {
 #[test]
 fn format_1_is_read_as_it_was_written() {
     let dir = tempfile::tempdir().expect("a folder");
-    copy(&fixture(), dir.path());
+    copy(&fixture("journal-1"), dir.path());
     let (mut writer, reader) = open(dir.path()).expect("open");
     check(&reader);
     assert!(reader.take_notices().is_empty(), "nothing had to be repaired");
@@ -50,10 +52,75 @@ fn format_1_is_read_as_it_was_written() {
     writer.commit().expect("commit");
 }
 
+/// In group A some live entries below the purged index, in stretches; in group B nothing below it; a snapshot of B.
+fn check_kept(reader: &JournalReader) {
+    let found = read_all(reader, A);
+    let live: Vec<u64> = (1..=900).filter(|index| is_kept(*index)).collect();
+    let indexes: Vec<u64> = found.iter().map(|entry| entry.0).collect();
+    assert!(live.iter().all(|index| indexes.contains(index)) && indexes.len() < 700, "{}", indexes.len());
+    assert!(found.iter().all(|(index, found)| *found == body(A, *index)));
+    assert_eq!(read(reader, B, 801, 999).expect("read").len(), 100);
+    assert!(reader.info().kept_segments > 0, "{:?}", reader.info());
+    let mut contents = vec![];
+    let mut snapshot = reader.snapshot(B).expect("a look").expect("a snapshot");
+    snapshot.read_to_end(&mut contents).expect("read");
+    assert_eq!((snapshot.index(), snapshot.term(), &contents[..]), (800, 4, &b"what 800 entries add up to"[..]));
+}
+
+fn is_kept(index: u64) -> bool {
+    index > 800 || index % 25 == 3 || (400..420).contains(&index)
+}
+
+#[test]
+fn kept_entries_and_snapshots_of_format_1_are_read_as_they_were_written() {
+    let dir = tempfile::tempdir().expect("a folder");
+    copy(&fixture("journal-1-kept"), dir.path());
+    let (mut writer, reader) = open(dir.path()).expect("open");
+    check_kept(&reader);
+    assert!(reader.take_notices().is_empty(), "nothing had to be repaired");
+    drop(writer);
+    for index in fs::read_dir(dir.path().join("log")).expect("a folder") {
+        let path = index.expect("an entry").path();
+        if path.extension().is_some_and(|ending| ending == "idx") {
+            fs::remove_file(path).expect("remove");
+        }
+    }
+    let reader;
+    (writer, reader) = open(dir.path()).expect("open without indexes");
+    check_kept(&reader);
+    assert_eq!(append(&mut writer, A, b"and it goes on"), 901);
+    writer.commit().expect("commit");
+}
+
+#[test]
+#[ignore = "writes the fixture; once per format version"]
+fn write_kept_fixture() {
+    let dir = fixture("journal-1-kept");
+    assert!(!dir.exists(), "a fixture is never made again");
+    let (mut writer, reader) = open(&dir).expect("open");
+    fill(&mut writer, 900);
+    for through in [500, 800] {
+        for group in [A, B] {
+            writer.purge(group, through, 0).expect("purge");
+        }
+        writer.commit().expect("commit");
+        while !writer.compact(&mut |group, index| group == A && is_kept(index), 1 << 20).expect("compact").round_over {}
+    }
+    let mut snapshot = reader.new_snapshot(B, 800, 4).expect("a snapshot");
+    snapshot.write_all(b"what 800 entries add up to").expect("write");
+    snapshot.finish().expect("finish");
+    check_kept(&reader);
+    writer.close().expect("close");
+    fs::remove_file(dir.join("lock")).expect("remove");
+    fs::remove_dir(dir.join("streams")).expect("remove");
+    // Only space that is reserved; not to be kept with the program.
+    let _ = fs::remove_file(dir.join("log/spare"));
+}
+
 #[test]
 #[ignore = "writes the fixture; once per format version"]
 fn write_fixture() {
-    let dir = fixture();
+    let dir = fixture("journal-1");
     assert!(!dir.exists(), "a fixture is never made again");
     let (mut writer, reader) = open(&dir).expect("open");
     fill(&mut writer, 200);
