@@ -120,6 +120,28 @@ fn a_crash_at_every_change_loses_nothing_that_was_synced() {
     }
 }
 
+/// A process that is killed leaves names that the system knows and the disk does not. What is committed after the restart
+/// is worth as much as the name of the file that it is in.
+#[test]
+fn a_kill_at_every_change_and_a_power_cut_after_the_restart_lose_nothing() {
+    let rounds = 25;
+    let whole = SimDisk::new(1);
+    live(&whole, &mut Model::new(), rounds, &mut 7, "no crash").expect("no fault");
+    for step in 0..whole.steps() {
+        for seed in 0..4 {
+            let context = format!("kill after step {step}, seed {seed}");
+            let disk = SimDisk::new(step * 4 + seed + 1);
+            disk.crash_after(step);
+            let mut life = Model::new();
+            let _ = live(&disk, &mut life, rounds, &mut 7, &context);
+            let disk = disk.after_kill();
+            live(&disk, &mut life, 2, &mut 9, &context).unwrap_or_else(|error| panic!("{context}: {error}"));
+            let disk = disk.after_crash();
+            live(&disk, &mut life, 0, &mut 9, &context).unwrap_or_else(|error| panic!("{context}: {error}"));
+        }
+    }
+}
+
 #[test]
 fn many_crashes_in_a_row_lose_nothing_that_was_synced() {
     for seed in 1..150 {
