@@ -139,6 +139,36 @@ def test_retained_messages_are_there_and_those_cleared_are_not(tmp_path: Path, s
         assert is_silent(client)
 
 
+@SHARDS
+def test_retained_messages_on_their_way_to_a_session_arrive_all_the_same(tmp_path: Path, shards: int) -> None:
+    """Given to a slow client with its subscription: they are its own, beside what comes later, each once."""
+    with broker(tmp_path, shards) as running:
+        for number in range(20):
+            publish(running, f"r/{number}", f"r{number}", retain=True)
+        slow = Client(
+            running.url, client_id="keeper", clean_start=False, session_expiry_s=3_600, receive_maximum=1
+        ).connect()
+        slow.subscribe("r/#", qos=1)
+        publish(running, "r/live", *[f"l{number}" for number in range(20)])
+        publish(running, "r/3", "", retain=True)
+        running.process.kill()
+    with broker(tmp_path, shards) as running:
+        client = kept(running)
+        expected = [f"{kind}{number}" for kind in "rl" for number in range(20)]
+        assert sorted(set(take_all(client))) == sorted([*expected, ""])
+
+
+def take_all(client: Client) -> list[str]:
+    """The payloads of all that waits."""
+    client.subscribe("own/probe", qos=1)
+    client.publish("own/probe", "probe", qos=1)
+    payloads = []
+    while (message := client.receive(DEADLINE_S)) and message.topic != "own/probe":
+        payloads.append(message.payload.decode())
+    assert message, "the probe did not come"
+    return payloads
+
+
 def test_a_clean_start_is_for_ever(tmp_path: Path) -> None:
     with broker(tmp_path) as running:
         kept(running).subscribe("t/#", qos=1)

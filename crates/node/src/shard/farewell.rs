@@ -141,7 +141,7 @@ impl Shard {
         }
         if let Some(will) = tick.will {
             self.publish_will(&will, &client_id, who.as_ref());
-            self.keep_away(key);
+            self.keep_without_will(key);
         }
     }
 

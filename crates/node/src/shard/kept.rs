@@ -103,15 +103,25 @@ impl Shard {
         }
     }
 
-    /// A kept session has lost its connection, or its will.
+    /// A kept session has lost its connection.
     pub(super) fn keep_away(&mut self, key: SessionKey) {
+        self.keep_changed(key, true);
+    }
+
+    /// A kept session has no will any more.
+    pub(super) fn keep_without_will(&mut self, key: SessionKey) {
+        self.keep_changed(key, false);
+    }
+
+    fn keep_changed(&mut self, key: SessionKey, is_away: bool) {
         let Some(mut keeping) = self.clients.keeping.take() else { return };
         if let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key))
             && let Some(kept) = entry.kept_as.kept
         {
             let (expiry_s, has_will) = (entry.session.expiry_s(), entry.session.will().is_some());
             let changed = Changed {
-                presence: keeping.presence(entry.connection.is_some()),
+                // Not said again later: from then on the session's time is counted.
+                presence: keeping.presence(false).filter(|_| is_away),
                 expiry_s: (expiry_s != entry.kept_as.expiry_s).then_some(expiry_s),
                 will: (entry.kept_as.has_will && !has_will).then_some(None),
                 ..Changed::of(kept.id)

@@ -227,7 +227,10 @@ impl Shard {
                 continue;
             }
             self.counters.deliveries.add(1);
-            self.clients.deliver(page.to, &Routed::retained(message), std::iter::once(grant), self.now_ms);
+            let routed = Routed::retained(message);
+            self.clients.deliver(page.to, &routed, std::iter::once(grant), self.now_ms);
+            // What a kept session has been given is its own: it outlives the retained message, and the node.
+            self.keep(&routed, false, 0, None);
         }
         page.messages.len()
     }

@@ -54,6 +54,7 @@ impl Shard {
     pub(super) fn route_from(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
         let publish = routed.publish();
         let publisher = stable_hash(client_id.as_bytes());
+        debug_assert!(self.clients.keeping.as_ref().is_none_or(|keeping| !keeping.is_open()), "a message was not kept");
         self.note_repeats(origin);
         let mut found = self.match_tree(routed, client_id);
         let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), origin, ..Errand::default() };

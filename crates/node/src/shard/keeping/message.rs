@@ -57,6 +57,11 @@ impl Keeping {
         self.open |= kept.bit();
     }
 
+    /// True when a session keeps a message in hand.
+    pub(crate) fn is_open(&self) -> bool {
+        self.open != 0
+    }
+
     /// The message in hand goes to the log, if anything keeps it; `retained`: the retained table does. Returns whether it
     /// does.
     pub(crate) fn keep(&mut self, log: &mut LogFeed, routed: &Routed<'_>, retained: bool, about: About) -> bool {
