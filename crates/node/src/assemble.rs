@@ -162,7 +162,7 @@ fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered
     let (journal, reader) = writer.open_journal(&JournalConfig { body_bytes_max, ..JournalConfig::default() })?;
     let groups = DataGroups::recover(&reader)?;
     let next_index = next_indexes(&reader)?;
-    let keeper = Keeper::new(journal, reader.clone(), groups.clone(), config.limits.log_snapshot_bytes);
+    let keeper = Keeper::new(journal, reader.clone(), groups.clone(), config.limits.log_snapshot_bytes)?;
     Ok((keeper, Recovered { next_index, groups, reader }))
 }
 

@@ -16,15 +16,34 @@ pub(crate) struct Keeper {
     journal: JournalWriter,
     reader: JournalReader,
     groups: DataGroups,
-    /// By group: bytes of entries since its last snapshot.
+    /// By group: bytes of its entries since its last snapshot.
     since: [u64; DATA_GROUPS as usize],
+    /// By group: bytes of all entries when its last snapshot was made.
+    at: [u64; DATA_GROUPS as usize],
+    /// Bytes of all entries.
+    total: u64,
     /// A group gets a new one when so many came: what a start has to read again is bounded by that for each group.
     snapshot_bytes: u64,
 }
 
 impl Keeper {
-    pub(crate) fn new(journal: JournalWriter, reader: JournalReader, groups: DataGroups, snapshot_bytes: u64) -> Self {
-        Keeper { journal, reader, groups, since: [0; DATA_GROUPS as usize], snapshot_bytes }
+    /// Goes on with what is there.
+    ///
+    /// # Errors
+    /// As the log's.
+    pub(crate) fn new(
+        journal: JournalWriter,
+        reader: JournalReader,
+        groups: DataGroups,
+        snapshot_bytes: u64,
+    ) -> Result<Self, StoreError> {
+        let (none, mut since) = ([0; DATA_GROUPS as usize], [0; DATA_GROUPS as usize]);
+        for (group, since) in (0..DATA_GROUPS).zip(&mut since) {
+            // How many bytes they have is not known; that there are some is what counts.
+            let log = reader.group(GroupId(group))?;
+            *since = log.last_index.saturating_sub(log.purged_index);
+        }
+        Ok(Keeper { journal, reader, groups, since, at: none, total: 0, snapshot_bytes })
     }
 
     /// Appends an entry under the index that its shard has given it.
@@ -53,6 +72,7 @@ impl Keeper {
             panic!("entry {index} of data group {group}, just made, cannot be applied: {fault}");
         }
         self.since[usize::from(group)] += body.len() as u64;
+        self.total += body.len() as u64;
         Ok(())
     }
 
@@ -62,14 +82,19 @@ impl Keeper {
     /// # Errors
     /// `Full`: later. Anything else is fatal.
     pub(super) fn tend(&mut self) -> Result<(), StoreError> {
-        let grown = (0..DATA_GROUPS).find(|group| self.since[usize::from(*group)] >= self.snapshot_bytes);
-        match grown {
+        match (0..DATA_GROUPS).find(|group| self.needs_snapshot(*group)) {
             Some(group) if self.journal.pending_bytes() == 0 => self.snapshot(group)?,
             _ => {}
         }
         let groups = &self.groups;
         self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
         Ok(())
+    }
+
+    /// A group that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
+    fn needs_snapshot(&self, group: u16) -> bool {
+        let (since, others) = (self.since[usize::from(group)], self.total - self.at[usize::from(group)]);
+        since >= self.snapshot_bytes || (since > 0 && others >= self.snapshot_bytes * u64::from(DATA_GROUPS))
     }
 
     /// All that the group's state has is durable: nothing waits for a commit.
@@ -81,6 +106,7 @@ impl Keeper {
         draft.finish()?;
         state.covered(index);
         self.since[usize::from(group)] = 0;
+        self.at[usize::from(group)] = self.total;
         self.journal.purge(GroupId(group), index, term)
     }
 

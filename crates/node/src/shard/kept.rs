@@ -70,6 +70,9 @@ impl Shard {
     /// A session has been opened, by a connection whose output was `begun` bytes long before. `former`: how the log knows the
     /// session that goes on, or that made way for this one.
     pub(super) fn keep_opened(&mut self, key: SessionKey, begun: usize, session_present: bool, former: KeptAs) {
+        if self.log.is_none() || self.clients.entry(key).is_none() {
+            return;
+        }
         let Some(mut keeping) = self.clients.keeping.take() else { return };
         let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) else { return };
         let goes_on = former.kept.filter(|_| session_present);
