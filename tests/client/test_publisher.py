@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 import scripted as s
@@ -14,6 +15,8 @@ from threads import Threads
 from lapwing import Broker, Client
 from lapwing.client import AsyncPublisher, Publisher
 from lapwing.errors import BufferFullError, ConfigError, LapwingError, TimedOutError
+
+Until = Callable[[Callable[[], bool]], None]
 
 
 @pytest.mark.parametrize("qos", [0, 1, 2])
@@ -126,11 +129,13 @@ def test_what_the_broker_refuses_is_told_by_flush(scripted: ScriptedBroker, pool
         publisher.abort()
 
 
-def test_a_killed_broker_loses_nothing_acknowledged(restarting: RestartingBroker) -> None:
+def test_a_killed_broker_loses_nothing_acknowledged(restarting: RestartingBroker, until: Until) -> None:
     """Killed and started again twice while QoS 1 is published: is every message in the stream, in order?"""
     with Publisher(restarting.url, back_off_s=(0.02, 0.2), window=64, timeout_s=60.0) as publisher:
         for number in range(6000):
             if number in (1500, 4000):
+                # Connected, or it would sleep through a whole life of the broker's.
+                until(lambda lives=1 if number == 1500 else 2: publisher.counters.connections == lives)
                 restarting.kill()
                 restarting.start()
             publisher.publish("t/a", b"%d" % number)
