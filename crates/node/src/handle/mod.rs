@@ -180,7 +180,7 @@ impl Handle {
         let members_max = self.shared.config.dispatch.member_metrics_max;
         metrics.extend(group_metrics(&self.shared.group_reports(), members_max));
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
-            metrics.extend(LogCounters::collect(reader, log.is_full()));
+            metrics.extend(LogCounters::collect(reader, log.is_full() || log.is_low()));
         }
         if let Some(Recovered { reader, groups, .. }) = &self.kept {
             metrics.extend(journal_metrics(reader, groups));

@@ -10,6 +10,8 @@ use crate::slot::DATA_GROUPS;
 
 /// What compaction reads and writes in one go, ten times a second at most.
 const COMPACT_BYTES: u64 = 2 << 20;
+/// On a disk that is nearly full states are written anew after so much: acknowledgements are small, and free much.
+const LOW_BYTES: u64 = 64 << 10;
 
 /// What the log thread has of the data groups.
 pub(crate) struct Keeper {
@@ -77,24 +79,34 @@ impl Keeper {
     }
 
     /// Looks after the length of the log: makes a snapshot of a group that has grown, and gives back what nobody refers to.
-    /// Does a bounded part.
+    /// Does a bounded part; true when there is more to do.
     ///
     /// # Errors
     /// `Full`: later. Anything else is fatal.
-    pub(super) fn tend(&mut self) -> Result<(), StoreError> {
-        match (0..DATA_GROUPS).find(|group| self.needs_snapshot(*group)) {
-            Some(group) if self.journal.pending_bytes() == 0 => self.snapshot(group)?,
-            _ => {}
+    pub(super) fn tend(&mut self) -> Result<bool, StoreError> {
+        let grown = (0..DATA_GROUPS).find(|group| self.needs_snapshot(*group));
+        let snapshot = match grown {
+            Some(group) if self.journal.pending_bytes() == 0 => self.snapshot(group),
+            _ => Ok(()),
+        };
+        if let Err(error) = &snapshot
+            && !error.is_retryable()
+        {
+            return snapshot.map(|()| false);
         }
+        // In any case: what it gives back may be the room that the snapshot did not find.
         let groups = &self.groups;
-        self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
-        Ok(())
+        let compacted = self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
+        snapshot.map(|()| grown.is_some() || !compacted.round_over)
     }
 
     /// A group that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
     fn needs_snapshot(&self, group: u16) -> bool {
         let (since, others) = (self.since[usize::from(group)], self.total - self.at[usize::from(group)]);
-        since >= self.snapshot_bytes || (since > 0 && others >= self.snapshot_bytes * u64::from(DATA_GROUPS))
+        let is_needed = self.journal.is_low_on_space() && others >= LOW_BYTES;
+        since >= self.snapshot_bytes
+            || (since > 0 && is_needed)
+            || (since > 0 && others >= self.snapshot_bytes * u64::from(DATA_GROUPS))
     }
 
     /// All that the group's state has is durable: nothing waits for a commit.

@@ -93,6 +93,7 @@ pub(crate) struct LogThread {
     last_commit: Instant,
     last_retain: Instant,
     last_tend: Instant,
+    has_more_to_tend: bool,
 }
 
 impl LogThread {
@@ -121,6 +122,7 @@ impl LogThread {
             last_commit: now,
             last_retain: now,
             last_tend: now,
+            has_more_to_tend: false,
         }
     }
 
@@ -141,7 +143,7 @@ impl LogThread {
                 // Refused though nothing waits for a commit: it is tried again, but not at full speed.
                 std::thread::park_timeout(FULL_PAUSE);
             } else {
-                self.sleep(RETAIN_EVERY);
+                self.sleep(if self.has_more_to_tend { TEND_EVERY } else { RETAIN_EVERY });
             }
             self.retain()?;
             self.tend()?;
@@ -292,11 +294,12 @@ impl LogThread {
         self.last_tend = Instant::now();
         let tended = keeper.tend();
         self.shared.low.store(keeper.is_low_on_space(), Ordering::Relaxed);
-        match tended {
+        self.has_more_to_tend = match tended {
             // The next commit meets the same full disk and raises the flag; this is tried again.
-            Err(error) if error.is_retryable() => Ok(()),
-            tended => tended,
-        }
+            Err(error) if error.is_retryable() => false,
+            tended => tended?,
+        };
+        Ok(())
     }
 
     fn is_idle(&self) -> bool {

@@ -28,7 +28,7 @@ pub(crate) struct LogCounters;
 
 impl LogCounters {
     pub(crate) fn collect(reader: &LogReader, full: bool) -> Vec<Metric> {
-        let help = "1 while the disk is full: acknowledgements of streams wait.";
+        let help = "1 while the disk is full, or nearly: acknowledgements of what is kept wait.";
         let mut metrics = vec![Metric::gauge("lapwing_log_disk_full", help, u64::from(full))];
         for (name, help, value) in reader.counters().list() {
             if let Some((_, outside)) = NAMES.iter().find(|(inside, _)| *inside == name) {
