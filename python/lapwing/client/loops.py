@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 from lapwing.client.failures import core_failures
@@ -60,7 +61,7 @@ class Busy:
             return True
 
 
-class Loop:
+class Loop(ABC):
     """What loops over messages and over batches share."""
 
     def __init__(self, intake: Intake, busy: Busy, timeout_s: float | None) -> None:
@@ -71,9 +72,9 @@ class Loop:
         self._timeout_s = float("inf") if timeout_s is None else timeout_s
         busy.begins(self)
 
+    @abstractmethod
     def end(self, *, finished: bool) -> None:
         """What is in hand is done, or left to others."""
-        raise NotImplementedError
 
     def _is_over(self, waited_s: float) -> bool:
         """Whether nothing more comes; says goodbye if so, unless only the patience is over."""
