@@ -77,9 +77,22 @@ def _run(part: Part, options: argparse.Namespace) -> dict[str, Any]:
     for peer in [*_peers_found(), *options.peer] if part.has_peers else []:
         command += ["--peer", peer]
     print(f"\n== {part.name}", flush=True)
-    subprocess.run(command, check=True)
+    _finish(command)
     document: dict[str, Any] = json.loads((SCRATCH / part.name / "result.json").read_text())
     return document
+
+
+def _finish(command: Sequence[str]) -> None:
+    """Runs ``command`` to its end, even when we are interrupted: it has processes of its own to end."""
+    process = subprocess.Popen(command)
+    try:
+        status = process.wait()
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
+    if status:
+        raise SystemExit(f"{' '.join(command)} ended with {status}")
 
 
 def _peers_found() -> list[str]:

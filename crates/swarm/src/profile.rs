@@ -78,6 +78,10 @@ pub struct Profile {
     /// Keep alive of each client, in seconds.
     #[serde(default = "defaults::keep_alive_s")]
     pub keep_alive_s: u16,
+    /// How long the session of a subscriber outlives its connection, in seconds: what waits for it is then kept. 0: not at
+    /// all. 3.1.1 has no such number: more than 0 is Clean Session 0.
+    #[serde(default)]
+    pub session_expiry_s: u32,
     /// First levels of every topic, and first part of every client id; must differ between runs.
     pub prefix: String,
     /// Count the CPU time of this process as the broker's.

@@ -30,6 +30,7 @@ PATTERNS = {
 _EXAMPLES = {
     "p2p": (
         "lapwing swarm p2p --publishers 100 --rate 20000 --seconds 30",
+        "lapwing swarm p2p --publishers 100 --rate 0 --qos 1 --session-expiry 3600",
         "lapwing swarm p2p --publishers 10 --rate 0 --broker-pid $(pidof mosquitto) --pin 1",
         "lapwing swarm p2p --publishers 10 --loopback --rate 10000 --json",
     ),
@@ -99,6 +100,15 @@ def _command(pattern: str) -> Any:
             ),
         ] = "",
         keep_alive: Annotated[int, _whole(_PANEL_LOAD, "--keep-alive", "Keep alive.", "S")] = 60,
+        session_expiry: Annotated[
+            int,
+            _whole(
+                _PANEL_LOAD,
+                "--session-expiry",
+                "How long subscribers' sessions outlive their connections: what waits for them is kept on disk.",
+                "S",
+            ),
+        ] = 0,
         drain: Annotated[
             float,
             _number(_PANEL_RUN, "--drain", "Silence after which what is missing counts as lost.", "S"),
@@ -155,6 +165,7 @@ def _command(pattern: str) -> Any:
             "loopback": loopback,
             "prefix": prefix or f"swarm/{time.time_ns():x}",
             "keep_alive_s": keep_alive,
+            "session_expiry_s": session_expiry,
             "drain_s": drain,
             "connect_timeout_s": connect_timeout,
             "seed": seed,

@@ -6,7 +6,7 @@ use crate::error::SwarmError;
 use crate::link::Link;
 use crate::sim_client::{SimClient, Stage, subscription_refused};
 use lapwing_client::{ClientError, Options};
-use lapwing_codec::{SubscribeFiltersBuf, SubscriptionOptions};
+use lapwing_codec::{SubscribeFiltersBuf, SubscriptionOptions, Version};
 use mio::Token;
 use std::io;
 use std::sync::atomic::Ordering::Relaxed;
@@ -81,9 +81,12 @@ impl Lane {
     }
 
     fn greet(&mut self, index: usize) {
+        let session_expiry_s = if self.clients[index].subscriber.is_some() { self.profile.session_expiry_s } else { 0 };
         let options = Options {
             client_id: self.clients[index].client_id(&self.plan),
             version: self.profile.version(),
+            clean_start: session_expiry_s == 0 || self.profile.version() == Version::V5,
+            session_expiry_s,
             keep_alive_s: self.profile.keep_alive_s,
             receive_maximum: self.profile.window,
             ..Options::default()
