@@ -26,6 +26,7 @@ from benches.dispatch_parts import PARTS, Bound, Part
 
 SCRATCH = Path("out", "dispatch")
 FIRST = "lef"
+LEAVES_S = 15.0
 
 
 def main() -> int:
@@ -88,8 +89,12 @@ def _finish(command: Sequence[str]) -> None:
     try:
         status = process.wait()
     except KeyboardInterrupt:
-        process.terminate()
-        process.wait()
+        # Ctrl-C at a terminal has reached it, too, and a second word would disturb its leaving.
+        try:
+            process.wait(timeout=LEAVES_S)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.wait()
         raise
     if status:
         raise SystemExit(f"{' '.join(command)} ended with {status}")
