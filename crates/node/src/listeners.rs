@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use lapwing_transport::{BindError, Certificates, Listener};
 
-use crate::config::{Config, IdentitySource, ListenerConfig};
+use crate::config::{Config, Durability, IdentitySource, ListenerConfig};
 use crate::error::NodeError;
 use crate::metrics::Metric;
 
@@ -24,6 +24,8 @@ pub(crate) struct ListenerState {
     pub(crate) identity: IdentitySource,
     /// Largest packet that a client may send here.
     pub(crate) packet_bytes_max: u32,
+    /// Sessions that begin here are kept on disk, if they outlive their connections.
+    pub(crate) keeps_sessions: bool,
     connections_max: u32,
     /// Open connections; written by every shard when one comes or goes.
     connections: AtomicU32,
@@ -45,7 +47,7 @@ impl Listeners {
             let settings = listener.settings(index)?;
             let certificates = settings.certificates.clone();
             let bound = Listener::bind(settings)?;
-            states.push(ListenerState::new(listener, &bound, certificates, config.limits.packet_bytes_max)?);
+            states.push(ListenerState::new(config, listener, &bound, certificates)?);
             listeners.push(bound);
         }
         Ok((listeners, Listeners(states)))
@@ -84,17 +86,18 @@ impl Listeners {
 
 impl ListenerState {
     fn new(
-        config: &ListenerConfig,
+        node: &Config,
+        own: &ListenerConfig,
         bound: &Listener,
         certificates: Option<Arc<Certificates>>,
-        packet_bytes_max: u32,
     ) -> Result<Self, NodeError> {
         Ok(ListenerState {
             url: bound.url().to_owned(),
-            anonymous: config.takes_anonymous()?,
-            identity: config.identity,
-            packet_bytes_max: config.packet_bytes_max.unwrap_or(packet_bytes_max),
-            connections_max: config.connections_max,
+            anonymous: own.takes_anonymous()?,
+            identity: own.identity,
+            packet_bytes_max: own.packet_bytes_max.unwrap_or(node.limits.packet_bytes_max),
+            keeps_sessions: node.keeps_sessions() && own.durability != Some(Durability::Memory),
+            connections_max: own.connections_max,
             connections: AtomicU32::new(0),
             certificates,
         })

@@ -119,6 +119,9 @@ class ListenerConfig(BaseModel):
     packet_bytes_max: Annotated[Size, Field(ge=64, le=_PACKET_BYTES_MAX)] | None = None
     """Largest packet a client of this listener may send; absent: limits.packet_bytes_max."""
 
+    durability: Literal["disk", "memory"] | None = None
+    """Where sessions that begin here are kept, to their end; absent: as broker.durability says."""
+
     mode: Annotated[str, AfterValidator(parse_mode)] | None = None
     """unix: permission bits of the socket, in octal; absent: "0660"."""
 

@@ -9,6 +9,7 @@ use lapwing_transport::{
 };
 use serde::{Deserialize, Serialize};
 
+use super::Durability;
 use crate::error::NodeError;
 
 /// A listener as configured. `Broker.listen` names listeners that have nothing but an address.
@@ -43,6 +44,8 @@ pub struct ListenerConfig {
     pub connects_per_address_per_s: u32,
     /// Largest packet that a client of this listener may send; none: `limits.packet_bytes_max`.
     pub packet_bytes_max: Option<u32>,
+    /// Where sessions that begin here are kept; none: as the node's `durability` says.
+    pub durability: Option<Durability>,
     /// Permission bits of a Unix socket, in octal: `"0660"`.
     pub mode: Option<String>,
 }
@@ -101,6 +104,7 @@ impl Default for ListenerConfig {
             connections_max: 0,
             connects_per_address_per_s: 0,
             packet_bytes_max: None,
+            durability: None,
             mode: None,
         }
     }

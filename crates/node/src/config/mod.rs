@@ -136,6 +136,10 @@ impl Config {
         check_text("response_information_prefix", self.response_information_prefix.as_deref(), "\0+#")?;
         for (index, listener) in self.all_listeners().iter().enumerate() {
             listener.check(index)?;
+            if listener.durability == Some(Durability::Disk) && !self.keeps_sessions() {
+                let (key, what) = (format!("listeners[{index}].durability"), "is disk, but nothing of the node is".into());
+                return Err(NodeError::config(&key, what, "Set the node's durability to disk, and name a data_dir."));
+            }
         }
         if !self.streams.is_empty() && self.data_dir.is_none() {
             let what = "is not set, but there are streams to keep".to_owned();
@@ -233,6 +237,7 @@ mod tests {
             (r#"{"auth": {"users": [{"name": "alice", "password": "x"}]}}"#, "auth.users.alice.password"),
             (r#"{"rules": [{"identity": "a", "may": ["publish"], "topics": ["%"]}]}"#, "rules.0.topics.0"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "x", "partitions": 0}}}"#, "streams.a.partitions"),
+            (r#"{"listeners": [{"url": "tcp://127.0.0.1:0", "durability": "disk"}]}"#, "listeners[0].durability"),
         ] {
             let error = Config::from_json(json).unwrap_err().to_string();
             assert!(error.contains(key), "{json}: {error}");

@@ -73,6 +73,7 @@ impl Shard {
         if self.log.is_none() || self.clients.entry(key).is_none() {
             return;
         }
+        let may_begin = self.is_kept_where_it_came_in(key);
         let Some(mut keeping) = self.clients.keeping.take() else { return };
         let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) else { return };
         let goes_on = former.kept.filter(|_| session_present);
@@ -86,7 +87,7 @@ impl Shard {
                 false
             }
             None => {
-                let begins = begin(&mut keeping, log, entry);
+                let begins = may_begin && begin(&mut keeping, log, entry);
                 // The entry that opens a session ends the one before.
                 let is_over = former.kept.filter(|_| !begins);
                 is_over.into_iter().for_each(|kept| keeping.ended(kept));
@@ -104,6 +105,13 @@ impl Shard {
                 connection.hold_output(begun, promise);
             }
         }
+    }
+
+    /// Whether new sessions are kept at the listener that the client of a session has come through.
+    fn is_kept_where_it_came_in(&mut self, key: SessionKey) -> bool {
+        let index = self.clients.entry(key).and_then(|entry| entry.connection);
+        let connection = index.and_then(|index| self.clients.connection(index));
+        connection.is_some_and(|connection| self.shared.listeners().get(connection.listener).keeps_sessions)
     }
 
     /// A kept session has lost its connection.
