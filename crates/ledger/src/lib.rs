@@ -70,7 +70,7 @@ pub use entry::{
 pub use fault::Fault;
 pub use keeper_id::KeeperId;
 pub use snapshot::Restorer;
-pub use state::{Flight, GroupState, KeptGroup, KeptSession, Unsettled, WillRef};
+pub use state::{Flight, FrozenState, GroupState, KeptGroup, KeptSession, Unsettled, WillRef};
 pub use terms::{Keeper, SubscriptionIds, Terms};
 pub use wire::List;
 

@@ -14,7 +14,7 @@ const REFERENCES_MAX: u8 = 64;
 /// Bytes after which a chunk is full before its time: terms can be long.
 const BYTES_FULL: usize = 4096;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chunk {
     bytes: Vec<u8>,
     /// Bit n: the n-th reference has left.

@@ -2,24 +2,28 @@
 //!
 //! Ten million references must fit into 64 MiB, and a queue that is empty into nothing. So references are packed in chunks of 64
 //! ([`Chunk`]); what leaves the front is passed over, what leaves further behind becomes a bit. The chunk at the back takes
-//! new ones, those before it take as many bytes as they need.
+//! new ones, those before it take as many bytes as they need. A queue that is cloned shares those with its original, until one of
+//! them takes something out of a chunk.
 
 mod chunk;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use chunk::Chunk;
 
 use crate::Terms;
 
+/// A full chunk and what it takes to share it, in bytes.
+const SHARED_BYTES: usize = size_of::<Chunk>() + 2 * size_of::<usize>();
 /// Places for chunks that an empty queue keeps allocated.
 const CAPACITY_KEPT: usize = 16;
 
 /// References in ascending order of their entries.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
     /// Full ones. One in the middle may be empty by now; the front is not.
-    older: VecDeque<Chunk>,
+    older: VecDeque<Arc<Chunk>>,
     tail: Chunk,
     len: u64,
 }
@@ -41,7 +45,7 @@ impl Queue {
             let mut full = std::mem::take(&mut self.tail);
             full.shrink();
             self.make_place();
-            self.older.push_back(full);
+            self.older.push_back(Arc::new(full));
         }
         self.tail.push(entry, terms);
         self.len += 1;
@@ -52,7 +56,7 @@ impl Queue {
     #[inline]
     pub(crate) fn remove(&mut self, entry: u64) -> bool {
         let at = self.chunk_of(entry);
-        let chunk = self.older.get_mut(at).unwrap_or(&mut self.tail);
+        let chunk = self.older.get_mut(at).map_or(&mut self.tail, Arc::make_mut);
         if !chunk.remove(entry) {
             return false;
         }
@@ -70,30 +74,34 @@ impl Queue {
     }
 
     pub(crate) fn contains(&self, entry: u64) -> bool {
-        self.older.get(self.chunk_of(entry)).unwrap_or(&self.tail).contains(entry)
+        self.older.get(self.chunk_of(entry)).map_or(&self.tail, |chunk| &**chunk).contains(entry)
     }
 
     /// Entries and terms, in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
-        self.older.iter().chain([&self.tail]).flat_map(Chunk::iter)
+        self.chunks().flat_map(Chunk::iter)
     }
 
     /// Bytes that it has allocated. Walks over the chunks.
     pub(crate) fn heap_bytes(&self) -> u64 {
-        let places = self.older.capacity() * size_of::<Chunk>();
-        let bytes: usize = self.older.iter().chain([&self.tail]).map(Chunk::heap_bytes).sum();
+        let places = self.older.capacity() * size_of::<Arc<Chunk>>() + self.older.len() * SHARED_BYTES;
+        let bytes: usize = self.chunks().map(Chunk::heap_bytes).sum();
         (places + bytes) as u64
+    }
+
+    fn chunks(&self) -> impl Iterator<Item = &Chunk> {
+        self.older.iter().map(|chunk| &**chunk).chain([&self.tail])
     }
 
     /// The entry that was added last, whether or not it is still there.
     fn last(&self) -> Option<u64> {
-        self.tail.last().or_else(|| self.older.back().and_then(Chunk::last))
+        self.tail.last().or_else(|| self.older.back().and_then(|chunk| chunk.last()))
     }
 
     /// The chunk where `entry` is, if it is anywhere; `older.len()` stands for the tail.
     #[inline]
     fn chunk_of(&self, entry: u64) -> usize {
-        let is_before = |chunk: &Chunk| chunk.last().is_some_and(|last| last < entry);
+        let is_before = |chunk: &Arc<Chunk>| chunk.last().is_some_and(|last| last < entry);
         match self.older.front() {
             None => 0,
             // What is acknowledged is nearly always at the front.
@@ -111,8 +119,8 @@ impl Queue {
 
     /// The chunk at `at` is empty: it goes when everything before it has gone.
     fn drop_empty(&mut self, at: usize) {
-        self.older[at].shrink();
-        while self.older.front().is_some_and(Chunk::is_empty) {
+        Arc::make_mut(&mut self.older[at]).shrink();
+        while self.older.front().is_some_and(|chunk| chunk.is_empty()) {
             self.older.pop_front();
         }
         if self.older.is_empty() && self.older.capacity() > CAPACITY_KEPT {
@@ -160,6 +168,19 @@ mod tests {
         assert!(queue.push(6401, &TERMS) && entries(&queue) == [6401]);
     }
 
+    /// Does a clone stay as it was, whatever leaves the original from a chunk of both, and the other way round?
+    #[test]
+    fn a_clone_goes_its_own_way() {
+        let mut queue = Queue::default();
+        (1..=300).for_each(|n| assert!(queue.push(n, &TERMS)));
+        let mut clone = queue.clone();
+        [1, 100, 300].into_iter().for_each(|n| assert!(queue.remove(n)));
+        assert!(queue.push(301, &TERMS));
+        assert!(entries(&clone).into_iter().eq(1..=300));
+        while clone.pop().is_some() {}
+        assert!(entries(&queue).into_iter().eq((2..=301).filter(|n| ![100, 300].contains(n))));
+    }
+
     /// Is an entry added once, although it has left again?
     #[test]
     fn an_entry_comes_once() {
@@ -176,8 +197,8 @@ mod tests {
             let ids = if n % one_of == 0 { SubscriptionIds::one(100) } else { SubscriptionIds::EMPTY };
             assert!(queue.push(entry, &Terms { ids, ..TERMS }));
         }
-        // And what an allocator adds to a chunk.
-        queue.heap_bytes() + 16 * 1_000_000 / 64
+        // And what an allocator adds to a chunk and its bytes.
+        queue.heap_bytes() + 2 * 16 * 1_000_000 / 64
     }
 
     /// Do ten million references fit into 64 MiB, other sessions' messages between them?

@@ -1,5 +1,7 @@
 //! Reading a snapshot.
 
+use std::sync::Arc;
+
 use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
 use super::{origin_record, session_record};
 use crate::queue::Queue;
@@ -105,7 +107,7 @@ impl Restorer {
         if self.state.client_ids.insert(session.client_id.clone(), id).is_some() {
             return Err(here.fault("two sessions of one client"));
         }
-        self.state.sessions.insert(id, Box::new(session));
+        self.state.sessions.insert(id, Arc::new(session));
         self.current = Some(Current::Session(id));
         Ok(())
     }
@@ -118,7 +120,7 @@ impl Restorer {
         if self.state.group_names.insert((name.into(), filter.into()), id).is_some() {
             return Err(here.fault("two consumer groups of one name and filter"));
         }
-        self.state.groups.insert(id, KeptGroup::new(id, name, filter));
+        self.state.groups.insert(id, Arc::new(KeptGroup::new(id, name, filter)));
         self.current = Some(Current::Group(id));
         Ok(())
     }
@@ -141,7 +143,7 @@ impl Restorer {
 
     fn current_session(&mut self, here: Input<'_>) -> Result<&mut KeptSession, Fault> {
         match self.current {
-            Some(Current::Session(id)) => self.state.sessions.get_mut(&id).map(|session| &mut **session),
+            Some(Current::Session(id)) => GroupState::session_mut(&mut self.state.sessions, id),
             _ => None,
         }
         .ok_or(here.fault("a record without its session"))
@@ -173,8 +175,12 @@ impl Restorer {
 
     fn reference(&mut self, entry: u64, terms: &Terms<'_>, here: Input<'_>) -> Result<(), Fault> {
         let queue: Option<&mut Queue> = match self.current {
-            Some(Current::Session(id)) => self.state.sessions.get_mut(&id).map(|session| &mut session.queue),
-            Some(Current::Group(id)) => self.state.groups.get_mut(&id).map(|group| &mut group.queue),
+            Some(Current::Session(id)) => {
+                GroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
+            }
+            Some(Current::Group(id)) => {
+                GroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue)
+            }
             None => None,
         };
         let queue = queue.ok_or(here.fault("references that are nobody's"))?;

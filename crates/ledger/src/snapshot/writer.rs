@@ -4,7 +4,7 @@ use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SE
 use super::{origin_record, session_record};
 use crate::queue::Queue;
 use crate::wire::{Pack, put_number, put_text};
-use crate::{Fault, GroupState, KeptGroup, KeptSession, Subscription, Terms};
+use crate::{Fault, FrozenState, GroupState, KeptGroup, KeptSession, Subscription, Terms};
 
 /// A chunk that has so many bytes goes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -19,33 +19,48 @@ struct Writer<'s, F> {
 }
 
 impl GroupState {
-    /// Writes all of it, in chunks of about 64 KiB (more when a single record is longer). Give each to
-    /// [`Restorer::chunk`](super::Restorer::chunk) as it was; that it comes back unharmed is the caller's care.
-    ///
-    /// The state stands still meanwhile: ten million references take a few tenths of a second. Who cannot wait applies the log to a
-    /// second state elsewhere and lets that one be written.
+    /// Writes all of it, as [`FrozenState::write`] does. The state stands still meanwhile.
     /// # Errors
     /// What `sink` returned: then the snapshot is of no use.
     pub fn snapshot<E>(&self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.freeze().write(sink)
+    }
+}
+
+impl FrozenState {
+    /// Writes all of it, in chunks of about 64 KiB (more when a single record is longer). Give each to
+    /// [`Restorer::chunk`](super::Restorer::chunk) as it was; that it comes back unharmed is the caller's care. Ten million
+    /// references take about a second.
+    /// # Errors
+    /// What `sink` returned: then the snapshot is of no use.
+    pub fn write<E>(mut self, sink: &mut impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        self.sort();
         let mut writer = Writer { chunk: Vec::with_capacity(CHUNK_BYTES + 1024), written: 0, sink };
         writer.begin();
-        writer.head(self)?;
-        self.sessions().try_for_each(|session| writer.session(session))?;
-        self.groups().try_for_each(|group| writer.group(group))?;
-        for (topic, entry) in self.retained() {
+        writer.head(&self)?;
+        self.sessions.iter().try_for_each(|session| writer.session(session))?;
+        self.groups.iter().try_for_each(|group| writer.group(group))?;
+        for (topic, entry) in &self.retained {
             writer.record(RETAINED, |out| {
                 put_text(topic, "a topic", out)?;
-                put_number(entry, out);
+                put_number(*entry, out);
                 Ok(())
             })?;
         }
-        for (publisher, uses) in self.origins.iter() {
+        for (publisher, uses) in &self.origins {
             writer.record(ORIGIN, |out| {
-                origin_record::put(publisher, uses, out);
+                origin_record::put(*publisher, uses, out);
                 Ok(())
             })?;
         }
         writer.end()
+    }
+
+    /// One state has one snapshot.
+    fn sort(&mut self) {
+        self.sessions.sort_unstable_by(|one, other| one.client_id.cmp(&other.client_id));
+        self.groups.sort_unstable_by(|one, other| (&one.name, &one.filter).cmp(&(&other.name, &other.filter)));
+        self.origins.sort_unstable_by_key(|(_, uses)| uses.named_in);
     }
 }
 
@@ -81,7 +96,7 @@ impl<F> Writer<'_, F> {
         Ok(())
     }
 
-    fn head<E>(&mut self, state: &GroupState) -> Result<(), E>
+    fn head<E>(&mut self, state: &FrozenState) -> Result<(), E>
     where
         F: FnMut(&[u8]) -> Result<(), E>,
     {

@@ -1,5 +1,7 @@
 //! How each entry changes the state.
 
+use std::sync::Arc;
+
 use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
 use crate::{
     Changed, Entry, Fact, Fault, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher, Subscribed,
@@ -34,13 +36,13 @@ impl GroupState {
     fn publish(&mut self, index: u64, published: &Published<'_>) {
         let mut references = 0;
         for keeper in published.keepers.iter() {
-            match self.sessions.get_mut(&keeper.id) {
+            match Self::session_mut(&mut self.sessions, keeper.id) {
                 Some(session) => references += u64::from(session.queue.push(index, &keeper.terms)),
                 None => self.strays += 1,
             }
         }
         for id in published.groups.iter() {
-            match self.groups.get_mut(&id) {
+            match Self::group_mut(&mut self.groups, id) {
                 Some(group) => references += u64::from(group.queue.push(index, &NO_TERMS)),
                 None => self.strays += 1,
             }
@@ -83,7 +85,7 @@ impl GroupState {
     /// A fact of a session or of a group.
     #[inline]
     fn note(&mut self, keeper: KeeperId, fact: Fact) {
-        let is_known = match self.sessions.get_mut(&keeper) {
+        let is_known = match Self::session_mut(&mut self.sessions, keeper) {
             Some(session) => note_in_session(session, fact),
             None => self.note_in_group(keeper, fact),
         };
@@ -98,7 +100,7 @@ impl GroupState {
     }
 
     fn note_in_group(&mut self, keeper: KeeperId, fact: Fact) -> Option<Left> {
-        let group = self.groups.get_mut(&keeper)?;
+        let group = Self::group_mut(&mut self.groups, keeper)?;
         let Fact::Finished { entry } = fact else { return None };
         group.queue.remove(entry).then_some(Left::Queue(entry))
     }
@@ -110,11 +112,11 @@ impl GroupState {
         let session = KeptSession::new(id, opened);
         self.live.add(id.0, u64::from(session.will.is_some()));
         self.client_ids.insert(session.client_id.clone(), id);
-        self.sessions.insert(id, Box::new(session));
+        self.sessions.insert(id, Arc::new(session));
     }
 
     fn change(&mut self, index: u64, changed: &Changed<'_>) {
-        let Some(session) = self.sessions.get_mut(&changed.session) else {
+        let Some(session) = Self::session_mut(&mut self.sessions, changed.session) else {
             self.strays += 1;
             return;
         };
@@ -141,7 +143,7 @@ impl GroupState {
     }
 
     fn end(&mut self, id: KeeperId) {
-        let Some(session) = self.sessions.remove(&id) else {
+        let Some(session) = self.sessions.remove(&id).map(Arc::unwrap_or_clone) else {
             self.strays += 1;
             return;
         };
@@ -152,7 +154,7 @@ impl GroupState {
     }
 
     fn subscribe(&mut self, subscribed: &Subscribed<'_>) {
-        let Some(session) = self.sessions.get_mut(&subscribed.session) else {
+        let Some(session) = Self::session_mut(&mut self.sessions, subscribed.session) else {
             self.strays += 1;
             return;
         };
@@ -165,7 +167,7 @@ impl GroupState {
     }
 
     fn unsubscribe(&mut self, unsubscribed: &Unsubscribed<'_>) {
-        let Some(session) = self.sessions.get_mut(&unsubscribed.session) else {
+        let Some(session) = Self::session_mut(&mut self.sessions, unsubscribed.session) else {
             self.strays += 1;
             return;
         };
@@ -179,12 +181,12 @@ impl GroupState {
         if let Some(before) = self.group_names.get(&key).copied() {
             self.end_group(before);
         }
-        self.groups.insert(id, KeptGroup::new(id, opened.name, opened.filter));
+        self.groups.insert(id, Arc::new(KeptGroup::new(id, opened.name, opened.filter)));
         self.group_names.insert(key, id);
     }
 
     fn end_group(&mut self, id: KeeperId) {
-        let Some(group) = self.groups.remove(&id) else {
+        let Some(group) = self.groups.remove(&id).map(Arc::unwrap_or_clone) else {
             self.strays += 1;
             return;
         };

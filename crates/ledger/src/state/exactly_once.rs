@@ -14,7 +14,7 @@ pub struct Flight {
 }
 
 /// Flights to the client, and messages of the client that it has not released.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ExactlyOnce {
     by_id: FxHashMap<u16, Flight>,
     /// Entry -> packet id, of the same flights.

@@ -10,6 +10,11 @@ use super::{KeptGroup, KeptSession, Origins, Unsettled, Uses};
 use crate::live::Live;
 use crate::{Fault, KeeperId, Origin};
 
+/// Sessions by their ids.
+pub(crate) type Sessions = FxHashMap<KeeperId, Arc<KeptSession>>;
+/// Consumer groups by their ids.
+pub(crate) type Groups = FxHashMap<KeeperId, Arc<KeptGroup>>;
+
 /// What the entries of one data group add up to: a function of them and of nothing else.
 ///
 /// Bodies of messages are not in it: a queue, the retained table, a will and a message in doubt name the entry that
@@ -18,12 +23,12 @@ use crate::{Fault, KeeperId, Origin};
 pub struct GroupState {
     pub(crate) applied: u64,
     pub(crate) covered: u64,
-    pub(crate) sessions: FxHashMap<KeeperId, Box<KeptSession>>,
+    pub(crate) sessions: Sessions,
     pub(crate) client_ids: BTreeMap<Arc<str>, KeeperId>,
-    pub(crate) groups: FxHashMap<KeeperId, KeptGroup>,
+    pub(crate) groups: Groups,
     pub(crate) group_names: BTreeMap<(Box<str>, Box<str>), KeeperId>,
     /// Topic -> the entry of its retained message.
-    pub(crate) retained: BTreeMap<Box<str>, u64>,
+    pub(crate) retained: BTreeMap<Arc<str>, u64>,
     pub(crate) origins: Origins,
     pub(crate) live: Live,
     pub(crate) graves: Graves,
@@ -74,7 +79,19 @@ impl GroupState {
 
     /// The consumer group with this id.
     pub fn group_of(&self, id: KeeperId) -> Option<&KeptGroup> {
-        self.groups.get(&id)
+        self.groups.get(&id).map(|group| &**group)
+    }
+
+    /// The same, to be changed: who has frozen it keeps what it was.
+    #[inline]
+    pub(crate) fn session_mut(sessions: &mut Sessions, id: KeeperId) -> Option<&mut KeptSession> {
+        sessions.get_mut(&id).map(Arc::make_mut)
+    }
+
+    /// As `session_mut`.
+    #[inline]
+    pub(crate) fn group_mut(groups: &mut Groups, id: KeeperId) -> Option<&mut KeptGroup> {
+        groups.get_mut(&id).map(Arc::make_mut)
     }
 
     /// Whether this use of this publisher has been applied here, or is settled; as far as that is remembered. `apply` does not

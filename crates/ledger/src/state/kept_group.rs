@@ -7,7 +7,7 @@ use crate::{KeeperId, SubscriptionIds, Terms};
 pub(crate) const NO_TERMS: Terms<'static> = Terms { qos: 0, retain: false, ids: SubscriptionIds::EMPTY };
 
 /// What is known of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KeptGroup {
     pub(crate) id: KeeperId,
     pub(crate) name: Box<str>,

@@ -33,7 +33,7 @@ pub(crate) struct Away {
 }
 
 /// What is known of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct KeptSession {
     pub(crate) id: KeeperId,
     pub(crate) client_id: Arc<str>,

@@ -2,6 +2,7 @@
 
 mod apply;
 mod exactly_once;
+mod frozen;
 mod graves;
 mod group_state;
 mod kept_group;
@@ -9,6 +10,7 @@ mod kept_session;
 mod origins;
 
 pub use exactly_once::Flight;
+pub use frozen::FrozenState;
 pub use group_state::GroupState;
 pub use kept_group::KeptGroup;
 pub use kept_session::{KeptSession, WillRef};

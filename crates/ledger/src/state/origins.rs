@@ -8,6 +8,7 @@
 //! is a bound: beyond it the publisher that has been silent for longest is forgotten.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
@@ -35,12 +36,12 @@ pub struct Unsettled {
 
 #[derive(Debug, Default)]
 pub(crate) struct Origins {
-    publishers: FxHashMap<Publisher, Uses>,
+    publishers: FxHashMap<Publisher, Arc<Uses>>,
     /// The entry that each was last named in -> publisher.
     by_entry: BTreeMap<u64, Publisher>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Uses {
     /// Ascending.
     pub(crate) list: VecDeque<Unsettled>,
@@ -53,7 +54,7 @@ impl Origins {
     /// Entry `entry` brought a message of this origin.
     pub(crate) fn note(&mut self, origin: &Origin, entry: u64, live: &mut Live) {
         let publisher = (origin.group, origin.session);
-        let uses = self.publishers.entry(publisher).or_default();
+        let uses = Arc::make_mut(self.publishers.entry(publisher).or_default());
         self.by_entry.remove(&uses.named_in);
         uses.named_in = entry;
         self.by_entry.insert(entry, publisher);
@@ -68,7 +69,7 @@ impl Origins {
 
     /// Uses below `below` are settled; false when the publisher is not known.
     pub(crate) fn settle(&mut self, publisher: Publisher, below: u64, live: &mut Live) -> bool {
-        let Some(uses) = self.publishers.get_mut(&publisher) else { return false };
+        let Some(uses) = self.publishers.get_mut(&publisher).map(Arc::make_mut) else { return false };
         uses.settle(below, live);
         if uses.list.is_empty() {
             self.by_entry.remove(&uses.named_in);
@@ -89,19 +90,24 @@ impl Origins {
 
     /// In the order in which they were last named.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Publisher, &Uses)> {
-        self.by_entry.values().filter_map(|publisher| Some((*publisher, self.publishers.get(publisher)?)))
+        self.by_entry.values().filter_map(|publisher| Some((*publisher, &**self.publishers.get(publisher)?)))
+    }
+
+    /// All of them as they are now, in no order.
+    pub(crate) fn shared(&self) -> Vec<(Publisher, Arc<Uses>)> {
+        self.publishers.iter().map(|(publisher, uses)| (*publisher, uses.clone())).collect()
     }
 
     /// Puts back what `iter` gave; false when it is there already.
     pub(crate) fn restore(&mut self, publisher: Publisher, uses: Uses, live: &mut Live) -> bool {
         uses.list.iter().for_each(|unsettled| live.add(unsettled.entry, 1));
         let is_new = self.by_entry.insert(uses.named_in, publisher).is_none();
-        self.publishers.insert(publisher, uses).is_none() && is_new
+        self.publishers.insert(publisher, Arc::new(uses)).is_none() && is_new
     }
 
     fn forget(&mut self, publisher: Publisher, live: &mut Live) {
         if let Some(mut uses) = self.publishers.remove(&publisher) {
-            uses.settle(u64::MAX, live);
+            Arc::make_mut(&mut uses).settle(u64::MAX, live);
         }
     }
 }

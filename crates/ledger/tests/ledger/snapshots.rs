@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use lapwing_ledger::{Fault, GroupState, Restorer};
+use lapwing_ledger::{Fault, FrozenState, GroupState, Restorer};
 
 use crate::histories::{check_repeats, history};
 use crate::model::Model;
@@ -13,6 +13,15 @@ use crate::random::Random;
 pub fn snapshot(state: &GroupState) -> Vec<Vec<u8>> {
     let mut chunks = vec![];
     let Ok(()) = state.snapshot(&mut |chunk: &[u8]| {
+        chunks.push(chunk.to_vec());
+        Ok::<(), Infallible>(())
+    });
+    chunks
+}
+
+fn written(frozen: FrozenState) -> Vec<Vec<u8>> {
+    let mut chunks = vec![];
+    let Ok(()) = frozen.write(&mut |chunk: &[u8]| {
         chunks.push(chunk.to_vec());
         Ok::<(), Infallible>(())
     });
@@ -47,6 +56,26 @@ fn a_snapshot_and_the_rest_are_the_whole() {
             }
         }
         check_repeats(restored.as_ref().unwrap_or(&state), &model);
+    }
+}
+
+/// Does a frozen state stay as it was, whatever is applied before it is written, and does that change nothing for the state?
+#[test]
+fn a_frozen_state_stays_as_it_was() {
+    for seed in 0..60 {
+        let (mut random, mut model, mut state) = (Random::new(seed), Model::default(), GroupState::new());
+        let mut frozen: Vec<(FrozenState, Vec<Vec<u8>>)> = vec![];
+        for (index, operation) in history(seed, 200) {
+            model.apply(index, &operation);
+            state.apply(index, &operation.encode()).unwrap();
+            assert_eq!(Picture::of(&state), model.picture, "seed {seed}, after {index}");
+            if random.once_in(20) {
+                frozen.push((state.freeze(), snapshot(&state)));
+            }
+        }
+        for (frozen, chunks) in frozen {
+            assert_eq!(written(frozen), chunks, "seed {seed}");
+        }
     }
 }
 

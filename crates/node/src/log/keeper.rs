@@ -4,8 +4,9 @@ use lapwing_store::StoreError;
 use lapwing_store::journal::{Entry, GroupId, JournalReader, JournalWriter};
 
 use super::batch::Record;
-use super::snapshot::{self, store_error};
+use super::snapshot_thread::{SnapshotThread, Written};
 use crate::data_groups::DataGroups;
+use crate::error::NodeError;
 use crate::slot::DATA_GROUPS;
 
 /// What compaction reads and writes in one go, ten times a second at most.
@@ -16,11 +17,11 @@ const LOW_BYTES: u64 = 64 << 10;
 /// What the log thread has of the data groups.
 pub(crate) struct Keeper {
     journal: JournalWriter,
-    reader: JournalReader,
+    snapshots: SnapshotThread,
     groups: DataGroups,
-    /// By group: bytes of its entries since its last snapshot.
+    /// By group: bytes of its entries since its last snapshot was begun.
     since: [u64; DATA_GROUPS as usize],
-    /// By group: bytes of all entries when its last snapshot was made.
+    /// By group: bytes of all entries when its last snapshot was begun.
     at: [u64; DATA_GROUPS as usize],
     /// Bytes of all entries.
     total: u64,
@@ -32,20 +33,21 @@ impl Keeper {
     /// Goes on with what is there.
     ///
     /// # Errors
-    /// As the log's.
+    /// `Store`: as the log's. `System`: no thread can be had.
     pub(crate) fn new(
         journal: JournalWriter,
         reader: JournalReader,
         groups: DataGroups,
         snapshot_bytes: u64,
-    ) -> Result<Self, StoreError> {
+    ) -> Result<Self, NodeError> {
         let (none, mut since) = ([0; DATA_GROUPS as usize], [0; DATA_GROUPS as usize]);
         for (group, since) in (0..DATA_GROUPS).zip(&mut since) {
             // How many bytes they have is not known; that there are some is what counts.
             let log = reader.group(GroupId(group))?;
             *since = log.last_index.saturating_sub(log.purged_index);
         }
-        Ok(Keeper { journal, reader, groups, since, at: none, total: 0, snapshot_bytes })
+        let snapshots = SnapshotThread::start(reader)?;
+        Ok(Keeper { journal, snapshots, groups, since, at: none, total: 0, snapshot_bytes })
     }
 
     /// Appends an entry under the index that its shard has given it.
@@ -78,17 +80,17 @@ impl Keeper {
         Ok(())
     }
 
-    /// Looks after the length of the log: makes a snapshot of a group that has grown, and gives back what nobody refers to.
+    /// Looks after the length of the log: has a snapshot made of a group that has grown, and gives back what nobody refers to.
     /// Does a bounded part; true when there is more to do.
     ///
     /// # Errors
     /// `Full`: later. Anything else is fatal.
     pub(super) fn tend(&mut self) -> Result<bool, StoreError> {
+        let snapshot = self.snapshots.take_written().map_or(Ok(()), |written| self.covered_by(written));
         let grown = (0..DATA_GROUPS).find(|group| self.needs_snapshot(*group));
-        let snapshot = match grown {
-            Some(group) if self.journal.pending_bytes() == 0 => self.snapshot(group),
-            _ => Ok(()),
-        };
+        if let Some(group) = grown.filter(|_| snapshot.is_ok() && !self.snapshots.is_busy()) {
+            self.begin_snapshot(group);
+        }
         if let Err(error) = &snapshot
             && !error.is_retryable()
         {
@@ -97,7 +99,7 @@ impl Keeper {
         // In any case: what it gives back may be the room that the snapshot did not find.
         let groups = &self.groups;
         let compacted = self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
-        snapshot.map(|()| grown.is_some() || !compacted.round_over)
+        snapshot.map(|()| grown.is_some() || self.snapshots.is_busy() || !compacted.round_over)
     }
 
     /// A group that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
@@ -109,17 +111,26 @@ impl Keeper {
             || (since > 0 && others >= self.snapshot_bytes * u64::from(DATA_GROUPS))
     }
 
-    /// All that the group's state has is durable: nothing waits for a commit.
-    fn snapshot(&mut self, group: u16) -> Result<(), StoreError> {
-        let mut state = self.groups.get(group);
-        let (index, term) = (state.applied(), 0);
-        let mut draft = self.reader.new_snapshot(GroupId(group), index, term)?;
-        snapshot::write(&state, &mut draft).map_err(store_error)?;
-        draft.finish()?;
-        state.covered(index);
+    /// Has the state of a group written down, unless something of it waits for a commit: a snapshot must not be ahead of the log.
+    fn begin_snapshot(&mut self, group: u16) {
+        if self.journal.pending_bytes() > 0 {
+            return;
+        }
+        let frozen = self.groups.get(group).freeze();
+        self.snapshots.begin(group, frozen);
         self.since[usize::from(group)] = 0;
         self.at[usize::from(group)] = self.total;
-        self.journal.purge(GroupId(group), index, term)
+    }
+
+    /// A snapshot is durable: what it has need not be read at a start, and what nobody refers to may go.
+    fn covered_by(&mut self, Written { group, index, result }: Written) -> Result<(), StoreError> {
+        if let Err(error) = result {
+            // Tried again when it is looked for next.
+            self.since[usize::from(group)] += self.snapshot_bytes;
+            return Err(error);
+        }
+        self.groups.get(group).covered(index);
+        self.journal.purge(GroupId(group), index, 0)
     }
 
     /// Whether nothing more should come but what frees space in the end.
@@ -143,11 +154,12 @@ impl Keeper {
         Ok(())
     }
 
-    /// Commits what waits and closes the log.
+    /// Commits what waits and closes the log, when a snapshot that is under way is written.
     ///
     /// # Errors
     /// As the log's.
     pub(super) fn close(self) -> Result<(), StoreError> {
+        drop(self.snapshots);
         self.journal.close()
     }
 }

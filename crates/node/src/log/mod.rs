@@ -12,6 +12,7 @@ mod batch;
 mod feed;
 mod keeper;
 pub(crate) mod snapshot;
+mod snapshot_thread;
 mod thread;
 
 pub(crate) use batch::LogBatch;

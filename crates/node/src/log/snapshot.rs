@@ -2,18 +2,18 @@
 
 use std::io::{self, Read, Write};
 
-use lapwing_ledger::{Fault, GroupState, Restorer};
+use lapwing_ledger::{Fault, FrozenState, GroupState, Restorer};
 use lapwing_store::StoreError;
 
 /// No chunk is longer: a single record of a session with all its filters.
 const CHUNK_BYTES_MAX: usize = 1 << 30;
 
-/// Writes all of a state.
+/// Writes all of a state as it was.
 ///
 /// # Errors
 /// Those of `out`.
-pub(crate) fn write(state: &GroupState, out: &mut impl Write) -> io::Result<()> {
-    state.snapshot(&mut |chunk: &[u8]| {
+pub(crate) fn write(state: FrozenState, out: &mut impl Write) -> io::Result<()> {
+    state.write(&mut |chunk: &[u8]| {
         out.write_all(&(chunk.len() as u32).to_le_bytes())?;
         out.write_all(chunk)
     })
@@ -75,7 +75,7 @@ mod tests {
             state.apply(index, &entry).expect("in order");
         }
         let mut bytes = vec![];
-        write(&state, &mut bytes).expect("memory takes all");
+        write(state.freeze(), &mut bytes).expect("memory takes all");
         let again = read(&mut bytes.as_slice()).expect("as written");
         assert_eq!((again.applied(), again.sessions().count()), (199, 199));
         for length in [0, 3, 4, 100, bytes.len() / 2, bytes.len() - 1] {
