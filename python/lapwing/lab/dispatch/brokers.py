@@ -58,23 +58,23 @@ def _free_ports(count: int) -> list[int]:
     return ports
 
 
-def _wait_for_port(address: tuple[str, int], process: subprocess.Popen[bytes], log: Path) -> None:
+def _wait_for_port(name: str, address: tuple[str, int], process: subprocess.Popen[bytes], log: Path) -> None:
     deadline = time.monotonic() + _READY_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
-            raise BrokerError(f"the broker ended: {log.read_text(errors='replace')[-_SHOWN_CHARACTERS:].strip()}")
+            raise BrokerError(f"{name} ended: {log.read_text(errors='replace')[-_SHOWN_CHARACTERS:].strip()}")
         try:
             socket.create_connection(address, timeout=1).close()
         except OSError:
             time.sleep(0.02)
         else:
             return
-    raise BrokerError(f"nobody listened within {_READY_S:g} s", where="{}:{}".format(*address))
+    raise BrokerError(f"{name} did not listen within {_READY_S:g} s", where="{}:{}".format(*address))
 
 
 @contextmanager
-def _process(command: Sequence[str], folder: Path, *addresses: tuple[str, int]) -> Iterator[int]:
-    """A broker's process, once it listens at every one of ``addresses``; gives its id."""
+def _process(name: str, command: Sequence[str], folder: Path, *addresses: tuple[str, int]) -> Iterator[int]:
+    """The process of the broker ``name``, once it listens at every one of ``addresses``; gives its id."""
     log = folder / "broker.log"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with log.open("wb") as output:
@@ -86,7 +86,7 @@ def _process(command: Sequence[str], folder: Path, *addresses: tuple[str, int]) 
             raise ConfigError(f"{command[0]} does not start: {error.strerror}", where="--peer") from error
     try:
         for address in addresses:
-            _wait_for_port(address, process, log)
+            _wait_for_port(name, address, process, log)
         yield process.pid
     finally:
         process.terminate()
@@ -112,7 +112,7 @@ def lapwing(links: Links, shards: int) -> Iterator[RunningBroker]:
                 file.write(_LISTENER.format(host=links.host, port=member_port))
                 file.write('proxy_protocol_from = ["127.0.0.1/32"]\n')
         command = [sys.executable, "-m", "lapwing", "broker", "--config", str(settings)]
-        with _process(command, folder, (links.host, port), ("127.0.0.1", http_port)) as pid:
+        with _process("lapwing", command, folder, (links.host, port), ("127.0.0.1", http_port)) as pid:
             http = f"http://127.0.0.1:{http_port}"
             yield RunningBroker("lapwing", pid, port, member_port if has_proxy else port, has_proxy, http)
 
@@ -162,7 +162,7 @@ class Peer:
 
             for file, text in self.files:
                 Path(name, file).write_text(filled(text))
-            with _process([*map(filled, self.command)], Path(name), (links.host, port)) as pid:
+            with _process(self.name, [*map(filled, self.command)], Path(name), (links.host, port)) as pid:
                 yield RunningBroker(self.name, pid, port, port, False, "")
 
 

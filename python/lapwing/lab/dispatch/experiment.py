@@ -114,6 +114,7 @@ def run_experiment(
         ours = None
         if set(plan.subjects) - set(by_name):
             ours = stack.enter_context(lapwing(links, shards))
+        _try_out(peers, links)
         for trace in plan.traces():
             place = trace.write(folder)
             for subject in plan.alternation(trace):
@@ -128,6 +129,13 @@ def run_experiment(
         for load in plan.loads
         for subject in plan.subjects
     )
+
+
+def _try_out(peers: Sequence[Peer], links: Links) -> None:
+    """Starts and ends each peer: one that does not come up must not be found out after an hour of runs."""
+    for peer in peers:
+        with peer.running(links):
+            pass
 
 
 @contextmanager
