@@ -219,15 +219,24 @@ def test_a_client_of_3_1_1_finds_its_session(tmp_path: Path) -> None:
         assert take(client, 1) == ["waits"]
 
 
-def test_the_will_of_a_client_that_was_here_goes_out(tmp_path: Path) -> None:
-    """The crash was the end of its connection."""
+@pytest.mark.parametrize("expiry_s", [0, 3_600])
+def test_the_will_of_a_client_that_was_here_goes_out(tmp_path: Path, expiry_s: int) -> None:
+    """The crash was the end of its connection, and perhaps of its session; it goes out once."""
     with broker(tmp_path) as running:
         kept(running, "guard").subscribe("wills/#", qos=1)
         will = Will("wills/sensor", b"gone", qos=1)
-        Client(running.url, client_id="sensor", session_expiry_s=3_600, will=will).connect()
+        sensor = Client(running.url, client_id="sensor", session_expiry_s=expiry_s, will=will).connect()
+        # On one connection in order, and the answer waits for the disk.
+        sensor.publish("wills/marker", "marker", qos=1)
+        sensor.flush()
         running.process.kill()
     with broker(tmp_path) as running:
-        assert take(kept(running, "guard"), 1) == ["gone"]
+        guard = kept(running, "guard")
+        assert take(guard, 2) == ["marker", "gone"]
+        assert is_silent(guard)
+        running.process.kill()
+    with broker(tmp_path) as running:
+        assert is_silent(kept(running, "guard"))
 
 
 def test_properties_and_identifiers_come_back(tmp_path: Path) -> None:

@@ -83,15 +83,18 @@ impl Shard {
             Some(kept) => {
                 entry.session.forget();
                 entry.kept_as = KeptAs { kept: None, ..former };
-                keeping.ended(kept);
+                if !(may_begin && begin_will(&mut keeping, log, entry, false)) {
+                    keeping.ended(kept);
+                }
                 false
             }
             None => {
                 let begins = may_begin && begin(&mut keeping, log, entry);
+                let was_kept = former.kept.is_some();
+                let replaces = begins || (may_begin && begin_will(&mut keeping, log, entry, was_kept));
                 // The entry that opens a session ends the one before.
-                let is_over = former.kept.filter(|_| !begins);
-                is_over.into_iter().for_each(|kept| keeping.ended(kept));
-                begins || is_over.is_some()
+                former.logged().filter(|_| !replaces).into_iter().for_each(|kept| keeping.ended(kept));
+                begins || was_kept
             }
         };
         let connection = entry.connection;
@@ -162,7 +165,7 @@ impl Shard {
 
     /// A session is over.
     pub(super) fn keep_ended(&mut self, former: KeptAs) {
-        if let (Some(keeping), Some(kept)) = (&mut self.clients.keeping, former.kept) {
+        if let (Some(keeping), Some(kept)) = (&mut self.clients.keeping, former.logged()) {
             keeping.ended(kept);
         }
     }
@@ -194,11 +197,27 @@ fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
     let mut frame = Vec::new();
     let will = will_of(&entry.session, &mut frame);
     let has_will = will.is_some();
-    let kept = keeping.begin(log, Beginning { client_id: &entry.client_id, identity: &identity, expiry_s, will });
+    let client_id = &entry.client_id;
+    let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s, will, awaited: true });
     if let Some(id) = NonZeroU64::new(kept.id.0) {
         entry.session.keep(id);
     }
-    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, held_until: 0 };
+    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
+    true
+}
+
+/// A session that ends with its connection and has a will: should the node go first, the will goes out when it starts again, as that
+/// of a session whose time is over. True when there is one. `awaited`: a kept session makes way for it.
+fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, awaited: bool) -> bool {
+    let mut frame = Vec::new();
+    let will = will_of(&entry.session, &mut frame);
+    let Some(identity) = encode_identity(&entry.standing.identity) else { return false };
+    if will.is_none() || entry.session.expiry_s() > 0 {
+        return false;
+    }
+    let client_id = &entry.client_id;
+    let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s: 0, will, awaited });
+    entry.kept_as.will_alone = Some(kept);
     true
 }
 

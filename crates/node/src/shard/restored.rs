@@ -139,7 +139,8 @@ impl Hands for Shard {
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
         self.clients.insert_session(session, None, None, standing, Membership::default());
         if let Some(entry) = self.clients.entry(key) {
-            entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, held_until: 0 };
+            entry.kept_as =
+                KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
         }
         self.doubts.extend(doubts.into_iter().map(|doubt| (key, doubt)));
         for (filter, grant) in &subscriptions {

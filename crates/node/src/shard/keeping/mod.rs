@@ -47,14 +47,23 @@ impl Kept {
 /// What the log knows of a session.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct KeptAs {
-    /// None: nothing.
+    /// None: nothing but its will, if that.
     pub(crate) kept: Option<Kept>,
+    /// It ends with its connection, and the log has its will for the case that the node goes first.
+    pub(crate) will_alone: Option<Kept>,
     pub(crate) expiry_s: u32,
     pub(crate) has_will: bool,
     /// The other shards know its subscriptions as those of a kept session; stays when it is kept no more.
     pub(crate) is_keeper: bool,
     /// What its client is told that repeats what it was told before must not leave before this promise is kept.
     pub(crate) held_until: u64,
+}
+
+impl KeptAs {
+    /// What the log has of it, be it the will alone.
+    pub(crate) fn logged(self) -> Option<Kept> {
+        self.kept.or(self.will_alone)
+    }
 }
 
 /// What of this shard goes to the disk.

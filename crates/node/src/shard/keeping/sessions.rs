@@ -18,15 +18,17 @@ pub(crate) struct Beginning<'a> {
     pub(crate) identity: &'a [u8],
     pub(crate) expiry_s: u32,
     pub(crate) will: Option<Will<'a>>,
+    /// Somebody waits for it.
+    pub(crate) awaited: bool,
 }
 
 impl Keeping {
-    /// A session is kept from now on; another one of the same client id ends with it.
+    /// A session is kept from now on, or its will alone where it ends with its connection; another one of the same client id ends with it.
     pub(crate) fn begin(&mut self, log: &mut LogFeed, beginning: Beginning<'_>) -> Kept {
-        let Beginning { client_id, identity, expiry_s, will } = beginning;
+        let Beginning { client_id, identity, expiry_s, will, awaited } = beginning;
         let slot = Slot::of(client_id.as_bytes());
         let entry = Entry::Opened(Opened { client_id, identity, expiry_s, opened_at_ms: self.wall_ms, will });
-        Kept { id: KeeperId(self.append(log, slot, true, &entry)), slot }
+        Kept { id: KeeperId(self.append(log, slot, awaited, &entry)), slot }
     }
 
     /// A kept session is not what it was. `awaited`: its client is told so.
