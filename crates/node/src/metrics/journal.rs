@@ -6,7 +6,7 @@ use super::Metric;
 use crate::data_groups::DataGroups;
 
 /// Names that the store's counters have outside.
-const NAMES: [(&str, &str); 15] = [
+const NAMES: [(&str, &str); 17] = [
     ("entries", "lapwing_journal_entries_total"),
     ("bytes", "lapwing_journal_bytes_total"),
     ("commits", "lapwing_journal_commits_total"),
@@ -21,6 +21,8 @@ const NAMES: [(&str, &str); 15] = [
     ("deleted_bytes", "lapwing_journal_deleted_bytes_total"),
     ("kept_entries", "lapwing_journal_kept_entries_total"),
     ("kept_bytes", "lapwing_journal_kept_bytes_total"),
+    ("snapshots", "lapwing_journal_snapshots_total"),
+    ("snapshot_bytes", "lapwing_journal_snapshot_bytes_total"),
     ("notices_dropped", "lapwing_journal_notices_dropped_total"),
 ];
 

@@ -19,6 +19,8 @@ pub struct JournalCounters {
     pub(crate) deleted_bytes: AtomicU64,
     pub(crate) kept_entries: AtomicU64,
     pub(crate) kept_bytes: AtomicU64,
+    pub(crate) snapshots: AtomicU64,
+    pub(crate) snapshot_bytes: AtomicU64,
     pub(crate) notices_dropped: AtomicU64,
 }
 
@@ -41,6 +43,8 @@ impl JournalCounters {
             ("deleted_bytes", "Bytes of the journal deleted by compaction", of(&self.deleted_bytes)),
             ("kept_entries", "Live entries of the journal copied by compaction", of(&self.kept_entries)),
             ("kept_bytes", "Bytes of the journal written by compaction", of(&self.kept_bytes)),
+            ("snapshots", "Snapshots of data groups written", of(&self.snapshots)),
+            ("snapshot_bytes", "Bytes of these snapshots", of(&self.snapshot_bytes)),
             ("notices_dropped", "Notices of the journal dropped because nobody took them", of(&self.notices_dropped)),
         ]
     }

@@ -9,6 +9,7 @@ use std::io::{self, IoSlice, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::counters::JournalCounters;
 use super::group::GroupId;
 use super::reader::JournalReader;
 use super::state::Shared;
@@ -151,6 +152,8 @@ impl SnapshotDraft {
         let file = path(&self.shared.dir, self.group, self.index);
         disk.rename(&self.draft, &file).map_err(|error| StoreError::write("name a snapshot", &file, error))?;
         self.is_named = true;
+        JournalCounters::add(&self.shared.counters.snapshots, 1);
+        JournalCounters::add(&self.shared.counters.snapshot_bytes, self.at);
         disk.sync_dir(&folder).map_err(|error| StoreError::sync("sync of the folder", &folder, error))?;
         for older in indexes(&self.shared, self.group)?.into_iter().filter(|older| *older < self.index) {
             // What cannot be removed now is removed with the next one.
