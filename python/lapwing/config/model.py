@@ -135,6 +135,14 @@ class Config(BaseSettings):
             raise _at(("broker", "http"), self.broker.http, problem)
         return self
 
+    @model_validator(mode="after")
+    def _listeners_on_disk_have_one(self) -> Self:
+        for index, listener in enumerate(self.listeners):
+            if listener.durability == "disk" and self.broker.durability == "memory":
+                problem = 'broker.durability is "memory": set that to "disk", or leave this out'
+                raise _at(("listeners", str(index), "durability"), "disk", problem)
+        return self
+
     @model_validator(mode="before")
     @classmethod
     def _listeners_take_the_place_of_the_default(cls, data: Any) -> Any:
