@@ -18,6 +18,7 @@ use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
 use crate::passwords::{PasswordControl, PasswordThread, lay_passwords};
+use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
@@ -33,6 +34,7 @@ pub(crate) struct Parts {
     pub(crate) shards: Vec<Shard>,
     pub(crate) log: Option<LogParts>,
     pub(crate) kept: Option<Recovered>,
+    pub(crate) pages: Option<PageParts>,
     pub(crate) hooks: Option<HookParts>,
     pub(crate) passwords: (PasswordThread, Arc<PasswordControl>),
     pub(crate) listeners: Vec<String>,
@@ -44,6 +46,12 @@ pub(crate) struct LogParts {
     pub(crate) thread: LogThread,
     pub(crate) shared: Arc<LogShared>,
     pub(crate) bell: Bell,
+}
+
+/// The thread that reads what waits for sessions, and what the node needs to end it.
+pub(crate) struct PageParts {
+    pub(crate) thread: PageThread,
+    pub(crate) control: Arc<PageControl>,
 }
 
 /// The hook thread, and what the node needs to end it.
@@ -85,6 +93,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
         Some(writer) => lay_log(&config, writer, keeper, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
     };
+    let (mut page_feeds, pages) = lay_queue_pages(recovered.as_ref(), &bells);
     let (hook_feeds, hooks) = lay(&config, hooks, &bells);
     let (mut password_feeds, password_thread, password_control) = lay_passwords(&shared, &bells);
     let mail = lay_mail(&config, &bells);
@@ -107,6 +116,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
             post,
             log: feed,
             recovered: recovered.clone(),
+            pages: page_feeds.remove(0),
             hooks: hook_feed,
             passwords: password_feeds.remove(0),
             counters: counters[index].clone(),
@@ -115,7 +125,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
     }
     let passwords = (password_thread, password_control);
     let streams = Streams::new(reader, config);
-    Ok(Parts { shared, shards: built, log, kept: recovered, hooks, passwords, listeners: urls, streams })
+    Ok(Parts { shared, shards: built, log, kept: recovered, pages, hooks, passwords, listeners: urls, streams })
 }
 
 /// For each shard its way to the hooks, if there are any that want anything.
@@ -125,6 +135,13 @@ fn lay(config: &Config, hooks: Option<Box<dyn Hooks>>, shards: &[Bell]) -> (Vec<
     };
     let (feeds, thread, control) = lay_hooks(hooks, &config.hooks, codec_limits(&config.limits), shards);
     (feeds.into_iter().map(Some).collect(), Some(HookParts { thread, control }))
+}
+
+/// For each shard its way to the thread that reads what waits in the log, if anything does.
+fn lay_queue_pages(recovered: Option<&Recovered>, shards: &[Bell]) -> (Vec<Option<PageFeed>>, Option<PageParts>) {
+    let Some(recovered) = recovered else { return (shards.iter().map(|_| None).collect(), None) };
+    let (feeds, thread, control) = lay_pages(recovered, shards);
+    (feeds.into_iter().map(Some).collect(), Some(PageParts { thread, control }))
 }
 
 /// The log on disk, as the node finds it.

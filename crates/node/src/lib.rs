@@ -30,6 +30,7 @@ mod mailbox;
 mod memory;
 mod metrics;
 mod passwords;
+mod queue_pages;
 mod shard;
 mod shared;
 mod signals;

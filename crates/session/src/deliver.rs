@@ -6,6 +6,7 @@ use lapwing_codec::{QoS, ReasonCode};
 
 use crate::flight::{Ids, Terms};
 use crate::outbound::Outgoing;
+use crate::paged::Reference;
 use crate::queue::Queued;
 use crate::told::Tie;
 use crate::{Close, DropReason, Grant, Io, QueuePolicy, Routed, Session};
@@ -51,7 +52,7 @@ impl Session {
         terms.tie.entry = entry.filter(|_| self.told.kept.is_some());
         // Behind what already waits, or the order would be lost.
         let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
-        if !is_next || !self.has_room(io) {
+        if !is_next || !self.has_room(io) || !self.has_memory(io) {
             return self.enqueue(routed, terms, now_ms, io);
         }
         match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
@@ -100,8 +101,12 @@ impl Session {
     }
 
     fn enqueue(&mut self, routed: &Routed<'_>, terms: Terms, now_ms: u64, io: &mut Io<'_>) -> Delivered {
-        let queued = Queued { message: routed.keep().clone(), terms };
-        if self.queue.push(queued, &self.settings, now_ms, io.counters, &mut self.told) {
+        let bytes = routed.footprint() as u64;
+        if self.queue.make_room(bytes, &self.settings, now_ms, io.counters, &mut self.told) {
+            match terms.tie.entry.filter(|_| self.stays_in_log(bytes, io)) {
+                Some(entry) => self.queue.add_paged(Reference::new(entry, bytes, terms)),
+                None => self.queue.add(Queued { message: routed.keep().clone(), terms }),
+            }
             return Delivered::Queued;
         }
         if self.link.is_some() && self.settings.queue_policy == QueuePolicy::Disconnect {

@@ -1,6 +1,7 @@
 //! Messages sent to the client with QoS 1 or 2 and not done: the outbound window.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
@@ -55,19 +56,41 @@ impl Ids {
     }
 }
 
+/// Where the message of a flight is.
+#[derive(Debug)]
+pub(crate) enum Body {
+    AtHand(Arc<Message>),
+    /// In the log; it is to be read before it can be sent again.
+    InLog,
+    /// PUBREC has come, the client owns the message, PUBREL is (to be) sent.
+    Received,
+}
+
+impl Body {
+    pub(crate) const fn is_received(&self) -> bool {
+        matches!(self, Body::Received)
+    }
+
+    const fn is_in_log(&self) -> bool {
+        matches!(self, Body::InLog)
+    }
+}
+
 /// One message under way.
 #[derive(Debug)]
 pub(crate) struct Flight {
     pub(crate) packet_id: PacketId,
-    /// `None`: PUBREC has come, the client owns the message, PUBREL is (to be) sent.
-    pub(crate) message: Option<Arc<Message>>,
+    pub(crate) body: Body,
     pub(crate) terms: Terms,
     pub(crate) times: Times,
 }
 
 impl Flight {
     fn footprint(&self) -> u64 {
-        self.message.as_ref().map_or(0, |message| message.footprint() as u64)
+        match &self.body {
+            Body::AtHand(message) => message.footprint() as u64,
+            Body::InLog | Body::Received => 0,
+        }
     }
 }
 
@@ -78,8 +101,10 @@ pub(crate) struct Window {
     /// So many flights at the back have not been sent again on this connection yet.
     unsent: usize,
     next_id: PacketId,
-    /// Bytes of the messages that are kept.
+    /// Bytes of the messages that are at hand.
     bytes: u64,
+    /// Flights whose message is to be read from the log.
+    missing: usize,
     /// The flight at the back, or one before it, is bound and not known to have been written to the socket.
     has_unwritten: bool,
 }
@@ -96,11 +121,12 @@ impl Window {
         flights.sort_by_key(|flight| distance(first, flight.packet_id));
         let next_id = flights.last().map_or(PacketId::MIN, |last| last.packet_id.next());
         let bytes = flights.iter().map(Flight::footprint).sum();
-        Window { unsent: flights.len(), next_id, bytes, flights: flights.into(), has_unwritten: false }
+        let missing = flights.iter().filter(|flight| flight.body.is_in_log()).count();
+        Window { unsent: flights.len(), next_id, bytes, missing, flights: flights.into(), has_unwritten: false }
     }
 
     pub(crate) const fn new() -> Self {
-        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0, has_unwritten: false }
+        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0, missing: 0, has_unwritten: false }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -109,7 +135,7 @@ impl Window {
 
     /// Flights whose message the client has not said to have.
     pub(crate) fn unreceived(&self) -> usize {
-        self.flights.iter().filter(|flight| flight.message.is_some()).count()
+        self.flights.iter().filter(|flight| !flight.body.is_received()).count()
     }
 
     /// Flights that have been sent on this connection and are not done.
@@ -132,7 +158,7 @@ impl Window {
         (front != Some(self.next_id)).then_some(self.next_id)
     }
 
-    /// Bytes of the messages that are kept until they are acknowledged.
+    /// Bytes of the messages that are kept in memory until they are acknowledged.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -146,11 +172,46 @@ impl Window {
         self.flights.push_back(flight);
     }
 
-    /// The first flight that is to be sent again, now counted as sent.
+    /// The first flight that is to be sent again, now counted as sent. `None` too while its message is to be read first.
     pub(crate) fn next_unsent(&mut self) -> Option<&Flight> {
         let at = self.flights.len().checked_sub(self.unsent)?;
-        self.unsent = self.unsent.checked_sub(1)?;
-        self.flights.get(at)
+        let flight = self.flights.get(at).filter(|flight| !flight.body.is_in_log())?;
+        self.unsent -= 1;
+        Some(flight)
+    }
+
+    /// Lets go of the messages that are in the log too.
+    pub(crate) fn page_out(&mut self) {
+        for flight in self.flights.iter_mut().filter(|flight| flight.terms.tie.entry.is_some()) {
+            self.bytes -= flight.footprint();
+            if let Body::AtHand(_) = flight.body {
+                flight.body = Body::InLog;
+                self.missing += 1;
+            }
+        }
+    }
+
+    /// Whether messages are to be read from the log before all flights can be sent again.
+    pub(crate) const fn is_paged(&self) -> bool {
+        self.missing > 0
+    }
+
+    /// The entries of these messages.
+    pub(crate) fn missing(&self) -> impl Iterator<Item = NonZeroU64> {
+        self.flights.iter().filter(|flight| flight.body.is_in_log()).filter_map(|flight| flight.terms.tie.entry)
+    }
+
+    /// A message has been read from the log; returns whether a flight had waited for it.
+    pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: &Arc<Message>) -> bool {
+        if self.missing == 0 {
+            return false;
+        }
+        let waits = |flight: &&mut Flight| flight.body.is_in_log() && flight.terms.tie.entry == Some(entry);
+        let Some(flight) = self.flights.iter_mut().find(waits) else { return false };
+        flight.body = Body::AtHand(Arc::clone(message));
+        self.bytes += flight.footprint();
+        self.missing -= 1;
+        true
     }
 
     /// Where the flight with this id is.
@@ -175,9 +236,11 @@ impl Window {
 
     /// PUBREC was read: the client owns the message, it need not be kept, its packet id stays in use.
     pub(crate) fn release(&mut self, at: usize, now_us: u64) {
-        self.bytes -= self.flights[at].footprint();
-        self.flights[at].message = None;
-        self.flights[at].times.received_us = now_us;
+        let flight = &mut self.flights[at];
+        self.bytes -= flight.footprint();
+        self.missing -= usize::from(flight.body.is_in_log());
+        flight.body = Body::Received;
+        flight.times.received_us = now_us;
     }
 
     /// Whether a bound flight is not known to have been written to the socket.
@@ -220,6 +283,7 @@ impl Window {
         let flight = if at == 0 { self.flights.pop_front() } else { self.flights.remove(at) };
         if let Some(flight) = &flight {
             self.bytes -= flight.footprint();
+            self.missing -= usize::from(flight.body.is_in_log());
         }
         if self.flights.is_empty() && self.flights.capacity() > CAPACITY_KEPT {
             // A client that was busy once does not keep its window forever.

@@ -54,8 +54,10 @@ impl Session {
         }
     }
 
-    /// The session tells no more; what it has goes on without entries.
+    /// The session tells no more; what it has goes on without entries. It must have nothing in the log: see
+    /// [`Session::is_paged`].
     pub fn forget(&mut self) {
+        debug_assert!(!self.is_paged(), "what is in the log could not be named any more");
         if self.told.kept.take().is_some() {
             self.window.terms_mut().chain(self.queue.terms_mut()).for_each(|terms| terms.tie.entry = None);
         }
@@ -70,7 +72,8 @@ impl Session {
     ///
     /// `None`: it does not keep it. It has QoS 0 for this client, was not for it, or was dropped; or the session is not kept.
     pub fn kept_terms(&self, entry: NonZeroU64) -> Option<KeptTerms<'_>> {
-        let last = [self.queue.last_terms(), self.window.last_terms()];
+        let [at_hand, paged] = self.queue.last_terms();
+        let last = [at_hand, paged, self.window.last_terms()];
         let terms: &Terms = last.into_iter().flatten().find(|terms| terms.tie.entry == Some(entry))?;
         Some(KeptTerms { qos: terms.qos, retain: terms.retain, ids: terms.ids.as_ref() })
     }

@@ -48,6 +48,10 @@
 //! says so and how. Entries and facts, replayed in order, make a [`Restoration`]; its session is as if its connection had
 //! broken when the last of them was told. What a fact `holds_output` for leaves when it is durable.
 //!
+//! What waits for a kept session may lie in the log only ([`Io::at_hand_bytes_max`]): after each call `session.wants_page()`
+//! says whether to read on there, `ask_page` which entries, and `take_page` takes what was read. `page_out` after
+//! `disconnected`.
+//!
 //! Acknowledgements: `Accepted::Later(ticket)` holds PUBACK/PUBREC back, and all later ones with it, until
 //! `session.committed(through)` with `through >= ticket`. Tickets of one session never decrease.
 //!
@@ -80,6 +84,8 @@ mod link;
 mod message;
 mod open;
 mod outbound;
+mod paged;
+mod paging;
 mod queue;
 mod restoration;
 mod revoke;

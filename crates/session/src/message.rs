@@ -139,11 +139,23 @@ impl Message {
 
     /// What it costs to keep, in bytes, roughly.
     pub fn footprint(&self) -> usize {
-        let user = self.user.as_ref().map_or(0, |user| {
-            user.as_ref().as_ref().iter().map(|(name, value)| name.len() + value.len() + 5).sum::<usize>()
-        });
+        let user = self.user.as_ref().map_or(0, |user| user_bytes(user.as_ref().as_ref()));
         size_of::<Message>() + 16 + self.text.len() + self.data.len() + user
     }
+
+    /// The same for the message that `publish` would make.
+    pub fn footprint_of(publish: &Publish<'_>) -> usize {
+        let properties = &publish.properties;
+        let texts = [Some(publish.topic), properties.response_topic, properties.content_type];
+        let datas = [Some(publish.payload), properties.correlation_data];
+        let text: usize = texts.iter().flatten().map(|text| text.len()).sum();
+        let data: usize = datas.iter().flatten().map(|data| data.len()).sum();
+        size_of::<Message>() + 16 + text + data + user_bytes(properties.user)
+    }
+}
+
+fn user_bytes(user: UserProperties<'_>) -> usize {
+    user.iter().map(|(name, value)| name.len() + value.len() + 5).sum()
 }
 
 impl Drop for Message {
@@ -186,7 +198,11 @@ mod tests {
     /// Does what a message has of its own count byte for byte?
     #[test]
     fn the_footprint_grows_with_what_is_kept() {
-        let footprint = |publish: &Publish<'_>| Message::new(publish, SessionKey(1), None).footprint();
+        let footprint = |publish: &Publish<'_>| {
+            let footprint = Message::new(publish, SessionKey(1), None).footprint();
+            assert_eq!(footprint, Message::footprint_of(publish), "known before it is made");
+            footprint
+        };
         let plain = footprint(&Publish::qos0("t", b""));
         assert_eq!(plain, size_of::<Message>() + 16 + 1);
         assert_eq!(footprint(&Publish::qos0("topic", b"payload")), plain + 4 + 7);

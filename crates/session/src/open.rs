@@ -69,6 +69,7 @@ impl Session {
             subscriptions: BTreeMap::new(),
             window: Window::new(),
             queue: Queue::new(),
+            reads_page: false,
             receipts: IdSet::default(),
             acks: AckLine::new(),
             will: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode, Version};
 
 use crate::bound::Times;
-use crate::flight::{Flight, Terms};
+use crate::flight::{Body, Flight, Terms};
 use crate::link::Link;
 use crate::queue::Queued;
 use crate::sent_aliases::{Alias, SentAliases};
@@ -129,13 +129,14 @@ impl Session {
     /// Repeats one message or PUBREL of an earlier connection with its packet id [MQTT-4.4.0-1].
     fn resend_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
         let (Some(link), Some(flight)) = (&mut self.link, self.window.next_unsent()) else { return false };
-        let written = match &flight.message {
-            Some(message) => {
+        let written = match &flight.body {
+            Body::AtHand(message) => {
                 let (publish, expires_at_ms) = (&message.publish(), message.expires_at_ms());
                 let (terms, packet_id) = (&flight.terms, Some(flight.packet_id));
                 Outgoing { publish, terms, packet_id, dup: true, expires_at_ms }.write(link, now_ms, io.out)
             }
-            None => {
+            // `next_unsent` gives none whose message is not at hand.
+            Body::InLog | Body::Received => {
                 let packet = Packet::PubRel(Ack::success(flight.packet_id));
                 packet.encode(link.version, io.out).map_err(|_| DropReason::NotEncodable)
             }
@@ -152,7 +153,7 @@ impl Session {
     }
 
     fn send_next(&mut self, now_ms: u64, io: &mut Io<'_>) -> bool {
-        if self.queue.is_empty() || !self.may_keep_more() {
+        if self.queue.at_hand() == 0 || !self.may_keep_more() || !self.has_memory(io) {
             return false;
         }
         let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters, &mut self.told) else {
@@ -184,7 +185,7 @@ impl Session {
             self.told.sent(packet_id, terms.tie);
         }
         let times = Times { written_us: io.now_us, ..Times::default() };
-        self.window.push(Flight { packet_id, message: Some(Arc::clone(keep)), terms, times });
+        self.window.push(Flight { packet_id, body: Body::AtHand(Arc::clone(keep)), terms, times });
         Ok(())
     }
 
@@ -228,7 +229,7 @@ impl Session {
             return Ok(());
         }
         let flight = self.window.get(at);
-        if flight.message.is_some() {
+        if !flight.body.is_received() {
             self.told.got(ack.packet_id, flight.terms.tie);
         }
         self.window.release(at, io.now_us);
@@ -241,7 +242,7 @@ impl Session {
     /// PUBCOMP: a QoS 2 message is done.
     pub(crate) fn on_pubcomp(&mut self, ack: &Ack<'_>, now_ms: u64, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(at) = self.window.find(ack.packet_id) else { return Ok(()) };
-        if self.window.get(at).message.is_some() {
+        if !self.window.get(at).body.is_received() {
             return Err(Close::server(
                 ReasonCode::ProtocolError,
                 "PUBCOMP for a message that was not received or is QoS 1",

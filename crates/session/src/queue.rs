@@ -1,10 +1,12 @@
-//! Messages that wait for their client.
+//! Messages that wait for their client: the first ones at hand, the others in the log.
 
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::flight::Terms;
-use crate::told::Told;
+use crate::paged::{Paged, Reference};
+use crate::told::{Tie, Told};
 use crate::{Bound, Counters, DropReason, Fate, Message, QueuePolicy, Settings};
 
 /// Places that an empty queue keeps allocated.
@@ -16,66 +18,132 @@ pub(crate) struct Queued {
     pub(crate) terms: Terms,
 }
 
-/// In the order of arrival; bounded in messages and bytes.
+/// In the order of arrival; bounded in messages and bytes. Messages of groups are always at hand, and so before all that is
+/// in the log: they are sent in an order of their own.
 #[derive(Debug)]
 pub(crate) struct Queue {
     waiting: VecDeque<Queued>,
+    /// Of those that are at hand.
     bytes: u64,
+    /// What lies in the log, behind all that is at hand; only while there is something.
+    paged: Option<Box<Paged>>,
 }
 
 impl Queue {
     pub(crate) const fn new() -> Self {
-        Queue { waiting: VecDeque::new(), bytes: 0 }
+        Queue { waiting: VecDeque::new(), bytes: 0, paged: None }
     }
 
+    /// Messages, wherever they lie.
     pub(crate) fn len(&self) -> usize {
-        self.waiting.len()
+        self.waiting.len() + self.paged_len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.paged.is_none()
     }
 
-    pub(crate) const fn bytes(&self) -> u64 {
+    /// Bytes of all messages; of those in the log rounded.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes + self.paged.as_ref().map_or(0, |paged| paged.bytes())
+    }
+
+    /// Messages in memory.
+    pub(crate) fn at_hand(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Their bytes.
+    pub(crate) const fn at_hand_bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds a message; drops what the policy says and counts it. Returns whether the message is in.
-    pub(crate) fn push(
+    /// Messages that lie in the log.
+    pub(crate) fn paged_len(&self) -> usize {
+        self.paged.as_ref().map_or(0, |paged| paged.len() as usize)
+    }
+
+    pub(crate) const fn has_paged(&self) -> bool {
+        self.paged.is_some()
+    }
+
+    /// Makes room for a message of so many bytes: drops what the policy says and counts it. Returns whether there is room.
+    pub(crate) fn make_room(
         &mut self,
-        queued: Queued,
+        bytes: u64,
         settings: &Settings,
         now_ms: u64,
         counters: &mut Counters,
         told: &mut Told,
     ) -> bool {
-        let bytes = queued.message.footprint() as u64;
         if !self.has_room(bytes, settings) {
             self.drop_expired_front(now_ms, counters, told);
         }
         while !self.has_room(bytes, settings) {
             let may_yield = settings.queue_policy == QueuePolicy::DropOldest && bytes <= settings.queue_bytes_max;
-            let Some(yielding) = self.pop_if(may_yield) else {
+            let Some(yielding) = self.pop_tie_if(may_yield) else {
                 counters.count_drop(DropReason::QueueFull);
                 return false;
             };
-            leave(&yielding, DropReason::QueueFull, counters, told);
+            told.lost(yielding, DropReason::QueueFull, Fate::HandedBack, counters);
         }
-        self.add(queued);
         true
     }
 
-    /// Adds a message without looking after room: a group has done so, or an earlier life of the session.
+    /// Adds a message without looking after room.
     pub(crate) fn add(&mut self, queued: Queued) {
         self.bytes += queued.message.footprint() as u64;
         self.waiting.push_back(queued);
     }
 
-    /// How the message goes that was added last.
-    pub(crate) fn last_terms(&self) -> Option<&Terms> {
-        self.waiting.back().map(|queued| &queued.terms)
+    /// Adds a message that lies in the log, without looking after room.
+    pub(crate) fn add_paged(&mut self, reference: Reference) {
+        self.paged.get_or_insert_default().push(reference);
     }
 
+    /// Lets go of all messages that are in the log too.
+    pub(crate) fn page_out(&mut self) {
+        let (mut references, bytes) = (Vec::new(), &mut self.bytes);
+        self.waiting.retain(|Queued { message, terms }| {
+            let Some(entry) = terms.tie.entry else { return true };
+            let footprint = message.footprint() as u64;
+            *bytes -= footprint;
+            references.push(Reference::new(entry, footprint, terms.clone()));
+            false
+        });
+        self.shrink();
+        if !references.is_empty() {
+            self.paged.get_or_insert_default().prepend(references);
+        }
+    }
+
+    /// Whether so little is at hand that the next page should be read: half of the last one has gone.
+    pub(crate) fn wants_page(&self) -> bool {
+        self.paged.as_ref().is_some_and(|paged| self.bytes * 2 <= paged.page_bytes)
+    }
+
+    /// The entries of the next page.
+    pub(crate) fn ask_page(&mut self, messages_max: usize, bytes_max: u64) -> Vec<u64> {
+        let Some(paged) = &mut self.paged else { return Vec::new() };
+        paged.page_bytes = bytes_max;
+        paged.page(messages_max, bytes_max)
+    }
+
+    /// A message has been read from the log. If it is not the next one it has left meanwhile, or has been let go of again.
+    pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: Arc<Message>) {
+        let is_next = self.paged.as_ref().and_then(|paged| paged.front()).is_some_and(|front| front.entry == entry);
+        if let Some(Reference { terms, .. }) = self.pop_paged_if(is_next) {
+            self.add(Queued { message, terms });
+        }
+    }
+
+    /// How the message goes that was added last at hand, and the one that was added last in the log.
+    pub(crate) fn last_terms(&self) -> [Option<&Terms>; 2] {
+        let paged = self.paged.as_ref().and_then(|paged| paged.last());
+        [self.waiting.back().map(|queued| &queued.terms), paged.map(|reference| &reference.terms)]
+    }
+
+    /// Of the messages at hand.
     pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
         self.waiting.iter_mut().map(|queued| &mut queued.terms)
     }
@@ -94,21 +162,38 @@ impl Queue {
     }
 
     fn has_room(&self, bytes: u64, settings: &Settings) -> bool {
-        self.waiting.len() < settings.queue_messages_max as usize && self.bytes + bytes <= settings.queue_bytes_max
+        self.len() < settings.queue_messages_max as usize && self.bytes() + bytes <= settings.queue_bytes_max
     }
 
     fn drop_expired_front(&mut self, now_ms: u64, counters: &mut Counters, told: &mut Told) {
-        let is_expired = |queue: &Self| queue.waiting.front().is_some_and(|queued| queued.message.is_expired(now_ms));
-        while let Some(expired) = self.pop_if(is_expired(self)) {
-            leave(&expired, DropReason::Expired, counters, told);
+        while self.waiting.front().is_some_and(|queued| queued.message.is_expired(now_ms)) {
+            if let Some(expired) = self.pop() {
+                told.lost(expired.terms.tie, DropReason::Expired, Fate::HandedBack, counters);
+            }
         }
     }
 
-    fn pop_if(&mut self, condition: bool) -> Option<Queued> {
-        if condition { self.pop() } else { None }
+    /// Takes the message out that has waited longest, wherever it lies.
+    fn pop_tie_if(&mut self, condition: bool) -> Option<Tie> {
+        if !condition {
+            return None;
+        }
+        match self.pop() {
+            Some(queued) => Some(queued.terms.tie),
+            None => self.pop_paged_if(true).map(|reference| reference.terms.tie),
+        }
     }
 
-    /// The message that has waited longest and has not expired.
+    fn pop_paged_if(&mut self, condition: bool) -> Option<Reference> {
+        let paged = self.paged.as_mut().filter(|_| condition)?;
+        let front = paged.pop();
+        if paged.len() == 0 {
+            self.paged = None;
+        }
+        front
+    }
+
+    /// The message at hand that has waited longest and has not expired.
     pub(crate) fn pop_live(&mut self, now_ms: u64, counters: &mut Counters, told: &mut Told) -> Option<Queued> {
         self.drop_expired_front(now_ms, counters, told);
         self.pop()
@@ -117,14 +202,13 @@ impl Queue {
     fn pop(&mut self) -> Option<Queued> {
         let queued = self.waiting.pop_front()?;
         self.bytes -= queued.message.footprint() as u64;
+        self.shrink();
+        Some(queued)
+    }
+
+    fn shrink(&mut self) {
         if self.waiting.is_empty() && self.waiting.capacity() > CAPACITY_KEPT {
             self.waiting = VecDeque::new();
         }
-        Some(queued)
     }
-}
-
-/// A message does not wait any longer: it is dropped and counted, or goes back to the group that had bound it.
-fn leave(queued: &Queued, reason: DropReason, counters: &mut Counters, told: &mut Told) {
-    told.lost(queued.terms.tie, reason, Fate::HandedBack, counters);
 }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use lapwing_codec::{PacketId, QoS, SubscriptionIds};
 
 use crate::bound::Times;
-use crate::flight::{Flight, Ids, Terms, Window};
+use crate::flight::{Body, Flight, Ids, Terms, Window};
 use crate::kept::Kept;
+use crate::paged::Reference;
 use crate::queue::Queued;
 use crate::told::Tie;
 use crate::will::StoredWill;
@@ -88,15 +89,26 @@ impl Restoration {
         let dup = packet_id.is_none() && self.may_have_been_sent(terms.qos, entry);
         let terms = own(terms, dup, entry);
         match packet_id {
-            Some(packet_id) => self.flights.push(flight(packet_id, Some(message), terms)),
+            Some(packet_id) => self.flights.push(flight(packet_id, Body::AtHand(message), terms)),
             None => self.session.queue.add(Queued { message, terms }),
+        }
+    }
+
+    /// As [`Restoration::message`], for a message that stays in the log; see [`Session::wants_page`]. `bytes`: what it counts for
+    /// in the queue, as near as it is known.
+    pub fn paged(&mut self, terms: KeptTerms<'_>, entry: NonZeroU64, bytes: u64, packet_id: Option<PacketId>) {
+        let dup = packet_id.is_none() && self.may_have_been_sent(terms.qos, entry);
+        let terms = own(terms, dup, entry);
+        match packet_id {
+            Some(packet_id) => self.flights.push(flight(packet_id, Body::InLog, terms)),
+            None => self.session.queue.add_paged(Reference::new(entry, bytes, terms)),
         }
     }
 
     /// The client has a QoS 2 message, and has not said that it will not ask for PUBREL again.
     pub fn got(&mut self, packet_id: PacketId, entry: NonZeroU64) {
         let nothing = KeptTerms { qos: QoS::ExactlyOnce, retain: false, ids: SubscriptionIds::EMPTY };
-        self.flights.push(flight(packet_id, None, own(nothing, false, entry)));
+        self.flights.push(flight(packet_id, Body::Received, own(nothing, false, entry)));
     }
 
     /// It has taken a QoS 2 message that the client has not released.
@@ -129,6 +141,6 @@ fn own(terms: KeptTerms<'_>, dup: bool, entry: NonZeroU64) -> Terms {
     Terms { qos: terms.qos, retain: terms.retain, dup, ids, tie: Tie { bound: None, entry: Some(entry) } }
 }
 
-fn flight(packet_id: PacketId, message: Option<Arc<Message>>, terms: Terms) -> Flight {
-    Flight { packet_id, message, terms, times: Times::default() }
+fn flight(packet_id: PacketId, body: Body, terms: Terms) -> Flight {
+    Flight { packet_id, body, terms, times: Times::default() }
 }

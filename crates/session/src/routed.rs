@@ -61,6 +61,11 @@ impl<'a> Routed<'a> {
         self.expires_at_ms
     }
 
+    /// What the owned message takes, as [`Message::footprint`] counts it.
+    pub fn footprint(&self) -> usize {
+        Message::footprint_of(&self.publish)
+    }
+
     /// The owned message, made on the first call.
     pub fn keep(&self) -> &Arc<Message> {
         self.kept.get_or_init(|| Arc::new(Message::new(&self.publish, self.publisher, self.expires_at_ms)))

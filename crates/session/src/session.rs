@@ -33,6 +33,8 @@ pub struct Session {
     pub(crate) window: Window,
     /// Messages waiting for room in the window or for the client to come back.
     pub(crate) queue: Queue,
+    /// A page of what lies in the log is being read.
+    pub(crate) reads_page: bool,
     /// Packet ids of QoS 2 messages from the client that have been published and not released.
     pub(crate) receipts: IdSet,
     /// Acknowledgements to the client that wait for a commit.
@@ -85,8 +87,8 @@ impl Session {
         self.queue.len()
     }
 
-    /// Bytes of the messages that wait.
-    pub const fn queued_bytes(&self) -> u64 {
+    /// Bytes of the messages that wait, wherever they lie.
+    pub fn queued_bytes(&self) -> u64 {
         self.queue.bytes()
     }
 

@@ -1,13 +1,15 @@
 //! Up to 64 references, packed.
 //!
 //! ```text
-//! per reference: number: steps from the entry before it, times two, plus one if its terms differ from those before; [terms]
+//! per reference: number: steps from the entry before it, times two, plus one if its terms or its size differ from those before;
+//!                [terms; size: number]
 //! ```
 //!
-//! The first one has terms; its entry is in `head`, so its steps are 0.
+//! The first one has both; its entry is in `head`, so its steps are 0.
 
-use crate::Terms;
+use super::Reference;
 use crate::wire::{Input, Pack, put_number};
+use crate::{Fault, Terms};
 
 /// As many as `gone` has bits.
 const REFERENCES_MAX: u8 = 64;
@@ -23,7 +25,7 @@ pub(super) struct Chunk {
     head: Cursor,
     /// The entry that was added last.
     last: u64,
-    /// Where the terms that were added last lie in `bytes`.
+    /// Where the terms and size that were added last lie in `bytes`.
     last_terms: u32,
     /// References that were added.
     added: u8,
@@ -33,7 +35,7 @@ pub(super) struct Chunk {
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
     entry: u64,
-    /// Where its terms lie in `bytes`.
+    /// Where its terms and size lie in `bytes`.
     terms: u32,
     behind: u32,
     nth: u8,
@@ -72,14 +74,16 @@ impl Chunk {
 
     /// Adds a reference; the chunk is not full, and `entry` is behind all that it has.
     #[inline]
-    pub(super) fn push(&mut self, entry: u64, terms: &Terms<'_>) {
+    pub(super) fn push(&mut self, reference: &Reference<'_>) {
+        let Reference { entry, terms, units } = *reference;
         let is_first = self.added == 0;
         let steps = if is_first { 0 } else { entry - self.last };
-        let differs = is_first || self.terms_at(self.last_terms).as_ref() != Some(terms);
+        let differs = is_first || self.terms_at(self.last_terms) != Some((terms, units));
         put_number(steps << 1 | u64::from(differs), &mut self.bytes);
         if differs {
             self.last_terms = self.bytes.len() as u32;
             terms.write(&mut self.bytes);
+            put_number(units, &mut self.bytes);
         }
         let behind = self.bytes.len() as u32;
         if self.is_empty() {
@@ -105,9 +109,12 @@ impl Chunk {
         self.find(entry).is_some()
     }
 
-    /// Entries and terms of those that have not left, in order.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
-        self.cursors().filter_map(|cursor| Some((cursor.entry, self.terms_at(cursor.terms)?)))
+    /// Those that have not left, in order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = Reference<'_>> {
+        self.cursors().filter_map(|cursor| {
+            let (terms, units) = self.terms_at(cursor.terms)?;
+            Some(Reference { entry: cursor.entry, terms, units })
+        })
     }
 
     #[inline]
@@ -141,16 +148,21 @@ impl Chunk {
         let mut terms = at.terms;
         if number & 1 != 0 {
             terms = at.behind + input.at() as u32;
-            Terms::take(&mut input).ok()?;
+            take_terms(&mut input).ok()?;
         }
         Some(Cursor { entry: at.entry + (number >> 1), terms, behind: at.behind + input.at() as u32, nth })
     }
 
-    /// The terms that lie there; this chunk wrote them, so they are whole.
+    /// The terms and the size that lie there; this chunk wrote them, so they are whole.
     #[inline]
-    fn terms_at(&self, place: u32) -> Option<Terms<'_>> {
-        Terms::take(&mut Input::new(self.bytes.get(place as usize..)?)).ok()
+    fn terms_at(&self, place: u32) -> Option<(Terms<'_>, u64)> {
+        take_terms(&mut Input::new(self.bytes.get(place as usize..)?)).ok()
     }
+}
+
+#[inline]
+fn take_terms<'a>(input: &mut Input<'a>) -> Result<(Terms<'a>, u64), Fault> {
+    Ok((Terms::take(input)?, input.number("written by this chunk")?))
 }
 
 #[cfg(test)]
@@ -158,7 +170,11 @@ mod tests {
     use super::*;
     use crate::SubscriptionIds;
 
-    /// Does each reference keep its own terms, and do equal ones cost nothing?
+    const fn of(entry: u64, terms: Terms<'_>) -> Reference<'_> {
+        Reference { entry, terms, units: 1 }
+    }
+
+    /// Does each reference keep its own terms and size, and do equal ones cost nothing?
     #[test]
     fn terms_are_written_when_they_change() {
         let plain = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
@@ -167,13 +183,16 @@ mod tests {
         let mut chunk = Chunk::default();
         let mut lengths = vec![];
         for (n, terms) in all.iter().enumerate() {
-            chunk.push(100 + n as u64, terms);
+            chunk.push(&of(100 + n as u64, *terms));
             lengths.push(chunk.bytes.len());
         }
-        assert_eq!(lengths, [2, 3, 8, 9, 11]);
-        assert!(chunk.iter().eq((100..).zip(all)));
+        assert_eq!(lengths, [3, 4, 10, 11, 14]);
+        assert!(chunk.iter().eq((100..).zip(all).map(|(entry, terms)| of(entry, terms))));
         assert!(chunk.remove(102) && chunk.remove(100) && chunk.remove(101));
-        assert!(chunk.iter().eq([(103, other), (104, plain)]));
+        assert!(chunk.iter().eq([of(103, other), of(104, plain)]));
+        let large = Reference { units: 16_384, ..of(105, plain) };
+        chunk.push(&large);
+        assert_eq!((chunk.iter().last(), chunk.bytes.len()), (Some(large), 14 + 5));
     }
 
     /// Is a chunk full at 64 references, or when its terms are long?
@@ -186,13 +205,13 @@ mod tests {
         let mut entry = 0;
         while !chunk.is_full() {
             entry += 1;
-            chunk.push(entry, if entry % 2 == 0 { &plain } else { &long });
+            chunk.push(&of(entry, if entry % 2 == 0 { plain } else { long }));
         }
         assert!((8..=10).contains(&entry), "{entry}");
         chunk.reset();
         (0..64).for_each(|n| {
             assert!(!chunk.is_full());
-            chunk.push(n, &plain);
+            chunk.push(&of(n, plain));
         });
         assert!(chunk.is_full() && chunk.iter().count() == 64);
     }

@@ -1,4 +1,5 @@
-//! The messages that one session or group keeps, as references: the entries that brought them, in order, each with terms.
+//! The messages that one session or group keeps, as references: the entries that brought them, in order, each with terms and
+//! size.
 //!
 //! Ten million references must fit into 64 MiB, and a queue that is empty into nothing. So references are packed in chunks of 64
 //! ([`Chunk`]); what leaves the front is passed over, what leaves further behind becomes a bit. The chunk at the back takes
@@ -19,6 +20,30 @@ const SHARED_BYTES: usize = size_of::<Chunk>() + 2 * size_of::<usize>();
 /// Places for chunks that an empty queue keeps allocated.
 const CAPACITY_KEPT: usize = 16;
 
+/// Sizes are kept in steps of this: messages of one kind then have the same, and it need not be written again.
+const UNIT_BYTES: u64 = 64;
+
+/// A message that is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Reference<'a> {
+    pub(crate) entry: u64,
+    pub(crate) terms: Terms<'a>,
+    /// Of its frame, in units; 0: not known, it was kept before sizes were.
+    pub(crate) units: u64,
+}
+
+impl<'a> Reference<'a> {
+    /// To a frame of so many bytes.
+    pub(crate) const fn new(entry: u64, terms: Terms<'a>, frame_bytes: usize) -> Self {
+        Reference { entry, terms, units: (frame_bytes as u64).div_ceil(UNIT_BYTES) }
+    }
+
+    /// Bytes of its frame, rounded up.
+    pub(crate) const fn frame_bytes(&self) -> u64 {
+        self.units * UNIT_BYTES
+    }
+}
+
 /// References in ascending order of their entries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Queue {
@@ -33,10 +58,10 @@ impl Queue {
         self.len
     }
 
-    /// Adds a reference behind all others; false when `entry` is not behind the last one that was added.
+    /// Adds a reference behind all others; false when its entry is not behind the last one that was added.
     #[inline]
-    pub(crate) fn push(&mut self, entry: u64, terms: &Terms<'_>) -> bool {
-        if self.last().is_some_and(|last| entry <= last) {
+    pub(crate) fn push(&mut self, reference: &Reference<'_>) -> bool {
+        if self.last().is_some_and(|last| reference.entry <= last) {
             return false;
         }
         if self.tail.is_empty() {
@@ -47,7 +72,7 @@ impl Queue {
             self.make_place();
             self.older.push_back(Arc::new(full));
         }
-        self.tail.push(entry, terms);
+        self.tail.push(reference);
         self.len += 1;
         true
     }
@@ -69,7 +94,7 @@ impl Queue {
 
     /// Takes out the reference that has been there longest.
     pub(crate) fn pop(&mut self) -> Option<u64> {
-        let entry = self.iter().next()?.0;
+        let entry = self.iter().next()?.entry;
         self.remove(entry).then_some(entry)
     }
 
@@ -77,8 +102,8 @@ impl Queue {
         self.older.get(self.chunk_of(entry)).map_or(&self.tail, |chunk| &**chunk).contains(entry)
     }
 
-    /// Entries and terms, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
+    /// In order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Reference<'_>> {
         self.chunks().flat_map(Chunk::iter)
     }
 
@@ -136,15 +161,19 @@ mod tests {
 
     const TERMS: Terms<'static> = Terms { qos: 1, retain: false, ids: SubscriptionIds::EMPTY };
 
+    const fn to(entry: u64) -> Reference<'static> {
+        Reference::new(entry, TERMS, 100)
+    }
+
     fn entries(queue: &Queue) -> Vec<u64> {
-        queue.iter().map(|(entry, _)| entry).collect()
+        queue.iter().map(|reference| reference.entry).collect()
     }
 
     /// Do references leave from front, middle and back, and is the rest as it was?
     #[test]
     fn references_leave_from_anywhere() {
         let mut queue = Queue::default();
-        (1..=1000).for_each(|n| assert!(queue.push(n * 3, &TERMS)));
+        (1..=1000).for_each(|n| assert!(queue.push(&to(n * 3))));
         let mut model: Vec<u64> = (1..=1000).map(|n| n * 3).collect();
         for at in [0, 0, 500, 996, 64, 63, 62, 1, 400, 0] {
             let entry = model.remove(at);
@@ -158,24 +187,24 @@ mod tests {
     #[test]
     fn memory_is_given_back() {
         let mut queue = Queue::default();
-        (1..=6400).for_each(|n| assert!(queue.push(n, &TERMS)));
+        (1..=6400).for_each(|n| assert!(queue.push(&to(n))));
         let full = queue.heap_bytes();
         (65..=6400 - 64).for_each(|n| assert!(queue.remove(n)));
         assert!(queue.heap_bytes() + 5000 < full, "{} of {full}", queue.heap_bytes());
         assert_eq!(queue.len(), 128);
         while queue.pop().is_some() {}
         assert!(queue.heap_bytes() < 2048 && queue.older.capacity() <= CAPACITY_KEPT, "{}", queue.heap_bytes());
-        assert!(queue.push(6401, &TERMS) && entries(&queue) == [6401]);
+        assert!(queue.push(&to(6401)) && entries(&queue) == [6401]);
     }
 
     /// Does a clone stay as it was, whatever leaves the original from a chunk of both, and the other way round?
     #[test]
     fn a_clone_goes_its_own_way() {
         let mut queue = Queue::default();
-        (1..=300).for_each(|n| assert!(queue.push(n, &TERMS)));
+        (1..=300).for_each(|n| assert!(queue.push(&to(n))));
         let mut clone = queue.clone();
         [1, 100, 300].into_iter().for_each(|n| assert!(queue.remove(n)));
-        assert!(queue.push(301, &TERMS));
+        assert!(queue.push(&to(301)));
         assert!(entries(&clone).into_iter().eq(1..=300));
         while clone.pop().is_some() {}
         assert!(entries(&queue).into_iter().eq((2..=301).filter(|n| ![100, 300].contains(n))));
@@ -185,8 +214,8 @@ mod tests {
     #[test]
     fn an_entry_comes_once() {
         let mut queue = Queue::default();
-        assert!(queue.push(5, &TERMS) && !queue.push(5, &TERMS) && !queue.push(4, &TERMS));
-        assert!(queue.remove(5) && !queue.push(5, &TERMS) && queue.push(6, &TERMS));
+        assert!(queue.push(&to(5)) && !queue.push(&to(5)) && !queue.push(&to(4)));
+        assert!(queue.remove(5) && !queue.push(&to(5)) && queue.push(&to(6)));
     }
 
     /// Bytes of a million references, about so many entries between two of them, every `one_of`th with an identifier.
@@ -195,7 +224,7 @@ mod tests {
         for n in 0..1_000_000_u64 {
             entry += 1 + (n * 7919) % between;
             let ids = if n % one_of == 0 { SubscriptionIds::one(100) } else { SubscriptionIds::EMPTY };
-            assert!(queue.push(entry, &Terms { ids, ..TERMS }));
+            assert!(queue.push(&Reference { terms: Terms { ids, ..TERMS }, ..to(entry) }));
         }
         // And what an allocator adds to a chunk and its bytes.
         queue.heap_bytes() + 2 * 16 * 1_000_000 / 64

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
-use super::{origin_record, session_record};
-use crate::queue::Queue;
+use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION};
+use super::{VERSION, VERSION_WITHOUT_SIZES, origin_record, session_record};
+use crate::queue::{Queue, Reference};
 use crate::state::NO_TERMS;
 use crate::wire::{Input, Pack};
 use crate::{Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
@@ -16,6 +16,8 @@ pub struct Restorer {
     /// The session or group that the next records belong to.
     current: Option<Current>,
     chunks: u64,
+    /// Of the chunk in hand.
+    version: u8,
     has_head: bool,
     is_over: bool,
 }
@@ -38,9 +40,10 @@ impl Restorer {
     pub fn chunk(&mut self, bytes: &[u8]) -> Result<(), Fault> {
         let mut input = Input::new(bytes);
         let version = input.byte("a chunk without bytes")?;
-        if version != VERSION {
+        if version != VERSION && version != VERSION_WITHOUT_SIZES {
             return Err(Fault::Version { what: "a snapshot", found: version, supported: VERSION });
         }
+        self.version = version;
         if self.is_over || input.number("the number of the chunk is cut off")? != self.chunks {
             return Err(Fault::Snapshot { what: "a chunk is missing, or not in its place" });
         }
@@ -158,22 +161,32 @@ impl Restorer {
 
     fn references(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
         let count = input.count("the number of references is cut off or impossible")?;
-        let (mut before, mut terms) = (0_u64, None);
+        let mut reference = Reference { entry: 0, terms: NO_TERMS, units: 0 };
         for _ in 0..count {
             let here = *input;
             let number = input.number("a reference is cut off")?;
             if number & 1 != 0 {
-                terms = Some(Terms::take(input)?);
+                reference.terms = Terms::take(input)?;
+                reference.units = self.take_units(input)?;
             }
             // Neither is above half of the largest number.
-            before += number >> 1;
-            self.check_entry(before, here)?;
-            self.reference(before, &terms.unwrap_or(NO_TERMS), here)?;
+            reference.entry += number >> 1;
+            self.check_entry(reference.entry, here)?;
+            self.reference(&reference, here)?;
         }
         Ok(())
     }
 
-    fn reference(&mut self, entry: u64, terms: &Terms<'_>, here: Input<'_>) -> Result<(), Fault> {
+    /// The size of a frame.
+    fn take_units(&self, input: &mut Input<'_>) -> Result<u64, Fault> {
+        if self.version == VERSION_WITHOUT_SIZES {
+            return Ok(0);
+        }
+        // No frame is as large as this.
+        Ok(u64::from(input.number_u32("the size of a message is cut off or too large")?))
+    }
+
+    fn reference(&mut self, reference: &Reference<'_>, here: Input<'_>) -> Result<(), Fault> {
         let queue: Option<&mut Queue> = match self.current {
             Some(Current::Session(id)) => {
                 GroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
@@ -184,11 +197,11 @@ impl Restorer {
             None => None,
         };
         let queue = queue.ok_or(here.fault("references that are nobody's"))?;
-        if !queue.push(entry, terms) {
+        if !queue.push(reference) {
             return Err(here.fault("references that do not ascend"));
         }
         self.state.queued += 1;
-        self.state.live.add(entry, 1);
+        self.state.live.add(reference.entry, 1);
         Ok(())
     }
 

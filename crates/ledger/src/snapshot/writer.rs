@@ -2,9 +2,9 @@
 
 use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
 use super::{origin_record, session_record};
-use crate::queue::Queue;
+use crate::queue::{Queue, Reference};
 use crate::wire::{Pack, put_number, put_text};
-use crate::{Fault, FrozenState, GroupState, KeptGroup, KeptSession, Subscription, Terms};
+use crate::{Fault, FrozenState, GroupState, KeptGroup, KeptSession, Subscription};
 
 /// A chunk that has so many bytes goes.
 const CHUNK_BYTES: usize = 64 << 10;
@@ -172,16 +172,17 @@ impl<F> Writer<'_, F> {
     }
 }
 
-fn put_references(references: &[(u64, Terms<'_>)], out: &mut Vec<u8>) -> Result<(), Fault> {
+fn put_references(references: &[Reference<'_>], out: &mut Vec<u8>) -> Result<(), Fault> {
     put_number(references.len() as u64, out);
-    let (mut before, mut terms_before) = (0, None);
-    for (entry, terms) in references {
-        let differs = terms_before != Some(terms);
+    let (mut before, mut same_before) = (0, None);
+    for Reference { entry, terms, units } in references {
+        let differs = same_before != Some((terms, units));
         put_number((entry - before) << 1 | u64::from(differs), out);
         if differs {
             terms.write(out);
+            put_number(*units, out);
         }
-        (before, terms_before) = (*entry, Some(terms));
+        (before, same_before) = (*entry, Some((terms, units)));
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
+use crate::queue::Reference;
 use crate::{
     Changed, Entry, Fact, Fault, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher, Subscribed,
     Unsubscribed,
@@ -37,13 +38,19 @@ impl GroupState {
         let mut references = 0;
         for keeper in published.keepers.iter() {
             match Self::session_mut(&mut self.sessions, keeper.id) {
-                Some(session) => references += u64::from(session.queue.push(index, &keeper.terms)),
+                Some(session) => {
+                    let reference = Reference::new(index, keeper.terms, published.frame.len());
+                    references += u64::from(session.queue.push(&reference));
+                }
                 None => self.strays += 1,
             }
         }
         for id in published.groups.iter() {
             match Self::group_mut(&mut self.groups, id) {
-                Some(group) => references += u64::from(group.queue.push(index, &NO_TERMS)),
+                Some(group) => {
+                    let reference = Reference::new(index, NO_TERMS, published.frame.len());
+                    references += u64::from(group.queue.push(&reference));
+                }
                 None => self.strays += 1,
             }
         }

@@ -37,7 +37,7 @@ impl KeptGroup {
 
     /// The entries that brought the messages it keeps, in order.
     pub fn queue(&self) -> impl Iterator<Item = u64> {
-        self.queue.iter().map(|(entry, _)| entry)
+        self.queue.iter().map(|reference| reference.entry)
     }
 
     /// How many messages it keeps.

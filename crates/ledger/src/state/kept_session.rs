@@ -113,7 +113,12 @@ impl KeptSession {
 
     /// The entries that brought the messages it keeps, in order, each with its terms.
     pub fn queue(&self) -> impl Iterator<Item = (u64, Terms<'_>)> {
-        self.queue.iter()
+        self.queue.iter().map(|reference| (reference.entry, reference.terms))
+    }
+
+    /// The bytes of the frames of the same messages, in the same order, each rounded up to 64; 0: not known.
+    pub fn frame_bytes(&self) -> impl Iterator<Item = u64> {
+        self.queue.iter().map(|reference| reference.frame_bytes())
     }
 
     /// How many messages it keeps.

@@ -53,6 +53,9 @@ pub struct Limits {
     pub queue_bytes_max: u64,
     /// What happens to a message that finds a session's queue full.
     pub queue_policy: QueuePolicy,
+    /// Bytes that what waits for sessions kept on disk may take in memory, in the whole node: windows of those whose clients are
+    /// there, and 8 for each message that waits on disk, where it is read as it is sent.
+    pub queue_memory_bytes: u64,
     /// PUBLISH packets that one client may send in a second; beyond, its connection is not read for a while. 0: any.
     pub messages_per_s_max: u32,
     /// Bytes that one client may send in a second; beyond, its connection is not read for a while. 0: any.
@@ -118,6 +121,7 @@ impl Default for Limits {
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
             queue_policy: QueuePolicy::DropOldest,
+            queue_memory_bytes: 256 << 20,
             messages_per_s_max: 0,
             bytes_per_s_max: 0,
             rate_burst_ms: 1000,
@@ -142,7 +146,7 @@ impl Default for Limits {
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 19] = [
+        let positive: [(&str, u64); 20] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
@@ -152,6 +156,7 @@ impl Limits {
             ("client_id_bytes_max", u64::from(self.client_id_bytes_max)),
             ("receive_maximum", u64::from(self.receive_maximum)),
             ("inflight_messages_max", u64::from(self.inflight_messages_max)),
+            ("queue_memory_bytes", self.queue_memory_bytes),
             ("output_high_bytes", u64::from(self.output_high_bytes)),
             ("output_bytes_max", u64::from(self.output_bytes_max)),
             ("output_stall_ms", self.output_stall_ms),

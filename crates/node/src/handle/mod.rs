@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use lapwing_store::LogReader;
 
-use crate::assemble::{self, HookParts, LogParts, Parts};
+use crate::assemble::{self, HookParts, LogParts, PageParts, Parts};
 use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::extensions::Extensions;
@@ -19,10 +19,11 @@ use crate::log::LogShared;
 use crate::mailbox::Bell;
 use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics, journal_metrics};
 use crate::passwords::PasswordControl;
+use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
-use spawn::{spawn_hooks, spawn_log, spawn_passwords, spawn_shard};
+use spawn::{spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard};
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
@@ -33,6 +34,7 @@ pub struct Handle {
     log: Option<(Arc<LogShared>, Bell)>,
     /// What is kept of sessions and retained messages, if anything is.
     kept: Option<Recovered>,
+    pages: Option<Arc<PageControl>>,
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
     /// A hook or a strategy did not return when the node stopped.
@@ -44,6 +46,7 @@ pub struct Handle {
 struct Threads {
     shards: Vec<JoinHandle<()>>,
     log: Option<JoinHandle<()>>,
+    pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
     passwords: Option<JoinHandle<()>>,
 }
@@ -89,10 +92,14 @@ impl Handle {
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
-        let Parts { shared, shards, log, kept, hooks, passwords, listeners, streams } = parts;
+        let Parts { shared, shards, log, kept, pages, hooks, passwords, listeners, streams } = parts;
         let (password_thread, passwords) = passwords;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
+            None => (None, None),
+        };
+        let (page_thread, pages) = match pages {
+            Some(PageParts { thread, control }) => (Some(thread), Some(control)),
             None => (None, None),
         };
         let (hook_thread, hooks) = match hooks {
@@ -106,6 +113,7 @@ impl Handle {
             streams,
             log,
             kept,
+            pages,
             hooks,
             passwords,
             abandoned: AtomicBool::new(false),
@@ -114,6 +122,9 @@ impl Handle {
         // From here on a failure drops the handle, and that stops the threads begun so far.
         if let Some(log_thread) = log_thread {
             handle.threads().log = Some(spawn_log(&handle.shared, log_thread)?);
+        }
+        if let Some(page_thread) = page_thread {
+            handle.threads().pages = Some(spawn_pages(&handle.shared, page_thread)?);
         }
         if let Some(hook_thread) = hook_thread {
             handle.threads().hooks = Some(spawn_hooks(&handle.shared, hook_thread)?);
@@ -185,6 +196,9 @@ impl Handle {
         if let Some(Recovered { reader, groups, .. }) = &self.kept {
             metrics.extend(journal_metrics(reader, groups));
         }
+        if let Some(pages) = &self.pages {
+            metrics.extend(pages.collect());
+        }
         metrics
     }
 
@@ -245,6 +259,10 @@ impl Handle {
         for shard in threads.shards {
             // A panic was caught and noted inside the thread.
             let _ = shard.join();
+        }
+        if let (Some(thread), Some(pages)) = (threads.pages, &self.pages) {
+            pages.stop();
+            let _ = thread.join();
         }
         if let Some(thread) = threads.passwords {
             self.passwords.stop();

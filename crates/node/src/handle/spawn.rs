@@ -8,6 +8,7 @@ use crate::error::NodeError;
 use crate::hooks::HookThread;
 use crate::log::LogThread;
 use crate::passwords::PasswordThread;
+use crate::queue_pages::PageThread;
 use crate::shard::Shard;
 use crate::shared::Shared;
 
@@ -20,6 +21,11 @@ pub(super) fn spawn_shard(shared: &Arc<Shared>, shard: Shard) -> Result<JoinHand
 pub(super) fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
     let shared = shared.clone();
     spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
+}
+
+pub(super) fn spawn_pages(shared: &Arc<Shared>, pages: PageThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-pages".into(), move || guarded(&shared, || pages.run()))
 }
 
 pub(super) fn spawn_passwords(shared: &Arc<Shared>, passwords: PasswordThread) -> Result<JoinHandle<()>, NodeError> {

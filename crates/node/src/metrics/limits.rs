@@ -17,6 +17,10 @@ pub(crate) struct LimitCounters {
     pub(crate) lingering: Gauge,
     /// Of these, those whose peer did not end in time.
     pub(crate) linger_cut: Counter,
+    /// Bytes of messages of kept sessions, and of references to them, that are in memory: of `queue_memory_bytes`.
+    pub(crate) queue_memory: Gauge,
+    /// Messages that wait for kept sessions in the log only.
+    pub(crate) paged_messages: Gauge,
 }
 
 impl LimitCounters {
@@ -48,6 +52,16 @@ impl LimitCounters {
                 "lapwing_connections_linger_cut_total",
                 "Connections closed for good because their peer did not end its side within close_linger.",
                 sum(|l| l.linger_cut.get()),
+            ),
+            Metric::gauge(
+                "lapwing_queue_memory_bytes",
+                "Bytes of messages of kept sessions, and of references to those on disk, that are in memory: of queue_memory_bytes.",
+                sum(|l| l.queue_memory.get()),
+            ),
+            Metric::gauge(
+                "lapwing_queue_paged_messages",
+                "Messages that wait for kept sessions in the log only.",
+                sum(|l| l.paged_messages.get()),
             ),
         ]
     }

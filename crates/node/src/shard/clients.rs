@@ -11,11 +11,12 @@ use super::buffers::Buffers;
 use super::connection::Connection;
 use super::entry::Entry;
 use super::groups::{Membership, Outcomes};
-use super::holdings::Holdings;
+use super::holdings::{Counted, Holdings};
 use super::keeping::{Keeping, Kept, KeptAs};
 use super::promises::Promises;
 use super::sent::Sent;
 use super::standing::Standing;
+use super::windows::Windows;
 use crate::slot::ShardId;
 
 /// Everything of a shard that has to do with clients. No other shard touches it.
@@ -52,6 +53,10 @@ pub(crate) struct Clients {
     pub(crate) promises: Promises,
     /// Connections whose output waits for the disk.
     pub(super) held: Vec<usize>,
+    /// How much of what waits for kept sessions is in memory; None: all of it.
+    pub(super) windows: Option<Windows>,
+    /// Sessions for which something should be read from the log, each once.
+    pub(super) asking: Vec<SessionKey>,
     /// Output buffers that no connection holds now.
     pub(crate) buffers: Buffers,
     /// What all of them were sent.
@@ -88,6 +93,8 @@ impl Clients {
             repeats: 0,
             promises: Promises::new(shards),
             held: Vec::new(),
+            windows: None,
+            asking: Vec::new(),
             buffers: Buffers::default(),
             sent: Sent::default(),
             holdings: Holdings::default(),
@@ -210,7 +217,8 @@ impl Clients {
             connection,
             awaiting: false,
             timer_ms,
-            counted: 0,
+            asks_page: false,
+            counted: Counted::default(),
             membership,
             kept_as: KeptAs::default(),
         };
@@ -249,6 +257,7 @@ impl Clients {
     ///
     /// `None` when there is no such session any more.
     pub(crate) fn with<T>(&mut self, key: SessionKey, work: impl FnOnce(&mut Session, &mut Io<'_>) -> T) -> Option<T> {
+        let at_hand_bytes_max = self.at_hand_bytes_max();
         let entry = self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)?;
         let connection = entry.connection.and_then(|index| Some((index, self.connections.get_mut(index)?)));
         let now_us = self.now_us;
@@ -258,7 +267,8 @@ impl Clients {
                 if connection.output.capacity() == 0 {
                     connection.output = self.buffers.take();
                 }
-                let answer = work(&mut entry.session, &mut Io::at(&mut connection.output, &mut self.counters, now_us));
+                let io = Io::at(&mut connection.output, &mut self.counters, now_us);
+                let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
                 if entry.session.has_facts() && entry.tell(&mut self.told, &mut self.facts) {
                     let promise = self.promises.take();
                     entry.kept_as.held_until = promise;
@@ -277,7 +287,9 @@ impl Clients {
                 answer
             }
             None => {
-                let answer = work(&mut entry.session, &mut Io::at(&mut Vec::new(), &mut self.counters, now_us));
+                let mut nowhere = Vec::new();
+                let io = Io::at(&mut nowhere, &mut self.counters, now_us);
+                let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
                 if entry.session.has_facts() {
                     entry.tell(&mut self.told, &mut self.facts);
                 }
@@ -287,6 +299,10 @@ impl Clients {
         self.holdings.session(&entry.session, &mut entry.counted);
         if entry.session.has_outcomes() {
             self.outcomes.take_from(&mut entry.session, entry.membership.epoch);
+        }
+        if entry.session.wants_page() && !entry.asks_page {
+            entry.asks_page = true;
+            self.asking.push(key);
         }
         if entry.session.awaits_commit() && !entry.awaiting {
             entry.awaiting = true;

@@ -64,9 +64,12 @@ impl Clients {
         self.entry(key)?.kept_as.kept
     }
 
-    /// Whether the message would lie with a client that does not take it now.
+    /// Whether the message would lie in memory with a client that does not take it now.
     fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
-        let would_wait = |entry: &mut Entry| entry.connection.is_none() || entry.session.queued_messages() > 0;
+        let would_wait = |entry: &mut Entry| {
+            // What waits for a kept session stays in the log.
+            entry.kept_as.kept.is_none() && (entry.connection.is_none() || entry.session.queued_messages() > 0)
+        };
         routed.publish().qos.is_acknowledged() && self.entry(key).is_some_and(would_wait)
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lapwing_session::{Fact, Session};
 
 use super::groups::Membership;
+use super::holdings::Counted;
 use super::keeping::{Kept, KeptAs};
 use super::standing::Standing;
 
@@ -20,8 +21,10 @@ pub(crate) struct Entry {
     pub(super) awaiting: bool,
     /// The earliest timer set for it.
     pub(crate) timer_ms: Option<u64>,
+    /// Stands in the list of sessions for which something should be read from the log.
+    pub(super) asks_page: bool,
     /// Its messages in the shard's account.
-    pub(super) counted: u32,
+    pub(super) counted: Counted,
     /// What it has to do with groups.
     pub(crate) membership: Membership,
     /// How the log knows it, if it is kept on disk.

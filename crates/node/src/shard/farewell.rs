@@ -85,6 +85,9 @@ impl Shard {
         } else {
             self.keep_away(key);
             self.tell_lost(key);
+            if !stays {
+                self.clients.page_out(key);
+            }
             self.set_timer(key);
         }
         // Last: a group must not pick the member that has just gone to have its own will.

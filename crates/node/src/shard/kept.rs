@@ -79,7 +79,10 @@ impl Shard {
         let goes_on = former.kept.filter(|_| session_present);
         let is_told_later = entry.session.has_facts();
         let is_new = match goes_on {
-            Some(kept) if entry.session.expiry_s() > 0 => go_on(&mut keeping, log, entry, kept, former),
+            // One that is to end with its connection needs the log for as long as something of it is only there.
+            Some(kept) if entry.session.expiry_s() > 0 || entry.session.is_paged() => {
+                go_on(&mut keeping, log, entry, kept, former)
+            }
             Some(kept) => {
                 entry.session.forget();
                 entry.kept_as = KeptAs { kept: None, ..former };

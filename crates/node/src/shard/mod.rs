@@ -1,7 +1,7 @@
 //! One event loop with everything it owns: connections, sessions, routes, retained topics, lanes to the others.
 //!
 //! A turn of the loop, in order: take new connections; take mail (control, then direct, then publish); acknowledge what
-//! the log has made durable; read and handle connections; timers; replays; then hand over all mail and log records, and
+//! the log has made durable; send on what was read back from it; read and handle connections; timers; replays; then hand over all mail and log records, and
 //! flush every connection that was written to. Each step does a bounded amount of work.
 
 mod accept;
@@ -31,6 +31,7 @@ mod licence;
 mod linger;
 mod mailroom;
 mod pages;
+mod paging;
 mod parts;
 mod post;
 mod pressure;
@@ -50,6 +51,7 @@ mod sys;
 mod terms;
 mod turn;
 mod waiting;
+mod windows;
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -68,6 +70,7 @@ use crate::mailbox::Bell;
 use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::passwords::PasswordFeed;
+use crate::queue_pages::PageFeed;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
@@ -152,6 +155,8 @@ pub(crate) struct ShardParts {
     pub(crate) log: Option<LogFeed>,
     /// What the log has of sessions and retained messages, if it keeps them.
     pub(crate) recovered: Option<Recovered>,
+    /// The way to whoever reads it, then.
+    pub(crate) pages: Option<PageFeed>,
     pub(crate) hooks: Option<HookFeed>,
     pub(crate) passwords: PasswordFeed,
     pub(crate) counters: Arc<ShardCounters>,
@@ -174,6 +179,8 @@ pub(crate) struct Shard {
     log: Option<LogFeed>,
     /// What the log had when the node started.
     recovered: Option<Recovered>,
+    /// What waits in it for sessions is read elsewhere.
+    pages: Option<PageFeed>,
     /// QoS 2 messages that a crash has caught on their way, by the session that published them.
     doubts: Vec<(SessionKey, Doubt)>,
     /// Messages of other shards that have to be kept here.
@@ -236,6 +243,7 @@ impl Shard {
             post,
             log,
             recovered,
+            pages,
             hooks,
             passwords,
             counters,
@@ -259,6 +267,7 @@ impl Shard {
             clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
             confirmations: Confirmations::new(post.shards()),
             recovered,
+            pages,
             doubts: Vec::new(),
             is_restored: false,
             is_listening: false,

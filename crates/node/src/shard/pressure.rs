@@ -26,6 +26,8 @@ impl Shard {
         bytes.into_iter().for_each(|(part, bytes)| account.set(part, bytes));
         let (pressure, notice) = self.shared.memory.look();
         self.counters.traffic.kept_messages.set(Message::balance() as u64);
+        self.counters.limits.queue_memory.set(clients.holdings.queue_bytes());
+        self.counters.limits.paged_messages.set(clients.holdings.paged_messages());
         self.pressure = pressure;
         self.clients.keeps_no_more = pressure == Pressure::Full;
         if let Some(notice) = notice {

@@ -13,6 +13,7 @@ use super::keeping::restore::{Clocks, Hands, RestoredMessage, RestoredSession};
 use super::keeping::{Keeping, KeptAs, Origin};
 use super::kept_word::wall_ms;
 use super::route::Target;
+use super::windows::Windows;
 use super::{Shard, Terms};
 use crate::error::NodeError;
 use crate::mail::{Interest, decode_frame};
@@ -32,6 +33,8 @@ impl Shard {
         let mut keeping = Keeping::new(recovered.next_index);
         keeping.set_clock(wall_ms());
         self.clients.keeping = Some(Box::new(keeping));
+        let shards = u64::from(self.post.shards());
+        self.clients.windows = Some(Windows::new(self.shared.config.limits.queue_memory_bytes / shards));
         let clocks = Clocks { now_ms: self.now_ms, wall_ms: wall_ms() };
         let settings = self.terms.first().map_or_else(Arc::<Settings>::default, |terms: &Terms| terms.settings.clone());
         let (shards, own) = (self.post.shards(), self.id);

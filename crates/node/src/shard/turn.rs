@@ -163,6 +163,7 @@ impl Shard {
             || self.has_group_work()
             || self.has_kept_promises()
             || self.has_news_for_log()
+            || self.has_page_work()
             || self.may_begin_to_listen()
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
@@ -219,6 +220,7 @@ impl Shard {
         self.accept();
         self.take_mail();
         self.acknowledge();
+        self.take_pages();
         self.take_verdicts();
         self.release_held();
         self.serve_ready();
@@ -226,6 +228,7 @@ impl Shard {
         self.run_replays();
         self.close_overflowing();
         self.run_groups();
+        self.ask_pages();
         self.tell_log();
         self.hand_over();
         self.close_promises();
@@ -248,6 +251,9 @@ impl Shard {
             hooks.flush();
         }
         self.passwords.flush();
+        if let Some(pages) = &mut self.pages {
+            pages.flush();
+        }
     }
 
     fn run_timers(&mut self) {

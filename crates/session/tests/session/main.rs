@@ -9,6 +9,7 @@ mod inbound;
 mod kept;
 mod lossy_link;
 mod outbound;
+mod paging;
 mod queueing;
 mod restoring;
 mod rig;

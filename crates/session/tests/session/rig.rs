@@ -8,8 +8,8 @@ use lapwing_codec::{
     SubscribeProperties, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf, UserProperties, Version, decode,
 };
 use lapwing_session::{
-    Accepted, Admission, Close, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Opened, Receipt, Reply,
-    Routed, Session, SessionKey, Settings, Step, Tick,
+    Accepted, Admission, Close, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Message, Opened, Receipt,
+    Reply, Routed, Session, SessionKey, Settings, Step, Tick,
 };
 
 /// The key of every session under test; messages of others come from [`OTHER`].
@@ -24,6 +24,8 @@ pub struct Rig {
     pub counters: Counters,
     pub version: Version,
     pub now_ms: u64,
+    /// Set: what waits for a kept session stays in the log.
+    pub at_hand_bytes_max: Option<u64>,
 }
 
 pub fn id(id: u16) -> PacketId {
@@ -83,6 +85,7 @@ impl Rig {
             counters: Counters::default(),
             version: Version::V5,
             now_ms: 1_000_000,
+            at_hand_bytes_max: None,
         }
     }
 
@@ -107,7 +110,7 @@ impl Rig {
         let admission = Admission::new(connect.client_id, connect.client_id.is_empty());
         self.version = connect.version;
         self.out.clear();
-        let mut io = Io::new(&mut self.out, &mut self.counters);
+        let mut io = Io { at_hand_bytes_max: self.at_hand_bytes_max, ..Io::new(&mut self.out, &mut self.counters) };
         let existing = self.session.take();
         let Opened { session, session_present, discarded } =
             Session::open(connect, &admission, ME, &self.settings, existing, self.now_ms, &mut io);
@@ -121,7 +124,8 @@ impl Rig {
 
     /// The session and its outside, borrowed apart.
     pub fn parts(&mut self) -> (&mut Session, Io<'_>) {
-        (self.session.as_mut().expect("the test has connected"), Io::new(&mut self.out, &mut self.counters))
+        let io = Io { at_hand_bytes_max: self.at_hand_bytes_max, ..Io::new(&mut self.out, &mut self.counters) };
+        (self.session.as_mut().expect("the test has connected"), io)
     }
 
     pub fn handle<'p>(&mut self, packet: &'p Packet<'p>) -> Result<Step<'p>, Close> {
@@ -242,7 +246,18 @@ impl Rig {
 
     pub fn disconnected(&mut self) -> Departure {
         let now_ms = self.now_ms;
-        self.session().disconnected(now_ms)
+        let departure = self.session().disconnected(now_ms);
+        if self.at_hand_bytes_max.is_some() {
+            self.session().page_out();
+        }
+        departure
+    }
+
+    /// Hands in a page: messages and their entries.
+    pub fn take_page(&mut self, page: Vec<(NonZeroU64, Arc<Message>)>) {
+        let now_ms = self.now_ms;
+        let (session, mut io) = self.parts();
+        session.take_page(page, now_ms, &mut io);
     }
 
     /// The connection breaks and the same CONNECT comes again; asserts that the session was present.

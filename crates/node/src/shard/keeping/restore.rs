@@ -27,6 +27,9 @@ pub(crate) struct Recovered {
     pub(crate) reader: JournalReader,
 }
 
+/// What a message counts for in its queue beside its frame, roughly, and never more than it did before.
+const MESSAGE_BYTES: u64 = 64;
+
 /// The clocks at the moment in which sessions are restored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
@@ -139,7 +142,7 @@ fn restore_session(
         let grant = decode_grant(subscription.grant).ok_or(malformed("a subscription's grant is none"))?;
         restoration.subscribed(subscription.filter, grant);
     }
-    restore_messages(kept, stored, &mut restoration)?;
+    restore_messages(kept, &mut restoration)?;
     for doubt in doubts {
         restoration.received(PacketId::new(doubt.packet_id).ok_or(malformed("a packet id is 0"))?);
     }
@@ -153,8 +156,8 @@ fn restore_session(
     })
 }
 
-/// The queue, and both directions of QoS 2.
-fn restore_messages(kept: &KeptSession, stored: &Stored, restoration: &mut Restoration) -> Result<(), Fault> {
+/// The queue, as references, and both directions of QoS 2.
+fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result<(), Fault> {
     let packet_id = |id| PacketId::new(id).ok_or(malformed("a packet id is 0"));
     let mut sent = FxHashMap::default();
     for flight in kept.flights() {
@@ -166,11 +169,11 @@ fn restore_messages(kept: &KeptSession, stored: &Stored, restoration: &mut Resto
             sent.insert(flight.entry, id);
         }
     }
-    for (index, terms) in kept.queue() {
-        let message = stored.message(index).ok_or(malformed("a message that waits is not there"))?;
+    for ((index, terms), frame_bytes) in kept.queue().zip(kept.frame_bytes()) {
         let id = sent.get(&index).copied();
         let entry = NonZeroU64::new(index).ok_or(malformed("an entry has the number 0"))?;
-        with_terms(terms, |terms| restoration.message(message.message.clone(), terms, entry, id))?;
+        let bytes = frame_bytes + MESSAGE_BYTES;
+        with_terms(terms, |terms| restoration.paged(terms, entry, bytes, id))?;
     }
     for (id, _) in kept.received() {
         restoration.received(packet_id(id)?);

@@ -1,4 +1,4 @@
-//! Messages of one data group that somebody still waits for, read back from the log.
+//! What of a data group has to be in memory from the start, read back from the log: retained messages, wills.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -31,7 +31,8 @@ pub(super) struct StoredMessage {
 }
 
 impl Stored {
-    /// Reads all that a group's sessions and retained topics refer to, in one pass over its log.
+    /// Reads the wills of a group's sessions and what its retained topics refer to, in one pass over its log. What waits for
+    /// sessions stays where it is.
     ///
     /// # Errors
     /// `Store`; `Entry`: what is referred to is not there, or is no message.
@@ -85,9 +86,8 @@ impl Stored {
     }
 }
 
-/// All entries that a group's state refers to, ascending.
+/// The entries of wills and retained messages, ascending.
 fn wanted(state: &GroupState) -> BTreeSet<u64> {
-    let queued = state.sessions().flat_map(|session| session.queue().map(|(index, _)| index).collect::<Vec<_>>());
     let wills = state.sessions().filter_map(|session| session.will().map(|will| will.entry));
-    queued.chain(wills).chain(state.retained().map(|(_, index)| index)).collect()
+    wills.chain(state.retained().map(|(_, index)| index)).collect()
 }

@@ -10,6 +10,11 @@ use lapwing_session::{Fact, KeptTerms, Message, Restoration, Restored, Session, 
 use super::log::{Log, Record};
 use crate::rig::{ME, OTHER, entry, publish};
 
+/// Message number `n` for the client.
+pub fn message(n: u32, qos: QoS) -> Arc<Message> {
+    Arc::new(Message::new(&Publish { payload: &n.to_be_bytes(), ..publish("t", qos, 1) }, OTHER, None))
+}
+
 #[derive(Debug, Default)]
 pub struct Book {
     pub queue: BTreeMap<NonZeroU64, (u32, QoS)>,
@@ -59,8 +64,8 @@ impl Book {
         self.queue.is_empty() && self.flights.is_empty() && self.received.is_empty()
     }
 
-    /// The session as the log knows it.
-    pub fn restore(&self, id: NonZeroU64, settings: &Arc<Settings>, now_ms: u64) -> Session {
+    /// The session as the log knows it; `paged`: what waits stays there.
+    pub fn restore(&self, id: NonZeroU64, settings: &Arc<Settings>, now_ms: u64, paged: bool) -> Session {
         let restored = Restored {
             client_id: "me",
             key: ME,
@@ -75,10 +80,12 @@ impl Book {
         };
         let mut restoration = Restoration::new(restored);
         for (entry, (n, qos)) in &self.queue {
-            let message = Publish { payload: &n.to_be_bytes(), ..publish("t", *qos, 1) };
-            let message = Arc::new(Message::new(&message, OTHER, None));
             let terms = KeptTerms { qos: *qos, retain: false, ids: SubscriptionIds::EMPTY };
-            restoration.message(message, terms, *entry, self.flights.get(entry).map(|flight| flight.0));
+            let packet_id = self.flights.get(entry).map(|flight| flight.0);
+            match paged {
+                true => restoration.paged(terms, *entry, 100, packet_id),
+                false => restoration.message(message(*n, *qos), terms, *entry, packet_id),
+            }
         }
         let got = self.flights.iter().filter(|(_, (_, is_got))| *is_got);
         got.for_each(|(entry, (packet_id, _))| restoration.got(*packet_id, *entry));

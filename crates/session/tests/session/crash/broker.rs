@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use lapwing_codec::{Packet, Publish, QoS, Version};
 use lapwing_session::{Accepted, Fact, Inbound, Settings, Step};
 
-use super::book::Book;
+use super::book::{Book, message};
 use super::ledger;
 use super::log::{Log, Record};
 use crate::rig::{Rig, connect_persistent, entry, grant, publish};
@@ -34,6 +34,8 @@ pub struct Broker {
     /// What is written may leave when so much of log 0 is durable.
     hold: usize,
     output: VecDeque<(usize, Vec<u8>)>,
+    /// Entries of log 0 that are being read for the session.
+    page: Option<Vec<u64>>,
 }
 
 /// In which of the logs 1 and 2 message `n` of the client belongs.
@@ -55,6 +57,7 @@ impl Broker {
             ticket: 0,
             hold: 0,
             output: VecDeque::new(),
+            page: None,
         }
     }
 
@@ -70,6 +73,28 @@ impl Broker {
         if !bytes.is_empty() {
             self.output.push_back((self.hold, bytes));
         }
+        if self.rig.session().wants_page() {
+            assert!(self.page.is_none(), "one page at a time");
+            self.page = Some(self.rig.session().ask_page(300));
+        }
+    }
+
+    /// The page that is being read comes, as far as it is durable.
+    fn page(&mut self) {
+        let Some(asked) = self.page.take() else { return };
+        let durable = asked.partition_point(|entry| *entry <= self.logs[0].durable as u64);
+        if durable == 0 {
+            self.page = Some(asked);
+            return;
+        }
+        let entries = asked[..durable].to_vec();
+        let read = |index: u64| match self.logs[0].records[index as usize - 1] {
+            Record::Published { n, qos, .. } => (entry(index), message(n, qos)),
+            other => panic!("the session asks for {other:?}"),
+        };
+        let page = entries.into_iter().map(read).collect();
+        self.rig.take_page(page);
+        self.told();
     }
 
     fn is_careless(&self, fact: &Fact) -> bool {
@@ -130,6 +155,7 @@ impl Broker {
         self.told();
         self.keep_promises();
         self.told();
+        self.page();
     }
 
     fn keep_promises(&mut self) {
@@ -139,6 +165,11 @@ impl Broker {
             self.promises.pop_front();
             self.rig.committed(ticket);
         }
+    }
+
+    /// Nothing is being read, and nothing held.
+    pub fn is_quiet(&self) -> bool {
+        self.page.is_none() && self.output.is_empty()
     }
 
     /// What may leave now.
@@ -174,10 +205,12 @@ impl Broker {
         self.output.clear();
         self.complete();
         self.hold = 0;
+        self.page = None;
         self.rig.out.clear();
         let book = Book::of(&self.logs[0]);
         ledger::assert_book(&book, &self.logs[0]);
-        self.rig.session = Some(book.restore(entry(1), &self.rig.settings, self.rig.now_ms));
+        let is_paged = self.rig.at_hand_bytes_max.is_some();
+        self.rig.session = Some(book.restore(entry(1), &self.rig.settings, self.rig.now_ms, is_paged));
     }
 
     /// Messages that one log has, and that were not durably taken: the others get them, and they are. What any log knows to

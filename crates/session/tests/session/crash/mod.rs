@@ -55,12 +55,15 @@ fn eager_script(messages: &[Event]) -> Vec<Event> {
 fn first_wrong(version: Version, script: &[Event], broken: Option<Rule>, again: &[Event]) -> Option<String> {
     for at in 0..=script.len() {
         for cuts in CUTS.iter().flat_map(|a| CUTS.iter().flat_map(move |b| CUTS.iter().map(move |c| [*a, *b, *c]))) {
-            let mut world = World::new(version, broken);
-            let crash = [Event::Crash(cuts)];
-            let events = script[..at].iter().chain(&crash).chain(again).chain(&script[at..]);
-            let told: Result<(), String> = events.copied().try_for_each(|event| world.apply(event));
-            if let Err(wrong) = told.and_then(|()| world.settle()).and_then(|()| world.judge()) {
-                return Some(format!("{version:?}, crash after step {at} with {cuts:?}: {wrong}"));
+            for is_paged in [false, true] {
+                let world = World::new(version, broken);
+                let mut world = if is_paged { world.paged() } else { world };
+                let crash = [Event::Crash(cuts)];
+                let events = script[..at].iter().chain(&crash).chain(again).chain(&script[at..]);
+                let told: Result<(), String> = events.copied().try_for_each(|event| world.apply(event));
+                if let Err(wrong) = told.and_then(|()| world.settle()).and_then(|()| world.judge()) {
+                    return Some(format!("{version:?}, crash after step {at} with {cuts:?}, {is_paged}: {wrong}"));
+                }
             }
         }
     }
@@ -177,8 +180,13 @@ proptest! {
 
     /// Any traffic, any number of crashes and broken connections.
     #[test]
-    fn any_history(events in proptest::collection::vec(event(), 0..120), is_v5 in any::<bool>()) {
-        let mut world = World::new(if is_v5 { Version::V5 } else { Version::V311 }, None);
+    fn any_history(
+        events in proptest::collection::vec(event(), 0..120),
+        is_v5 in any::<bool>(),
+        is_paged in any::<bool>(),
+    ) {
+        let world = World::new(if is_v5 { Version::V5 } else { Version::V311 }, None);
+        let mut world = if is_paged { world.paged() } else { world };
         let told: Result<(), String> = events.into_iter().try_for_each(|event| world.apply(event));
         let told = told.and_then(|()| world.settle()).and_then(|()| world.judge());
         prop_assert_eq!(told, Ok(()));

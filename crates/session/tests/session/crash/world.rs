@@ -47,6 +47,12 @@ impl World {
         World { broker, device, version, forth: VecDeque::new(), published: Vec::new(), sent: Vec::new() }
     }
 
+    /// The same with no more than two messages at hand, whatever waits.
+    pub fn paged(mut self) -> Self {
+        self.broker.rig.at_hand_bytes_max = Some(300);
+        self
+    }
+
     /// # Errors
     /// Somebody has broken the protocol.
     pub fn apply(&mut self, event: Event) -> Result<(), String> {
@@ -121,7 +127,7 @@ impl World {
             for log in 0..3 {
                 self.apply(Event::Commit(log, usize::MAX))?;
             }
-            if self.forth.is_empty() && self.device.out.is_empty() {
+            if self.forth.is_empty() && self.device.out.is_empty() && self.broker.is_quiet() {
                 return Ok(());
             }
             self.apply(Event::Forth)?;

@@ -1,0 +1,85 @@
+//! What waits in the log for kept sessions: pages asked for, and taken when they are there.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use lapwing_session::{Message, SessionKey};
+
+use super::Shard;
+use super::clients::Clients;
+use super::keeping::restore::Clocks;
+use super::kept_word::wall_ms;
+use super::mailroom::ELSEWHERE;
+use crate::mail::decode_frame;
+use crate::queue_pages::{PageAsk, PageFeed, PagedMessage, QueuePage};
+
+/// Pages taken in one turn of the loop.
+const PAGES_PER_TURN: usize = 16;
+
+impl Shard {
+    /// Asks for the pages that sessions have come to want in this turn.
+    pub(super) fn ask_pages(&mut self) {
+        let Shard { pages: Some(pages), clients, .. } = self else { return };
+        for key in std::mem::take(&mut clients.asking) {
+            clients.ask_page(key).into_iter().for_each(|ask| pages.ask(ask));
+        }
+    }
+
+    /// Gives sessions what was read for them.
+    pub(super) fn take_pages(&mut self) {
+        for _ in 0..PAGES_PER_TURN {
+            let Some(page) = self.pages.as_mut().and_then(PageFeed::answered) else { return };
+            self.mail_moved = true;
+            self.clients.take_page(&page, Clocks { now_ms: self.now_ms, wall_ms: wall_ms() });
+            self.flush_large();
+        }
+    }
+
+    /// True when pages are to be asked for, or to be taken.
+    pub(super) fn has_page_work(&self) -> bool {
+        !self.clients.asking.is_empty() || self.pages.as_ref().is_some_and(PageFeed::has_answers)
+    }
+}
+
+impl Clients {
+    /// Bytes that a session may have at hand of what waits for it; `None`: all, there is no log to read it from.
+    pub(super) fn at_hand_bytes_max(&self) -> Option<u64> {
+        let windows = self.windows.as_ref()?;
+        Some(if self.keeps_no_more { 0 } else { windows.share(self.holdings.queue_bytes()) })
+    }
+
+    /// The page that a session wants, if it still does.
+    fn ask_page(&mut self, key: SessionKey) -> Option<PageAsk> {
+        let bytes_max = self.windows.as_ref()?.share(self.holdings.queue_bytes());
+        let entry = self.entry(key)?;
+        entry.asks_page = false;
+        let kept = entry.kept_as.kept.filter(|_| entry.session.wants_page())?;
+        let entries = entry.session.ask_page(bytes_max);
+        if let Some(windows) = &mut self.windows {
+            windows.asked(bytes_max);
+        }
+        Some(PageAsk { key, group: kept.slot.data_group(), entries, bytes_max })
+    }
+
+    fn take_page(&mut self, page: &QueuePage, clocks: Clocks) {
+        if let Some(windows) = &mut self.windows {
+            windows.answered(page.bytes_max);
+        }
+        let messages = page.messages().filter_map(|paged| message_of(&paged, clocks));
+        // One whose session is over is nobody's.
+        self.with(page.key, |session, io| session.take_page(messages, clocks.now_ms, io));
+    }
+
+    /// A kept session has lost its connection: what waits for it is in the log, and leaves the memory.
+    pub(super) fn page_out(&mut self, key: SessionKey) {
+        if self.windows.is_some() && self.kept(key).is_some() {
+            self.with(key, |session, _| session.page_out());
+        }
+    }
+}
+
+fn message_of(paged: &PagedMessage<'_>, clocks: Clocks) -> Option<(NonZeroU64, Arc<Message>)> {
+    // It was decoded when it was read.
+    let publish = decode_frame(paged.frame)?;
+    Some((paged.entry, Arc::new(Message::new(&publish, ELSEWHERE, clocks.deadline(paged.expires_at_ms)))))
+}
