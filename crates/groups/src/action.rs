@@ -1,5 +1,7 @@
 //! What a group wants done.
 
+use std::num::NonZeroU64;
+
 use lapwing_codec::QoS;
 
 use crate::assignment::{AssignmentId, Epoch};
@@ -22,7 +24,7 @@ pub enum Action<K, M> {
     DeadLetter {
         /// The message.
         message: M,
-        /// Its numbers.
+        /// Its numbers. Where it is logged its end is to be told when the letter is.
         facts: Facts,
         /// Why it was not delivered.
         reason: DropReason,
@@ -54,6 +56,8 @@ pub struct Delivery<K, M> {
     pub assignment: Option<AssignmentId>,
     /// The message.
     pub message: M,
+    /// Where it is logged; see [`Facts::entry`].
+    pub entry: Option<NonZeroU64>,
     /// The lesser of its own and the member's.
     pub qos: QoS,
     /// An earlier member may have had it. This is no retransmission on the same connection: DUP stays 0 [MQTT-3.3.1-3].

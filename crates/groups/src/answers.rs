@@ -1,6 +1,7 @@
 //! What members say about the messages that they have, and about themselves.
 
 use std::hash::Hash;
+use std::num::NonZeroU64;
 
 use lapwing_dispatch::{Event, Report, ReportError, RttSource, Stamps};
 
@@ -21,6 +22,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     pub fn acknowledged(&mut self, key: K, epoch: Epoch, id: AssignmentId, stamps: Stamps, now_us: u64) -> bool {
         let Some(one) = self.take(key, epoch, id) else { return false };
         self.counters.acknowledged += 1;
+        self.ended.extend(one.entry.facts.entry);
         let Some(member) = self.roster.get_mut(key) else { return false };
         let done_us = if member.says_finished() { stamps.read_us } else { stamps.written_us };
         member.tally.acknowledged += 1;
@@ -39,6 +41,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     pub fn refused(&mut self, key: K, epoch: Epoch, id: AssignmentId, now_us: u64) -> bool {
         let Some(one) = self.withdraw(key, epoch, id, now_us) else { return false };
         self.counters.refused += 1;
+        self.ended.extend(one.entry.facts.entry);
         if let Some(member) = self.roster.get_mut(key) {
             member.tally.refused += 1;
         }
@@ -66,6 +69,13 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.tidy(key);
         self.pump(now_us);
         true
+    }
+
+    /// The member's session has logged a QoS 2 message as its own, and goes on with its delivery whatever becomes of this
+    /// group. Returns where the group had it in the log: there it has ended, and is not told again. None: it had it nowhere,
+    /// or the message has ended meanwhile.
+    pub fn adopted(&mut self, key: K, id: AssignmentId) -> Option<NonZeroU64> {
+        self.roster.get_mut(key)?.assigned.get_mut(&id)?.entry.facts.entry.take()
     }
 
     /// A member's word on its own load.

@@ -55,7 +55,7 @@ impl DropReason {
 /// `published` = acknowledged + unacknowledged + refused + dropped + dead-lettered + what waits + what members have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Messages given to the group.
+    /// Messages given to the group, those that an earlier life of it had kept among them.
     pub published: u64,
     /// Ended by PUBACK or PUBCOMP.
     pub acknowledged: u64,

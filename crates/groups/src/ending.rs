@@ -14,6 +14,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     pub(crate) fn drop_entry(&mut self, entry: Entry<M>, reason: DropReason) {
         self.counters.dropped[reason as usize] += 1;
         self.members.dropped(entry.nth);
+        self.ended.extend(entry.facts.entry);
     }
 
     /// The wait of a message has ended, at the time that its facts say: dropped, or a dead letter.

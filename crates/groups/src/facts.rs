@@ -1,5 +1,7 @@
 //! What a group knows of a message besides the message.
 
+use std::num::NonZeroU64;
+
 use lapwing_codec::QoS;
 use lapwing_dispatch::Work;
 
@@ -41,6 +43,8 @@ pub struct Facts {
     pub client: u64,
     /// Hash of its topic.
     pub topic: u64,
+    /// Where it is logged, if the group is kept; its end is told by this. None at QoS 0.
+    pub entry: Option<NonZeroU64>,
 }
 
 impl Facts {
@@ -56,6 +60,7 @@ impl Facts {
             key: None,
             client: 0,
             topic: 0,
+            entry: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! One consumer group: what comes in, who gets it.
 
 use std::hash::Hash;
+use std::num::NonZeroU64;
 
 use lapwing_codec::QoS;
 use lapwing_dispatch::{Choose, Deferral, MemberIndex, Members, Parameters, Pick, Strategy};
@@ -25,6 +26,8 @@ pub struct Group<K, M> {
     pub(crate) queue: Queue<M>,
     pub(crate) counters: Counters,
     pub(crate) actions: Vec<Action<K, M>>,
+    /// Logged messages that have ended and were not told.
+    pub(crate) ended: Vec<NonZeroU64>,
     next_nth: u64,
     next_assignment: u64,
     /// When stalls and the backlog are looked at again; None: there is nothing to look at.
@@ -44,6 +47,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             queue: Queue::new(settings.expired),
             counters: Counters::default(),
             actions: Vec::new(),
+            ended: Vec::new(),
             next_nth: 0,
             next_assignment: 0,
             check_at_us: None,
@@ -53,14 +57,27 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
     }
 
     /// A message for the group. QoS 0 is bound at once or dropped; others wait until somebody may have them.
-    pub fn publish(&mut self, message: M, facts: Facts, now_us: u64) {
-        self.counters.published += 1;
-        let entry = Entry { message, facts, nth: self.next_nth, was_written: false };
-        self.next_nth += 1;
+    ///
+    /// Returns whether it has to be logged under `facts.entry`: if that is some and the message has not ended already. Of one
+    /// that need not be, no end is told.
+    pub fn publish(&mut self, message: M, facts: Facts, now_us: u64) -> bool {
+        let ends = self.ended.len();
+        self.take_in(message, facts, now_us);
+        let has_ended = |entry: &NonZeroU64| facts.entry == Some(*entry);
+        if let Some(at) = self.ended[ends..].iter().position(has_ended) {
+            self.ended.remove(ends + at);
+            return false;
+        }
+        facts.entry.is_some() && facts.end(self.settings.expired).is_none_or(|(at_us, _)| at_us > now_us)
+    }
+
+    fn take_in(&mut self, message: M, facts: Facts, now_us: u64) {
         let ended = facts.end(self.settings.expired).filter(|&(at_us, _)| at_us <= now_us);
         if let Some(end) = ended {
+            let entry = self.number(message, Facts { entry: None, ..facts }, false);
             return self.end_late(entry, end);
         }
+        let entry = self.number(message, facts, false);
         if !facts.qos.is_acknowledged() {
             return self.pass_on(entry, now_us);
         }
@@ -75,6 +92,33 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         if let Err(entry) = unbound {
             self.enqueue(entry, pick, now_us);
         }
+    }
+
+    /// A message that an earlier life of the group kept: it waits behind those restored before, whatever the bounds are,
+    /// because it was promised already. Any member of that life may have had it. [`Group::tick`] is to follow.
+    pub fn restore(&mut self, message: M, facts: Facts, now_us: u64) {
+        let entry = self.number(message, facts, true);
+        self.queue.push(entry);
+        self.arm(now_us);
+    }
+
+    fn number(&mut self, message: M, facts: Facts, was_written: bool) -> Entry<M> {
+        self.counters.published += 1;
+        let nth = self.next_nth;
+        self.next_nth += 1;
+        Entry { message, facts, nth, was_written }
+    }
+
+    /// Logged messages that have ended since the last call, each once; but for dead letters, whose facts say where they are
+    /// logged: their end is to be told when the letter is on its way.
+    pub fn take_ended(&mut self) -> std::vec::Drain<'_, NonZeroU64> {
+        self.ended.drain(..)
+    }
+
+    /// The group is not kept any more: what it has is logged nowhere from now on.
+    pub fn forget(&mut self) {
+        self.ended.clear();
+        self.queue.entries_mut().chain(self.roster.entries_mut()).for_each(|entry| entry.facts.entry = None);
     }
 
     /// What is to be done now, in its order.
@@ -222,6 +266,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             epoch: member.epoch,
             assignment: qos.is_acknowledged().then_some(id),
             message: entry.message.clone(),
+            entry: entry.facts.entry,
             qos,
             is_repeated: entry.was_written,
         }));
@@ -230,6 +275,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             self.arm(now_us);
         } else {
             let key = member.key;
+            self.ended.extend(entry.facts.entry);
             member.tally.missed += u64::from(entry.facts.is_missed(now_us));
             self.counters.unacknowledged += 1;
             self.count_missed(&entry, Some(key), now_us);

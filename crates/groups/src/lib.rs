@@ -13,6 +13,8 @@
 //!   `lost` that answers it does. So nobody gets what another one still has.
 //! - QoS 1 moves when a connection is lost. QoS 2 moves as long as it was not written; once written it is its session's and
 //!   ends with it. What ended with 0x80 or above is not tried elsewhere.
+//! - A kept group's messages have a number, [`Facts::entry`], under which the caller logs them. Each end is told by it once,
+//!   [`Group::take_ended`]: what was logged and is not told comes back with [`Group::restore`].
 //! - The queue is bounded in messages and bytes. What comes back from members is let in beyond that: it is bounded by what
 //!   members may have, and older than all that waits.
 //!
@@ -20,11 +22,13 @@
 //!
 //! ```text
 //! the owner shard of the group
-//!   PUBLISH that its filter matches          publish(message, facts, now)     while takes_messages()
+//!   what it had when the process ended       restore(message, facts, now)
+//!   PUBLISH that its filter matches          publish(message, facts, now)     while takes_messages(); true: log it
 //!   `Away`, acks, ... from a member's shard  as below; then for action in take_actions()
 //!     Send(delivery)       to the shard of delivery.to
 //!     Kick                 to the shard of the member
 //!     DeadLetter, Missed, Notice   published, logged
+//!   then take_ended()                        into the log: they are finished
 //!   next_wake_us(now), has_news()            tick(now)
 //!   is_over()                                forget the group
 //!
@@ -36,6 +40,7 @@
 //!   a Send that it cannot be encoded for     undeliverable(..)
 //!   PUBACK, PUBCOMP < 0x80                   acknowledged(.., stamps)
 //!   PUBACK, PUBREC >= 0x80                   refused(..)
+//!   logged as its own (QoS 2, sent)          adopted(key, assignment)
 //!   Kick of the current epoch                DISCONNECT, close; then as for every connection that is over:
 //!   connection over, session lives           lost(key, epoch, written): take the group's QoS 1, and QoS 2 that was not
 //!                                            written, out of the session; say which of all had been written

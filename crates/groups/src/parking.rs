@@ -135,6 +135,10 @@ impl<M> Parking<M> {
         self.waiting.values()
     }
 
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry<M>> {
+        self.waiting.values_mut()
+    }
+
     /// Changes one line and keeps the list of those awake true.
     fn change(&mut self, key: u64, work: impl FnOnce(&mut Line)) {
         let line = self.lines.entry(key).or_default();

@@ -173,6 +173,11 @@ impl<M> Queue<M> {
         self.lanes.iter().flat_map(BTreeMap::values).chain(self.parking.entries())
     }
 
+    /// All of them, in no order; where they stand must not change.
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry<M>> {
+        self.lanes.iter_mut().flat_map(BTreeMap::values_mut).chain(self.parking.entries_mut())
+    }
+
     fn note_in(&mut self, entry: &Entry<M>) {
         self.bytes += entry.facts.bytes;
         if let Some((at_us, _)) = entry.facts.end(self.expired) {

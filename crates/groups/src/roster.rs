@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use lapwing_dispatch::MemberIndex;
 use slab::Slab;
 
+use crate::entry::Entry;
 use crate::membership::{Membership, Presence};
 
 /// Everybody who is a member, connected or not, and who has unsubscribed and still has messages.
@@ -84,6 +85,11 @@ impl<K: Copy + Eq + Hash, M> Roster<K, M> {
     /// Messages that members have.
     pub(crate) fn assigned(&self) -> usize {
         self.iter().map(|one| one.assigned.len()).sum()
+    }
+
+    /// The messages that members have.
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut Entry<M>> {
+        self.all.iter_mut().flat_map(|(_, one)| one.assigned.values_mut().map(|assigned| &mut assigned.entry))
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Membership<K, M>> {

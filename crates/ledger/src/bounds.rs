@@ -4,6 +4,8 @@
 pub const TEXT_BYTES_MAX: usize = u16::MAX as usize;
 /// Who opened a session, as the node wrote it.
 pub const IDENTITY_BYTES_MAX: usize = 1024;
+/// Settings with which a consumer group was declared, as the node wrote them.
+pub const DECLARATION_BYTES_MAX: usize = 1 << 20;
 /// A PUBLISH: fixed header and the largest remaining length.
 pub const FRAME_BYTES_MAX: usize = 5 + 0x0FFF_FFFF;
 /// Subscription identifiers of one copy of a message.

@@ -61,10 +61,11 @@ mod terms;
 mod wire;
 
 pub use bounds::{
-    FRAME_BYTES_MAX, IDENTITY_BYTES_MAX, INDEX_MAX, SUBSCRIPTION_ID_MAX, SUBSCRIPTION_IDS_MAX, TEXT_BYTES_MAX,
+    DECLARATION_BYTES_MAX, FRAME_BYTES_MAX, IDENTITY_BYTES_MAX, INDEX_MAX, SUBSCRIPTION_ID_MAX, SUBSCRIPTION_IDS_MAX,
+    TEXT_BYTES_MAX,
 };
 pub use entry::{
-    Changed, Cleared, Ended, Entry, Fact, Facts, GroupEnded, GroupOpened, KeepersBuf, Opened, Origin, Presence,
+    Changed, Cleared, Ended, Entry, Fact, Facts, GroupDeclared, GroupEnded, GroupOpened, KeepersBuf, Opened, Origin, Presence,
     Progress, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, Unsubscribed, Will,
 };
 pub use fault::Fault;

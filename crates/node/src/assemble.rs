@@ -89,6 +89,9 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
         None => (None, None, None),
     };
     let (keeper, recovered) = kept.map_or((None, None), |(keeper, recovered)| (Some(keeper), Some(recovered)));
+    if let Some(Recovered { shares, .. }) = &recovered {
+        shared.redeclare_groups(shares);
+    }
     let (feeds, log) = match writer {
         Some(writer) => lay_log(&config, writer, keeper, &bells),
         None => ((0..shards).map(|_| None).collect(), None),
@@ -180,7 +183,8 @@ fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered
     let groups = DataGroups::recover(&reader)?;
     let next_index = next_indexes(&reader)?;
     let keeper = Keeper::new(journal, reader.clone(), groups.clone(), config.limits.log_snapshot_bytes)?;
-    Ok((keeper, Recovered { next_index, groups, reader }))
+    let shares = Arc::new(groups.shares());
+    Ok((keeper, Recovered { next_index, groups, shares, reader }))
 }
 
 fn poll() -> Result<Poll, NodeError> {

@@ -4,15 +4,26 @@
 //! message may be a repetition of one from before the start; the handle, to list. So each group has its lock, which nobody
 //! holds for long and the log thread almost always finds free.
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lapwing_ledger::{Fault, GroupState, KeeperId, Origin};
+use lapwing_ledger::{Fault, GroupState, KeeperId, KeptGroup, KeptSession, Origin};
 use lapwing_store::journal::{GroupId, JournalReader, Snapshot};
 
 use crate::error::NodeError;
 use crate::log::snapshot::{self, Unreadable, store_error};
 use crate::slot::DATA_GROUPS;
+use crate::words::share_name;
+
+/// A consumer group that is kept, beside its queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Share {
+    /// Kept sessions that subscribe to it.
+    pub(crate) members: u32,
+    /// The table with which it was declared, as JSON.
+    pub(crate) declared: Option<Box<[u8]>>,
+}
 
 /// All data groups of a node.
 #[derive(Clone, Debug)]
@@ -44,9 +55,30 @@ impl DataGroups {
         (0..DATA_GROUPS).filter(|group| self.get(*group).is_repeat(origin)).fold(0, |bits, group| bits | 1 << group)
     }
 
-    /// Messages that wait for sessions, each once for every session.
+    /// Messages that wait for sessions and consumer groups, each once for each of them.
     pub(crate) fn queued(&self) -> u64 {
         (0..DATA_GROUPS).map(|group| self.get(group).queued()).sum()
+    }
+
+    /// Consumer groups that are kept, by name and filter as [`share_name`] joins them.
+    pub(crate) fn shares(&self) -> BTreeMap<Box<str>, Share> {
+        let mut shares = BTreeMap::new();
+        for group in 0..DATA_GROUPS {
+            let share = |kept: &KeptGroup| Share { members: 0, declared: kept.declared().map(Box::from) };
+            shares.extend(self.get(group).groups().map(|kept| (share_name(kept.name(), kept.filter()), share(kept))));
+        }
+        if shares.is_empty() {
+            return shares;
+        }
+        for group in 0..DATA_GROUPS {
+            for subscription in self.get(group).sessions().flat_map(KeptSession::subscriptions) {
+                let share = subscription.filter.strip_prefix("$share/");
+                if let Some(share) = share.and_then(|share| shares.get_mut(share)) {
+                    share.members += 1;
+                }
+            }
+        }
+        shares
     }
 
     /// The state of a group; nobody else reads or changes it meanwhile.

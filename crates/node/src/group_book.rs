@@ -60,6 +60,22 @@ impl GroupBook {
         })
     }
 
+    /// Declares a group that is there from before and that no table declares: in the table of its name if there is one, else
+    /// as it was declared then (`json`), or with the defaults where that does not go with its filter any more.
+    ///
+    /// # Errors
+    /// `Config`: there are too many tables, or no table may declare a group of that name.
+    pub(crate) fn redeclare(&self, name: &str, filter: &str, json: &[u8]) -> Result<(), NodeError> {
+        let as_then = || GroupConfig { filters: Vec::new(), ..serde_json::from_slice(json).unwrap_or_default() };
+        let mut table = self.tables().get(name).cloned().unwrap_or_else(as_then);
+        table.filters.push(filter.to_owned());
+        if table.check(name).is_err() {
+            table = GroupConfig { filters: table.filters, ..GroupConfig::default() };
+            table.check(name)?;
+        }
+        self.put(name, table)
+    }
+
     /// Takes the table of `name` out; false when there was none.
     pub(crate) fn remove(&self, name: &str) -> bool {
         self.change(|tables| tables.remove(name).map(|_| ()).ok_or(())).is_ok()
@@ -87,6 +103,31 @@ mod tests {
         book.put("alarms", GroupConfig::default()).unwrap();
         assert!(book.version() > before && book.tables().contains_key("alarms"));
         assert!(book.remove("alarms") && book.tables().is_empty());
+    }
+
+    /// A group from before: is it declared beside those of its name, else as it was, or with nothing that would contradict it;
+    /// and not where no table can declare it?
+    #[test]
+    fn groups_from_before_are_declared_again() {
+        let like = |filters: &[&str], topic: Option<&str>| GroupConfig {
+            filters: filters.iter().map(|filter| (*filter).to_owned()).collect(),
+            dead_letter_topic: topic.map(str::to_owned),
+            workers: 3,
+            ..GroupConfig::default()
+        };
+        let book = GroupBook::new([("jobs".to_owned(), like(&["jobs/#"], None))].into());
+        let before = serde_json::to_vec(&GroupConfig { workers: 7, ..like(&["f", "a/b"], Some("dead/x")) }).unwrap();
+        for (name, filter) in [("jobs", "work/#"), ("more", "a/b"), ("more", "f"), ("letters", "dead/#")] {
+            book.redeclare(name, filter, &before).unwrap();
+        }
+        book.redeclare("strange", "s", b"no table").unwrap();
+        let tables = book.tables();
+        let found = |name: &str| (tables[name].filters.join(" "), tables[name].workers);
+        assert_eq!(found("jobs"), ("jobs/# work/#".to_owned(), 3));
+        assert_eq!(found("more"), ("a/b f".to_owned(), 7));
+        assert_eq!(found("letters"), ("dead/#".to_owned(), 1), "its letters would come back to it");
+        assert_eq!(found("strange"), ("s".to_owned(), 1));
+        assert!(book.redeclare("a*", "a/#", &before).is_err());
     }
 
     /// Is there room again when one has ended?

@@ -19,6 +19,8 @@ pub(crate) struct GroupReport {
     pub(crate) filter: String,
     pub(crate) strategy: String,
     pub(crate) is_durable: bool,
+    /// Its queue is on disk.
+    pub(crate) is_kept: bool,
     pub(crate) is_behind: bool,
     pub(crate) members_here: usize,
     pub(crate) waiting_critical: usize,

@@ -75,6 +75,8 @@ pub(crate) struct Assigned {
     pub(crate) qos: QoS,
     /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
     pub(crate) expires_at_ms: Option<u64>,
+    /// Of a QoS 2 message of a kept group: a kept session has it as its own, of this origin, before it is sent.
+    pub(crate) origin: Option<Origin>,
 }
 
 /// Messages as MQTT 5.0 PUBLISH frames, each with its errand; one allocation for all their bytes.
@@ -144,7 +146,7 @@ pub(crate) enum Interest {
     Sessions,
     /// A shared group that it owns has members.
     Groups,
-    /// One of its sessions that are kept on disk subscribed.
+    /// One of its sessions that are kept on disk subscribed, or a group that is kept there is on that filter.
     Kept,
 }
 

@@ -1,5 +1,6 @@
 //! What all threads of a node share: the phase it is in, its clock, and why it failed.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -7,6 +8,7 @@ use std::time::Instant;
 use lapwing_access::{AccessConfig, Authority};
 
 use crate::config::{Config, GroupConfig};
+use crate::data_groups::Share;
 use crate::descriptors;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
@@ -48,6 +50,8 @@ pub struct Failure {
     pub remedy: String,
 }
 
+/// What the node's clock shows when the node starts: a year, so that messages from before have a time on it too.
+pub(crate) const CLOCK_BEGINS_MS: u64 = 365 * 86_400_000;
 /// Notices kept until somebody asks for them.
 const NOTICES_MAX: usize = 256;
 
@@ -69,7 +73,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     /// What the operator should hear; emptied by whoever tells it.
     notices: Mutex<Vec<String>>,
-    /// The start of the node's monotonic clock.
+    /// When the node's monotonic clock began.
     epoch: Instant,
     /// Written by the handle, and by whoever fails.
     phase: AtomicU8,
@@ -146,14 +150,14 @@ impl Shared {
         self.restored.load(Ordering::Acquire) as usize >= self.bells.len()
     }
 
-    /// Milliseconds since the node started, the same on every shard.
+    /// The node's clock in milliseconds, the same on every shard; it was [`CLOCK_BEGINS_MS`] when the node started.
     pub(crate) fn now_ms(&self) -> u64 {
-        self.epoch.elapsed().as_millis() as u64
+        CLOCK_BEGINS_MS + self.epoch.elapsed().as_millis() as u64
     }
 
-    /// Microseconds since the node started, the same on every shard.
+    /// The same in microseconds.
     pub(crate) fn now_us(&self) -> u64 {
-        self.epoch.elapsed().as_micros() as u64
+        CLOCK_BEGINS_MS * 1000 + self.epoch.elapsed().as_micros() as u64
     }
 
     pub(crate) fn phase(&self) -> Phase {
@@ -202,6 +206,26 @@ impl Shared {
         let was_there = self.groups.remove(name);
         self.bells.iter().for_each(Bell::ring);
         was_there
+    }
+
+    /// Declares the groups that were declared in an earlier life of the node, whose queues are on disk, and that nobody
+    /// declares now: what was promised for them is kept until somebody ends them. `shares`: see
+    /// [`crate::data_groups::DataGroups::shares`].
+    pub(crate) fn redeclare_groups(&self, shares: &BTreeMap<Box<str>, Share>) {
+        let tables = self.groups.tables();
+        for (share, Share { declared, .. }) in shares {
+            let (Some((name, filter)), Some(json)) = (share.split_once('/'), declared) else { continue };
+            if tables.get(name).is_some_and(|table| table.filters.iter().any(|declared| declared == filter)) {
+                continue;
+            }
+            self.notify(match self.groups.redeclare(name, filter, json) {
+                Ok(()) => format!(
+                    "group {name} on {filter} was declared before and its queue is on disk: it goes on; to keep its settings in \
+                     your hands declare it in the configuration, to end it use \"lapwing groups remove {name}\""
+                ),
+                Err(error) => format!("group {name} on {filter} was declared before and cannot be declared now: {error}"),
+            });
+        }
     }
 
     /// Where one shard is asked for its groups.

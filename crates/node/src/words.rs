@@ -49,6 +49,11 @@ pub(crate) struct JoinRequest {
     pub(crate) at: usize,
 }
 
+impl JoinRequest {
+    /// Of a session that has come back with the node: it was promised before.
+    pub(crate) const NOBODY_WAITS: JoinRequest = JoinRequest { place: usize::MAX, at: 0 };
+}
+
 /// A session that joins a group.
 #[derive(Debug)]
 pub(crate) struct Join {
@@ -60,6 +65,8 @@ pub(crate) struct Join {
     pub(crate) epoch: u64,
     pub(crate) grant: Grant,
     pub(crate) profile: Profile,
+    /// The session is kept on disk.
+    pub(crate) is_kept: bool,
 }
 
 /// What became of one bound message.

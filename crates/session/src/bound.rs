@@ -2,7 +2,7 @@
 //!
 //! A bound message waits and flies like any other; what differs is its end. When the connection is over QoS 1 leaves the
 //! session, because the group gives it to another member. QoS 2 stays, once it has been sent: its delivery goes on with the
-//! same client [MQTT-4.4.0-1].
+//! same client [MQTT-4.4.0-1], and a kept session has it as its own from then on ([`Session::adopt`]).
 
 use std::num::NonZeroU64;
 
@@ -38,6 +38,8 @@ pub enum Fate {
     Undeliverable,
     /// It was not sent and will not be: somebody else may have it.
     HandedBack,
+    /// The session has it as its own, on disk: its end follows, and until then it is nobody else's.
+    Adopted,
 }
 
 /// A bound message has ended here.
@@ -83,15 +85,12 @@ impl Session {
         now_ms: u64,
         io: &mut Io<'_>,
     ) -> Delivered {
-        let ids = grant.subscription_id.map_or(Ids::None, Ids::One);
-        let retain = grant.options.retain_as_published && routed.publish.retain;
-        let terms = Terms { qos, retain, dup: false, ids, tie: Tie { bound, entry: None } };
+        let terms = bound_terms(routed, grant, qos, Tie { bound, entry: None });
         let tie = terms.tie;
         if qos == QoS::AtMostOnce || bound.is_none() {
             return self.deliver_unacknowledged(routed, &terms, now_ms, io);
         }
-        let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
-        if !is_next || !self.has_room(io) {
+        if !self.may_send_next(io.out.len()) {
             self.queue.add(Queued { message: routed.keep().clone(), terms });
             return Delivered::Queued;
         }
@@ -102,6 +101,40 @@ impl Session {
                 Delivered::Dropped(reason)
             }
         }
+    }
+
+    /// Whether a QoS 1 or 2 message would be sent at once, with so many bytes of output before it.
+    pub fn may_send_next(&self, output_bytes: usize) -> bool {
+        let is_next = self.queue.is_empty() && !self.window.has_unsent() && self.may_keep_more();
+        is_next && self.has_room_behind(output_bytes)
+    }
+
+    /// Delivers a bound QoS 2 message to a kept session, which has it as its own from then on: `entry` is where it is logged
+    /// for that; look at [`Session::kept_terms`] then. So its delivery goes on with this client after a crash too.
+    ///
+    /// None: it cannot be sent now ([`Session::may_send_next`]), and nothing has happened. A message that waits is its group's.
+    pub fn adopt(
+        &mut self,
+        routed: &Routed<'_>,
+        grant: &Grant,
+        bound: Bound,
+        entry: NonZeroU64,
+        now_ms: u64,
+        io: &mut Io<'_>,
+    ) -> Option<Delivered> {
+        if !self.may_send_next(io.out.len()) {
+            return None;
+        }
+        let tie = Tie { bound: Some(bound), entry: Some(entry).filter(|_| self.told.kept.is_some()) };
+        let terms = bound_terms(routed, grant, QoS::ExactlyOnce, tie);
+        Some(match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
+            Ok(()) => Delivered::Sent,
+            Err(reason) => {
+                // It is logged nowhere yet.
+                self.told.lost(Tie { entry: None, ..tie }, reason, Fate::Undeliverable, io.counters);
+                Delivered::Dropped(reason)
+            }
+        })
     }
 
     /// Everything that was encoded until now has been written to the socket, at [`Io::now_us`].
@@ -136,4 +169,10 @@ impl Session {
     pub fn window_max(&self) -> Option<u16> {
         self.link.as_ref().map(|link| link.window_max)
     }
+}
+
+fn bound_terms(routed: &Routed<'_>, grant: &Grant, qos: QoS, tie: Tie) -> Terms {
+    let ids = grant.subscription_id.map_or(Ids::None, Ids::One);
+    let retain = grant.options.retain_as_published && routed.publish.retain;
+    Terms { qos, retain, dup: false, ids, tie }
 }

@@ -117,8 +117,13 @@ impl Session {
 
     /// Whether a QoS 1 or 2 message may be sent now.
     pub(crate) fn has_room(&self, io: &Io<'_>) -> bool {
+        self.has_room_behind(io.out.len())
+    }
+
+    /// The same, with so many bytes of output before it.
+    pub(crate) fn has_room_behind(&self, output_bytes: usize) -> bool {
         let Some(link) = &self.link else { return false };
-        self.window.sent() < usize::from(link.window_max) && io.out.len() < self.settings.output_high_bytes
+        self.window.sent() < usize::from(link.window_max) && output_bytes < self.settings.output_high_bytes
     }
 
     /// Whether the window may take in a message that it has not: there is an id, and the bytes kept are below their bound.

@@ -7,7 +7,7 @@ use lapwing_codec::PacketId;
 use crate::kept::Kept;
 use crate::{Bound, Counters, DropReason, Fact, Fate, Outcome};
 
-/// What ties a message in a session to the outside. At most one is there: bound messages lie with their group.
+/// What ties a message in a session to the outside. Both: a bound message that the session has adopted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tie {
     /// Of a message that a group has bound to this client.

@@ -41,8 +41,10 @@ def group_row(group: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _state(group: dict[str, Any]) -> str:
-    pace = "behind" if group["is_behind"] else "in time"
-    return f"{pace}, durable" if group["is_durable"] else pace
+    states = ["behind" if group["is_behind"] else "in time"]
+    states += ["durable"] if group["is_durable"] else []
+    states += ["on disk"] if group["is_kept"] else []
+    return ", ".join(states)
 
 
 def member_row(member: dict[str, Any]) -> tuple[str, ...]:

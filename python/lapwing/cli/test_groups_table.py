@@ -19,7 +19,8 @@ AWAY = MEMBER | {
     "limit": None, "overdue_ms": None, "picks": None, "kicks": None, "missed": None,
 }  # fmt: skip
 GROUP: dict[str, Any] = {
-    "name": "alarms", "filter": "alarms/#", "strategy": "auto", "is_durable": True, "is_behind": False,
+    "name": "alarms", "filter": "alarms/#", "strategy": "auto", "is_durable": True, "is_kept": False,
+    "is_behind": False,
     "members_here": 1, "waiting_critical": 1, "waiting_bulk": 20000, "unacknowledged": 2, "backlog_s": 12.34,
     "counters": {"missed": 4, "kicks": 1}, "members": [MEMBER, AWAY],
 }  # fmt: skip
@@ -50,6 +51,9 @@ def test_members_are_left_out_where_many_groups_are_shown() -> None:
 def test_states_are_told_apart() -> None:
     behind = GROUP | {"is_behind": True, "is_durable": False, "backlog_s": None, "members": []}
     assert cells(plain([behind], members=True).splitlines()[1])[7:9] == ["-", "behind"]
+    for is_durable, state in ((True, "in time, durable, on disk"), (False, "in time, on disk")):
+        kept = GROUP | {"is_kept": True, "is_durable": is_durable}
+        assert cells(plain([kept], members=False).splitlines()[1])[8] == state
     blind = MEMBER | {"is_blind": True, "is_closed": True, "overdue_ms": 12_345.0, "rtt_ms": 150.2}
     row = cells(plain([GROUP | {"members": [blind]}], members=True).splitlines()[-1])
     assert row[1:3] == ["here, blind, closed", "150 ms"]

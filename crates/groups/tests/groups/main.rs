@@ -9,6 +9,7 @@ mod interleavings;
 mod keys;
 mod later;
 mod ledger;
+mod logged;
 mod queueing;
 mod rig;
 mod stalls;

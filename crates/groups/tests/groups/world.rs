@@ -8,12 +8,14 @@ use lapwing_groups::{
 
 use crate::client::{Client, Order, Word};
 use crate::ledger::{Ledger, Line, Message, State};
+use crate::logged::{Logged, number};
 use crate::told::Told;
 
 pub struct World {
     pub group: Group<u32, Message>,
     pub clients: Vec<Client>,
     pub ledger: Ledger,
+    pub logged: Logged,
     pub settings: Settings,
     pub now_us: u64,
     /// Keys have had an order at some time: then others may pass.
@@ -38,6 +40,7 @@ impl World {
             group: Group::new(settings, strategy, Parameters::default(), 7),
             clients: Vec::new(),
             ledger: Ledger::default(),
+            logged: Logged::default(),
             settings,
             now_us: 1_000_000,
             was_ordered: strategy == Strategy::KeyOrdered,
@@ -60,10 +63,13 @@ impl World {
 
     pub fn publish(&mut self, facts: Facts) {
         let nth = self.ledger.lines.len();
+        let facts = Facts { entry: number(nth, facts.qos), ..facts };
         let before = self.group.view(self.now_us);
         self.ledger.lines.push(Line::new(nth, facts));
         self.ledger.sums.published += 1;
-        self.group.publish(self.ledger.lines[nth].handle.clone(), facts, self.now_us);
+        if self.group.publish(self.ledger.lines[nth].handle.clone(), facts, self.now_us) {
+            self.logged.begins(facts.entry);
+        }
         let after = self.group.view(self.now_us);
         let waited = before.critical + before.bulk;
         assert!(after.critical + after.bulk <= self.settings.queue_messages_max.max(waited));
@@ -249,7 +255,8 @@ impl World {
         for action in actions {
             match action {
                 Action::Send(delivery) => self.send(delivery),
-                Action::DeadLetter { message, reason, .. } => {
+                Action::DeadLetter { message, facts, reason } => {
+                    facts.entry.into_iter().for_each(|entry| self.logged.ends(entry));
                     assert_eq!(self.settings.expired, Expired::DeadLetter);
                     assert_eq!(self.too_late(*message), Some(reason));
                     self.ledger.too_late(*message, reason, true);
@@ -259,6 +266,7 @@ impl World {
             }
         }
         self.check_told(&told);
+        self.check_logged();
         assert!(!self.group.is_over() || self.is_empty(), "somebody or something is thrown away");
         self.compare();
     }

@@ -7,6 +7,7 @@ mod changed;
 mod cleared;
 mod ended;
 mod fact;
+mod group_declared;
 mod group_ended;
 mod group_opened;
 mod keepers;
@@ -23,6 +24,7 @@ pub use changed::{Changed, Presence};
 pub use cleared::Cleared;
 pub use ended::Ended;
 pub use fact::Fact;
+pub use group_declared::GroupDeclared;
 pub use group_ended::GroupEnded;
 pub use group_opened::GroupOpened;
 pub use keepers::KeepersBuf;
@@ -60,6 +62,8 @@ pub enum Entry<'a> {
     Cleared(Cleared<'a>),
     /// A durable consumer group begins.
     GroupOpened(GroupOpened<'a>),
+    /// A durable consumer group was declared, or is not any more.
+    GroupDeclared(GroupDeclared<'a>),
     /// Consumer groups are over.
     GroupEnded(GroupEnded<'a>),
     /// QoS 2 messages are in doubt no longer.
@@ -108,6 +112,7 @@ impl<'a> Entry<'a> {
             Entry::Progress(entry) => entry.put_whole(out),
             Entry::Cleared(entry) => entry.put_whole(out),
             Entry::GroupOpened(entry) => entry.put_whole(out),
+            Entry::GroupDeclared(entry) => entry.put_whole(out),
             Entry::GroupEnded(entry) => entry.put_whole(out),
             Entry::Settled(entry) => entry.put_whole(out),
         };
@@ -132,6 +137,7 @@ impl<'a> Entry<'a> {
             Progress::KIND => Progress::take_whole(input).map(Entry::Progress),
             Cleared::KIND => Cleared::take_whole(input).map(Entry::Cleared),
             GroupOpened::KIND => GroupOpened::take_whole(input).map(Entry::GroupOpened),
+            GroupDeclared::KIND => GroupDeclared::take_whole(input).map(Entry::GroupDeclared),
             GroupEnded::KIND => GroupEnded::take_whole(input).map(Entry::GroupEnded),
             Settled::KIND => Settled::take_whole(input).map(Entry::Settled),
             found => Err(Fault::Kind { found }),

@@ -16,6 +16,7 @@
 //!  9 origin       data group, session, first use that is not settled, the entry it was last named in, number of uses; per
 //!                 use: use number, packet id, entry
 //! 10 end          the number of chunks, this one too                 the last record
+//! 11 declared     settings as bytes                                  of the group before it, in front of its references
 //! ```
 //!
 //! All numbers in their shortest form; sessions by client id, groups by name, topics, origins by the entry they were last named
@@ -42,3 +43,4 @@ const GROUP: u8 = 7;
 const RETAINED: u8 = 8;
 const ORIGIN: u8 = 9;
 const END: u8 = 10;
+const DECLARED: u8 = 11;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION};
+use super::{DECLARED, END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION};
 use super::{VERSION, VERSION_WITHOUT_SIZES, origin_record, session_record};
+use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
 use crate::state::NO_TERMS;
 use crate::wire::{Input, Pack};
@@ -82,6 +83,7 @@ impl Restorer {
             RETAINED => self.retained(input),
             ORIGIN => self.origin(input),
             END => self.end(input),
+            DECLARED => self.declared(input),
             _ => Err(here.fault("an unknown kind of record")),
         }
     }
@@ -125,6 +127,18 @@ impl Restorer {
         }
         self.state.groups.insert(id, Arc::new(KeptGroup::new(id, name, filter)));
         self.current = Some(Current::Group(id));
+        Ok(())
+    }
+
+    fn declared(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+        let here = *input;
+        let what = "the settings of a consumer group are cut off or too long";
+        let settings = input.bytes(DECLARATION_BYTES_MAX, what)?;
+        let group = match self.current {
+            Some(Current::Group(id)) => GroupState::group_mut(&mut self.state.groups, id),
+            _ => None,
+        };
+        group.ok_or(here.fault("a record without its consumer group"))?.settings = Some(settings.into());
         Ok(())
     }
 

@@ -1,9 +1,10 @@
 //! Writing a snapshot.
 
-use super::{END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
+use super::{DECLARED, END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION};
 use super::{origin_record, session_record};
+use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
-use crate::wire::{Pack, put_number, put_text};
+use crate::wire::{Pack, put_bytes, put_number, put_text};
 use crate::{Fault, FrozenState, GroupState, KeptGroup, KeptSession, Subscription};
 
 /// A chunk that has so many bytes goes.
@@ -143,6 +144,10 @@ impl<F> Writer<'_, F> {
             put_text(&group.name, "the name of a consumer group", out)?;
             put_text(&group.filter, "the filter of a consumer group", out)
         })?;
+        if let Some(settings) = &group.settings {
+            let what = "the settings of a consumer group";
+            self.record(DECLARED, |out| put_bytes(settings, DECLARATION_BYTES_MAX, what, out))?;
+        }
         self.references(&group.queue)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
 use crate::queue::Reference;
 use crate::{
-    Changed, Entry, Fact, Fault, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher, Subscribed,
+    Changed, Entry, Fact, Fault, GroupDeclared, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher, Subscribed,
     Unsubscribed,
 };
 
@@ -27,6 +27,7 @@ impl GroupState {
             Entry::Unsubscribed(unsubscribed) => self.unsubscribe(&unsubscribed),
             Entry::Cleared(cleared) => self.clear(cleared.topics),
             Entry::GroupOpened(opened) => self.open_group(KeeperId(index), &opened),
+            Entry::GroupDeclared(declared) => self.declare_group(&declared),
             Entry::GroupEnded(ended) => ended.groups.iter().for_each(|id| self.end_group(id)),
             Entry::Settled(settled) => settled.publishers.iter().for_each(|one| self.settle(&one)),
         }
@@ -190,6 +191,13 @@ impl GroupState {
         }
         self.groups.insert(id, Arc::new(KeptGroup::new(id, opened.name, opened.filter)));
         self.group_names.insert(key, id);
+    }
+
+    fn declare_group(&mut self, declared: &GroupDeclared<'_>) {
+        match Self::group_mut(&mut self.groups, declared.group) {
+            Some(group) => group.settings = declared.settings.map(Box::from),
+            None => self.strays += 1,
+        }
     }
 
     fn end_group(&mut self, id: KeeperId) {

@@ -12,12 +12,13 @@ pub struct KeptGroup {
     pub(crate) id: KeeperId,
     pub(crate) name: Box<str>,
     pub(crate) filter: Box<str>,
+    pub(crate) settings: Option<Box<[u8]>>,
     pub(crate) queue: Queue,
 }
 
 impl KeptGroup {
     pub(crate) fn new(id: KeeperId, name: &str, filter: &str) -> Self {
-        KeptGroup { id, name: name.into(), filter: filter.into(), queue: Queue::default() }
+        KeptGroup { id, name: name.into(), filter: filter.into(), settings: None, queue: Queue::default() }
     }
 
     /// The index of the entry that opened it.
@@ -33,6 +34,11 @@ impl KeptGroup {
     /// Its filter.
     pub fn filter(&self) -> &str {
         &self.filter
+    }
+
+    /// With what settings it was declared, as the node wrote them; None: it is there for its members only.
+    pub fn declared(&self) -> Option<&[u8]> {
+        self.settings.as_deref()
     }
 
     /// The entries that brought the messages it keeps, in order.

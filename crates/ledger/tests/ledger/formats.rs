@@ -1,7 +1,7 @@
 //! The bytes of version 1 of each entry, as they will be found in logs for ever.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupEnded, GroupOpened, Keeper, KeeperId, List, Opened, Origin,
+    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper, KeeperId, List, Opened, Origin,
     Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
     Unsubscribed, Will,
 };
@@ -105,6 +105,9 @@ fn entries_of_messages() {
 fn entries_of_consumer_groups() {
     check(&Entry::GroupOpened(GroupOpened { name: "g", filter: "f/#" }), &[9, 1, 1, b'g', 3, b'f', b'/', b'#']);
     check(&Entry::GroupEnded(GroupEnded { groups: List::from_slice(&[KeeperId(2)]) }), &[10, 1, 1, 2]);
-    assert_eq!(Entry::decode(&[12, 1]), Err(Fault::Kind { found: 12 }));
+    let declared = GroupDeclared { group: KeeperId(2), settings: Some(b"{}") };
+    check(&Entry::GroupDeclared(declared), &[12, 1, 2, 1, 2, b'{', b'}']);
+    check(&Entry::GroupDeclared(GroupDeclared { settings: None, ..declared }), &[12, 1, 2, 0]);
+    assert_eq!(Entry::decode(&[13, 1]), Err(Fault::Kind { found: 13 }));
     assert_eq!(Entry::decode(&[0, 1]), Err(Fault::Kind { found: 0 }));
 }

@@ -24,7 +24,7 @@ pub fn history(seed: u64, operations: usize) -> Vec<(u64, Operation)> {
 }
 
 fn choose(random: &mut Random, now: &Picture) -> Operation {
-    match random.below(41) {
+    match random.below(42) {
         0..3 => open(random),
         3..6 => change(random, now),
         6 => Operation::End((0..random.below(3)).map(|_| session(random, now)).collect()),
@@ -35,6 +35,7 @@ fn choose(random: &mut Random, now: &Picture) -> Operation {
         37 => Operation::Clear((0..random.below(3)).map(|_| topic(random)).collect()),
         38 => Operation::Settle((0..random.below(3)).map(|_| settled(random)).collect()),
         39 => Operation::OpenGroup(format!("g{}", random.below(2)), filter(random).0),
+        40 => Operation::DeclareGroup(group(random, now), (random.below(3) > 0).then(|| b"{}".to_vec())),
         _ => Operation::EndGroup((0..random.below(2)).map(|_| group(random, now)).collect()),
     }
 }

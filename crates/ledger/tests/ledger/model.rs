@@ -43,10 +43,14 @@ impl Model {
             Operation::Progress(facts) => facts.iter().for_each(|(id, fact)| self.note(*id, *fact)),
             Operation::Clear(topics) => self.picture.retained.retain(|topic, _| !topics.contains(topic)),
             Operation::OpenGroup(name, filter) => {
-                let group = GroupPicture { id: index, queue: vec![] };
+                let group = GroupPicture { id: index, ..GroupPicture::default() };
                 self.picture.groups.insert((name.clone(), filter.clone()), group);
             }
             Operation::Settle(publishers) => self.settle_all(publishers),
+            Operation::DeclareGroup(id, settings) => {
+                let group = self.picture.groups.values_mut().find(|group| group.id == *id);
+                group.into_iter().for_each(|group| group.declared.clone_from(settings));
+            }
             Operation::EndGroup(ids) => self.picture.groups.retain(|_, group| !ids.contains(&group.id)),
         }
     }

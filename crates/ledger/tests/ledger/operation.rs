@@ -1,7 +1,7 @@
 //! What a history is made of: an entry with everything owned.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupEnded, GroupOpened, KeeperId, KeepersBuf, List, Opened, Origin,
+    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId, KeepersBuf, List, Opened, Origin,
     Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
     Unsubscribed, Will,
 };
@@ -61,6 +61,7 @@ pub enum Operation {
     Progress(Vec<(u64, Fact)>),
     Clear(Vec<String>),
     OpenGroup(String, String),
+    DeclareGroup(u64, Option<Vec<u8>>),
     EndGroup(Vec<u64>),
     Settle(Vec<SettledPublisher>),
 }
@@ -113,6 +114,10 @@ impl Operation {
                 Entry::Settled(Settled { publishers: List::from_slice(publishers) }).encode(out)
             }
             Operation::OpenGroup(name, filter) => Entry::GroupOpened(GroupOpened { name, filter }).encode(out),
+            Operation::DeclareGroup(group, settings) => {
+                let (group, settings) = (KeeperId(*group), settings.as_deref());
+                Entry::GroupDeclared(GroupDeclared { group, settings }).encode(out)
+            }
             Operation::EndGroup(ids) => {
                 Entry::GroupEnded(GroupEnded { groups: List::from_slice(&keepers(ids)) }).encode(out)
             }

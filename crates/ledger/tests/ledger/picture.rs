@@ -37,6 +37,7 @@ pub struct SessionPicture {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupPicture {
     pub id: u64,
+    pub declared: Option<Vec<u8>>,
     pub queue: Vec<u64>,
 }
 
@@ -98,5 +99,6 @@ fn session_picture(session: &KeptSession) -> SessionPicture {
 }
 
 fn group_picture(group: &KeptGroup) -> GroupPicture {
-    GroupPicture { id: group.id().0, queue: group.queue().collect() }
+    let declared = group.declared().map(<[u8]>::to_vec);
+    GroupPicture { id: group.id().0, declared, queue: group.queue().collect() }
 }

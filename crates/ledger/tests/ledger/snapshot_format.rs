@@ -1,7 +1,7 @@
 //! The bytes of snapshots of versions 1 and 2, as they may be found beside a log for ever.
 
 use lapwing_ledger::{
-    Changed, Entry, Fact, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence, ProgressBuf,
+    Changed, Entry, Fact, GroupDeclared, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence, ProgressBuf,
     Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
 };
 
@@ -106,4 +106,24 @@ fn version_2_has_these_very_bytes() {
     let restored = restore(&[bytes]).unwrap();
     assert_eq!(Picture::of(&restored), Picture::of(&state));
     assert_eq!(snapshot(&restored), snapshot(&state));
+}
+
+/// A consumer group that was declared has a record more: is that one, too, as it always was, and nobody's without a group?
+#[test]
+fn a_declared_group_has_a_record_of_its_own() {
+    let mut state = state();
+    let mut bytes = vec![];
+    let declared = GroupDeclared { group: KeeperId(2), settings: Some(b"{}") };
+    Entry::GroupDeclared(declared).encode(&mut bytes).unwrap();
+    state.apply(303, &bytes).unwrap();
+    let at = BYTES.windows(4).position(|window| window == [4, 2, 21, 0]).unwrap();
+    let mut expected = [&BYTES[..at], &[11, 2, b'{', b'}'], &BYTES[at..]].concat();
+    // The head: one entry more is applied.
+    expected[3] += 1;
+    assert_eq!(snapshot(&state), [expected.clone()]);
+    let restored = restore(&[expected]).unwrap();
+    assert_eq!(Picture::of(&restored), Picture::of(&state));
+    let head_only = [1, 0, 1, 1, 0];
+    assert!(restore(&[[&head_only[..], &[11, 1, b'x', 10, 1]].concat()]).is_err());
+    assert!(restore(&[[&head_only[..], &[10, 1]].concat()]).is_ok());
 }

@@ -143,7 +143,7 @@ impl GroupConfig {
         self.rules.iter().find(|rule| rule.fits(topic))
     }
 
-    pub(super) fn check(&self, name: &str) -> Result<(), NodeError> {
+    pub(crate) fn check(&self, name: &str) -> Result<(), NodeError> {
         check_name(name)?;
         let key = |field: &str| format!("groups.{name}.{field}");
         self.check_choice(&key)?;

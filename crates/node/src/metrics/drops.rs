@@ -4,7 +4,7 @@
 #[repr(usize)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DropReason {
-    /// A group's filter matched, but its last member was just leaving.
+    /// A group's filter matched, but its last member was just leaving; or a group that was on disk has nobody any more.
     GroupEmpty,
     /// QoS 0 copy for a stream while the disk was full.
     StreamDiskFull,

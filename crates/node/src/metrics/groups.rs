@@ -264,6 +264,7 @@ mod tests {
             filter: "a/#".to_owned(),
             strategy: "auto".to_owned(),
             is_durable: false,
+            is_kept: false,
             is_behind: true,
             members_here: members,
             waiting_critical: 1,

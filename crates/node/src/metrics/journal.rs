@@ -34,7 +34,7 @@ pub(crate) fn collect(reader: &JournalReader, groups: &DataGroups) -> Vec<Metric
         Metric::gauge("lapwing_journal_disk_bytes", "Bytes of these files that are in use.", info.bytes),
         Metric::gauge(
             "lapwing_journal_queued_messages",
-            "Messages that wait for kept sessions, each once for every session.",
+            "Messages that wait for kept sessions and consumer groups, each once for each of them.",
             groups.queued(),
         ),
     ];

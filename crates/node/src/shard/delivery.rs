@@ -59,6 +59,14 @@ impl Clients {
         delivered
     }
 
+    /// Whether a bound message for connection `epoch` of a session would be sent at once; also when that connection is over.
+    pub(crate) fn takes_next(&mut self, key: SessionKey, epoch: u64) -> bool {
+        let Some(entry) = self.entry(key).filter(|entry| entry.membership.epoch == epoch) else { return true };
+        let Some(index) = entry.connection else { return true };
+        let output_bytes = self.connections.get(index).map_or(0, |connection| connection.output.len());
+        self.entry(key).is_some_and(|entry| entry.session.may_send_next(output_bytes))
+    }
+
     /// How the log knows a session.
     pub(crate) fn kept(&mut self, key: SessionKey) -> Option<Kept> {
         self.entry(key)?.kept_as.kept

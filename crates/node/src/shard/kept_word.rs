@@ -14,6 +14,7 @@ impl Shard {
         confirmations.confirm(committed, |shard, count| shared.confirm(*id, shard, count));
         if let Some(through) = clients.promises.keep(committed, |shard| shared.confirmed(shard, *id)) {
             clients.committed(through);
+            self.groups_committed(through);
         }
     }
 

@@ -78,7 +78,7 @@ use crate::words::Word;
 use answers::Answers;
 use clients::Clients;
 use endings::Endings;
-use groups::GroupTable;
+use groups::{GroupTable, Pending};
 use hold::Held;
 use interest::Announcer;
 pub(crate) use keeping::{Origin, Recovered};
@@ -193,6 +193,8 @@ pub(crate) struct Shard {
     clients: Clients,
     tree: Tree,
     groups: GroupTable,
+    /// What of groups, and of their messages here, waits for the disk or for room.
+    pending: Pending,
     /// What sessions here say to groups here.
     words: VecDeque<Word>,
     /// Subscriptions of sessions that are over, still in the tree.
@@ -273,6 +275,7 @@ impl Shard {
             is_listening: false,
             tree,
             groups: GroupTable::new(id),
+            pending: Pending::default(),
             words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),

@@ -9,7 +9,7 @@ use lapwing_session::{Fact, Grant, Routed, SessionKey, Settings};
 use lapwing_store::journal::GroupId;
 
 use super::groups::Membership;
-use super::keeping::restore::{Clocks, Hands, RestoredMessage, RestoredSession};
+use super::keeping::restore::{Clocks, Hands, RestoredGroup, RestoredMessage, RestoredSession};
 use super::keeping::{Keeping, KeptAs, Origin};
 use super::kept_word::wall_ms;
 use super::route::Target;
@@ -19,9 +19,6 @@ use crate::error::NodeError;
 use crate::mail::{Interest, decode_frame};
 use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};
-
-/// Nobody waits for the answer to a session that joins its groups anew.
-const NOBODY_WAITS: JoinRequest = JoinRequest { place: usize::MAX, at: 0 };
 
 impl Shard {
     /// Brings back what this shard's data groups have.
@@ -41,6 +38,7 @@ impl Shard {
         for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
             recovered.restore(group, &settings, clocks, self)?;
         }
+        self.keep_groups();
         self.count_sessions();
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
@@ -121,11 +119,13 @@ impl Shard {
     fn rejoin(&mut self, key: SessionKey, shared: &SharedFilter<'_>, grant: Grant) {
         let owner = self.owner_of_group(shared);
         let Some(entry) = self.clients.entry(key) else { return };
-        entry.membership.joined(shared.group, shared.filter, owner, NOBODY_WAITS);
+        let request = JoinRequest::NOBODY_WAITS;
+        entry.membership.joined(shared.group, shared.filter, owner, request);
         let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
         let profile = entry.membership.profile;
         let (group, filter) = (shared.group.into(), shared.filter.into());
-        let join = Join { request: NOBODY_WAITS, group, filter, member: key, client_id, epoch, grant, profile };
+        let is_kept = true;
+        let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept };
         self.tell(owner, Word::Join(Box::new(join)));
     }
 }
@@ -155,6 +155,10 @@ impl Hands for Shard {
         self.tell_lost(key);
         self.clients.note_waiting(key);
         self.set_timer(key);
+    }
+
+    fn group(&mut self, restored: RestoredGroup) {
+        self.restore_group(restored);
     }
 
     fn retained(&mut self, restored: &RestoredMessage) {

@@ -154,8 +154,8 @@ impl Shard {
             let Some(entry) = self.clients.entry(key) else { break };
             entry.membership.joined(&group, &filter, owner, request);
             let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
-            let profile = entry.membership.profile;
-            let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile };
+            let (profile, is_kept) = (entry.membership.profile, entry.kept_as.kept.is_some());
+            let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept };
             self.tell(owner, Word::Join(Box::new(join)));
             self.introduce(key, owner);
         }

@@ -161,6 +161,7 @@ impl Shard {
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
             || self.has_group_work()
+            || self.may_adopt()
             || self.has_kept_promises()
             || self.has_news_for_log()
             || self.has_page_work()

@@ -59,3 +59,44 @@ fn the_absent_are_passed_over() {
         last = absent.receive();
     }
 }
+
+/// A node that stops and starts again, with other shards each time: are the queues of a declared group and of one with a
+/// kept member there, with the message that the member had, and nothing that was finished?
+#[test]
+fn kept_groups_are_there_after_a_stop() {
+    let dir = tempfile::tempdir().unwrap();
+    let start = |shards: u32| {
+        let groups = r#"{"declared": {"filters": ["t"]}}"#;
+        node(&format!(r#"{{"shards": {shards}, "data_dir": {:?}, "groups": {groups}}}"#, dir.path()))
+    };
+    let queued = |node: &lapwing_node::Handle| metric(node, "lapwing_journal_queued_messages", "");
+    let node = start(1);
+    let mut member = Client::connect_with(&node, &lasting("member")).0;
+    member.subscribe("$share/company/t", SubscriptionOptions::new(QoS::AtLeastOnce));
+    let mut sender = connect(&node, "sender");
+    for payload in [b"1", b"2", b"3"] {
+        sender.publish_acked("t", payload);
+    }
+    let first = member.receive();
+    member.acknowledge(&first);
+    eventually("the end is told", || queued(&node) == 5);
+    node.stop().unwrap();
+
+    let node = start(3);
+    assert_eq!(queued(&node), 5);
+    let (mut member, is_present) = Client::connect_with(&node, &lasting("member"));
+    assert!(is_present);
+    let mut other = connect(&node, "other");
+    other.subscribe("$share/declared/t", SubscriptionOptions::new(QoS::AtLeastOnce));
+    for (client, payloads) in [(&mut member, &[b"2", b"3"][..]), (&mut other, &[b"1", b"2", b"3"][..])] {
+        for payload in payloads {
+            let received = client.receive();
+            assert_eq!(received.payload, *payload);
+            client.acknowledge(&received);
+        }
+        client.expect_silence();
+    }
+    eventually("all ends are told", || queued(&node) == 0);
+    node.stop().unwrap();
+    assert_eq!(queued(&start(2)), 0);
+}

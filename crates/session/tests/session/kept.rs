@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use lapwing_codec::{Ack, ConnectProperties, Disconnect, Packet, PublishProperties, QoS, ReasonCode, Version};
-use lapwing_session::{Accepted, Bound, Delivered, DropReason, Fact, Io, Origin, QueuePolicy, Routed, Settings};
+use lapwing_session::{Accepted, Bound, Delivered, DropReason, Fact, Fate, Io, Origin, QueuePolicy, Routed, Settings};
 
 use crate::rig::{ME, OTHER, Rig, connect, connect_persistent, entry, grant, grant_with_id, id, publish};
 
@@ -254,4 +254,45 @@ fn expiry_and_will_can_be_read() {
     assert!(rig.handle(&Packet::Disconnect(Disconnect::default())).is_err());
     assert_eq!(rig.session().will(), None);
     assert_eq!(Rig::connected(&connect(Version::V5), Settings::default()).session().expiry_s(), 0);
+}
+
+/// Adopts a bound QoS 2 message as entry `number`.
+fn adopt(rig: &mut Rig, number: u64) -> Option<Delivered> {
+    let bound = Bound { group: NonZeroU64::MIN, assignment: number };
+    let routed = Routed::new(publish("t", QOS2, 1), OTHER, rig.now_ms);
+    let now_ms = rig.now_ms;
+    let Rig { session, out, counters, .. } = rig;
+    let session = session.as_mut().expect("connected");
+    session.adopt(&routed, &grant(QOS2), bound, entry(number), now_ms, &mut Io::new(out, counters))
+}
+
+/// A bound QoS 2 message that the session adopts: does it tell each step, to the log and to the group, and stay over
+/// connections; and is one that cannot be sent at once not taken?
+#[test]
+fn what_is_adopted_is_told_to_both() {
+    let mut wish = connect(Version::V5);
+    (wish.properties.receive_max, wish.properties.session_expiry_s) = (1, 100);
+    let mut rig = Rig::connected(&wish, Settings::default());
+    rig.session().keep(entry(100));
+    assert_eq!(adopt(&mut rig, 7), Some(Delivered::Sent));
+    assert_eq!(terms(&mut rig, 7), Some((QOS2, false, vec![])));
+    assert_eq!(adopt(&mut rig, 8), None, "its window is full");
+    assert_eq!(rig.facts(), [sent(1, 7)]);
+    assert_eq!(rig.session().unbind(false).len(), 1);
+    rig.done(Packet::PubRec(Ack::success(id(1))));
+    rig.done(Packet::PubComp(Ack::success(id(1))));
+    assert_eq!(rig.facts(), [Fact::Got { packet_id: id(1) }, finished(7)]);
+    assert_eq!(rig.session().take_outcomes().count(), 1);
+}
+
+/// One that its client cannot have: is that the group's matter, and nothing of it in the log?
+#[test]
+fn what_cannot_be_adopted_tells_its_group_only() {
+    let mut wish = connect(Version::V5);
+    wish.properties.packet_bytes_max = Some(5);
+    let mut rig = Rig::connected(&wish, Settings::default());
+    rig.session().keep(entry(100));
+    assert!(matches!(adopt(&mut rig, 7), Some(Delivered::Dropped(_))));
+    assert!(!rig.session().has_facts());
+    assert_eq!(rig.session().take_outcomes().map(|told| told.fate).collect::<Vec<_>>(), [Fate::Undeliverable]);
 }

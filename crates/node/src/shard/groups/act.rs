@@ -20,6 +20,7 @@ impl Shard {
     /// Hears what members here have to say and does what groups here want, until there is no more of either.
     pub(in crate::shard) fn run_groups(&mut self) {
         self.clients.now_us = self.shared.now_us();
+        self.adopt_waiting();
         for _ in 0..ROUNDS {
             self.tell_outcomes();
             self.hear_words();
@@ -53,7 +54,10 @@ impl Shard {
             match action {
                 Action::Send(delivery) => self.send(place, &delivery),
                 Action::Kick { member, epoch } => self.kick(member, epoch),
-                Action::DeadLetter { message, facts, reason } => self.dead_letter(place, &message, &facts, reason),
+                Action::DeadLetter { message, facts, reason } => {
+                    let kept_by = self.dead_letter(place, &message, &facts, reason);
+                    self.letter_is_out(place, facts.entry, kept_by);
+                }
                 Action::Missed { member, message, facts, took_us } => {
                     self.missed(place, member, &message, &facts, took_us);
                 }
@@ -64,6 +68,7 @@ impl Shard {
         if is_over {
             self.forget_group(place);
         } else {
+            self.tell_ends(place);
             self.set_group_timer(place);
         }
     }
@@ -83,6 +88,7 @@ impl Shard {
             bound,
             qos: delivery.qos,
             expires_at_ms: delivery.message.expires_at_ms(),
+            origin: owned.origin(delivery.entry, delivery.qos),
         };
         let shard = shard_of(delivery.to);
         if shard == self.id {
@@ -130,6 +136,10 @@ impl Shard {
         if let Some(owned) = self.groups.remove(place) {
             self.shared.groups.ends();
             self.announcer.unwant(Interest::Groups, &owned.filter, &mut self.post);
+            if let (Some(kept), Some(keeping)) = (owned.kept, &mut self.clients.keeping) {
+                keeping.group_ended(kept);
+                self.announcer.unwant(Interest::Kept, &owned.filter, &mut self.post);
+            }
         }
     }
 

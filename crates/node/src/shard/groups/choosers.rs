@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing_dispatch::Deferred;
-use lapwing_session::SessionKey;
 
 use super::Shard;
 use super::table::OwnedGroup;
@@ -47,12 +46,5 @@ impl OwnedGroup {
             self.people.values().for_each(|person| names.learn(person.profile.identity, &person.client_id));
         }
         self.names = names;
-    }
-
-    /// A member has gone.
-    pub(super) fn forget(&mut self, member: SessionKey) {
-        if let (Some(person), Some(names)) = (self.people.remove(&member), &self.names) {
-            names.forget(person.profile.identity);
-        }
     }
 }

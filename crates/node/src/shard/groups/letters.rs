@@ -2,7 +2,7 @@
 
 use lapwing_codec::{Publish, PublishProperties, QoS, UserProperties, UserPropertiesBuf};
 use lapwing_groups::{DropReason as Reason, Facts, Lane};
-use lapwing_session::{Message, Routed, SessionKey};
+use lapwing_session::{Accepted, Message, Routed, SessionKey};
 use serde_json::json;
 
 use super::Shard;
@@ -14,18 +14,27 @@ const GROUP: &str = "lapwing-group";
 const PUBLISHER: &str = "$lapwing";
 
 impl Shard {
-    /// Publishes a message that its group did not deliver to the group's dead-letter topic.
-    pub(super) fn dead_letter(&mut self, place: usize, message: &Message, facts: &Facts, reason: Reason) {
+    /// Publishes a message that its group did not deliver to the group's dead-letter topic. Returns the promise with which
+    /// the letter is kept; None: nobody keeps it.
+    pub(super) fn dead_letter(
+        &mut self,
+        place: usize,
+        message: &Message,
+        facts: &Facts,
+        reason: Reason,
+    ) -> Option<u64> {
         let now_us = self.clients.now_us;
-        let Some(owned) = self.groups.get(place) else { return };
+        let owned = self.groups.get(place)?;
         let Some(topic) = owned.config.dead_letter_topic.clone() else {
             // Its table has just changed.
-            return self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
+            self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
+            return None;
         };
         let source = message.publish();
         if source.properties.user.iter().any(|said| said == (GROUP, &*owned.name)) {
             // It has been here: this group's letters, or those of another one, come back to it.
-            return self.counters.dropped(DropReason::DeadLetterLoop, 1);
+            self.counters.dropped(DropReason::DeadLetterLoop, 1);
+            return None;
         }
         let age_ms = now_us.saturating_sub(facts.ingress_us) / 1000;
         let said = [
@@ -36,12 +45,16 @@ impl Shard {
         ];
         let deadline = &self.shared.config.dispatch.deadline_property;
         let Some(user) = with_properties(source.properties.user, deadline, &said) else {
-            return self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
+            self.counters.dropped(DropReason::NoDeadLetterTopic, 1);
+            return None;
         };
         // Its time was over with the message: the letter itself is kept for whoever reads such letters.
         let properties = PublishProperties { user: user.as_ref(), message_expiry_s: None, ..source.properties };
         let letter = Publish { topic: &topic, retain: false, properties, ..source };
-        self.publish_own(letter, message.publisher());
+        match self.publish_own(letter, message.publisher()) {
+            Accepted::Later(promise) => Some(promise),
+            Accepted::Now | Accepted::NobodySubscribed | Accepted::Refused(_) => None,
+        }
     }
 
     /// Publishes that a deadline was missed, to whom it matters.
@@ -67,13 +80,13 @@ impl Shard {
             "at_us": crate::log::now_us(),
         });
         let text = text.to_string();
-        self.publish_own(Publish::qos0(&topic, text.as_bytes()), SessionKey(u64::MAX));
+        // QoS 0: nobody waits for it.
+        let _ = self.publish_own(Publish::qos0(&topic, text.as_bytes()), SessionKey(u64::MAX));
     }
 
-    fn publish_own(&mut self, publish: Publish<'_>, publisher: SessionKey) {
+    fn publish_own(&mut self, publish: Publish<'_>, publisher: SessionKey) -> Accepted {
         debug_assert!(publish.qos == QoS::AtMostOnce || !publish.retain);
-        // A stream that takes it has it as soon as it can: nobody waits for an acknowledgement.
-        let _ = self.route(&Routed::new(publish, publisher, self.now_ms), PUBLISHER);
+        self.route(&Routed::new(publish, publisher, self.now_ms), PUBLISHER)
     }
 }
 

@@ -28,6 +28,9 @@ impl Shard {
             }
             return;
         }
+        if let (Some(kept), Some(bound), Some(origin)) = (entry.kept_as.kept, bound, assigned.origin) {
+            return self.adopt(assigned, (kept, bound, origin), routed);
+        }
         self.counters.deliveries.add(1);
         if bound.is_none() {
             // Nobody acknowledges it: what the kernel says is all there is.

@@ -5,12 +5,15 @@
 //! everything else is the same.
 
 mod act;
+mod adoption;
 mod choosers;
+mod kept;
 mod letters;
 mod member;
 mod membership;
 mod outcomes;
 mod owner;
+mod pending;
 mod publish;
 mod settings;
 mod signals;
@@ -19,6 +22,7 @@ mod views;
 
 pub(super) use membership::Membership;
 pub(super) use outcomes::Outcomes;
+pub(super) use pending::Pending;
 pub(super) use publish::{Origin, Publisher};
 pub(super) use table::GroupTable;
 

@@ -51,9 +51,10 @@ impl Shard {
     }
 
     fn join(&mut self, from: ShardId, join: Join) {
-        let Join { request, group, filter, member, client_id, epoch, grant, profile } = join;
+        let Join { request, group, filter, member, client_id, epoch, grant, profile, is_kept } = join;
         let known = self.groups.find(&share_name(&group, &filter));
         if !self.has_room_for(known, member) {
+            known.into_iter().for_each(|place| self.note_return(place, request));
             let filter: Box<str> = ["$share/", &group, "/", &filter].concat().into();
             if from == self.id {
                 self.refused_join(request, &filter);
@@ -76,7 +77,9 @@ impl Shard {
             let terms = Terms { declaration: profile.declaration(&owned.config), qos_max: grant.options.qos };
             owned.group.join(member, Epoch(epoch), terms, now_us);
         }
-        self.groups.enrol(place, member, Person { grant, client_id, profile });
+        self.groups.enrol(place, member, Person { grant, client_id, profile, is_kept });
+        self.note_return(place, request);
+        let announced = announced.max(self.keep_group(place));
         self.groups.touch(place);
         match announced {
             Some(seq) if from == self.id => self.announcer.wait(seq, Waiter::Reply(request.place)),
@@ -121,7 +124,7 @@ impl Shard {
             owned.group.end(member, epoch, Written::These(written), now_us);
         });
         for place in self.groups.of_member(member) {
-            self.groups.strike(place, member);
+            self.strike(place, member);
         }
     }
 
@@ -140,6 +143,10 @@ impl Shard {
             Fate::Refused => group.refused(member, epoch, id, now_us),
             Fate::Undeliverable => group.undeliverable(member, epoch, id, now_us),
             Fate::HandedBack => group.handed_back(member, epoch, id, now_us),
+            Fate::Adopted => {
+                let entry = group.adopted(member, id);
+                return entry.into_iter().for_each(|entry| self.finish(place, entry));
+            }
         };
         self.groups.touch(place);
         self.strike_if_gone(place, member);
@@ -148,8 +155,14 @@ impl Shard {
     /// Who had unsubscribed and has nothing any more is forgotten.
     fn strike_if_gone(&mut self, place: usize, member: SessionKey) {
         if self.groups.get(place).is_some_and(|owned| !owned.group.has_member(member)) {
-            self.groups.strike(place, member);
+            self.strike(place, member);
         }
+    }
+
+    /// Nothing is known of a member any more.
+    fn strike(&mut self, place: usize, member: SessionKey) {
+        self.groups.strike(place, member);
+        let _ = self.keep_group(place);
     }
 
     fn in_groups_of(&mut self, member: SessionKey, mut work: impl FnMut(&mut super::table::OwnedGroup, u64)) {

@@ -1,5 +1,7 @@
 //! A message for the groups that live here.
 
+use std::num::NonZeroU64;
+
 use lapwing_groups::Facts;
 use lapwing_session::Routed;
 
@@ -27,14 +29,14 @@ pub(in crate::shard) enum Publisher<'a> {
 }
 
 /// What is the same for every group; made when the first one wants the message.
-struct Common {
+pub(super) struct Common {
     client: u64,
     topic: u64,
     said: Said,
 }
 
 impl Common {
-    fn new(routed: &Routed<'_>, origin: Origin<'_>, dispatch: &DispatchConfig, counters: &ShardCounters) -> Common {
+    pub(super) fn new(routed: &Routed<'_>, origin: Origin<'_>, dispatch: &DispatchConfig, counters: &ShardCounters) -> Common {
         let publish = routed.publish();
         let (said, ignored) = Said::in_publish(&publish.properties.user, said_by(dispatch));
         counters.traffic.signals_ignored.add(u64::from(ignored));
@@ -45,8 +47,14 @@ impl Common {
         Common { client, topic: stable_hash(publish.topic.as_bytes()), said }
     }
 
-    /// As one group sees the message.
-    fn facts(&self, routed: &Routed<'_>, bytes: usize, ingress_us: u64, config: &GroupConfig) -> Facts {
+    /// As one group sees the message, which takes up so many bytes and is logged there, if anywhere.
+    pub(super) fn facts(
+        &self,
+        routed: &Routed<'_>,
+        (bytes, entry): (usize, Option<NonZeroU64>),
+        ingress_us: u64,
+        config: &GroupConfig,
+    ) -> Facts {
         let rule = rule_of(config, routed.publish().topic, self.said);
         let (lane, deadline_us) = self.said.or_rule(rule);
         let key = if config.key == GroupKey::Client { self.client } else { self.topic };
@@ -57,6 +65,7 @@ impl Common {
             key: Some(key),
             client: self.client,
             topic: self.topic,
+            entry,
             ..Facts::new(routed.publish().qos, bytes as u64, ingress_us)
         }
     }
@@ -67,12 +76,17 @@ impl Shard {
     pub(in crate::shard) fn publish_to_groups(&mut self, routed: &Routed<'_>, origin: Origin<'_>) -> bool {
         let Shard { groups, clients, shared, counters, .. } = self;
         let (mut common, mut taken, mut refused) = (None, false, 0);
+        let qos = routed.publish().qos;
         groups.matches(routed.publish().topic, |owned| {
             if !owned.group.takes_messages() {
                 refused += 1;
                 return;
             }
             taken = true;
+            if qos.is_acknowledged() && owned.kept.is_some_and(|kept| clients.repeats & kept.bit() != 0) {
+                // It has it from before the node started.
+                return;
+            }
             if clients.keeps_no_more && owned.group.queued() > 0 {
                 // It would have to wait, and there is no memory for that.
                 counters.dropped(DropReason::MemoryFull, 1);
@@ -81,8 +95,11 @@ impl Shard {
             let common: &Common =
                 common.get_or_insert_with(|| Common::new(routed, origin, &shared.config.dispatch, counters));
             let message = routed.keep();
-            let facts = common.facts(routed, message.footprint(), origin.ingress_us, &owned.config);
-            owned.group.publish(message.clone(), facts, clients.now_us);
+            let entry = owned.entry(qos, clients.keeping.as_deref());
+            let facts = common.facts(routed, (message.footprint(), entry), origin.ingress_us, &owned.config);
+            if owned.group.publish(message.clone(), facts, clients.now_us) {
+                owned.logs(entry, qos, clients.keeping.as_deref_mut());
+            }
         });
         counters.dropped(DropReason::GroupEmpty, refused);
         taken

@@ -43,6 +43,7 @@ impl Shard {
             if owned.take(beginning, now_us) {
                 self.equip(place);
             }
+            let _ = self.keep_group(place);
             self.groups.touch(place);
         }
     }
@@ -72,6 +73,7 @@ impl Shard {
                     // Nobody waits for it. At the start everybody knows it; later who publishes before another shard has
                     // heard of it was too early.
                     let _ = self.announcer.want(Interest::Groups, filter, true, &mut self.post);
+                    let _ = self.keep_group(place);
                 }
             }
         }
@@ -101,7 +103,11 @@ impl Beginning {
 
 impl OwnedGroup {
     /// Other settings; what is the same is left alone, so that nothing learnt is lost. True when another strategy chooses.
-    fn take(&mut self, new: Beginning, now_us: u64) -> bool {
+    fn take(&mut self, mut new: Beginning, now_us: u64) -> bool {
+        if self.expected > 0 {
+            // See `Beginning::until_all_are_back`.
+            (new.is_durable, new.settings.is_durable) = (true, true);
+        }
         let is_same = *self.config == *new.config && self.group.settings().is_durable == new.is_durable;
         if is_same {
             return false;

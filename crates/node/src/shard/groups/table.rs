@@ -1,9 +1,10 @@
 //! The groups that live on this shard: by name, by the topics they want, by their members.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
+use lapwing_codec::QoS;
 use lapwing_groups::{Group, Settings};
 use lapwing_router::FilterTree;
 use lapwing_session::{Grant, Message, SessionKey};
@@ -11,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use crate::config::GroupConfig;
+use crate::shard::keeping::{Keeping, Kept, Origin};
 use crate::slot::{ShardId, stable_hash};
 use crate::strategies::ClientNames;
 use crate::words::{Profile, share_name};
@@ -25,6 +27,8 @@ pub(crate) struct Person {
     pub(crate) grant: Grant,
     pub(crate) client_id: Arc<str>,
     pub(crate) profile: Profile,
+    /// Its session is kept on disk.
+    pub(crate) is_kept: bool,
 }
 
 /// One group and what belongs to it.
@@ -41,6 +45,16 @@ pub(crate) struct OwnedGroup {
     pub(crate) config: Arc<GroupConfig>,
     /// The earliest timer set for it.
     pub(crate) timer_ms: Option<u64>,
+    /// How the log knows it, if it is kept on disk.
+    pub(crate) kept: Option<Kept>,
+    /// What the log has of its declaration; None: whatever there was before the node started.
+    pub(super) declared: Option<Option<Arc<GroupConfig>>>,
+    /// Of its QoS 2 messages in the log those that have not ended there.
+    pub(super) unsettled: BTreeSet<NonZeroU64>,
+    /// Members whose sessions are kept.
+    keepers: usize,
+    /// Kept sessions that were members before the node started and have not said so yet.
+    pub(super) expected: u32,
     /// Where code of the user's own that chooses is told who the members are.
     pub(super) names: Option<Arc<ClientNames>>,
     /// Stands in the list of groups that may have something to do.
@@ -75,6 +89,62 @@ impl OwnedGroup {
     pub(crate) fn knows(&mut self, member: SessionKey, profile: Profile) {
         if let Some(person) = self.people.get_mut(&member) {
             person.profile = profile;
+        }
+    }
+
+    /// Whether it outlives its members' connections: it was declared, or a member's session is kept.
+    pub(super) fn is_to_be_kept(&self) -> bool {
+        self.group.settings().is_durable || self.keepers > 0
+    }
+
+    /// What the log does not know yet of its declaration.
+    pub(super) fn new_declaration(&self) -> Option<Option<Arc<GroupConfig>>> {
+        if self.expected > 0 {
+            // It only looks declared until all are back.
+            return None;
+        }
+        let declared = self.group.settings().is_durable.then(|| self.config.clone());
+        (self.declared.as_ref() != Some(&declared)).then_some(declared)
+    }
+
+    /// Where a message for it would be logged now; None: nowhere.
+    pub(super) fn entry(&self, qos: QoS, keeping: Option<&Keeping>) -> Option<NonZeroU64> {
+        let kept = self.kept.filter(|_| qos.is_acknowledged())?;
+        NonZeroU64::new(keeping?.next_index(kept.slot))
+    }
+
+    /// It keeps the message in hand, as `entry`.
+    pub(super) fn logs(&mut self, entry: Option<NonZeroU64>, qos: QoS, keeping: Option<&mut Keeping>) {
+        if let (Some(kept), Some(keeping)) = (self.kept, keeping) {
+            keeping.group_keeper(kept);
+            self.unsettled.extend(entry.filter(|_| qos == QoS::ExactlyOnce));
+        }
+    }
+
+    /// Of a message that is bound to a session: what the session's own entry names as its origin, where it has one.
+    pub(super) fn origin(&self, entry: Option<NonZeroU64>, qos: QoS) -> Option<Origin> {
+        let (kept, entry) = self.kept.zip(entry.filter(|_| qos == QoS::ExactlyOnce))?;
+        let settled = self.unsettled.first().copied().unwrap_or(entry).min(entry);
+        Some(Origin::of_group(kept, entry, settled.get()))
+    }
+
+    /// Takes somebody in; true when that was no member.
+    fn learn(&mut self, member: SessionKey, person: Person) -> bool {
+        if let Some(names) = &self.names {
+            names.learn(person.profile.identity, &person.client_id);
+        }
+        self.keepers += usize::from(person.is_kept);
+        let before = self.people.insert(member, person);
+        self.keepers -= usize::from(before.as_ref().is_some_and(|before| before.is_kept));
+        before.is_none()
+    }
+
+    /// A member has gone.
+    fn forget(&mut self, member: SessionKey) {
+        let Some(person) = self.people.remove(&member) else { return };
+        self.keepers -= usize::from(person.is_kept);
+        if let Some(names) = &self.names {
+            names.forget(person.profile.identity);
         }
     }
 }
@@ -159,6 +229,11 @@ impl GroupTable {
             people: HashMap::default(),
             config: beginning.config,
             timer_ms: None,
+            kept: None,
+            declared: None,
+            unsettled: BTreeSet::new(),
+            keepers: 0,
+            expected: 0,
             names: None,
             is_dirty: false,
         });
@@ -187,10 +262,7 @@ impl GroupTable {
     /// Notes who joins a group.
     pub(crate) fn enrol(&mut self, place: usize, member: SessionKey, person: Person) {
         let Some(owned) = self.groups.get_mut(place) else { return };
-        if let Some(names) = &owned.names {
-            names.learn(person.profile.identity, &person.client_id);
-        }
-        if owned.people.insert(member, person).is_none() {
+        if owned.learn(member, person) {
             self.memberships.entry(member).or_default().push(place);
         }
     }

@@ -32,6 +32,7 @@ fn report(owned: &OwnedGroup, now_us: u64) -> GroupReport {
         filter: owned.filter.to_string(),
         strategy: owned.config.r#use.clone().unwrap_or_else(|| owned.config.strategy.clone()),
         is_durable: owned.group.settings().is_durable,
+        is_kept: owned.kept.is_some(),
         is_behind: view.is_behind,
         members_here: view.here,
         waiting_critical: view.critical,

@@ -1,6 +1,8 @@
-//! One message that sessions or the retained table keep: one entry for each data group.
+//! One message that sessions, consumer groups or the retained table keep: one entry for each data group.
 
-use lapwing_codec::Publish;
+use std::num::NonZeroU64;
+
+use lapwing_codec::{PacketId, Publish};
 use lapwing_ledger::{Entry, List, Published};
 use lapwing_session::{KeptTerms, Routed};
 
@@ -12,7 +14,7 @@ use crate::slot::{DATA_GROUPS, Slot};
 /// Whose a QoS 2 message is, so that none of its receivers has it twice after a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Origin {
-    /// The session that published it.
+    /// The session that published it; the group, where a session has it as its own that the group had bound to it.
     pub(crate) publisher: Kept,
     /// Which of its QoS 2 messages it is, and which of them are settled; see [`lapwing_session::Origin`].
     pub(crate) of: lapwing_session::Origin,
@@ -21,6 +23,14 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
+    /// Of a message that a session takes over from a consumer group, which has it as `entry` and nothing unfinished with QoS 2
+    /// before `settled`.
+    pub(crate) fn of_group(group: Kept, entry: NonZeroU64, settled: u64) -> Self {
+        // Only sessions that publish have packet ids.
+        let of = lapwing_session::Origin { packet_id: PacketId::MIN, use_number: entry.get(), settled };
+        Origin { publisher: group, of, is_resent: false }
+    }
+
     /// The same in the words of the log.
     pub(crate) fn logged(self) -> lapwing_ledger::Origin {
         let Origin { publisher, of, .. } = self;
@@ -57,7 +67,13 @@ impl Keeping {
         self.open |= kept.bit();
     }
 
-    /// True when a session keeps a message in hand.
+    /// A consumer group keeps the message in hand, under [`Keeping::next_index`].
+    pub(crate) fn group_keeper(&mut self, kept: Kept) {
+        self.group_keepers[kept.group()].push(kept.id);
+        self.open |= kept.bit();
+    }
+
+    /// True when somebody keeps a message in hand.
     pub(crate) fn is_open(&self) -> bool {
         self.open != 0
     }
@@ -96,6 +112,7 @@ impl Keeping {
     ) {
         let frame = std::mem::take(&mut self.frame);
         let mut keepers = std::mem::take(&mut self.keepers[group]);
+        let mut groups = std::mem::take(&mut self.group_keepers[group]);
         let entry = Entry::Published(Published {
             frame: &frame,
             published_at_ms: self.wall_ms,
@@ -103,13 +120,14 @@ impl Keeping {
             publisher: about.publisher,
             origin: about.origin.map(Origin::logged),
             keepers: keepers.as_list(),
-            groups: List::EMPTY,
+            groups: List::from_slice(&groups),
             retained,
         });
         let awaited = publish.qos.is_acknowledged();
         self.append(log, slot_in(group), awaited, &entry);
         keepers.clear();
-        self.keepers[group] = keepers;
+        groups.clear();
+        (self.keepers[group], self.group_keepers[group]) = (keepers, groups);
         self.frame = frame;
     }
 

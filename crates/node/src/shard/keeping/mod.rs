@@ -1,11 +1,13 @@
-//! What this shard keeps on disk: sessions that outlive their connections, what waits for them, retained messages.
+//! What this shard keeps on disk: sessions that outlive their connections, consumer groups that outlive their members, what
+//! waits for both, retained messages.
 //!
 //! Each of them lives in the data group of its slot, and this shard owns that group: it gives every entry its index, so a
 //! message can be delivered under the index that its entry will have. One message is one entry per data group, however many
-//! sessions keep it ([`Keeping::keep`]); what becomes of it, and each step of QoS 2, are facts that go into one entry per group and
+//! keep it ([`Keeping::keep`]); what becomes of it, and each step of QoS 2, are facts that go into one entry per group and
 //! turn ([`progress`]). Whoever must not go on before something is durable takes this turn's promise
 //! ([`super::promises`]); bytes wait behind a barrier ([`super::barriers`]).
 
+mod groups;
 mod identity;
 mod message;
 mod progress;
@@ -25,11 +27,11 @@ pub(crate) use sessions::Beginning;
 
 const GROUPS: usize = DATA_GROUPS as usize;
 
-/// A session, as the log knows it.
+/// A session or consumer group, as the log knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     pub(crate) id: KeeperId,
-    /// Of its client id.
+    /// Of its client id, or of its name and filter.
     pub(crate) slot: Slot,
 }
 
@@ -73,6 +75,8 @@ pub(crate) struct Keeping {
     next_index: [u64; GROUPS],
     /// Sessions that keep the message in hand, by data group.
     keepers: [KeepersBuf; GROUPS],
+    /// Consumer groups that do, by data group.
+    group_keepers: [Vec<KeeperId>; GROUPS],
     /// Data groups that keep the message in hand: a bit each.
     open: u16,
     /// Facts of this turn, by data group.
@@ -83,6 +87,8 @@ pub(crate) struct Keeping {
     urgent: u16,
     /// Sessions that are over since the last entry that said so, by data group.
     ended: Vec<Kept>,
+    /// Consumer groups that are.
+    ended_groups: Vec<Kept>,
     /// The wall clock at the beginning of the turn, milliseconds since the epoch.
     pub(super) wall_ms: u64,
     /// Room to encode in.
@@ -97,11 +103,13 @@ impl Keeping {
         Keeping {
             next_index,
             keepers: std::array::from_fn(|_| KeepersBuf::new()),
+            group_keepers: std::array::from_fn(|_| Vec::new()),
             open: 0,
             progress: std::array::from_fn(|_| ProgressBuf::new()),
             told: 0,
             urgent: 0,
             ended: Vec::new(),
+            ended_groups: Vec::new(),
             wall_ms: 0,
             frame: Vec::new(),
             bytes: Vec::new(),

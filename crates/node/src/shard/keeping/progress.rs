@@ -8,7 +8,7 @@ use super::{GROUPS, Keeping, Kept};
 use crate::log::LogFeed;
 
 impl Keeping {
-    /// Notes a fact of a session.
+    /// Notes a fact of a session or consumer group.
     pub(crate) fn note(&mut self, kept: Kept, fact: Fact) {
         self.progress[kept.group()].push(kept.id, logged(fact));
         self.told |= kept.bit();
@@ -25,7 +25,7 @@ impl Keeping {
 
     /// True when something waits to be told to the log.
     pub(crate) fn has_news(&self) -> bool {
-        self.told != 0 || !self.ended.is_empty()
+        self.told != 0 || !self.ended.is_empty() || !self.ended_groups.is_empty()
     }
 
     /// Tells the log what this turn has brought. Facts come before endings: a session's last facts are of its life.
@@ -39,6 +39,7 @@ impl Keeping {
             self.progress[group] = progress;
         }
         self.tell_ended(log);
+        self.tell_ended_groups(log);
     }
 
     fn tell_ended(&mut self, log: &mut LogFeed) {

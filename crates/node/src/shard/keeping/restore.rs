@@ -1,18 +1,19 @@
 //! What a shard finds on disk when it starts: sessions as their clients left them, retained messages.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{PacketId, QoS, SubscriptionId, SubscriptionIds};
-use lapwing_ledger::{Fault, KeptSession, Terms};
+use lapwing_ledger::{Fault, KeptGroup, KeptSession, Terms};
 use lapwing_session::{KeptTerms, Restoration, Restored, Session, SessionKey, Settings, WillTerms};
 use lapwing_store::journal::JournalReader;
 use rustc_hash::FxHashMap;
 
 use super::sessions::decode_grant;
 use super::stored::{Stored, StoredMessage};
-use super::{GROUPS, Kept, identity};
-use crate::data_groups::{DataGroups, Doubt};
+use super::{GROUPS, Kept, Origin, identity};
+use crate::data_groups::{DataGroups, Doubt, Share};
 use crate::error::NodeError;
 use crate::mail::decode_frame;
 use crate::shard::standing::Standing;
@@ -24,6 +25,8 @@ pub(crate) struct Recovered {
     /// By data group: the index of the next entry.
     pub(crate) next_index: [u64; GROUPS],
     pub(crate) groups: DataGroups,
+    /// Consumer groups that were kept: see [`DataGroups::shares`].
+    pub(crate) shares: Arc<BTreeMap<Box<str>, Share>>,
     pub(crate) reader: JournalReader,
 }
 
@@ -49,6 +52,11 @@ impl Clocks {
     fn since(self, wall_ms: u64) -> u64 {
         self.wall_ms.saturating_sub(wall_ms)
     }
+
+    /// A time on the wall clock that has been, on the node's.
+    pub(crate) fn past(self, wall_ms: u64) -> u64 {
+        self.now_ms.saturating_sub(self.since(wall_ms))
+    }
 }
 
 /// One session that was kept.
@@ -58,6 +66,19 @@ pub(crate) struct RestoredSession {
     pub(crate) standing: Standing,
     /// QoS 2 messages of its client that it counts as taken and that may not be everywhere yet.
     pub(crate) doubts: Vec<Doubt>,
+}
+
+/// One consumer group that was kept.
+pub(crate) struct RestoredGroup {
+    pub(crate) kept: Kept,
+    pub(crate) name: Box<str>,
+    pub(crate) filter: Box<str>,
+    /// What it had not finished, in order, each with its entry.
+    pub(crate) messages: Vec<(NonZeroU64, StoredMessage)>,
+    /// Of that, what sessions have as their own: the group was about to be told.
+    pub(crate) adopted: Vec<NonZeroU64>,
+    /// When it is restored.
+    pub(crate) clocks: Clocks,
 }
 
 /// One retained message that was kept.
@@ -87,11 +108,30 @@ impl Recovered {
             let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), clocks);
             hands.session(restored.map_err(|fault| NodeError::Entry { group, index: kept.id().0, fault })?);
         }
+        let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored, clocks)).collect();
         for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
-            let StoredMessage { message, publisher } = stored.clone();
+            let StoredMessage { message, publisher, .. } = stored.clone();
             hands.retained(&RestoredMessage { message, publisher });
         }
+        // Every data group is asked next, this one too.
+        drop(state);
+        for mut restored in groups {
+            self.sort_out(&mut restored);
+            hands.group(restored);
+        }
         Ok(())
+    }
+
+    /// Finds out which QoS 2 messages of a consumer group are in the hands of sessions already: those that are logged anywhere
+    /// with the group as their origin.
+    fn sort_out(&self, restored: &mut RestoredGroup) {
+        let RestoredGroup { kept, messages, adopted, .. } = restored;
+        messages.retain(|(entry, stored)| {
+            let is_adopted = stored.message.publish().qos == QoS::ExactlyOnce
+                && self.groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
+            adopted.extend(is_adopted.then_some(*entry));
+            !is_adopted
+        });
     }
 }
 
@@ -101,8 +141,22 @@ pub(crate) trait Hands {
     fn next_key(&mut self) -> SessionKey;
     /// A session of that name.
     fn session(&mut self, restored: RestoredSession);
+    /// A consumer group; members' sessions may come later.
+    fn group(&mut self, restored: RestoredGroup);
     /// A retained message.
     fn retained(&mut self, restored: &RestoredMessage);
+}
+
+fn unfinished(kept: &KeptGroup, stored: &Stored, clocks: Clocks) -> RestoredGroup {
+    let message = |index| Some((NonZeroU64::new(index)?, stored.message(index)?.clone()));
+    RestoredGroup {
+        kept: Kept { id: kept.id(), slot: Slot::of_group(kept.name(), kept.filter()) },
+        name: kept.name().into(),
+        filter: kept.filter().into(),
+        messages: kept.queue().filter_map(message).collect(),
+        adopted: Vec::new(),
+        clocks,
+    }
 }
 
 fn restore_session(

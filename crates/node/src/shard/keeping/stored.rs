@@ -1,10 +1,10 @@
-//! What of a data group has to be in memory from the start, read back from the log: retained messages, wills.
+//! What of a data group has to be in memory from the start, read back from the log: retained messages, wills, what waits for groups.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lapwing_ledger::{Entry, Fault, GroupState};
+use lapwing_ledger::{Entry, Fault, GroupState, Published};
 use lapwing_session::Message;
 use lapwing_store::journal::GroupId;
 use rustc_hash::FxHashMap;
@@ -24,14 +24,16 @@ pub(super) struct Stored {
 
 /// One message.
 #[derive(Clone, Debug)]
-pub(super) struct StoredMessage {
-    pub(super) message: Arc<Message>,
+pub(crate) struct StoredMessage {
+    pub(crate) message: Arc<Message>,
     /// Hash of its publisher's client id.
-    pub(super) publisher: u64,
+    pub(crate) publisher: u64,
+    /// When it came in, on the wall clock, milliseconds since the epoch.
+    pub(crate) published_at_ms: u64,
 }
 
 impl Stored {
-    /// Reads the wills of a group's sessions and what its retained topics refer to, in one pass over its log. What waits for
+    /// Reads the wills of a data group's sessions and what its retained topics and consumer groups refer to, in one pass over its log. What waits for
     /// sessions stays where it is.
     ///
     /// # Errors
@@ -67,7 +69,8 @@ impl Stored {
         let publish = publish.ok_or(Fault::Malformed { at: 0, what: "its message is no PUBLISH" })?;
         let expires_at_ms = clocks.deadline(published.expires_at_ms);
         let message = Arc::new(Message::new(&publish, ELSEWHERE, expires_at_ms));
-        self.messages.insert(index, StoredMessage { message, publisher: published.publisher });
+        let Published { publisher, published_at_ms, .. } = published;
+        self.messages.insert(index, StoredMessage { message, publisher, published_at_ms });
         Ok(())
     }
 
@@ -86,8 +89,9 @@ impl Stored {
     }
 }
 
-/// The entries of wills and retained messages, ascending.
+/// The entries of wills, of retained messages, and of what waits for groups, ascending.
 fn wanted(state: &GroupState) -> BTreeSet<u64> {
+    let of_groups = state.groups().flat_map(|group| group.queue().collect::<Vec<_>>());
     let wills = state.sessions().filter_map(|session| session.will().map(|will| will.entry));
-    wills.chain(state.retained().map(|(_, index)| index)).collect()
+    of_groups.chain(wills).chain(state.retained().map(|(_, index)| index)).collect()
 }

@@ -1,0 +1,155 @@
+//! What the log has of a group's messages, against the ledger: each end is told once, and nothing else is.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU64;
+
+use lapwing_codec::QoS;
+use lapwing_dispatch::{Parameters, Strategy};
+use lapwing_groups::{Facts, Group, Settings};
+
+use crate::ledger::{Line, State};
+use crate::rig::{QOS_0, QOS_1, QOS_2, Rig};
+use crate::world::World;
+
+/// The numbers that a log would have.
+#[derive(Debug, Default)]
+pub struct Logged {
+    /// Logged, and not told to have ended.
+    open: BTreeSet<NonZeroU64>,
+    /// Of these, those that a member's session has made its own.
+    adopted: BTreeSet<NonZeroU64>,
+}
+
+/// The number of the `nth` message, if it has one.
+pub fn number(nth: usize, qos: QoS) -> Option<NonZeroU64> {
+    NonZeroU64::new(nth as u64 + 1).filter(|_| qos.is_acknowledged())
+}
+
+impl Logged {
+    /// The group wants a message logged.
+    pub fn begins(&mut self, entry: Option<NonZeroU64>) {
+        assert!(self.open.insert(entry.expect("what has no number is not logged")), "logged twice");
+    }
+
+    /// An end is told.
+    pub fn ends(&mut self, entry: NonZeroU64) {
+        assert!(self.open.remove(&entry), "the end of {entry} was told, and it was not there");
+    }
+}
+
+impl World {
+    /// A member's session makes a QoS 2 message that it has its own.
+    pub fn adopt(&mut self, at: usize, which: usize) {
+        let key = self.clients[at].key;
+        let is_its = |line: &&Line| line.is_with(key) && line.facts.entry.is_some();
+        let its: Vec<_> = self.ledger.lines.iter().filter(is_its).map(|line| (line.state, line.facts.entry)).collect();
+        if its.is_empty() {
+            return;
+        }
+        let (state, entry) = its[which % its.len()];
+        let State::With { id, qos: QoS::ExactlyOnce, .. } = state else { return };
+        let is_new = entry.is_some_and(|entry| self.logged.adopted.insert(entry));
+        assert_eq!(self.group.adopted(key, id), entry.filter(|_| is_new));
+        if let Some(entry) = entry.filter(|_| is_new) {
+            self.logged.ends(entry);
+        }
+    }
+
+    /// What the log has open is what the ledger has not ended.
+    pub fn check_logged(&mut self) {
+        let ended: Vec<_> = self.group.take_ended().collect();
+        ended.into_iter().for_each(|entry| self.logged.ends(entry));
+        let is_open = |line: &&Line| line.state != State::Ended;
+        let open = self.ledger.lines.iter().filter(is_open).filter_map(|line| line.facts.entry);
+        let open: BTreeSet<_> = open.filter(|entry| !self.logged.adopted.contains(entry)).collect();
+        assert_eq!(self.logged.open, open);
+    }
+
+    /// The process ends here: does another one with the same log have the same messages, each in its lane and order?
+    pub fn check_restart(&self) {
+        let mut again = Group::new(Settings { is_durable: true, ..self.settings }, Strategy::Auto, Parameters::default(), 1);
+        for entry in &self.logged.open {
+            let line = &self.ledger.lines[entry.get() as usize - 1];
+            again.restore(line.handle.clone(), line.facts, self.now_us);
+        }
+        let view = again.view(self.now_us);
+        assert_eq!((view.critical + view.bulk, again.has_actions()), (self.logged.open.len(), false));
+        again.tick(self.now_us);
+        let counters = *again.counters();
+        assert_eq!(counters.published, counters.ended() + again.queued() as u64);
+    }
+}
+
+fn logged(rig: &Rig, qos: QoS, entry: u64) -> Facts {
+    Facts { entry: NonZeroU64::new(entry), ..rig.facts(qos) }
+}
+
+fn ended(rig: &mut Rig) -> Vec<u64> {
+    rig.group.take_ended().map(NonZeroU64::get).collect()
+}
+
+/// Each way to end: is it told under the message's number, once?
+#[test]
+fn every_end_is_told() {
+    let mut rig = Rig::of(1, 10);
+    for entry in 1..=4 {
+        assert!(rig.group.publish(entry as u32, logged(&rig, QOS_1, entry), rig.now_us));
+    }
+    rig.collect();
+    let ids: Vec<_> = rig.sent.iter().filter_map(|sent| sent.id).collect();
+    assert!(rig.acknowledge(1, ids[2]) && !rig.acknowledge(1, ids[2]));
+    assert_eq!(ended(&mut rig), [3]);
+    assert!(rig.group.refused(1, lapwing_groups::Epoch(1), ids[0], rig.now_us));
+    assert!(rig.group.undeliverable(1, lapwing_groups::Epoch(1), ids[3], rig.now_us));
+    assert_eq!(ended(&mut rig), [1, 4]);
+    rig.end(1, 1, &[]);
+    assert_eq!(ended(&mut rig), [2], "the group has nobody any more and is not durable");
+}
+
+/// What ends when it comes: is it left out of the log, and its end not told?
+#[test]
+fn what_ends_at_once_is_not_logged() {
+    let mut rig = Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 0, ..Settings::default() });
+    assert!(!rig.group.publish(1, logged(&rig, QOS_1, 1), rig.now_us));
+    rig.join_as(1, lapwing_dispatch::Declaration::processed(1, 1), QOS_0);
+    assert!(!rig.group.publish(2, logged(&rig, QOS_2, 2), rig.now_us), "its member takes it with QoS 0");
+    assert!(!rig.group.publish(3, rig.facts(QOS_1), rig.now_us), "it has no number");
+    assert!(ended(&mut rig).is_empty());
+}
+
+/// Drop-oldest: is the end of the older one told, and the new one logged?
+#[test]
+fn who_gives_way_is_told() {
+    let mut rig = Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 1, ..Settings::default() });
+    assert!(rig.group.publish(1, logged(&rig, QOS_1, 1), rig.now_us));
+    assert!(rig.group.publish(2, logged(&rig, QOS_1, 2), rig.now_us));
+    assert_eq!(ended(&mut rig), [1]);
+}
+
+/// A group that is kept no more: does it tell of nothing that was logged before?
+#[test]
+fn what_is_forgotten_is_not_told() {
+    let mut rig = Rig::of(1, 1);
+    for entry in 1..=3 {
+        assert!(rig.group.publish(entry as u32, logged(&rig, QOS_1, entry), rig.now_us));
+    }
+    rig.collect();
+    rig.group.forget();
+    let first = rig.last(1);
+    assert!(rig.acknowledge(1, first));
+    rig.end(1, 1, &[]);
+    assert!(ended(&mut rig).is_empty() && rig.group.is_over());
+}
+
+/// What an earlier life had, critical and bulk, more than may wait: does all of it go out, in its order, as repeated?
+#[test]
+fn what_was_kept_goes_out_in_its_order() {
+    let mut rig = Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 1, ..Settings::default() });
+    for (message, is_critical) in [(1, false), (2, true), (3, false), (4, true)] {
+        let facts = logged(&rig, QOS_1, u64::from(message));
+        rig.group.restore(message, if is_critical { facts.critical() } else { facts }, rig.now_us);
+    }
+    rig.join(1, 10);
+    assert!(rig.sent.iter().all(|sent| sent.is_repeated));
+    assert_eq!(rig.take_sent().into_iter().map(|(_, message)| message).collect::<Vec<_>>(), [2, 4, 1, 3]);
+}

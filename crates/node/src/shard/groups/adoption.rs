@@ -1,0 +1,75 @@
+//! QoS 2 of a kept group for a kept session: the session has it as its own, on disk, before the client gets it.
+//!
+//! So its delivery goes on with that client after a crash, as it does after a broken connection. Until the group has heard
+//! of it the message is in the log twice; the session's entry names the group's as its origin, and that decides at a start.
+//! Only what is sent is adopted: a message that a session cannot send yet is the group's, and goes to others if the
+//! connection breaks.
+
+use std::num::NonZeroU64;
+
+use lapwing_session::{Bound, Delivered, Fate, Outcome, Routed};
+
+use super::Shard;
+use super::pending::take_due;
+use crate::mail::Assigned;
+use crate::shard::keeping::{Kept, Origin};
+
+/// So many that wait are looked at to find out whether one of them may go on.
+const LOOKED_AT: usize = 64;
+
+impl Shard {
+    /// Sends a message as the session's own, or keeps it here until there is room for that. `origin`: of the group.
+    pub(super) fn adopt(&mut self, assigned: &Assigned, (kept, bound, origin): (Kept, Bound, Origin), routed: &Routed<'_>) {
+        let (to, now_ms) = (assigned.to, self.now_ms);
+        if routed.expires_at_ms().is_some_and(|at_ms| at_ms <= now_ms) {
+            return self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack });
+        }
+        let mut keeping = self.clients.keeping.take();
+        let entry = keeping.as_ref().and_then(|keeping| NonZeroU64::new(keeping.next_index(kept.slot)));
+        let delivered = entry.and_then(|entry| {
+            self.clients.with(to, |session, io| {
+                let delivered = session.adopt(routed, &assigned.grant, bound, entry, now_ms, io)?;
+                if let (Some(keeping), Some(terms)) = (&mut keeping, session.kept_terms(entry)) {
+                    keeping.keeper(kept, &terms);
+                }
+                Some(delivered)
+            })?
+        });
+        self.clients.keeping = keeping;
+        let Some(delivered) = delivered else {
+            return self.pending.adoptions.push_back((*assigned, routed.keep().clone()));
+        };
+        self.counters.deliveries.add(1);
+        if delivered == Delivered::Sent && self.keep(routed, false, 0, Some(origin)) {
+            self.pending.adopted.push_back((self.clients.promises.take(), to, bound));
+        }
+    }
+
+    /// Tries again what sessions could not send.
+    pub(super) fn adopt_waiting(&mut self) {
+        for (assigned, message) in std::mem::take(&mut self.pending.adoptions) {
+            self.deliver_assigned(&assigned, &Routed::of(&message));
+        }
+    }
+
+    /// Whether a session has room now for what waits for it, or is not there any more.
+    pub(in crate::shard) fn may_adopt(&mut self) -> bool {
+        let Shard { pending, clients, .. } = self;
+        let mut first = pending.adoptions.iter().take(LOOKED_AT);
+        first.any(|(assigned, _)| clients.takes_next(assigned.to, assigned.epoch))
+    }
+
+    /// Every promise up to `through` is kept: groups hear what sessions have as their own, and of dead letters that are where
+    /// they belong.
+    pub(in crate::shard) fn groups_committed(&mut self, through: u64) {
+        while let Some((_, to, bound)) = take_due(&mut self.pending.adopted, through, |(promise, ..)| *promise) {
+            // Of a session that is over its end has been told.
+            self.clients.add_outcome(to, Outcome { bound, fate: Fate::Adopted });
+        }
+        while let Some((_, tag, entry)) = take_due(&mut self.pending.letters, through, |(promise, ..)| *promise) {
+            if let Some(place) = self.groups.of_tag(tag) {
+                self.finish(place, entry);
+            }
+        }
+    }
+}

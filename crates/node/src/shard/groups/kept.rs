@@ -1,0 +1,162 @@
+//! Groups that are kept on disk: which are, what is told of their messages, and how they come back.
+//!
+//! A declared group is kept, and any group while it has a member whose session is. It lives in the data group of its slot,
+//! which its owner owns too. Each message that it does not end at once is an entry with the group as a keeper; the end of
+//! each is a fact.
+
+use std::num::NonZeroU64;
+
+use lapwing_codec::QoS;
+use lapwing_session::{Fact, Routed};
+
+use super::publish::Common;
+use super::table::Beginning;
+use super::{Origin, Publisher, Shard};
+use crate::mail::Interest;
+use crate::metrics::DropReason;
+use crate::shard::keeping::restore::RestoredGroup;
+use crate::words::{JoinRequest, share_name};
+
+impl Shard {
+    /// Begins to keep a group on disk, or ends it, as is right for it now. Returns the announcement that whoever joins waits
+    /// for: before it is in force others do not wait for this disk.
+    pub(super) fn keep_group(&mut self, place: usize) -> Option<u64> {
+        let Shard { groups, clients, log, announcer, post, .. } = self;
+        let (owned, keeping, log) = (groups.get(place)?, clients.keeping.as_mut()?, log.as_mut()?);
+        if !owned.is_to_be_kept() {
+            if let Some(kept) = owned.kept.take() {
+                owned.unsettled.clear();
+                owned.group.forget();
+                keeping.group_ended(kept);
+                announcer.unwant(Interest::Kept, &owned.filter, post);
+            }
+            return None;
+        }
+        let is_new = owned.kept.is_none();
+        let kept = *owned.kept.get_or_insert_with(|| keeping.begin_group(log, &owned.name, &owned.filter));
+        if is_new {
+            owned.declared = Some(None);
+        }
+        if let Some(declared) = owned.new_declaration() {
+            let json = declared.as_ref().map(|table| serde_json::to_vec(&**table).unwrap_or_default());
+            keeping.declare_group(log, kept, json.as_deref());
+            owned.declared = Some(declared);
+        }
+        announcer.want(Interest::Kept, &owned.filter, is_new, post)
+    }
+
+    /// Keeps all groups that are to be.
+    pub(in crate::shard) fn keep_groups(&mut self) {
+        for place in self.groups.places() {
+            let _ = self.keep_group(place);
+        }
+    }
+
+    /// Tells the log which messages of a group have ended.
+    pub(super) fn tell_ends(&mut self, place: usize) {
+        let Shard { groups, clients, .. } = self;
+        let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
+        let Some(kept) = owned.kept else { return };
+        for entry in owned.group.take_ended() {
+            owned.unsettled.remove(&entry);
+            keeping.note(kept, Fact::Finished { entry });
+        }
+    }
+
+    /// One message of a group has ended, which the group itself does not tell.
+    pub(super) fn finish(&mut self, place: usize, entry: NonZeroU64) {
+        let Shard { groups, clients, .. } = self;
+        let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
+        if let Some(kept) = owned.kept {
+            owned.unsettled.remove(&entry);
+            keeping.note(kept, Fact::Finished { entry });
+        }
+    }
+
+    /// A message of a group is a dead letter now, which is kept elsewhere from the promise `kept_by` on; None: nobody keeps
+    /// it. Only then the group has it no more: a crash before makes the letter twice, and loses none.
+    pub(super) fn letter_is_out(&mut self, place: usize, entry: Option<NonZeroU64>, kept_by: Option<u64>) {
+        let (Some(entry), Some(owned)) = (entry, self.groups.get(place)) else { return };
+        match kept_by {
+            Some(promise) => self.pending.letters.push_back((promise, owned.tag, entry)),
+            None => self.finish(place, entry),
+        }
+    }
+
+    /// A group that was kept comes back with what it had not finished; one that has nobody any more ends.
+    pub(in crate::shard) fn restore_group(&mut self, restored: RestoredGroup) {
+        let Some(place) = self.place_for(&restored) else {
+            self.counters.dropped(DropReason::GroupEmpty, restored.messages.len() as u64);
+            if let Some(keeping) = &mut self.clients.keeping {
+                keeping.group_ended(restored.kept);
+            }
+            return;
+        };
+        let now_us = self.shared.now_us();
+        let Shard { groups, shared, counters, announcer, post, .. } = self;
+        let Some(owned) = groups.get(place) else { return };
+        owned.kept = Some(restored.kept);
+        let _ = announcer.want(Interest::Kept, &owned.filter, true, post);
+        for (entry, stored) in &restored.messages {
+            let routed = Routed::of(&stored.message);
+            let ingress_us = restored.clocks.past(stored.published_at_ms) * 1000;
+            let origin = Origin { publisher: Publisher::Hash(stored.publisher), ingress_us };
+            let facts = Common::new(&routed, origin, &shared.config.dispatch, counters).facts(
+                &routed,
+                (stored.message.footprint(), Some(*entry)),
+                ingress_us,
+                &owned.config,
+            );
+            if facts.qos == QoS::ExactlyOnce {
+                owned.unsettled.insert(*entry);
+            }
+            owned.group.restore(stored.message.clone(), facts, now_us);
+        }
+        owned.group.tick(now_us);
+        self.groups.touch(place);
+        restored.adopted.into_iter().for_each(|entry| self.finish(place, entry));
+    }
+
+    /// Where a group is that comes back: it is declared, or sessions that come back with the node are its members.
+    fn place_for(&mut self, restored: &RestoredGroup) -> Option<usize> {
+        let share = share_name(&restored.name, &restored.filter);
+        if let Some(place) = self.groups.find(&share) {
+            return Some(place);
+        }
+        let expected = self.recovered.as_ref()?.shares.get(&share).map(|share| share.members);
+        let expected = expected.filter(|members| *members > 0)?;
+        let beginning = self.beginning(&restored.name, &restored.filter).until_all_are_back();
+        // It counts like others, and begins in any case.
+        let _ = self.shared.groups.begins(u32::MAX);
+        let place = self.groups.insert(&restored.name, &restored.filter, beginning);
+        self.groups.get(place)?.expected = expected;
+        self.equip(place);
+        let _ = self.announcer.want(Interest::Groups, &restored.filter, true, &mut self.post);
+        Some(place)
+    }
+
+    /// A session that came back with the node has asked to be a member again: after the last the group is as others are.
+    pub(super) fn note_return(&mut self, place: usize, request: JoinRequest) {
+        let now_us = self.clients.now_us;
+        let Some(owned) = self.groups.get(place).filter(|_| request == JoinRequest::NOBODY_WAITS) else { return };
+        if owned.expected == 0 {
+            return;
+        }
+        owned.expected -= 1;
+        if owned.expected == 0 {
+            let (name, filter) = (owned.name.clone(), owned.filter.clone());
+            let settings = self.beginning(&name, &filter).settings;
+            if let Some(owned) = self.groups.get(place) {
+                owned.group.set_settings(settings, now_us);
+            }
+        }
+    }
+}
+
+impl Beginning {
+    /// It waits for members that are on their way, and must not be thrown away before.
+    fn until_all_are_back(mut self) -> Self {
+        (self.is_durable, self.settings.is_durable) = (true, true);
+        self
+    }
+}
