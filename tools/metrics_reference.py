@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.request import urlopen
 
 import lapwing
 from lapwing.hooks import Hooks, Message
+from lapwing.strategy import Ask, Strategy
 
 HEAD = """\
 # Metrics
@@ -26,8 +28,9 @@ PARTS = [
     ("HTTP", ("lapwing_http_",), "Counted by the HTTP side."),
     (
         "Consumer groups",
-        ("lapwing_group",),
-        "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group.",
+        ("lapwing_group", "lapwing_strategy_"),
+        "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group; those of a strategy in"
+        " Python ([strategies.md](strategies.md)) are of all groups that use it.",
     ),
     ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
     (
@@ -46,8 +49,9 @@ GROUPS = {
         "dead_letter_topic": "dead",
         "rules": [{"topics": ["late"], "deadline": "1ms"}],
     },
+    "own": {"filters": ["own"], "use": f"{__name__}:Holding"},
 }
-"""One that drops, one that writes a dead letter."""
+"""One that drops, one that writes a dead letter, one with a strategy in Python."""
 _TRIES_MAX = 500
 _SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? \S+")
 
@@ -84,6 +88,14 @@ class Passing(Hooks):
 
     def on_publish(self, message: Message) -> None:
         """Passes it."""
+
+
+class Holding(Strategy):
+    """A strategy for the page; any will do."""
+
+    def choose(self, asks: Sequence[Ask]) -> list[None]:
+        """Lets them wait."""
+        return [None] * len(asks)
 
 
 def scraped() -> str:

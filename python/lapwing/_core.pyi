@@ -60,7 +60,8 @@ class Authority:
     def check_token(self, token: str) -> str | None:
         """The name of the user whose token this is."""
     def may(self, identity: str | None, right: str, what: str) -> bool:
-        """Whether somebody may ``publish`` to a topic, ``subscribe`` to a filter, read a ``stream``, or ``admin``.
+        """Whether somebody may ``publish`` to a topic, ``subscribe`` to a filter, read a ``stream``, ``observe``
+        or ``admin``.
 
         ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
         """
@@ -121,8 +122,27 @@ class Node:
         """The tables of consumer groups in force, in the node's names and units."""
     def put_group(self, name: str, group_json: str) -> None:
         """Takes or replaces the table of a share name or pattern; on an error nothing changes."""
+    def change_groups(self, changes_json: str) -> None:
+        """Takes, replaces and takes out (null) tables by name or pattern: all, or on an error none."""
     def remove_group(self, name: str) -> bool:
         """Takes the table of a share name or pattern out; false when there was none."""
+    def sessions_json(
+        self,
+        prefix: str,
+        after: str | None,
+        connected: bool | None,
+        waiting: bool,
+        longest: str | None,
+        limit: int,
+    ) -> str:
+        """A page of sessions: ``{"sessions": [...], "matching", "waiting_messages", "waiting_bytes", "next"}``; see
+        ``lapwing.http.sessions``."""
+    def session_json(self, client_id: str, queued_max: int) -> str | None:
+        """One session with its subscriptions and the head of its queue; None: there is none of this client id."""
+    def end_session(self, client_id: str) -> bool:
+        """Ends a session and its connection; false when there was none. On disk it has ended on return."""
+    def empty_queue(self, client_id: str) -> tuple[int, int] | None:
+        """Drops what waits for a session: (messages, bytes); None: there is no such session."""
     def take_notices(self) -> list[str]:
         """What the log has to tell an operator since the last call: recovery, alarms of retention."""
     def read_stream(

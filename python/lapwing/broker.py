@@ -215,19 +215,22 @@ class Broker:
         return self._node is not None and self._node.ready()
 
     def reload(self, config: Config | None = None) -> int:
-        """Takes over what may change while the broker runs: users, rules, the files of certificates and keys.
+        """Takes over what may change while the broker runs: users, rules, groups, the files of certificates and keys.
 
-        Users and rules change both or, on an error, neither; then nothing else is looked at. New connections use the
-        new certificates, those there are go on.
+        Users and rules change both or, on an error, neither; then nothing else is looked at. Of groups, tables that are
+        new, changed or gone since the configuration was read last are taken over, all or none: what was changed while
+        the broker runs (``put_group``, HTTP) stays where the configuration says what it said before. New connections
+        use the new certificates, those there are go on.
 
         Args:
-            config: Where users and rules stand now; None: where they stood before, and the users file is read again.
+            config: Where users, rules and groups stand now; None: where they stood before, and the users file is read
+                again.
 
         Returns:
             The number of listeners that have read certificates again.
 
         Raises:
-            ConfigError: a user or a rule is wrong, or a file cannot be used; what it was for stays as it was.
+            ConfigError: a user, a rule or a group is wrong, or a file cannot be used; what it was for stays as it was.
         """
         config = config or self.config
         with _core_errors():
@@ -235,8 +238,21 @@ class Broker:
             if self._http is not None:
                 self._http.reload(config)
         self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
+        self._reload_groups(config)
         with _core_errors():
             return self._running().reload()
+
+    def _reload_groups(self, config: Config) -> None:
+        """Hands on the tables that are not what they were when the configuration was read last."""
+        before, now = self.config.groups, config.groups
+        if before == now:
+            return
+        # Imported only where it is needed, as in `put_group`.
+        from lapwing.config.one_group import changes_json
+
+        with _core_errors():
+            self._running().change_groups(changes_json(before, now))
+        self.config = self.config.model_copy(update={"groups": now})
 
     def check(self) -> None:
         """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""

@@ -15,6 +15,7 @@
     │   ├── OffsetTrimmedError      1: retention has deleted the offset asked for (HTTP 410)
     │   └── OffsetAheadError        1: the offset asked for is not written yet (HTTP 416)
     ├── GroupError                  1: a consumer group could not be shown or changed
+    ├── SessionError                1: a client's session could not be shown or ended
     └── InterruptError              130: Ctrl-C
 
 A message says what was wrong, where, and what to do about it, in one line: ``what (where): remedy``.
@@ -142,6 +143,10 @@ class OffsetAheadError(StreamError):
 
 class GroupError(LapwingError):
     """A consumer group could not be shown or changed."""
+
+
+class SessionError(LapwingError):
+    """A client's session could not be shown or ended."""
 
 
 class InterruptError(LapwingError):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from commands import RunningBroker
+from web import get
 
 from lapwing import Client
 from lapwing.client import Will
@@ -315,3 +316,26 @@ def bytes_of(folder: Path) -> int:
         except FileNotFoundError:  # it has just gone
             continue
     return total
+
+
+def test_what_an_operator_has_ended_does_not_come_back(tmp_path: Path) -> None:
+    """Is an order on disk when it is answered: a session that has ended, and a queue that was emptied?"""
+    with broker(tmp_path) as running:
+        for name in ("ended", "emptied", "left"):
+            with kept(running, name) as client:
+                client.subscribe("t", qos=1)
+        publish(running, "t", "old")
+        ordered = [get(f"{running.http}/v1/{path}", method="DELETE") for path in ("sessions/ended", "queues/emptied")]
+        running.process.kill()
+        assert [answer.status_code for answer in ordered] == [204, 200]
+        assert ordered[1].json()["messages"] == 1
+    with broker(tmp_path) as running:
+        assert get(f"{running.http}/v1/sessions/ended").status_code == 404
+        left = get(f"{running.http}/v1/sessions/left").json()
+        assert (left["waiting_messages"], left["is_durable"], len(left["queue"])) == (1, True, 1)
+        assert 0 <= left["queue"][0]["age_ms"] < DEADLINE_S * 1000
+        with kept(running, "ended") as ended, kept(running, "emptied") as emptied, kept(running, "left") as client:
+            assert not ended.session_present
+            assert emptied.session_present
+            assert is_silent(emptied)
+            assert take(client, 1) == ["old"]

@@ -56,6 +56,10 @@ def test_it_names_the_member(module: str, shards: int) -> None:
         assert [message.payload for message in last.messages(20)] == [b"%d" % number for number in range(20)]
         assert first.pending() == []
         assert group(broker)["strategy"] == f"{module}:Last"
+        assert group(broker)["deferred"]["answered"] == 20
+        counted = broker.metrics()
+        answered = [count for name, count in counted.items() if 'answer="answered"' in name]
+        assert answered == [20], "the metrics say the same"
 
 
 def test_a_member_that_has_gone_is_not_named(module: str) -> None:
@@ -77,6 +81,10 @@ def test_the_fallback_decides_where_it_does_not(module: str, name: str) -> None:
         publish(broker, *(b"%d" % number for number in range(6)))
         until(lambda: group(broker)["unacknowledged"] == 6)
         assert sorted(len(member.pending()) for member in members) == [3, 3]
+        counters = group(broker)["deferred"]
+        fell_back = ("failed", "timed_out", "unable", "overflowed")
+        assert sum(counters[why] for why in fell_back) == 6, counters
+        assert counters["failed" if name == "Broken" else "timed_out"] > 0, counters
 
 
 def test_another_strategy_takes_over_while_it_runs(module: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
 import pytest
@@ -99,6 +100,44 @@ def test_a_body_that_does_not_come(server: HttpServer) -> None:
                 answer += piece
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b'"code":"body_late"' in answer
+
+
+def test_nobody_undoes_what_somebody_else_has_changed(server: HttpServer) -> None:
+    """Is a change made only while the settings have the tag that its author knows?"""
+    url = f"{server.url}/v1/groups/a"
+
+    def change(method: str, document: object, **condition: str) -> Response:
+        headers = {name.replace("_", "-"): value for name, value in condition.items()}
+        return ask(url, headers, method=method, body=None if document is None else json.dumps(document).encode())
+
+    assert change("PUT", {}, If_Match="*").status_code == 412, "there is none"
+    created = change("PUT", {"workers": 2}, If_None_Match="*")
+    assert created.status_code == 201
+    tag = created.headers["etag"]
+    assert ask(url).headers["etag"] == tag
+    refused = change("PUT", {"workers": 9}, If_None_Match="*")
+    assert (refused.status_code, refused.json()["error"]["code"]) == (412, "group_changed")
+    changed = change("PUT", {"workers": 3}, If_Match=f'"other", {tag}')
+    assert (changed.status_code, changed.json()["settings"]["workers"]) == (200, 3)
+    assert changed.headers["etag"] != tag
+    for method, document in (("PUT", {"workers": 9}), ("DELETE", None)):
+        assert change(method, document, If_Match=tag).status_code == 412
+    assert ask(url).json()["settings"]["workers"] == 3
+    assert change("PUT", {"workers": 2}, If_Match="*").headers["etag"] == tag, "the same settings, the same tag"
+    assert change("DELETE", None, If_Match=tag).status_code == 204
+    assert "etag" not in ask(f"{server.url}/v1/groups/a").headers
+
+
+def test_of_two_who_change_the_same_one_wins(server: HttpServer) -> None:
+    """At the same time: is one of them told, whoever it is?"""
+    tag = put(server, "a", {"workers": 1}).headers["etag"]
+
+    def change(workers: int) -> int:
+        body = json.dumps({"workers": workers}).encode()
+        return ask(f"{server.url}/v1/groups/a", {"If-Match": tag}, method="PUT", body=body).status_code
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sorted(pool.map(change, range(2, 10))) == [200] + [412] * 7
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])

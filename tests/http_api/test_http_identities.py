@@ -68,6 +68,32 @@ def test_only_an_administrator_changes_things_and_sees_the_counters() -> None:
         assert ask(f"{server.url}/v1/streams/readings/0", basic("root", "toor")).status_code == 403
 
 
+OBSERVED = ["/metrics", "/v1/groups", "/v1/sessions", "/v1/queues"]
+CHANGED = [("PUT", "/v1/groups/a"), ("DELETE", "/v1/groups/a"), ("DELETE", "/v1/sessions/a"), ("DELETE", "/v1/queues/a")]
+
+
+def test_who_observes_sees_and_changes_nothing() -> None:
+    """Is `observe` enough to see, `admin` needed to change, and neither there for others?"""
+    known = MadeAuthority(
+        passwords={"monitor": b"m", "root": b"toor", "device": b"d"},
+        rights={"monitor": {("observe", "*")}, "root": {("admin", "*")}},
+    )
+    with served(known, "readings") as server:
+        for path in OBSERVED:
+            asked = [ask(server.url + path, basic(*who)).status_code for who in (("monitor", "m"), ("root", "toor"))]
+            assert asked == [200, 200], path
+            refused = ask(server.url + path, basic("device", "d"))
+            assert (refused.status_code, ask(server.url + path).status_code) == (403, 401)
+            assert 'may = ["observe"]' in refused.json()["error"]["remedy"]
+        assert ask(f"{server.url}/v1/sessions/a", basic("monitor", "m")).status_code == 404
+        for method, path in CHANGED:
+            for who in (("monitor", "m"), ("device", "d")):
+                refused = ask(server.url + path, basic(*who), method=method)
+                assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden"), (method, path)
+            assert ask(server.url + path, basic("root", "toor"), method=method).status_code != 403
+        assert ask(f"{server.url}/v1/streams/readings/0", basic("monitor", "m")).status_code == 403
+
+
 def test_health_is_open_to_all() -> None:
     with served(authority()) as server:
         for path in ("/healthz", "/readyz"):

@@ -100,7 +100,9 @@ pub enum Right {
     Subscribe,
     /// To read a stream.
     Stream,
-    /// To change and inspect the broker over HTTP.
+    /// To see sessions, queues, groups and counters over HTTP.
+    Observe,
+    /// To change the broker over HTTP, and all of `Observe`.
     Admin,
 }
 
@@ -111,6 +113,7 @@ impl Right {
             "publish" => Some(Right::Publish),
             "subscribe" => Some(Right::Subscribe),
             "stream" => Some(Right::Stream),
+            "observe" => Some(Right::Observe),
             "admin" => Some(Right::Admin),
             _ => None,
         }

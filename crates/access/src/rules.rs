@@ -74,8 +74,8 @@ impl Rules {
         Some(rights)
     }
 
-    /// Whether somebody may do something: publish to a topic, subscribe to a filter, read a stream, administer (`what`
-    /// does not matter then).
+    /// Whether somebody may do something: publish to a topic, subscribe to a filter, read a stream, observe or
+    /// administer (`what` does not matter then).
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
         if self.rules.is_empty() {
             return true;
@@ -84,16 +84,22 @@ impl Rules {
             Right::Publish => self.rights(identity, None).is_none_or(|rights| rights.may_publish(what)),
             Right::Subscribe => self.rights(identity, None).is_none_or(|rights| rights.may_subscribe(what)),
             Right::Stream => self.permit(identity, right, |rule| rule.has_stream(what)),
+            Right::Observe => {
+                let is_permitted = self.permit(identity, right, |_| true) || self.may(identity, Right::Admin, what);
+                is_permitted && !self.say(Effect::Deny, identity, right, |_| true)
+            }
             Right::Admin => self.permit(identity, right, |_| true),
         }
     }
 
     fn permit(&self, identity: &Identity, right: Right, is_about: impl Fn(&Rule) -> bool) -> bool {
-        let said = |effect| {
-            let mut rules = self.rules.iter().filter(|rule| rule.effect == effect && rule.may.contains(&right));
-            rules.any(|rule| rule.who.is(identity) && is_about(rule))
-        };
-        said(Effect::Allow) && !said(Effect::Deny)
+        self.say(Effect::Allow, identity, right, &is_about) && !self.say(Effect::Deny, identity, right, &is_about)
+    }
+
+    /// Whether some rule has this effect.
+    fn say(&self, effect: Effect, identity: &Identity, right: Right, is_about: impl Fn(&Rule) -> bool) -> bool {
+        let mut rules = self.rules.iter().filter(|rule| rule.effect == effect && rule.may.contains(&right));
+        rules.any(|rule| rule.who.is(identity) && is_about(rule))
     }
 }
 
@@ -142,7 +148,7 @@ fn check_shape(key: &str, config: &RuleConfig) -> Result<(), AccessError> {
         return error("identity", "is empty", "Name a user, \"*\" for everybody with a name, or \"anonymous\".");
     }
     if config.may.is_empty() {
-        return error("may", "is empty", "List at least one of publish, subscribe, stream, admin.");
+        return error("may", "is empty", "List at least one of publish, subscribe, stream, observe, admin.");
     }
     if wants_topics == config.topics.is_empty() {
         let what = if wants_topics { "is empty" } else { "is set, but the rule is not about topics" };
@@ -229,6 +235,22 @@ mod tests {
         assert!(!rules.may(&named("spark"), Right::Stream, "secret") && !rules.may(&named("spark"), Right::Admin, ""));
         assert!(!rules.may(&named("eve"), Right::Stream, "readings") && rules.may(&named("root"), Right::Admin, ""));
         assert!(!rules.may(&Identity::ANONYMOUS, Right::Stream, "readings"));
+    }
+
+    /// Who administers sees too, unless that is denied; who only sees changes nothing.
+    #[test]
+    fn seeing_is_less_than_administering() {
+        let rules = rules(
+            r#"[{"identity": "prometheus", "may": ["observe"]},
+                {"identity": "root*", "may": ["admin"]},
+                {"identity": "root-blind", "may": ["observe"], "effect": "deny"}]"#,
+        );
+        let may = |name: &str| [Right::Observe, Right::Admin].map(|right| rules.may(&named(name), right, ""));
+        assert_eq!(may("prometheus"), [true, false]);
+        assert_eq!(may("root"), [true, true]);
+        assert_eq!(may("root-blind"), [false, true]);
+        assert_eq!(may("eve"), [false, false]);
+        assert!(!rules.may(&Identity::ANONYMOUS, Right::Observe, ""));
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub enum NodeError {
         /// The disk was full: acknowledgements waited for the log.
         disk_full: bool,
     },
+    /// A shard has not answered an operator in time.
+    #[error("the broker has not answered in time")]
+    NoAnswer,
     /// The node had failed before.
     #[error("{}", .0.message)]
     Failed(Failure),
@@ -85,6 +88,7 @@ impl NodeError {
             NodeError::System { .. } => "system",
             NodeError::Defect { .. } => "defect",
             NodeError::DrainTimeout { .. } => "drain_timeout",
+            NodeError::NoAnswer => "no_answer",
             NodeError::Failed(failure) => failure.code,
         }
     }
@@ -105,6 +109,7 @@ impl NodeError {
                 "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into()
             }
             NodeError::Defect { .. } => "Restart the node, and please report this with the message.".into(),
+            NodeError::NoAnswer => "Ask again; one that is being stopped answers no more.".into(),
             NodeError::Failed(failure) => failure.remedy.clone(),
             NodeError::DrainTimeout { disk_full: true, .. } => {
                 "Free space on the disk of the data folder, or lower retain_bytes, before the node is stopped.".into()

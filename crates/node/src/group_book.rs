@@ -81,6 +81,28 @@ impl GroupBook {
         self.change(|tables| tables.remove(name).map(|_| ()).ok_or(())).is_ok()
     }
 
+    /// Takes, replaces and takes out (`None`) several tables: all of them, or on an error none.
+    ///
+    /// # Errors
+    /// `Config`: there would be too many.
+    pub(crate) fn change_all(&self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
+        self.change(|tables| {
+            let mut new = tables.clone();
+            for (name, table) in changes {
+                match table {
+                    Some(table) => _ = new.insert(name, table),
+                    None => _ = new.remove(&name),
+                }
+            }
+            if new.len() > GROUP_TABLES_MAX {
+                let what = format!("would have {} tables, and may have {GROUP_TABLES_MAX}", new.len());
+                return Err(NodeError::config("groups", what, "Remove some, or use one pattern for many."));
+            }
+            *tables = new;
+            Ok(())
+        })
+    }
+
     fn change<E>(&self, work: impl FnOnce(&mut GroupTables) -> Result<(), E>) -> Result<(), E> {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
         work(Arc::make_mut(&mut tables))?;
@@ -128,6 +150,19 @@ mod tests {
         assert_eq!(found("letters"), ("dead/#".to_owned(), 1), "its letters would come back to it");
         assert_eq!(found("strange"), ("s".to_owned(), 1));
         assert!(book.redeclare("a*", "a/#", &before).is_err());
+    }
+
+    /// Do several changes come together, and with one too many none of them?
+    #[test]
+    fn several_change_together_or_not_at_all() {
+        let book = GroupBook::new(GroupTables::from([("a".into(), GroupConfig::default())]));
+        let table = |workers| Some(GroupConfig { workers, ..GroupConfig::default() });
+        book.change_all(BTreeMap::from([("a".into(), None), ("b".into(), table(2)), ("c".into(), None)])).unwrap();
+        assert_eq!(book.tables().keys().collect::<Vec<_>>(), ["b"]);
+        let before = book.version();
+        let many = (0..GROUP_TABLES_MAX).map(|n| (format!("g{n}"), table(3))).collect();
+        assert!(book.change_all(many).unwrap_err().to_string().contains("1001 tables"));
+        assert_eq!((book.version(), book.tables().len()), (before, 1));
     }
 
     /// Is there room again when one has ended?

@@ -1,13 +1,14 @@
 //! What the shards say of their groups when somebody asks: as JSON for the handle.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use lapwing_dispatch::DeferredCounters;
 use lapwing_groups::{Counters, DropReason};
 use serde::Serialize;
+
+use crate::desk::Desk;
 
 /// How long a shard may take to answer.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
@@ -31,6 +32,8 @@ pub(crate) struct GroupReport {
     pub(crate) oldest_ms: Option<u64>,
     pub(crate) backlog_s: Option<f64>,
     pub(crate) counters: CounterReport,
+    /// Of a strategy of the user's own; None: the group uses none.
+    pub(crate) deferred: Option<DeferredReport>,
     pub(crate) members: Vec<MemberReport>,
 }
 
@@ -54,6 +57,26 @@ pub(crate) struct CounterReport {
     pub(crate) reports_refused: u64,
     pub(crate) dropped: BTreeMap<&'static str, u64>,
     pub(crate) dead_lettered: BTreeMap<&'static str, u64>,
+}
+
+/// What a group has asked of a strategy of the user's own since it uses it, and what came of it.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct DeferredReport {
+    pub(crate) asked: u64,
+    pub(crate) answered: u64,
+    pub(crate) held: u64,
+    pub(crate) failed: u64,
+    pub(crate) timed_out: u64,
+    pub(crate) late: u64,
+    pub(crate) unable: u64,
+    pub(crate) overflowed: u64,
+}
+
+impl From<DeferredCounters> for DeferredReport {
+    fn from(counters: DeferredCounters) -> Self {
+        let DeferredCounters { asked, answered, held, failed, timed_out, late, unable, overflowed } = counters;
+        DeferredReport { asked, answered, held, failed, timed_out, late, unable, overflowed }
+    }
 }
 
 /// One member.
@@ -104,36 +127,8 @@ impl CounterReport {
     }
 }
 
-/// Questions to one shard.
-#[derive(Default)]
-pub(crate) struct ReportDesk {
-    is_asked: AtomicBool,
-    asked: Mutex<Vec<Sender<Vec<GroupReport>>>>,
-}
-
-impl ReportDesk {
-    /// Asks; the shard is to be woken.
-    pub(crate) fn ask(&self) -> Receiver<Vec<GroupReport>> {
-        let (sender, receiver) = channel();
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(sender);
-        self.is_asked.store(true, Ordering::Release);
-        receiver
-    }
-
-    /// Whether anybody waits for an answer.
-    pub(crate) fn is_asked(&self) -> bool {
-        self.is_asked.load(Ordering::Acquire)
-    }
-
-    /// Who waits for an answer; costs one load when nobody does.
-    pub(crate) fn take(&self) -> Vec<Sender<Vec<GroupReport>>> {
-        if !self.is_asked() {
-            return Vec::new();
-        }
-        self.is_asked.store(false, Ordering::Release);
-        std::mem::take(&mut *self.asked.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
+/// Who asks one shard for its groups.
+pub(crate) type ReportDesk = Desk<Sender<Vec<GroupReport>>>;
 
 /// Gathers what all shards answer, by name and filter; a shard that has ended says nothing.
 pub(crate) fn gather(answers: Vec<Receiver<Vec<GroupReport>>>) -> Vec<GroupReport> {

@@ -17,6 +17,7 @@ mod assemble;
 mod config;
 mod data_groups;
 mod descriptors;
+mod desk;
 mod error;
 mod extensions;
 mod group_book;
@@ -31,6 +32,7 @@ mod memory;
 mod metrics;
 mod passwords;
 mod queue_pages;
+mod session_reports;
 mod shard;
 mod shared;
 mod signals;
@@ -55,6 +57,7 @@ pub use hooks::{
     SubscribeCall,
 };
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
+pub use session_reports::{Emptied, SessionOrder, SessionQuery};
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use shared::Failure;
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};

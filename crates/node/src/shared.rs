@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -10,12 +11,14 @@ use lapwing_access::{AccessConfig, Authority};
 use crate::config::{Config, GroupConfig};
 use crate::data_groups::Share;
 use crate::descriptors;
+use crate::desk::Desk;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
 use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
+use crate::session_reports::SessionAsk;
 use crate::slot::ShardId;
 use crate::strategies::Strategies;
 
@@ -66,6 +69,8 @@ pub(crate) struct Shared {
     pub(crate) strategies: Strategies,
     /// By shard, who asks for its groups.
     report_desks: Vec<ReportDesk>,
+    /// By shard, who asks for its sessions.
+    session_desks: Vec<Desk<SessionAsk>>,
     listeners: Listeners,
     /// As configured, or fewer where the process may not open so many files.
     connections_max: u32,
@@ -105,6 +110,7 @@ impl Shared {
             groups: GroupBook::new(config.groups.clone()),
             strategies: Strategies::default(),
             report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
+            session_desks: bells.iter().map(|_| Desk::default()).collect(),
             memory: Memory::new(&config.limits, bells.len()),
             config,
             authority,
@@ -189,6 +195,16 @@ impl Shared {
         Ok(())
     }
 
+    /// Takes, replaces and takes out settings of several groups, and tells every shard; on an error nothing changes.
+    pub(crate) fn change_groups(&self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
+        for (name, group) in &changes {
+            group.as_ref().map_or(Ok(()), |group| self.check_strategy(name, group))?;
+        }
+        self.groups.change_all(changes)?;
+        self.bells.iter().for_each(Bell::ring);
+        Ok(())
+    }
+
     /// Whether the strategy that a group uses is there: code is named in the configuration only, never at run time.
     pub(crate) fn check_strategy(&self, name: &str, group: &GroupConfig) -> Result<(), NodeError> {
         match group.r#use.as_deref() {
@@ -233,9 +249,25 @@ impl Shared {
         &self.report_desks[shard]
     }
 
+    /// Where one shard is asked for its sessions.
+    pub(crate) fn session_desk(&self, shard: usize) -> &Desk<SessionAsk> {
+        &self.session_desks[shard]
+    }
+
+    /// Asks one shard about its sessions, and wakes it.
+    pub(crate) fn ask(&self, shard: usize, ask: SessionAsk) {
+        self.session_desks[shard].put(ask);
+        self.bells[shard].ring();
+    }
+
     /// All groups of the node, as their shards see them.
     pub(crate) fn group_reports(&self) -> Vec<GroupReport> {
-        let answers = self.report_desks.iter().map(ReportDesk::ask).collect();
+        let ask = |desk: &ReportDesk| {
+            let (sender, receiver) = channel();
+            desk.put(sender);
+            receiver
+        };
+        let answers = self.report_desks.iter().map(ask).collect();
         self.bells.iter().for_each(Bell::ring);
         gather(answers)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing_node::{Config, Extensions, NodeError, StreamReadError};
+use lapwing_node::{Config, Extensions, NodeError, SessionOrder, SessionQuery, StreamReadError};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -121,9 +121,55 @@ impl Node {
         self.running(py, |handle| handle.put_group(name, group_json))?.map_err(|error| node_error(py, &error))
     }
 
+    /// Takes, replaces and takes out several tables: `{NAME: {...}, NAME: null}`; on an error nothing changes.
+    fn change_groups(&self, py: Python<'_>, changes_json: &str) -> PyResult<()> {
+        self.running(py, |handle| handle.change_groups(changes_json))?.map_err(|error| node_error(py, &error))
+    }
+
     /// Takes the table of a share name out; false when there was none.
     fn remove_group(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
         self.running(py, |handle| handle.remove_group(name))
+    }
+
+    /// A page of sessions as JSON. `connected`: with or without a connection; `waiting`: only those for whom messages wait;
+    /// `longest`: by "messages" or "bytes" that wait, the most first, and not by client id.
+    #[pyo3(signature = (prefix, after, connected, waiting, longest, limit))]
+    #[allow(clippy::too_many_arguments, reason = "the parameters of one HTTP request")]
+    fn sessions_json(
+        &self,
+        py: Python<'_>,
+        prefix: String,
+        after: Option<String>,
+        connected: Option<bool>,
+        waiting: bool,
+        longest: Option<&str>,
+        limit: usize,
+    ) -> PyResult<String> {
+        let order = match longest {
+            None => SessionOrder::ClientId,
+            Some(name) => SessionOrder::from_name(name).ok_or_else(|| {
+                let message = format!("a queue is not measured in {name:?}");
+                core_error(py, "config", &message, "Say messages or bytes.", &[])
+            })?,
+        };
+        let query = SessionQuery { prefix, after, connected, waiting, order, limit };
+        self.running(py, |handle| handle.sessions_json(query))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// One session as JSON, with the first `queued_max` messages of its queue; None: there is none of this client id.
+    fn session_json(&self, py: Python<'_>, client_id: &str, queued_max: usize) -> PyResult<Option<String>> {
+        self.running(py, |handle| handle.session_json(client_id, queued_max))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Ends a session and its connection; false when there was none. On disk it has ended on return.
+    fn end_session(&self, py: Python<'_>, client_id: &str) -> PyResult<bool> {
+        self.running(py, |handle| handle.end_session(client_id))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Drops what waits for a session: (messages, bytes); None when there is no such session. On disk it is gone on return.
+    fn empty_queue(&self, py: Python<'_>, client_id: &str) -> PyResult<Option<(u64, u64)>> {
+        let emptied = self.running(py, |handle| handle.empty_queue(client_id))?.map_err(|error| node_error(py, &error));
+        Ok(emptied?.map(|emptied| (emptied.messages, emptied.bytes)))
     }
 
     /// What the log has to tell an operator since the last call: recovery, alarms of retention.

@@ -18,11 +18,13 @@ pub enum DropReason {
     SessionEnded,
     /// With the properties to be added the packet is longer than the protocol allows.
     NotEncodable,
+    /// An operator has emptied the queue that it waited in.
+    QueueEmptied,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 7] = [
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
         DropReason::Expired,
         DropReason::PacketTooLarge,
@@ -30,6 +32,7 @@ impl DropReason {
         DropReason::OutputFull,
         DropReason::SessionEnded,
         DropReason::NotEncodable,
+        DropReason::QueueEmptied,
     ];
 
     /// The label in metrics.
@@ -42,6 +45,7 @@ impl DropReason {
             DropReason::OutputFull => "output_full",
             DropReason::SessionEnded => "session_ended",
             DropReason::NotEncodable => "not_encodable",
+            DropReason::QueueEmptied => "queue_emptied",
         }
     }
 }

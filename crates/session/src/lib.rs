@@ -97,6 +97,7 @@ mod step;
 mod subscriptions;
 mod told;
 mod uses;
+mod view;
 mod will;
 
 pub use ack_line::Accepted;
@@ -122,4 +123,5 @@ pub use settings::{QueuePolicy, Settings};
 pub use step::Step;
 pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};
 pub use uses::Origin;
+pub use view::QueuedView;
 pub use will::WillTerms;

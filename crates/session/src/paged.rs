@@ -202,7 +202,7 @@ impl Paged {
     }
 
     /// In order.
-    fn iter(&self) -> impl Iterator<Item = Reference> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Reference> {
         let mut chunks = self.older.iter().chain([&self.tail]);
         let mut chunk = chunks.next();
         let mut next = self.front.clone();

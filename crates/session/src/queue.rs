@@ -143,6 +143,27 @@ impl Queue {
         [self.waiting.back().map(|queued| &queued.terms), paged.map(|reference| &reference.terms)]
     }
 
+    /// The messages at hand, the longest waiting first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Queued> {
+        self.waiting.iter()
+    }
+
+    /// Those that lie in the log, behind these.
+    pub(crate) fn iter_paged(&self) -> impl Iterator<Item = Reference> {
+        self.paged.iter().flat_map(|paged| paged.iter())
+    }
+
+    /// Takes out those that have waited longest, at most `most`, because somebody wants the queue empty. Returns how many
+    /// went, and their bytes.
+    pub(crate) fn empty(&mut self, most: usize, counters: &mut Counters, told: &mut Told) -> (usize, u64) {
+        let before = (self.len(), self.bytes());
+        for _ in 0..most {
+            let Some(tie) = self.pop_tie_if(true) else { break };
+            told.lost(tie, DropReason::QueueEmptied, Fate::HandedBack, counters);
+        }
+        (before.0 - self.len(), before.1 - self.bytes())
+    }
+
     /// Of the messages at hand.
     pub(crate) fn terms_mut(&mut self) -> impl Iterator<Item = &mut Terms> {
         self.waiting.iter_mut().map(|queued| &mut queued.terms)

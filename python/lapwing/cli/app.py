@@ -21,6 +21,8 @@ COMMANDS = {
     "shell": "Connect clients, publish and subscribe, by hand or from a script.",
     "stream": "List streams, and read their messages.",
     "groups": "See consumer groups and their members; declare and change them.",
+    "sessions": "See clients' sessions, and end them.",
+    "queues": "See what waits for clients, the most first, and drop it.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "pipeline": "Run Spark jobs over a stream.",
     "swarm": "Load a broker with many clients, and measure it.",

@@ -35,8 +35,8 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
     Args:
         broker: Not started yet.
         on_ready: Called when clients can connect.
-        read_config: Reads the configuration again, at SIGHUP; of what it says only users, rules and certificates
-            are taken over.
+        read_config: Reads the configuration again, at SIGHUP; of what it says only users, rules, groups and
+            certificates are taken over.
 
     Raises:
         LapwingError: it could not start, or stopped by itself.
@@ -76,7 +76,7 @@ def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
             typer.echo(f"notice: SIGHUP: {line}; what was in force stays", err=True)
     else:
         typer.echo(
-            f"notice: SIGHUP: users, rules and certificates are read again (listeners with certificates: {listeners})",
+            f"notice: SIGHUP: users, rules, groups and certificates are read again (listeners with certificates: {listeners})",
             err=True,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -16,8 +16,13 @@ class GroupUnknownError(GroupError):
     """No group and no table of that name."""
 
 
+class GroupChangedError(GroupError):
+    """The settings are not what they were: somebody else has changed them meanwhile."""
+
+
 _KINDS: dict[str, type[LapwingError]] = {
     "group_unknown": GroupUnknownError,
+    "group_changed": GroupChangedError,
     "group_settings": ConfigError,
     "config": ConfigError,
 }
@@ -42,21 +47,47 @@ class GroupApi:
         """
         return self._get(_path(name))
 
-    def settings(self, name: str) -> dict[str, Any] | None:
-        """The table under exactly this name or pattern; None: there is none."""
-        try:
-            settings: dict[str, Any] | None = self.group(name)["settings"]
-        except GroupUnknownError:
-            return None
-        return settings
+    def change(self, name: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> dict[str, Any]:
+        """Changes the table of a name or pattern, and nothing that somebody else has changed meanwhile.
 
-    def put(self, name: str, table: Mapping[str, object]) -> dict[str, Any]:
-        """Replaces the table of a name or pattern; what is in force then.
+        Args:
+            name: Share name or pattern.
+            change: Makes the new table of what is in force.
+
+        Returns:
+            What is in force then.
 
         Raises:
+            GroupUnknownError: there is no such table.
+            GroupChangedError: it was changed meanwhile.
             ConfigError: a key or value is wrong; every one is named.
         """
-        _, body = self._api.request("PUT", _path(name), dict(table))
+        headers, body = self._api.request("GET", _path(name))
+        settings = json.loads(body)["settings"]
+        if settings is None:
+            raise GroupUnknownError(f"there are no settings for {name!r}")
+        tag = headers["ETag"]
+        return self.put(name, change(settings), {} if tag is None else {"If-Match": tag})
+
+    def add(self, name: str, table: Mapping[str, object]) -> dict[str, Any]:
+        """Adds the table of a name or pattern; what is in force then.
+
+        Raises:
+            GroupChangedError: there is one already.
+            ConfigError: a key or value is wrong; every one is named.
+        """
+        return self.put(name, table, {"If-None-Match": "*"})
+
+    def put(
+        self, name: str, table: Mapping[str, object], condition: Mapping[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Replaces the table of a name or pattern, where the condition holds; what is in force then.
+
+        Raises:
+            GroupChangedError: it does not hold.
+            ConfigError: a key or value is wrong; every one is named.
+        """
+        _, body = self._api.request("PUT", _path(name), dict(table), condition)
         settings: dict[str, Any] = json.loads(body)["settings"]
         return settings
 

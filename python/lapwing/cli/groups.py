@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from lapwing.cli.common import echo_json, examples
-from lapwing.cli.group_api import GroupApi
+from lapwing.cli.group_api import GroupApi, GroupChangedError, GroupUnknownError
 from lapwing.cli.group_settings import changed
 from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
 from lapwing.errors import GroupError
@@ -144,12 +144,14 @@ def add(
     They last until they are removed or the broker ends: what should be there at its next start belongs into its file.
     """
     api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
-    if api.settings(name) is not None:
-        raise GroupError(f"there are settings for {name!r} already", remedy=f"see lapwing groups set {name} KEY=VALUE")
     table: dict[str, Any] = {"filters": filters} if filters else {}
     if strategy is not None:
         table["strategy"] = strategy
-    api.put(name, changed(table, settings))
+    try:
+        api.add(name, changed(table, settings))
+    except GroupChangedError as error:
+        remedy = f"see lapwing groups set {name} KEY=VALUE"
+        raise GroupError(f"there are settings for {name!r} already", remedy=remedy) from error
 
 
 @app.command(
@@ -171,10 +173,11 @@ def set_(
 ) -> None:
     """Change settings of a name or pattern; groups there are go on with them, and keep what waits."""
     api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
-    settings = api.settings(name)
-    if settings is None:
-        raise GroupError(f"there are no settings for {name!r}", remedy=f"see lapwing groups add {name} --help")
-    api.put(name, changed(settings, assignments))
+    try:
+        api.change(name, lambda settings: changed(settings, assignments))
+    except GroupUnknownError as error:
+        remedy = f"see lapwing groups add {name} --help"
+        raise GroupError(f"there are no settings for {name!r}", remedy=remedy) from error
 
 
 @app.command(epilog=examples("lapwing groups remove alarms"))

@@ -51,14 +51,17 @@ class HttpApi:
         self._kinds = {**_KINDS, **kinds}
         self._other = other
 
-    def request(self, method: str, path: str, document: object = None) -> tuple[http.client.HTTPMessage, bytes]:
-        """Headers and body of the answer; ``document`` is sent as JSON.
+    def request(
+        self, method: str, path: str, document: object = None, condition: Mapping[str, str] | None = None
+    ) -> tuple[http.client.HTTPMessage, bytes]:
+        """Headers and body of the answer; ``document`` is sent as JSON, ``condition`` as headers.
 
         Raises:
             LapwingError: nobody answers, or the answer is an error.
         """
         body = None if document is None else json.dumps(document)
-        headers = {**self._headers, **({} if body is None else {"Content-Type": "application/json"})}
+        kind = {} if body is None else {"Content-Type": "application/json"}
+        headers = {**self._headers, **kind, **(condition or {})}
         try:
             self._connection.request(method, path, body=body, headers=headers)
             response = self._connection.getresponse()

@@ -44,6 +44,12 @@ def group_json(group: GroupConfig) -> str:
     return json.dumps(group_table(group))
 
 
+def changes_json(before: Mapping[str, GroupConfig], now: Mapping[str, GroupConfig]) -> str:
+    """What ``lapwing._core.Node.change_groups`` takes: tables that are new or changed, and null for those that are gone."""
+    changed = {name: group_table(group) for name, group in now.items() if before.get(name) != group}
+    return json.dumps({**changed, **{name: None for name in before if name not in now}})
+
+
 def written_group(table: Mapping[str, Any]) -> dict[str, object]:
     """A table as the node has it, with the keys and units of the file: ``behind_ms = 5000`` as ``behind = "5s"``."""
     return table_of(GroupConfig.model_validate(_without_units(table)))

@@ -22,6 +22,7 @@ from lapwing.http.groups import Groups
 from lapwing.http.guard import Guard
 from lapwing.http.identify import Identifier
 from lapwing.http.read import ReadEndpoint
+from lapwing.http.sessions import Sessions
 from lapwing.http.streams import Streams
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifi
     """The application for one node; ``identifier`` tells who sent a request."""
     streams = Streams(node)
     groups = Groups(node, body_timeout_s=settings.keep_alive / 1000)
+    sessions = Sessions(node)
     health = Health(node, counters)
     routes = [
         Route("/v1/streams", streams.index),
@@ -47,6 +49,11 @@ def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifi
         Route("/v1/streams/{name}/readers/{reader}", streams.forget, methods=["DELETE"]),
         Route("/v1/groups", groups.index),
         Route("/v1/groups/{name}", groups.one, methods=["GET", "PUT", "DELETE"]),
+        # The rest of the path is a client id, and may have slashes in it.
+        Route("/v1/sessions", sessions.index),
+        Route("/v1/sessions/{client:path}", sessions.one, methods=["GET", "DELETE"]),
+        Route("/v1/queues", sessions.queues),
+        Route("/v1/queues/{client:path}", sessions.queue, methods=["GET", "DELETE"]),
         Route("/healthz", health.alive),
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),
@@ -86,7 +93,7 @@ class Health:
 
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``: the node's counters and those of this side; they name streams, so rights are needed."""
-        caller_of(request.scope).need_to_administer()
+        caller_of(request.scope).need_to_observe()
         try:
             text = await anyio.to_thread.run_sync(self._node.metrics_text)
         except CoreError as error:

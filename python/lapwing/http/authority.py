@@ -18,7 +18,8 @@ class Authority(Protocol):
         """The name of the user that the token belongs to."""
 
     def may(self, identity: str | None, right: str, what: str) -> bool:
-        """Whether the rules permit it (None: anonymous): to read a ``stream`` of that name, or to ``admin``."""
+        """Whether the rules permit it (None: anonymous): to read a ``stream`` of that name, to ``observe``,
+        or to ``admin``, which takes in ``observe``."""
 
     def reload(self, config_json: str) -> None:
         """Takes other users and rules from now on; on an error nothing changes."""

@@ -28,8 +28,12 @@ class Caller:
         """Whether it may read that stream, if there is one."""
         return self.authority is None or self.authority.may(self.name, "stream", stream)
 
+    def may_observe(self) -> bool:
+        """Whether it may see sessions, queues, groups and the counters; who administers may."""
+        return self.authority is None or self.authority.may(self.name, "observe", "*")
+
     def may_administer(self) -> bool:
-        """Whether it may change things, and see the counters."""
+        """Whether it may change things."""
         return self.authority is None or self.authority.may(self.name, "admin", "*")
 
     def may_see(self, stream: str) -> bool:
@@ -50,6 +54,11 @@ class Caller:
         """Raises `HttpError` 401 for the anonymous where others have names."""
         if self.name is None and self.authority is not None:
             raise unauthenticated("this needs an identity")
+
+    def need_to_observe(self) -> None:
+        """Raises `HttpError` 403 unless it may."""
+        if not self.may_observe():
+            raise self._forbidden("see this", 'may = ["observe"]')
 
     def need_to_administer(self) -> None:
         """Raises `HttpError` 403 unless it may."""

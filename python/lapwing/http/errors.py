@@ -21,6 +21,7 @@ _STATUS_OF_CORE = {
     "reader": 400,
     "config": 400,
     "state": 503,
+    "no_answer": 503,
 }
 
 
@@ -94,7 +95,8 @@ async def answer_routing_error(request: Request, error: Exception) -> JSONRespon
         "not_found",
         f"no such path: {request.url.path}",
         "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /v1/streams/NAME/readers/READER,"
-        " /v1/groups, /v1/groups/NAME, /healthz, /readyz, /metrics",
+        " /v1/groups, /v1/groups/NAME, /v1/sessions, /v1/sessions/CLIENT, /v1/queues,"
+        " /v1/queues/CLIENT, /healthz, /readyz, /metrics",
     ).response()
 
 

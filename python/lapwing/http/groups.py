@@ -16,6 +16,7 @@ from lapwing.errors import ConfigError
 from lapwing.http.body import json_object
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.tags import check_conditions, tag_of
 
 
 class GroupsNode(Protocol):
@@ -35,7 +36,7 @@ class GroupsNode(Protocol):
 
 
 class Groups:
-    """Every path here needs the right ``admin``: groups name topics and clients, and settings decide for all.
+    """Who may ``observe`` sees groups and their settings; to change them takes ``admin``: they decide for all.
 
     Args:
         node: Asked in a thread: its shards answer between two turns of their loops.
@@ -45,21 +46,27 @@ class Groups:
     def __init__(self, node: GroupsNode, *, body_timeout_s: float) -> None:
         self._node = node
         self._body_timeout_s = body_timeout_s
+        # Between a condition and the change that it permits nothing else may change, over HTTP.
+        self._changes = anyio.Lock()
 
     async def index(self, request: Request) -> Response:
         """``GET /v1/groups``: every group as it is, and every table in force."""
-        caller_of(request.scope).need_to_administer()
+        caller_of(request.scope).need_to_observe()
         settings = {name: written_group(table) for name, table in (await self._settings()).items()}
         return JSONResponse({"groups": await self._groups(), "settings": settings})
 
     async def one(self, request: Request) -> Response:
         """``GET``, ``PUT`` and ``DELETE /v1/groups/NAME``."""
-        caller_of(request.scope).need_to_administer()
+        caller = caller_of(request.scope)
+        if request.method in ("PUT", "DELETE"):
+            caller.need_to_administer()
+        else:
+            caller.need_to_observe()
         name = request.path_params["name"]
         if request.method == "PUT":
             return await self._put(name, request)
         if request.method == "DELETE":
-            return await self._remove(name)
+            return await self._remove(name, request)
         return await self._get(name)
 
     async def _get(self, name: str) -> Response:
@@ -69,24 +76,29 @@ class Groups:
         if not groups and name not in settings:
             raise await self._unknown(name, settings)
         written = written_group(settings[name]) if name in settings else None
-        return JSONResponse({"name": name, "settings": written, "groups": groups})
+        return JSONResponse({"name": name, "settings": written, "groups": groups}, headers=tag_of(written))
 
     async def _put(self, name: str, request: Request) -> Response:
-        """Replaces the table; 200 with what is in force then, 201 where there was none."""
+        """Replaces the table; 200 with what is in force then, 201 where there was none, 412 unless a condition holds."""
         body = await json_object(request, timeout_s=self._body_timeout_s)
         try:
             group = parse_group(name, body, "body")
         except ConfigError as error:
             raise _wrong(error) from error
-        was_there = name in await self._settings()
-        await _of_node(partial(self._node.put_group, name, group_json(group)))
-        settings = written_group((await self._settings())[name])
-        return JSONResponse({"name": name, "settings": settings}, status_code=200 if was_there else 201)
+        async with self._changes:
+            before = await self._written(name)
+            check_conditions(request.headers, before)
+            await _of_node(partial(self._node.put_group, name, group_json(group)))
+            settings = await self._written(name)
+        status = 201 if before is None else 200
+        return JSONResponse({"name": name, "settings": settings}, status_code=status, headers=tag_of(settings))
 
-    async def _remove(self, name: str) -> Response:
-        """204, or 404 when there is no table of that name. Groups that it declared end."""
-        if await _of_node(partial(self._node.remove_group, name)):
-            return Response(status_code=204)
+    async def _remove(self, name: str, request: Request) -> Response:
+        """204, 404 when there is no table of that name, 412 unless a condition holds. Groups that it declared end."""
+        async with self._changes:
+            check_conditions(request.headers, await self._written(name))
+            if await _of_node(partial(self._node.remove_group, name)):
+                return Response(status_code=204)
         raise await self._unknown(name, await self._settings())
 
     async def _groups(self) -> list[dict[str, Any]]:
@@ -96,6 +108,11 @@ class Groups:
     async def _settings(self) -> dict[str, dict[str, Any]]:
         settings: dict[str, dict[str, Any]] = json.loads(await _of_node(self._node.group_settings_json))
         return settings
+
+    async def _written(self, name: str) -> dict[str, object] | None:
+        """The table of exactly that name, as one writes it; None: there is none."""
+        table = (await self._settings()).get(name)
+        return None if table is None else written_group(table)
 
     async def _unknown(self, name: str, settings: dict[str, Any]) -> HttpError:
         known = sorted({group["name"] for group in await self._groups()} | set(settings))[:_KNOWN_MAX]

@@ -1,6 +1,7 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
 mod groups;
+mod sessions;
 mod spawn;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -16,16 +16,19 @@ pub(crate) enum Refused {
     Will,
     /// To take the client id of another identity's session.
     ClientId,
+    /// To connect under a name that is longer than a session's identity may be.
+    Identity,
 }
 
 impl Refused {
-    const COUNT: usize = 5;
+    const COUNT: usize = 6;
     const ALL: [(Refused, &'static str); Self::COUNT] = [
         (Refused::Connect, "connect"),
         (Refused::Publish, "publish"),
         (Refused::Subscribe, "subscribe"),
         (Refused::Will, "will"),
         (Refused::ClientId, "client_id"),
+        (Refused::Identity, "identity"),
     ];
 }
 

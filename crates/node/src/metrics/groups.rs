@@ -4,7 +4,7 @@
 //! series as `dispatch.groups_max` and `dispatch.member_metrics_max` allow.
 
 use super::{Metric, MetricKind};
-use crate::group_reports::{GroupReport, MemberReport};
+use crate::group_reports::{DeferredReport, GroupReport, MemberReport};
 
 /// The metrics of `reports`; those of members where there are at most `members_max` in all groups together.
 pub(crate) fn collect(reports: &[GroupReport], members_max: u32) -> Vec<Metric> {
@@ -145,6 +145,12 @@ const GROUP_FAMILIES: &[GroupFamily] = &[
             vec![("join", counters.joins_refused as f64), ("report", counters.reports_refused as f64)]
         },
     },
+    GroupFamily {
+        name: "lapwing_group_strategy_answers_total",
+        help: "What came of questions to a group's own strategy, and of messages that it was not asked for.",
+        label: "answer",
+        read: |group| group.deferred.as_ref().map(answers).unwrap_or_default(),
+    },
 ];
 
 const MEMBER_FAMILIES: &[MemberFamily] = &[
@@ -195,6 +201,19 @@ fn ends(group: &GroupReport) -> Vec<(&'static str, f64)> {
         ("dropped", sum(&counters.dropped)),
         ("dead_letter", sum(&counters.dead_lettered)),
     ]
+}
+
+fn answers(deferred: &DeferredReport) -> Vec<(&'static str, f64)> {
+    let counts = [
+        ("answered", deferred.answered),
+        ("held", deferred.held),
+        ("failed", deferred.failed),
+        ("timed_out", deferred.timed_out),
+        ("late", deferred.late),
+        ("unable", deferred.unable),
+        ("overflowed", deferred.overflowed),
+    ];
+    counts.into_iter().map(|(answer, count)| (answer, count as f64)).collect()
 }
 
 impl GroupFamily {
@@ -275,6 +294,7 @@ mod tests {
             oldest_ms: None,
             backlog_s: Some(1.5),
             counters,
+            deferred: None,
             members: (0..members).map(|number| member(&format!("m{number}"))).collect(),
         }
     }
@@ -299,6 +319,20 @@ mod tests {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }
         assert!(!text.contains("lapwing_group_member_service_seconds"), "what is unknown is absent");
+    }
+
+    /// Are the answers of a strategy counted where a group has one, and absent where it has none?
+    #[test]
+    fn answers_of_a_strategy() {
+        let counters = lapwing_dispatch::DeferredCounters { asked: 9, answered: 6, timed_out: 3, ..Default::default() };
+        let with = GroupReport { deferred: Some(counters.into()), ..group("g", 1) };
+        let text = to_text(&collect(&[with, group("h", 1)], 0));
+        for (answer, count) in [("answered", 6), ("timed_out", 3), ("late", 0)] {
+            let labels = format!("group=\"g\",filter=\"a/#\",answer=\"{answer}\"");
+            let line = format!("lapwing_group_strategy_answers_total{{{labels}}} {count}");
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("lapwing_group_strategy_answers_total{group=\"h\""));
     }
 
     /// Are members left out, all of them, when there are more than the setting allows?

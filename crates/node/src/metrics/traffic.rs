@@ -13,6 +13,7 @@ pub(crate) struct TrafficCounters {
     pub(crate) publish_bytes_in: Counter,
     pub(crate) sessions_opened: Counter,
     pub(crate) sessions_expired: Counter,
+    pub(crate) sessions_ended_by_order: Counter,
     pub(crate) shared_subscriptions: Gauge,
     /// Declarations, reports and answers to probes that could not be read or were nobody's.
     pub(crate) signals_ignored: Counter,
@@ -67,6 +68,11 @@ impl TrafficCounters {
                 "lapwing_sessions_expired_total",
                 "Sessions that ended because their expiry was over.",
                 sum(|t| t.sessions_expired.get()),
+            ),
+            Metric::counter(
+                "lapwing_sessions_ended_by_order_total",
+                "Sessions that an operator has ended.",
+                sum(|t| t.sessions_ended_by_order.get()),
             ),
             Metric::gauge(
                 "lapwing_shared_subscriptions",

@@ -16,6 +16,9 @@ pub(crate) struct Answer {
     pub(crate) replays: Vec<Box<str>>,
     /// It must not leave before this promise is kept.
     pub(crate) promise: Option<u64>,
+    /// Filters of groups, each with its place in the answer: only now it is known whether the group takes the session, and
+    /// whoever watches subscriptions is told. Empty where nobody watches.
+    pub(crate) untold: Vec<(usize, Box<str>)>,
 }
 
 #[derive(Debug)]
@@ -49,6 +52,7 @@ impl Answers {
         pending.answer.reply.append(part.reply);
         pending.answer.replays.extend(part.replays);
         pending.answer.promise = pending.answer.promise.max(part.promise);
+        pending.answer.untold.extend(part.untold);
         pending.outstanding += outstanding;
     }
 

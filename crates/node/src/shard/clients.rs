@@ -215,6 +215,7 @@ impl Clients {
             client_id,
             standing,
             connection,
+            away_since_ms: 0,
             awaiting: false,
             timer_ms,
             asks_page: false,
@@ -247,6 +248,16 @@ impl Clients {
     /// The keys of all sessions.
     pub(crate) fn session_keys(&self) -> Vec<SessionKey> {
         self.sessions.iter().map(|(_, entry)| entry.session.key()).collect()
+    }
+
+    /// Places of the table: each session stands in one of them, and keeps it.
+    pub(crate) fn session_places(&self) -> usize {
+        self.sessions.capacity()
+    }
+
+    /// The session that stands there, if one does.
+    pub(crate) fn session_at(&self, place: usize) -> Option<&Entry> {
+        self.sessions.get(place)
     }
 
     pub(crate) fn session_count(&self) -> usize {

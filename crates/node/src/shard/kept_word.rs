@@ -39,6 +39,6 @@ impl Shard {
 }
 
 /// The wall clock, milliseconds since the epoch.
-pub(super) fn wall_ms() -> u64 {
+pub(crate) fn wall_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

@@ -7,6 +7,7 @@ use lapwing_codec::{Connect, QoS, ReasonCode};
 use lapwing_session::{Accepted, Inbound, SessionKey};
 
 use super::Shard;
+use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
 use crate::metrics::{DropReason, Refused};
 
@@ -63,6 +64,11 @@ impl Shard {
     ) -> Result<Option<Box<Licence>>, ReasonCode> {
         if !self.shared.authority.verifier().still_knows(identity) {
             // Removed by a reload since it was let in.
+            return Err(ReasonCode::NotAuthorized);
+        }
+        if identity.name().is_some_and(|name| name.len() > IDENTITY_BYTES_MAX) {
+            // Its session could not be kept, and nobody would see it: neither users nor rules know such names.
+            self.counters.access.refused(Refused::Identity, 1);
             return Err(ReasonCode::NotAuthorized);
         }
         let owner =
@@ -135,7 +141,7 @@ impl Shard {
             let known = self.shared.authority.verifier().still_knows(&identity);
             self.renew(key, &identity);
             if !known {
-                self.expel(key);
+                self.expel(key, ReasonCode::NotAuthorized, "the user was removed");
             }
         }
     }
@@ -159,11 +165,11 @@ impl Shard {
         self.withdraw_filters(key, &removed);
     }
 
-    /// Ends the session of somebody who is not known any more, and its connection.
-    fn expel(&mut self, key: SessionKey) {
+    /// Ends a session, and its connection for the `reason` given; its will is published.
+    pub(super) fn expel(&mut self, key: SessionKey, reason: ReasonCode, what: &'static str) {
         let connection = self.clients.entry(key).and_then(|entry| entry.connection);
         if let Some(index) = connection {
-            self.dismiss(index, ReasonCode::NotAuthorized, "the user was removed");
+            self.dismiss(index, reason, what);
         }
         // It may have ended with its connection.
         if self.clients.entry(key).is_some() {

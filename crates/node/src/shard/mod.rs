@@ -6,6 +6,7 @@
 
 mod accept;
 mod answers;
+mod asked;
 mod barriers;
 mod buffers;
 mod clients;
@@ -76,12 +77,14 @@ use crate::slot::ShardId;
 use crate::timers::Timers;
 use crate::words::Word;
 use answers::Answers;
+use asked::Asked;
 use clients::Clients;
 use endings::Endings;
 use groups::{GroupTable, Pending};
 use hold::Held;
 use interest::Announcer;
 pub(crate) use keeping::{Origin, Recovered};
+pub(crate) use kept_word::wall_ms;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use promises::Confirmations;
 use replay::Replays;
@@ -201,6 +204,8 @@ pub(crate) struct Shard {
     endings: Endings,
     announcer: Announcer<Waiter>,
     answers: Answers,
+    /// What operators want of the sessions here.
+    asked: Asked,
     retained: RetainedTable,
     replays: Replays,
     /// Questions for retained messages that wait for mail.
@@ -279,6 +284,7 @@ impl Shard {
             words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),
             answers: Answers::default(),
+            asked: Asked::default(),
             endings: Endings::default(),
             retained: RetainedTable::new(
                 limits.retained_messages_max.div_ceil(shards),

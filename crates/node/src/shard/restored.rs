@@ -136,7 +136,7 @@ impl Hands for Shard {
     }
 
     fn session(&mut self, restored: RestoredSession) {
-        let RestoredSession { session, kept, standing, doubts } = restored;
+        let RestoredSession { session, kept, standing, away_since_ms, doubts } = restored;
         let (key, expiry_s, has_will) = (session.key(), session.expiry_s(), session.will().is_some());
         let subscriptions: Vec<(Box<str>, Grant)> =
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
@@ -144,6 +144,7 @@ impl Hands for Shard {
         if let Some(entry) = self.clients.entry(key) {
             entry.kept_as =
                 KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
+            entry.away_since_ms = away_since_ms;
         }
         self.doubts.extend(doubts.into_iter().map(|doubt| (key, doubt)));
         for (filter, grant) in &subscriptions {

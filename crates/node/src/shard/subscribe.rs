@@ -47,6 +47,9 @@ pub(super) struct Waits {
     added_shared: u64,
     /// It is written down when this promise is kept.
     promise: Option<u64>,
+    /// Filters of groups that whoever watches subscriptions has not been told of, each with its place in the part that
+    /// was applied.
+    untold: Vec<(usize, Box<str>)>,
 }
 
 impl Shard {
@@ -114,15 +117,41 @@ impl Shard {
         self.counters.limits.refused_subscriptions.add(refused as u64);
         self.counters.subscriptions.add(waits.added);
         self.counters.traffic.shared_subscriptions.add(waits.added_shared);
-        self.observe_subscribed(key, request, &reply);
+        waits.untold = self.observe_subscribed(key, request, &reply);
         waits.promise = self.keep_subscribed(key, &granted);
         Some((reply, waits))
     }
 
-    fn observe_subscribed(&mut self, key: SessionKey, request: &SubscribeRequest<'_>, reply: &Reply) {
-        let Some(who) = self.clients.entry(key).and_then(|entry| entry.standing.who.clone()) else { return };
-        for (filter, reason) in request.filters().zip(reply.reasons()).filter(|(_, reason)| !reason.is_error()) {
+    /// Tells whoever watches subscriptions of those that were granted; returns those that their groups may still refuse.
+    fn observe_subscribed(
+        &mut self,
+        key: SessionKey,
+        request: &SubscribeRequest<'_>,
+        reply: &Reply,
+    ) -> Vec<(usize, Box<str>)> {
+        let mut untold = Vec::new();
+        let Some(who) = self.clients.entry(key).and_then(|entry| entry.standing.who.clone()) else { return untold };
+        let granted = request.filters().zip(reply.reasons()).enumerate().filter(|(_, (_, reason))| !reason.is_error());
+        for (at, (filter, reason)) in granted {
+            if filter.starts_with("$share/") {
+                untold.push((at, filter.into()));
+                continue;
+            }
             let (client, filter, qos) = (who.clone(), filter.into(), *reason as u8);
+            self.observe(HookName::Subscribed, || HookCall::Subscribed { client, filter, qos });
+        }
+        untold
+    }
+
+    /// The same for filters of groups, when these have answered: those that the session has now.
+    fn observe_joined(&mut self, key: SessionKey, reply: &Reply, untold: Vec<(usize, Box<str>)>) {
+        for (at, filter) in untold {
+            let Some(reason) = reply.reasons().get(at).copied().filter(|reason| !reason.is_error()) else { continue };
+            let Some(entry) = self.clients.entry(key).filter(|entry| entry.session.grant(&filter).is_some()) else {
+                continue;
+            };
+            let Some(client) = entry.standing.who.clone() else { continue };
+            let qos = reason as u8;
             self.observe(HookName::Subscribed, || HookCall::Subscribed { client, filter, qos });
         }
     }
@@ -137,8 +166,9 @@ impl Shard {
         more: bool,
     ) -> usize {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
-        let answer = Answer { to: key, reply, replays: waits.replays, promise: waits.promise };
         let begins_at = place.map_or(0, |place| self.answers.len_of(place));
+        let untold = waits.untold.into_iter().map(|(at, filter)| (begins_at + at, filter)).collect();
+        let answer = Answer { to: key, reply, replays: waits.replays, promise: waits.promise, untold };
         let place = match place {
             Some(place) => {
                 self.answers.extend(place, answer, outstanding);
@@ -198,7 +228,8 @@ impl Shard {
     }
 
     fn answer(&mut self, answer: Answer) {
-        let Answer { to, reply, replays, promise } = answer;
+        let Answer { to, reply, replays, promise, untold } = answer;
+        self.observe_joined(to, &reply, untold);
         self.clients.hold_output_of(to, promise);
         match self.clients.with(to, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}

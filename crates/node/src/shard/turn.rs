@@ -168,12 +168,14 @@ impl Shard {
             || self.may_begin_to_listen()
             || self.hooks.as_ref().is_some_and(crate::hooks::HookFeed::has_answers)
             || self.passwords.has_answers()
+            || self.asked.has_work(self.clients.promises.kept())
             || self.is_asked_for_something()
     }
 
     /// Whether the handle has a question, or new settings: it rings, but a shard that was awake then must look itself.
     fn is_asked_for_something(&self) -> bool {
         self.shared.report_desk(self.id.index()).is_asked()
+            || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
             || self.shared.authority.version() != self.licences_version
     }
@@ -222,6 +224,7 @@ impl Shard {
         self.take_mail();
         self.acknowledge();
         self.take_pages();
+        self.serve_operators();
         self.take_verdicts();
         self.release_held();
         self.serve_ready();

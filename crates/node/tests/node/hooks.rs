@@ -260,3 +260,47 @@ fn what_happened_is_told() {
     eventually("everything is told", || told.lock().unwrap().len() == expected.len());
     assert_eq!(*told.lock().unwrap(), expected);
 }
+
+/// Is a subscription to a group told when the group has taken it, on whatever shard it lives, and not when it refuses?
+#[test]
+fn what_a_group_refuses_is_not_told() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = told.clone();
+    let hooks = Double::new(&[HookName::Subscribed], move |call| {
+        if let HookCall::Subscribed { client, filter, qos } = call {
+            seen.lock().unwrap().push(format!("{} {filter} {qos}", client.client_id));
+        }
+        HookAnswer::Pass
+    });
+    let node = node(r#"{"shards": 2, "dispatch": {"members_per_group_max": 1}}"#, hooks);
+    let [here, there] = ids_on_both_shards();
+    let mut expected = Vec::new();
+    for (n, (taken, refused)) in [(&here, &there), (&there, &here)].into_iter().enumerate() {
+        let filter = format!("$share/g{n}/t");
+        let (mut member, mut other) = (connect(&node, taken), connect(&node, refused));
+        assert_eq!(subscribe(&mut member, &["plain", &filter]), [ReasonCode::GrantedQoS1; 2]);
+        let answer = subscribe(&mut other, &[&filter, "plain"]);
+        assert_eq!(answer, [ReasonCode::QuotaExceeded, ReasonCode::GrantedQoS1]);
+        // Told behind whatever was told of the one before.
+        assert_eq!(subscribe(&mut other, &["last"]), [ReasonCode::GrantedQoS1]);
+        expected.extend([format!("{taken} plain 1"), format!("{taken} {filter} 1")]);
+        expected.extend([format!("{refused} plain 1"), format!("{refused} last 1")]);
+    }
+    eventually("everything is told", || told.lock().unwrap().len() >= expected.len());
+    let mut told = told.lock().unwrap().clone();
+    told.sort();
+    expected.sort();
+    assert_eq!(told, expected);
+}
+
+/// Subscribes with QoS 1; what the SUBACK says.
+fn subscribe(client: &mut Client, filters: &[&str]) -> Vec<ReasonCode> {
+    let mut wanted = SubscribeFiltersBuf::new();
+    filters.iter().for_each(|filter| wanted.push(filter, SubscriptionOptions::new(QoS::AtLeastOnce)).expect("short"));
+    let (properties, filters) = (SubscribeProperties::default(), wanted.as_ref());
+    client.send(&Packet::Subscribe(Subscribe { packet_id: id(1), properties, filters }));
+    client.expect("SUBACK", |packet| match packet {
+        Packet::SubAck(ack) => Some(ack.reasons.to_vec()),
+        _ => None,
+    })
+}

@@ -57,6 +57,26 @@ fn a_client_is_let_in_or_refused() {
     assert_eq!(metric(&node, "lapwing_hook_refusals_total", "on_connect"), 4);
 }
 
+/// Is nobody let in under a name that is too long to be kept with a session, and is that counted?
+#[test]
+fn a_name_is_as_long_as_a_session_can_keep_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let json = format!(r#"{{"shards": 1, "data_dir": {:?}}}"#, dir.path());
+    let hooks = Double::new(&[HookName::Connect], |call| match call {
+        HookCall::Connect(call) => HookAnswer::Admit(call.username.as_deref().map(Into::into)),
+        other => panic!("{other:?}"),
+    });
+    let node = node(&json, hooks);
+    let named = |name: &'static str| Connect { username: Some(name), ..lasting("x") };
+    let longest: &'static str = "n".repeat(1023).leak();
+    assert_eq!(knock(&node, &named(longest)).1, ReasonCode::Success);
+    let shown = node.session_json("x", 0).expect("the node answers").expect("it is there");
+    assert!(shown.contains(r#""is_durable":true"#), "{shown}");
+    assert_eq!(metric(&node, "lapwing_not_authorized_total", "identity"), 0);
+    assert_eq!(knock(&node, &named("n".repeat(1024).leak())).1, ReasonCode::NotAuthorized);
+    assert_eq!(metric(&node, "lapwing_not_authorized_total", "identity"), 1);
+}
+
 /// Has a client without an id the one that the hook was told, and what follows its CONNECT at once waits in order?
 #[test]
 fn an_assigned_id_is_the_one_that_was_judged() {

@@ -14,6 +14,7 @@ mod hostile;
 mod kill;
 mod limits;
 mod linger;
+mod operators;
 mod passwords;
 mod retained;
 mod sessions;

@@ -334,7 +334,15 @@ fn a_malformed_connect_is_refused_in_its_version() {
 #[test]
 fn drop_reasons_have_their_names() {
     let names = DropReason::ALL.map(DropReason::name);
-    let expected =
-        ["queue_full", "expired", "packet_too_large", "offline", "output_full", "session_ended", "not_encodable"];
+    let expected = [
+        "queue_full",
+        "expired",
+        "packet_too_large",
+        "offline",
+        "output_full",
+        "session_ended",
+        "not_encodable",
+        "queue_emptied",
+    ];
     assert_eq!(names, expected);
 }

@@ -17,4 +17,5 @@ mod sent_aliases;
 mod subscribing;
 mod time;
 mod transitions;
+mod views;
 mod wills;

@@ -43,6 +43,7 @@ fn report(owned: &OwnedGroup, now_us: u64) -> GroupReport {
         oldest_ms: view.oldest_us.map(|us| us / 1000),
         backlog_s: view.backlog_s,
         counters: CounterReport::new(&view.counters, &view.dispatch),
+        deferred: view.deferred.map(Into::into),
         members,
     }
 }

@@ -6,8 +6,10 @@ use lapwing_access::{Identity, Voucher};
 const VOUCHERS: [Voucher; 4] = [Voucher::Nobody, Voucher::Users, Voucher::Certificate, Voucher::Hook];
 /// As much as an entry takes.
 const BYTES_MAX: usize = 1024;
+/// The longest name of an identity: nobody with a longer one is let in, for its session could not be kept.
+pub(crate) const NAME_BYTES_MAX: usize = BYTES_MAX - 1;
 
-/// The identity as bytes; `None`: its name is too long for the log.
+/// The identity as bytes; `None`: its name is longer than [`NAME_BYTES_MAX`].
 pub(crate) fn encode(identity: &Identity) -> Option<Vec<u8>> {
     let number = VOUCHERS.iter().position(|voucher| *voucher == identity.voucher())?;
     let name = identity.name().unwrap_or_default();
@@ -35,7 +37,8 @@ mod tests {
             let again = encode(&identity).and_then(|bytes| decode(&bytes)).expect("as written");
             assert_eq!((again.name(), again.voucher()), (identity.name(), identity.voucher()));
         }
-        assert!(encode(&Identity::named("x".repeat(1024), Voucher::Users)).is_none());
+        assert!(encode(&Identity::named("x".repeat(NAME_BYTES_MAX), Voucher::Users)).is_some());
+        assert!(encode(&Identity::named("x".repeat(NAME_BYTES_MAX + 1), Voucher::Users)).is_none());
         assert!(decode(&[]).is_none() && decode(&[9]).is_none() && decode(&[1, 0xff]).is_none());
     }
 }

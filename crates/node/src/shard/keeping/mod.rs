@@ -20,7 +20,7 @@ use lapwing_ledger::{Entry, KeeperId, KeepersBuf, ProgressBuf};
 use crate::log::LogFeed;
 use crate::slot::{DATA_GROUPS, Slot};
 
-pub(crate) use identity::encode as encode_identity;
+pub(crate) use identity::{NAME_BYTES_MAX as IDENTITY_BYTES_MAX, encode as encode_identity};
 pub(crate) use message::{About, Origin};
 pub(crate) use restore::Recovered;
 pub(crate) use sessions::Beginning;

@@ -64,6 +64,8 @@ pub(crate) struct RestoredSession {
     pub(crate) session: Session,
     pub(crate) kept: Kept,
     pub(crate) standing: Standing,
+    /// Since when it has no connection, on the wall clock.
+    pub(crate) away_since_ms: u64,
     /// QoS 2 messages of its client that it counts as taken and that may not be everywhere yet.
     pub(crate) doubts: Vec<Doubt>,
 }
@@ -206,6 +208,8 @@ fn restore_session(
         session: restoration.finish(),
         kept: Kept { id: kept.id(), slot },
         standing: Standing { identity, who: None },
+        // Who had a connection lost it with the node; when that was nobody wrote down.
+        away_since_ms: kept.disconnected_at_ms().unwrap_or(clocks.wall_ms),
         doubts: doubts.to_vec(),
     })
 }

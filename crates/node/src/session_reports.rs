@@ -1,0 +1,310 @@
+//! What the shards say of their sessions when somebody asks: which fit, and in which order.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use lapwing_ledger::Published;
+use lapwing_session::{Grant, QueuedView};
+use serde::Serialize;
+
+use crate::desk::Reply;
+use crate::mail::decode_frame;
+
+/// By what the sessions of a list are ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SessionOrder {
+    /// Ascending by client id: a list that can be gone through page by page.
+    #[default]
+    ClientId,
+    /// Those for whom the most messages wait come first.
+    Messages,
+    /// Those for whom the most bytes wait come first.
+    Bytes,
+}
+
+impl SessionOrder {
+    /// The order that a longest queue is found by: "messages" or "bytes".
+    pub fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "messages" => Some(SessionOrder::Messages),
+            "bytes" => Some(SessionOrder::Bytes),
+            _ => None,
+        }
+    }
+}
+
+/// Which sessions are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct SessionQuery {
+    /// Client ids begin so.
+    pub prefix: String,
+    /// Client ids come behind this one.
+    pub after: Option<String>,
+    /// With a connection, or without one; `None`: both.
+    pub connected: Option<bool>,
+    /// Only those for whom messages wait.
+    pub waiting: bool,
+    /// Which come first.
+    pub order: SessionOrder,
+    /// So many at most.
+    pub limit: usize,
+}
+
+/// Where a session stands in a list: less is nearer to its beginning.
+pub(crate) type Rank = (Reverse<u64>, Arc<str>);
+
+impl SessionQuery {
+    /// Whether a session is wanted, on whatever page.
+    pub(crate) fn fits(&self, client_id: &str, is_connected: bool, waiting_messages: usize) -> bool {
+        client_id.starts_with(&self.prefix)
+            && self.connected.is_none_or(|connected| connected == is_connected)
+            && (!self.waiting || waiting_messages > 0)
+    }
+
+    /// Whether it is behind the page before.
+    pub(crate) fn is_next(&self, client_id: &str) -> bool {
+        self.after.as_deref().is_none_or(|after| client_id > after)
+    }
+
+    /// The number by which it is ordered before its name is looked at.
+    pub(crate) fn weight(&self, waiting_messages: usize, waiting_bytes: u64) -> Reverse<u64> {
+        Reverse(match self.order {
+            SessionOrder::ClientId => 0,
+            SessionOrder::Messages => waiting_messages as u64,
+            SessionOrder::Bytes => waiting_bytes,
+        })
+    }
+
+    fn rank(&self, row: &SessionReport) -> (Reverse<u64>, String) {
+        (self.weight(row.waiting_messages, row.waiting_bytes), row.client_id.clone())
+    }
+}
+
+/// One session.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SessionReport {
+    pub(crate) client_id: String,
+    /// None: nobody in particular.
+    pub(crate) user: Option<String>,
+    pub(crate) is_connected: bool,
+    /// Of its client, while it is connected.
+    pub(crate) address: Option<String>,
+    /// Of MQTT, while it is connected.
+    pub(crate) version: Option<&'static str>,
+    /// Milliseconds since the epoch, while it is not connected.
+    pub(crate) away_since_ms: Option<u64>,
+    /// How long it outlives its connection; None: for ever.
+    pub(crate) expiry_s: Option<u32>,
+    /// When it ends, while it is not connected; None: never.
+    pub(crate) ends_in_s: Option<u64>,
+    pub(crate) subscriptions: usize,
+    pub(crate) waiting_messages: usize,
+    pub(crate) waiting_bytes: u64,
+    /// QoS 1 and 2 that are not done, towards the client and from it.
+    pub(crate) inflight_out: usize,
+    pub(crate) inflight_in: usize,
+    /// On disk.
+    pub(crate) is_durable: bool,
+    pub(crate) shard: usize,
+}
+
+/// What one shard, or all of them, have for one page.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct SessionPage {
+    pub(crate) sessions: Vec<SessionReport>,
+    /// Sessions that fit, on whatever page.
+    pub(crate) matching: u64,
+    /// What waits for them.
+    pub(crate) waiting_messages: u64,
+    pub(crate) waiting_bytes: u64,
+    /// Behind which client id the next page begins; None: that was all, or the list is in another order.
+    pub(crate) next: Option<String>,
+    /// Sessions that fit and are not on a page before.
+    #[serde(skip)]
+    pub(crate) left: u64,
+}
+
+impl SessionPage {
+    /// The pages of all shards as one.
+    pub(crate) fn merge(pages: Vec<SessionPage>, query: &SessionQuery) -> SessionPage {
+        let mut all = SessionPage::default();
+        for page in pages {
+            all.sessions.extend(page.sessions);
+            all.matching += page.matching;
+            all.waiting_messages += page.waiting_messages;
+            all.waiting_bytes += page.waiting_bytes;
+            all.left += page.left;
+        }
+        all.sessions.sort_by_cached_key(|row| query.rank(row));
+        all.sessions.truncate(query.limit);
+        let has_more = all.left > all.sessions.len() as u64 && query.order == SessionOrder::ClientId;
+        all.next = all.sessions.last().filter(|_| has_more).map(|last| last.client_id.clone());
+        all
+    }
+}
+
+/// One session, with what it subscribes to and the head of its queue.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionDetail {
+    #[serde(flatten)]
+    pub(crate) session: SessionReport,
+    /// The first by filter.
+    pub(crate) subscribed: Vec<SubscriptionReport>,
+    /// Those that have waited longest.
+    pub(crate) queue: Vec<QueuedReport>,
+    /// The data group that its entries are in.
+    #[serde(skip)]
+    pub(crate) group: u16,
+}
+
+/// One subscription.
+#[derive(Debug, Serialize)]
+pub(crate) struct SubscriptionReport {
+    pub(crate) filter: String,
+    pub(crate) qos: u8,
+    pub(crate) no_local: bool,
+    pub(crate) retain_as_published: bool,
+    pub(crate) subscription_id: Option<u32>,
+}
+
+impl SubscriptionReport {
+    pub(crate) fn new(filter: &str, grant: Grant) -> Self {
+        SubscriptionReport {
+            filter: filter.to_owned(),
+            qos: grant.options.qos as u8,
+            no_local: grant.options.no_local,
+            retain_as_published: grant.options.retain_as_published,
+            subscription_id: grant.subscription_id.map(|id| id.get()),
+        }
+    }
+}
+
+/// One message that waits.
+#[derive(Debug, Serialize)]
+pub(crate) struct QueuedReport {
+    /// None until it has been read from the log.
+    pub(crate) topic: Option<String>,
+    pub(crate) qos: u8,
+    pub(crate) retain: bool,
+    pub(crate) bytes: u64,
+    /// Since it was published; None: nobody wrote that down.
+    pub(crate) age_ms: Option<u64>,
+    /// None: it does not expire.
+    pub(crate) expires_in_ms: Option<u64>,
+    /// A group has given it to this client.
+    pub(crate) is_of_group: bool,
+    /// Its entry.
+    #[serde(skip)]
+    pub(crate) entry: Option<u64>,
+}
+
+impl QueuedReport {
+    pub(crate) fn new(view: &QueuedView<'_>, now_ms: u64) -> Self {
+        QueuedReport {
+            topic: view.topic.map(str::to_owned),
+            qos: view.qos as u8,
+            retain: view.retain,
+            bytes: view.bytes,
+            age_ms: None,
+            expires_in_ms: view.expires_at_ms.map(|at_ms| at_ms.saturating_sub(now_ms)),
+            is_of_group: view.is_of_group,
+            entry: view.entry.map(u64::from),
+        }
+    }
+
+    /// Takes what its entry says; `now_ms`: on the wall clock, as the entry.
+    pub(crate) fn complete(&mut self, published: &Published<'_>, now_ms: u64) {
+        self.age_ms = Some(now_ms.saturating_sub(published.published_at_ms));
+        if self.topic.is_none() {
+            self.topic = decode_frame(published.frame).map(|publish| publish.topic.to_owned());
+            let expires_at_ms = Some(published.expires_at_ms).filter(|at_ms| *at_ms > 0);
+            self.expires_in_ms = expires_at_ms.map(|at_ms| at_ms.saturating_sub(now_ms));
+        }
+    }
+}
+
+/// What an order has dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Emptied {
+    /// Messages that went.
+    pub messages: u64,
+    /// Their bytes, as they counted in the queue.
+    pub bytes: u64,
+}
+
+/// What is asked of a shard.
+pub(crate) enum SessionAsk {
+    /// Its part of a page.
+    List(Arc<SessionQuery>, Reply<SessionPage>),
+    /// One session, and so many messages of its queue.
+    Show(Box<str>, usize, Reply<Option<SessionDetail>>),
+    /// That a session ends: whether there was one. Answered when it would not come back after a crash.
+    End(Box<str>, Reply<bool>),
+    /// That what waits for a session goes: None when there is no such session. Answered as for `End`.
+    Empty(Box<str>, Reply<Option<Emptied>>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(client_id: &str, waiting_messages: usize) -> SessionReport {
+        SessionReport {
+            client_id: client_id.into(),
+            user: None,
+            is_connected: false,
+            address: None,
+            version: None,
+            away_since_ms: None,
+            expiry_s: None,
+            ends_in_s: None,
+            subscriptions: 0,
+            waiting_messages,
+            waiting_bytes: 100,
+            inflight_out: 0,
+            inflight_in: 0,
+            is_durable: false,
+            shard: 0,
+        }
+    }
+
+    fn page(sessions: Vec<SessionReport>, left: u64) -> SessionPage {
+        let waiting_messages = sessions.iter().map(|row| row.waiting_messages as u64).sum();
+        SessionPage { sessions, matching: left, waiting_messages, waiting_bytes: 1, left, next: None }
+    }
+
+    fn ids(page: &SessionPage) -> Vec<&str> {
+        page.sessions.iter().map(|row| &*row.client_id).collect()
+    }
+
+    /// Are the pages of two shards one page in order, cut to its limit, and does it say where the next one begins?
+    #[test]
+    fn pages_become_one_in_order() {
+        let query = SessionQuery { limit: 3, ..SessionQuery::default() };
+        let two = || vec![page(vec![row("b", 1), row("d", 9)], 2), page(vec![row("a", 5), row("c", 2)], 2)];
+        let all = SessionPage::merge(two(), &query);
+        assert_eq!((ids(&all), all.next.as_deref()), (vec!["a", "b", "c"], Some("c")));
+        assert_eq!((all.matching, all.waiting_messages, all.waiting_bytes), (4, 17, 2));
+        let all = SessionPage::merge(two(), &SessionQuery { limit: 4, ..query.clone() });
+        assert_eq!((all.sessions.len(), all.next), (4, None));
+        let longest = SessionQuery { order: SessionOrder::Messages, ..query };
+        let all = SessionPage::merge(two(), &longest);
+        assert_eq!((ids(&all), all.next), (vec!["d", "a", "c"], None));
+    }
+
+    /// Is a session wanted exactly when all that was asked holds for it?
+    #[test]
+    fn what_is_asked_must_all_hold() {
+        let query = SessionQuery {
+            prefix: "dev/".into(),
+            after: Some("dev/2".into()),
+            connected: Some(false),
+            waiting: true,
+            ..SessionQuery::default()
+        };
+        assert!(query.fits("dev/1", false, 1) && !query.is_next("dev/1"));
+        assert!(query.fits("dev/3", false, 1) && query.is_next("dev/3") && !query.is_next("dev/2"));
+        assert!(!query.fits("de", false, 1) && !query.fits("dev/1", true, 1) && !query.fits("dev/1", false, 0));
+        assert!(SessionQuery::default().fits("", true, 0) && SessionQuery::default().is_next(""));
+    }
+}

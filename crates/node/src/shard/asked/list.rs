@@ -1,0 +1,89 @@
+//! A list of sessions: every place of the table is looked at once, a share in a turn, and the first that fit are kept.
+
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+
+use lapwing_session::SessionKey;
+
+use super::Shard;
+use crate::desk::Reply;
+use crate::session_reports::{Rank, SessionPage, SessionQuery};
+use crate::shard::entry::Entry;
+
+/// Places of the table looked at in one turn: about 50 microseconds.
+const PLACES_PER_SHARE: usize = 512;
+/// Rows made in one turn: each may ask the kernel for an address.
+const ROWS_PER_SHARE: usize = 64;
+
+/// One list, as far as it has come.
+pub(super) struct Listing {
+    query: Arc<SessionQuery>,
+    reply: Reply<SessionPage>,
+    /// The next place to look at.
+    place: usize,
+    /// The first that fit among those looked at, the last of them on top; as many as a page has.
+    first: BinaryHeap<(Rank, SessionKey)>,
+    /// Found, and without a row as yet.
+    rowless: Vec<SessionKey>,
+    page: SessionPage,
+}
+
+impl Listing {
+    pub(super) fn new(query: Arc<SessionQuery>, reply: Reply<SessionPage>) -> Self {
+        let (first, rowless) = (BinaryHeap::new(), Vec::new());
+        Listing { query, reply, place: 0, first, rowless, page: SessionPage::default() }
+    }
+
+    fn look_at(&mut self, entry: &Entry) {
+        let (messages, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
+        if !self.query.fits(&entry.client_id, entry.connection.is_some(), messages) {
+            return;
+        }
+        self.page.matching += 1;
+        self.page.waiting_messages += messages as u64;
+        self.page.waiting_bytes += bytes;
+        if !self.query.is_next(&entry.client_id) {
+            return;
+        }
+        self.page.left += 1;
+        let rank = (self.query.weight(messages, bytes), entry.client_id.clone());
+        if self.first.len() < self.query.limit {
+            self.first.push((rank, entry.session.key()));
+        } else if let Some(mut last) = self.first.peek_mut()
+            && rank < last.0
+        {
+            *last = (rank, entry.session.key());
+        }
+    }
+}
+
+impl Shard {
+    /// Does a share of a list; returns it if there is more to do, and sends its page otherwise.
+    pub(super) fn list_on(&mut self, mut listing: Box<Listing>) -> Option<Box<Listing>> {
+        if !listing.reply.is_awaited() {
+            return None;
+        }
+        let places = self.clients.session_places();
+        if listing.place < places {
+            let share = listing.place..places.min(listing.place + PLACES_PER_SHARE);
+            listing.place = share.end;
+            share.filter_map(|place| self.clients.session_at(place)).for_each(|entry| listing.look_at(entry));
+            return Some(listing);
+        }
+        // In no order: who puts the pages of all shards together makes one.
+        let found = std::mem::take(&mut listing.first).into_vec();
+        listing.rowless.extend(found.into_iter().map(|(_, key)| key));
+        for _ in 0..ROWS_PER_SHARE {
+            let Some(key) = listing.rowless.pop() else { break };
+            // One that has ended since is left out.
+            let row = self.session_report(key);
+            listing.page.sessions.extend(row);
+        }
+        if !listing.rowless.is_empty() {
+            return Some(listing);
+        }
+        let Listing { reply, page, .. } = *listing;
+        reply.send(page);
+        None
+    }
+}

@@ -1,0 +1,154 @@
+//! What operators ask of the sessions here, and what they have done with them.
+//!
+//! A list looks at every session of the shard, and there may be a million; a queue that is to be emptied may be as long.
+//! Both go in shares, one a turn and one question after the other, so that no client waits for an operator. What an order
+//! has ended is answered when that is on disk: it does not come back after a crash.
+
+mod list;
+mod show;
+
+use std::collections::VecDeque;
+
+use lapwing_codec::ReasonCode;
+
+use super::Shard;
+use crate::desk::Reply;
+use crate::session_reports::{Emptied, SessionAsk};
+use list::Listing;
+
+/// Messages of an emptied queue that go in one turn.
+const MESSAGES_PER_SHARE: usize = 1024;
+
+/// Questions and orders that are not answered yet.
+#[derive(Default)]
+pub(super) struct Asked {
+    line: VecDeque<Work>,
+    /// Done, and answered when the promise is kept.
+    done: VecDeque<(u64, Done)>,
+}
+
+/// One of them, as far as it has come.
+enum Work {
+    Ask(SessionAsk),
+    List(Box<Listing>),
+    Empty(Emptying),
+}
+
+/// A queue on its way to being empty.
+struct Emptying {
+    client_id: Box<str>,
+    /// Of those that waited when it was asked for.
+    left: usize,
+    emptied: Emptied,
+    reply: Reply<Option<Emptied>>,
+}
+
+/// An answer that waits for the disk.
+enum Done {
+    Ended(Reply<bool>),
+    Emptied(Emptied, Reply<Option<Emptied>>),
+}
+
+impl Asked {
+    /// Whether a turn would get something done; `kept`: the last promise that is.
+    pub(super) fn has_work(&self, kept: u64) -> bool {
+        !self.line.is_empty() || self.done.front().is_some_and(|(promise, _)| *promise <= kept)
+    }
+}
+
+impl Shard {
+    /// Takes new questions, works on one of them, and answers orders that the disk has.
+    pub(super) fn serve_operators(&mut self) {
+        let new = self.shared.session_desk(self.id.index()).take();
+        self.asked.line.extend(new.into_iter().map(Work::Ask));
+        self.answer_done();
+        if let Some(work) = self.asked.line.pop_front()
+            && let Some(rest) = self.work_on(work)
+        {
+            // Behind the others: what is asked of one session does not wait for a list of all.
+            self.asked.line.push_back(rest);
+        }
+    }
+
+    fn answer_done(&mut self) {
+        let kept = self.clients.promises.kept();
+        let is_kept = |done: &VecDeque<(u64, Done)>| done.front().is_some_and(|(promise, _)| *promise <= kept);
+        while is_kept(&self.asked.done)
+            && let Some((_, done)) = self.asked.done.pop_front()
+        {
+            match done {
+                Done::Ended(reply) => reply.send(true),
+                Done::Emptied(emptied, reply) => reply.send(Some(emptied)),
+            }
+        }
+    }
+
+    /// One share; returns what is left of it.
+    fn work_on(&mut self, work: Work) -> Option<Work> {
+        match work {
+            Work::Ask(SessionAsk::List(query, reply)) => Some(Work::List(Box::new(Listing::new(query, reply)))),
+            Work::Ask(SessionAsk::Show(client_id, queued_max, reply)) => {
+                reply.send(self.show_session(&client_id, queued_max));
+                None
+            }
+            Work::Ask(SessionAsk::End(client_id, reply)) => {
+                self.end_by_order(&client_id, reply);
+                None
+            }
+            Work::Ask(SessionAsk::Empty(client_id, reply)) => self.begin_to_empty(client_id, reply),
+            Work::List(listing) => self.list_on(listing).map(Work::List),
+            Work::Empty(emptying) => self.empty_on(emptying),
+        }
+    }
+
+    /// Ends a session and its connection, as if its time were over: its will is published.
+    fn end_by_order(&mut self, client_id: &str, reply: Reply<bool>) {
+        let Some(key) = self.clients.find(client_id) else { return reply.send(false) };
+        let was_kept = self.clients.kept(key).is_some();
+        self.expel(key, ReasonCode::AdministrativeAction, "an operator has ended the session");
+        self.counters.traffic.sessions_ended_by_order.add(1);
+        if was_kept {
+            let promise = self.clients.promises.take();
+            self.asked.done.push_back((promise, Done::Ended(reply)));
+        } else {
+            reply.send(true);
+        }
+    }
+
+    fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {
+        let key = self.clients.find(&client_id);
+        let Some(entry) = key.and_then(|key| self.clients.entry(key)) else {
+            reply.send(None);
+            return None;
+        };
+        let left = entry.session.queued_messages();
+        self.empty_on(Emptying { client_id, left, emptied: Emptied::default(), reply })
+    }
+
+    /// A share of what waits for a client goes. By its name: it may have connected, and have another session, meanwhile.
+    fn empty_on(&mut self, mut emptying: Emptying) -> Option<Work> {
+        let share = emptying.left.min(MESSAGES_PER_SHARE);
+        let key = self.clients.find(&emptying.client_id);
+        let went = key.and_then(|key| self.clients.with(key, |session, io| session.empty_queue(share, io)));
+        let (messages, bytes) = went.unwrap_or_default();
+        emptying.emptied.messages += messages as u64;
+        emptying.emptied.bytes += bytes;
+        emptying.left -= messages;
+        if messages > 0 && emptying.left > 0 {
+            return Some(Work::Empty(emptying));
+        }
+        let is_kept = key.and_then(|key| self.clients.kept(key)).is_some();
+        if let Some(key) = key {
+            // Retained messages may have waited for room in it.
+            self.replays.wake(key);
+        }
+        let Emptying { emptied, reply, .. } = emptying;
+        if is_kept {
+            let promise = self.clients.promises.take();
+            self.asked.done.push_back((promise, Done::Emptied(emptied, reply)));
+        } else {
+            reply.send(Some(emptied));
+        }
+        None
+    }
+}

@@ -1,0 +1,56 @@
+//! A session as an operator sees it.
+
+use lapwing_session::SessionKey;
+
+use super::Shard;
+use crate::session_reports::{QueuedReport, SessionDetail, SessionReport, SubscriptionReport};
+use crate::slot::Slot;
+
+/// Subscriptions shown of one session.
+const SUBSCRIPTIONS_SHOWN_MAX: usize = 1000;
+
+impl Shard {
+    /// One row of a list; `None` when there is no such session any more.
+    pub(super) fn session_report(&mut self, key: SessionKey) -> Option<SessionReport> {
+        let (now_ms, shard) = (self.now_ms, self.id.index());
+        let connection = self.clients.entry(key)?.connection;
+        let address = connection
+            .and_then(|index| self.clients.connection(index))
+            .map(|connection| connection.socket.peer().to_string());
+        let entry = self.clients.entry(key)?;
+        let session = &entry.session;
+        let is_connected = connection.is_some();
+        Some(SessionReport {
+            client_id: session.client_id().to_owned(),
+            user: entry.standing.identity.name().map(str::to_owned),
+            is_connected,
+            address,
+            version: session.version().map(|version| version.name()),
+            away_since_ms: (!is_connected).then_some(entry.away_since_ms),
+            expiry_s: Some(session.expiry_s()).filter(|expiry_s| *expiry_s != u32::MAX),
+            ends_in_s: session.ends_at_ms().map(|at_ms| at_ms.saturating_sub(now_ms).div_ceil(1000)),
+            subscriptions: session.subscriptions().len(),
+            waiting_messages: session.queued_messages(),
+            waiting_bytes: session.queued_bytes(),
+            inflight_out: session.inflight_messages(),
+            inflight_in: session.received_messages(),
+            is_durable: entry.kept_as.kept.is_some(),
+            shard,
+        })
+    }
+
+    /// One session with what it subscribes to and the first `queued_max` messages of its queue.
+    pub(super) fn show_session(&mut self, client_id: &str, queued_max: usize) -> Option<SessionDetail> {
+        let key = self.clients.find(client_id)?;
+        let report = self.session_report(key)?;
+        let now_ms = self.now_ms;
+        let session = &self.clients.entry(key)?.session;
+        let subscriptions = session.subscriptions().take(SUBSCRIPTIONS_SHOWN_MAX);
+        Some(SessionDetail {
+            session: report,
+            subscribed: subscriptions.map(|(filter, grant)| SubscriptionReport::new(filter, grant)).collect(),
+            queue: session.queued().take(queued_max).map(|queued| QueuedReport::new(&queued, now_ms)).collect(),
+            group: Slot::of(client_id.as_bytes()).data_group(),
+        })
+    }
+}

@@ -1,0 +1,153 @@
+"""``/v1/sessions`` and ``/v1/queues``: clients' sessions and what waits for them; both are ended by order here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import anyio
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from lapwing._core import CoreError
+from lapwing.http.caller import caller_of
+from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.query import bad_parameter, check_names, choice, number
+
+LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
+HEAD_DEFAULT, HEAD_MAX = 10, 100
+_LIST_PARAMETERS = ("prefix", "state", "longest", "limit", "after")
+_ONE_PARAMETERS = ("head",)
+_STATES = ("connected", "away")
+_MEASURES = ("messages", "bytes")
+_QUEUE_COLUMNS = ("client_id", "is_connected", "away_since", "waiting_messages", "waiting_bytes", "inflight_out")
+
+_Answer = TypeVar("_Answer")
+
+
+class SessionsNode(Protocol):
+    """What this room asks of the node."""
+
+    def sessions_json(
+        self,
+        prefix: str,
+        after: str | None,
+        connected: bool | None,
+        waiting: bool,
+        longest: str | None,
+        limit: int,
+    ) -> str:
+        """A page of sessions."""
+
+    def session_json(self, client_id: str, queued_max: int) -> str | None:
+        """One session."""
+
+    def end_session(self, client_id: str) -> bool:
+        """Ends a session and its connection; false when there is none."""
+
+    def empty_queue(self, client_id: str) -> tuple[int, int] | None:
+        """Drops what waits: messages and bytes; None when there is no such session."""
+
+
+class Sessions:
+    """Who may ``observe`` sees; to change something takes ``admin``.
+
+    Args:
+        node: Asked in a thread: its shards answer in shares, beside their clients' work.
+    """
+
+    def __init__(self, node: SessionsNode) -> None:
+        self._node = node
+
+    async def index(self, request: Request) -> Response:
+        """``GET /v1/sessions``: a page, by client id, or those with the longest queues."""
+        caller_of(request.scope).need_to_observe()
+        return JSONResponse(await self._page(request.query_params, waiting=False))
+
+    async def one(self, request: Request) -> Response:
+        """``GET`` and ``DELETE /v1/sessions/CLIENT``: what it subscribes to, and the head of its queue; or its end."""
+        client_id = request.path_params["client"]
+        if request.method != "DELETE":
+            caller_of(request.scope).need_to_observe()
+            return JSONResponse(await self._session(client_id, request.query_params))
+        caller_of(request.scope).need_to_administer()
+        if await _of_node(partial(self._node.end_session, client_id)):
+            return Response(status_code=204)
+        raise _unknown(client_id)
+
+    async def queues(self, request: Request) -> Response:
+        """``GET /v1/queues``: as ``/v1/sessions``, of those for whom something waits; of each what concerns its queue."""
+        caller_of(request.scope).need_to_observe()
+        page = await self._page(request.query_params, waiting=True)
+        queues = [_queue_of(session) for session in page.pop("sessions")]
+        return JSONResponse({"queues": queues, **page})
+
+    async def queue(self, request: Request) -> Response:
+        """``GET`` and ``DELETE /v1/queues/CLIENT``: what has waited longest; or none of it any more."""
+        client_id = request.path_params["client"]
+        if request.method != "DELETE":
+            caller_of(request.scope).need_to_observe()
+            session = await self._session(client_id, request.query_params)
+            return JSONResponse({**_queue_of(session), "queue": session["queue"]})
+        caller_of(request.scope).need_to_administer()
+        dropped = await _of_node(partial(self._node.empty_queue, client_id))
+        if dropped is None:
+            raise _unknown(client_id)
+        return JSONResponse({"client_id": client_id, "messages": dropped[0], "bytes": dropped[1]})
+
+    async def _page(self, query: QueryParams, *, waiting: bool) -> dict[str, Any]:
+        check_names(query, _LIST_PARAMETERS)
+        longest, after = query.get("longest"), query.get("after")
+        if longest is not None:
+            choice("longest", longest, _MEASURES)
+            if after is not None:
+                raise bad_parameter("after", after, "pages are by client id: leave out longest, or after")
+        state = query.get("state")
+        connected = None if state is None else choice("state", state, _STATES) == "connected"
+        limit = number("limit", query.get("limit", str(LIMIT_DEFAULT)), 1, LIMIT_MAX)
+        prefix = query.get("prefix", "")
+        ask = partial(self._node.sessions_json, prefix, after, connected, waiting, longest, limit)
+        page: dict[str, Any] = json.loads(await _of_node(ask))
+        page["sessions"] = [_with_time(session) for session in page["sessions"]]
+        return page
+
+    async def _session(self, client_id: str, query: QueryParams) -> dict[str, Any]:
+        check_names(query, _ONE_PARAMETERS)
+        head = number("head", query.get("head", str(HEAD_DEFAULT)), 0, HEAD_MAX)
+        text = await _of_node(partial(self._node.session_json, client_id, head))
+        if text is None:
+            raise _unknown(client_id)
+        return _with_time(json.loads(text))
+
+
+def _with_time(session: dict[str, Any]) -> dict[str, Any]:
+    """With ``away_since`` as RFC 3339 has it, in the place of the node's milliseconds."""
+    at_ms = session["away_since_ms"]
+    away_since = None
+    if at_ms is not None:
+        text = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
+        away_since = text.replace("+00:00", "Z")
+    return {
+        "away_since" if name == "away_since_ms" else name: away_since if name == "away_since_ms" else value
+        for name, value in session.items()
+    }
+
+
+def _queue_of(session: dict[str, Any]) -> dict[str, Any]:
+    return {name: session[name] for name in _QUEUE_COLUMNS}
+
+
+def _unknown(client_id: str) -> HttpError:
+    remedy = "GET /v1/sessions names those there are; a client id is percent-encoded in a path"
+    return HttpError(404, "session_unknown", f"no session of client {client_id!r}", remedy)
+
+
+async def _of_node(ask: Callable[[], _Answer]) -> _Answer:
+    try:
+        return await anyio.to_thread.run_sync(ask)
+    except CoreError as error:
+        raise http_error_of_core(error) from error

@@ -1,0 +1,115 @@
+"""`lapwing sessions` and `lapwing queues`: a real broker's sessions from the outside."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import time
+from collections.abc import Callable
+
+import pytest
+from commands import LAPWING, TIMEOUT_S, clean_environment, lapwing, one_error, rows
+from web import get
+
+from lapwing import Broker, Client
+
+DEADLINE_S = 30
+pytestmark = pytest.mark.lapwing(http="127.0.0.1:0")
+Publish = Callable[[str, list[tuple[str, bytes]]], None]
+
+
+@pytest.fixture
+def crowd(lapwing_broker: Broker, publish: Publish) -> str:
+    """The URL of a broker with three sessions that are away, for one of which two messages wait."""
+    for name in ("device-1", "device-2", "other"):
+        with Client(lapwing_broker.url, client_id=name, clean_start=False, session_expiry_s=7_200) as client:
+            client.subscribe(f"to/{name}", qos=1)
+    publish(lapwing_broker.url, [("to/device-2", b"x")] * 2)
+    until = time.monotonic() + DEADLINE_S
+    # The publisher's own session ends with its connection, and that takes a moment.
+    while get(f"{lapwing_broker.http_url}/v1/sessions").json()["matching"] != 3:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return lapwing_broker.http_url
+
+
+def test_sessions_are_listed(crowd: str) -> None:
+    result = lapwing("sessions", "--url", crowd)
+    lines = result.stdout.splitlines()
+    assert lines[0].split()[:5] == ["CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING"]
+    assert [line.split()[0] for line in lines[1:]] == ["device-1", "device-2", "other"]
+    assert "in 2 h" in lines[1] or "in 1 h 59 min" in lines[1]
+    assert result.stderr.startswith("3 of 3 sessions; 2 messages wait, ")
+    page = lapwing("sessions", "list", "-n", "1", LAPWING_HTTP_URL=crowd)
+    assert page.stderr.rstrip().endswith("; go on with --after device-1")
+    shown = rows(lapwing("sessions", "--after", "device-1", "--json", "--url", crowd))
+    assert [row["client_id"] for row in shown] == ["device-2", "other"]
+    every = rows(lapwing("sessions", "--all", "--prefix", "device", "--state", "away", "--json", "--url", crowd))
+    assert [row["client_id"] for row in every] == ["device-1", "device-2"]
+    assert rows(lapwing("sessions", "--state", "connected", "--json", "--url", crowd)) == []
+
+
+def test_one_session_is_shown(crowd: str) -> None:
+    """With and without the word show: the session, what it subscribes to, and the head of its queue."""
+    text = lapwing("sessions", "device-2", "--head", "1", "--url", crowd).stdout
+    assert "\nFILTER       QOS  OPTIONS  ID\nto/device-2  1    -        -\n" in text
+    assert text.count("to/device-2") == 2, "the filter, and one message"
+    (session,) = rows(lapwing("sessions", "show", "device-2", "--json", "--url", crowd))
+    assert (session["waiting_messages"], len(session["queue"])) == (2, 2)
+
+
+def test_queues_are_listed_and_shown(crowd: str) -> None:
+    lines = lapwing("queues", "--url", crowd).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["CLIENT", "device-2"]
+    (queue,) = rows(lapwing("queues", "--all", "--json", "--url", crowd))
+    assert queue["waiting_messages"] == 2
+    assert lapwing("queues", "device-2", "--url", crowd).stdout.count("to/device-2") == 2
+
+
+def test_orders_are_carried_out(crowd: str) -> None:
+    """A script is not asked; several clients at once, and what is not there is an error."""
+    emptied = lapwing("queues", "drop", "device-2", "--url", crowd)
+    assert emptied.stdout.startswith("device-2: 2 messages, ")
+    ended = lapwing("sessions", "drop", "device-1", "device-2", "--url", crowd)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    assert [row["client_id"] for row in rows(lapwing("sessions", "--json", "--url", crowd))] == ["other"]
+    assert "no session of client 'device-1'" in one_error(lapwing("sessions", "drop", "device-1", "--url", crowd))
+
+
+@pytest.mark.parametrize(("said", "is_done"), [("n", False), ("y", True)])
+def test_a_terminal_is_asked(crowd: str, said: str, is_done: bool) -> None:
+    """Is nothing done without a yes at a terminal?"""
+    ours, theirs = pty.openpty()
+    try:
+        command = [*LAPWING, "sessions", "drop", "other", "--url", crowd]
+        os.write(ours, f"{said}\n".encode())
+        result = subprocess.run(
+            command, stdin=theirs, capture_output=True, timeout=TIMEOUT_S, env=clean_environment(), check=False
+        )
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert b"end the session of other?" in result.stderr
+    assert result.returncode == (0 if is_done else 1)
+    left = [row["client_id"] for row in rows(lapwing("sessions", "--json", "--url", crowd))]
+    assert ("other" in left) is not is_done
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["sessions", "nobody"], 1, "no session of client 'nobody'"),
+        (["queues", "drop", "nobody", "--yes"], 1, "no session of client 'nobody'"),
+        (["sessions", "--longest", "bytes", "--after", "x"], 2, "pages are by client id"),
+        (["sessions", "--longest", "bytes", "--all"], 2, "pages are by client id"),
+    ],
+)
+def test_errors(lapwing_broker: Broker, words: list[str], code: int, said: str) -> None:
+    result = lapwing(*words, "--url", lapwing_broker.http_url)
+    assert result.returncode == code
+    assert said in one_error(result)
+
+
+def test_nobody_answers() -> None:
+    assert lapwing("sessions", "--url", "http://127.0.0.1:1").returncode == 3
