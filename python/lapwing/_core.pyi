@@ -1,7 +1,7 @@
 """The Rust side, in types. Written by hand, compared with the module by a test."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict, final
 
 from typing_extensions import Buffer
@@ -20,6 +20,11 @@ __all__ = [
     "dispatch_table_json",
     "hash_password",
     "monotonic_ns",
+    "store_backup",
+    "store_check",
+    "store_dump",
+    "store_repair",
+    "store_restore",
     "swarm_report_json",
     "try_strategy",
 ]
@@ -87,6 +92,45 @@ def try_strategy(
 
 def hash_password(password: bytes) -> str:
     """Hashes a password for a users file: argon2id, as a PHC string."""
+
+def store_check(data: str | os.PathLike[str], tell: Callable[[str], object]) -> bool:
+    """Reads all of a data folder that no broker uses; false: something is damaged.
+
+    ``tell`` gets one JSON object at a time: ``begin``, each ``file``, each ``group``, the ``result``; something true breaks
+    off. Codes of these jobs' ``CoreError``: ``store_usage`` (no data folder, in use, no such name), ``store_refused`` (more
+    would be lost), and those of a node's log.
+    """
+
+def store_dump(
+    data: str | os.PathLike[str],
+    tell: Callable[[str], object],
+    group: int | None = None,
+    stream: str | None = None,
+    payload: bool = False,
+) -> None:
+    """Tells every record of the data groups, of one of them, or of a stream; ``payload``: as ``payload_hex``."""
+
+def store_repair(
+    data: str | os.PathLike[str],
+    tell: Callable[[str], object],
+    accept_loss_of: Sequence[str] = ...,
+    trial: bool = False,
+) -> bool:
+    """Puts a data folder right; false: something else is damaged, and nothing was changed.
+
+    Tells ``begin``, each ``file``, then ``damage``, ``loss``, ``whole``, ``mended`` and ``dropped`` as there are, and the
+    ``result``. ``trial``: tells the same, and changes nothing.
+    """
+
+def store_backup(
+    data: str | os.PathLike[str], target: str | os.PathLike[str], tell: Callable[[str], object]
+) -> bool:
+    """Copies a data folder, also one that a broker uses, and checks the copy; false: ``tell`` broke it off."""
+
+def store_restore(
+    backup: str | os.PathLike[str], data: str | os.PathLike[str], tell: Callable[[str], object]
+) -> bool:
+    """Makes a data folder of a copy, and checks it; false: ``tell`` broke it off."""
 
 @final
 class Node:

@@ -185,6 +185,8 @@ _KINDS: dict[str, type[LapwingError]] = {
     "data_corrupt": DataFolderError,
     "data_full": DataFolderError,
     "store": DataFolderError,
+    "store_refused": DataFolderError,
+    "store_usage": ConfigError,
     "stream_unknown": StreamUnknownError,
     "partition_unknown": StreamUnknownError,
     "offset_trimmed": OffsetTrimmedError,

@@ -81,6 +81,11 @@ impl DataGroups {
         shares
     }
 
+    /// Entries that stand in the place of damaged ones whose loss was accepted, behind the snapshots.
+    pub(crate) fn lost(&self) -> u64 {
+        (0..DATA_GROUPS).map(|group| self.get(group).lost()).sum()
+    }
+
     /// The state of a group; nobody else reads or changes it meanwhile.
     pub(crate) fn get(&self, group: u16) -> MutexGuard<'_, GroupState> {
         // A panic in another thread stops the node; what is here is as whole as `apply` leaves it.

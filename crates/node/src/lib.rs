@@ -24,6 +24,7 @@ mod group_book;
 mod group_reports;
 mod handle;
 mod hooks;
+pub mod inspect;
 mod listeners;
 mod log;
 mod mail;

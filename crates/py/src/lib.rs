@@ -17,6 +17,7 @@ mod hooks;
 mod link;
 mod link_settings;
 mod node;
+mod store;
 mod strategy;
 mod swarm;
 
@@ -42,6 +43,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dispatch::dispatch_table_json, module)?)?;
     module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;
+    module.add_function(wrap_pyfunction!(store::store_check, module)?)?;
+    module.add_function(wrap_pyfunction!(store::store_dump, module)?)?;
+    module.add_function(wrap_pyfunction!(store::store_repair, module)?)?;
+    module.add_function(wrap_pyfunction!(store::store_backup, module)?)?;
+    module.add_function(wrap_pyfunction!(store::store_restore, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::swarm_report_json, module)?)?;
     module.add_function(wrap_pyfunction!(swarm::monotonic_ns, module)?)?;
     Ok(())

@@ -108,6 +108,20 @@ pub enum StoreError {
         /// The holder, when it could be read.
         pid: Option<u32>,
     },
+    /// Nothing of ours lies in the folder.
+    #[error("{} is no data folder: there is no file \"format\" in it; name the folder that the broker was given with --data", .dir.display())]
+    NoData {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// What is damaged cannot be given up by itself.
+    #[error("{} cannot be given up: {why}; restore the data folder from a backup", .file.display())]
+    NotMendable {
+        /// The damaged file.
+        file: PathBuf,
+        /// Why.
+        why: String,
+    },
     /// The data folder was written by a version that this one does not read.
     #[error("{} says format version {found}, this program reads version {supported}: use the version that wrote it, or another folder", .file.display())]
     FormatVersion {
@@ -315,17 +329,21 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
-/// What to do about damage. The journal has no part that could be given up without giving up what was acknowledged.
-fn remedy(file: &Path) -> &'static str {
+/// What to do about damage. What is readable of a damaged segment need not be given up with it.
+fn remedy(file: &Path) -> String {
     let folder = file.parent();
     let is_named = |folder: Option<&Path>, name| folder.and_then(Path::file_name).is_some_and(|found| found == name);
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
     match is_named(folder, "log") && !is_named(folder.and_then(Path::parent), "streams") {
-        true => {
-            "restore the data folder from a backup; what the journal holds of sessions and messages is not given up by itself"
-        }
-        false => {
-            "restore the file from a copy, or move this segment and every older one of the stream away (their messages are given up), or delete the stream's folder (all its messages are given up)"
-        }
+        true => format!(
+            "restore the data folder from a backup, or go on without what cannot be read of it: \
+             lapwing store repair DATA --accept-loss-of log/{name} lists what is lost and asks"
+        ),
+        false => format!(
+            "restore the file from a copy, or go on without what cannot be read of it (lapwing store repair DATA \
+             --accept-loss-of {name} lists what is lost and asks), or move this segment and every older one of the stream \
+             away (their messages are given up), or delete the stream's folder (all its messages are given up)"
+        ),
     }
 }
 

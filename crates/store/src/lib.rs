@@ -18,6 +18,7 @@ mod hop;
 mod identity;
 mod index;
 mod info;
+pub mod inspect;
 pub mod journal;
 mod lock;
 mod log;

@@ -24,7 +24,7 @@ impl FolderLock {
         // Not truncated on opening: the holder's id must stay readable.
         let mut file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
-        match flock(&file) {
+        match flock(&file, libc::LOCK_EX) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 return Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) });
@@ -35,12 +35,33 @@ impl FolderLock {
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
+
+    /// Keeps brokers out as long as it lives, together with others that only look; nothing is written, so that it works in
+    /// a folder that is read-only. `None`: no broker was ever there.
+    ///
+    /// # Errors
+    /// `Locked` names the broker; `Io`.
+    pub(crate) fn look(dir: &Path) -> Result<Option<Self>, StoreError> {
+        let path = dir.join("lock");
+        let mut file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io("open", &path, error)),
+        };
+        match flock(&file, libc::LOCK_SH) {
+            Ok(()) => Ok(Some(Self { _file: file })),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) })
+            }
+            Err(error) => Err(StoreError::io("lock", &path, error)),
+        }
+    }
 }
 
 /// Locks or says at once that another holds the lock (`File::try_lock` is newer than the compiler we promise).
-fn flock(file: &File) -> io::Result<()> {
+fn flock(file: &File, how: libc::c_int) -> io::Result<()> {
     // SAFETY: plain integers; the descriptor is open as long as `file` is borrowed.
-    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
+    match unsafe { libc::flock(file.as_raw_fd(), how | libc::LOCK_NB) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -64,7 +85,18 @@ mod tests {
             Err(StoreError::Locked { pid, .. }) => assert_eq!(pid, Some(std::process::id())),
             other => panic!("{other:?}"),
         }
+        assert!(matches!(FolderLock::look(dir.path()), Err(StoreError::Locked { .. })));
         drop(held);
+        let looking = [FolderLock::look(dir.path()).expect("it was let go"), FolderLock::look(dir.path()).expect("two may")];
+        assert!(FolderLock::take(dir.path()).is_err(), "nobody changes what is looked at");
+        drop(looking);
         FolderLock::take(dir.path()).expect("it was let go");
+    }
+
+    #[test]
+    fn a_folder_without_a_lock_is_looked_at_and_stays_without() {
+        let dir = tempfile::tempdir().expect("a folder");
+        assert!(FolderLock::look(dir.path()).expect("nobody was here").is_none());
+        assert!(!dir.path().join("lock").exists());
     }
 }

@@ -64,16 +64,16 @@ impl LogReader {
         let (next, until) = (from, end_offset);
         let mut cursor = Cursor { partition, next, until, limits, messages: 0, bytes: 0, done: false };
         while cursor.wants_more() {
-            let before = cursor.messages;
+            let before = cursor.next;
             if let Err(error) = self.read_segment(stream, &mut cursor, each) {
                 let error = self.explain(stream, partition, &cursor, error);
                 // A message or two before the damage are worth having; whoever comes back for more meets it.
-                if cursor.messages == 0 {
+                if cursor.next == from {
                     return Err(error);
                 }
                 break;
             }
-            debug_assert!(cursor.done || cursor.messages > before, "a segment that holds an offset hands it over");
+            debug_assert!(cursor.done || cursor.next > before, "a segment that holds an offset hands it over");
         }
         StoreCounters::add(&self.shared.counters.read_records, cursor.messages);
         let Cursor { messages, bytes, next: next_offset, .. } = cursor;

@@ -12,8 +12,6 @@ use crate::window::Window;
 pub(crate) struct Found<'w> {
     /// The run that it belongs to.
     pub run: &'w Run,
-    /// Its place in the run, counted from 0.
-    pub place: u64,
     /// Where it lies in the file, and its bytes on disk.
     pub at: u64,
     pub bytes: u64,
@@ -127,7 +125,7 @@ impl CommitWalk<'_, '_> {
 
     fn run(&mut self, run: &Run, visitor: &mut impl Visitor) -> Checked<()> {
         let run_start = self.at;
-        for place in 0..u64::from(run.records) {
+        for _ in 0..run.records {
             let (at, salt) = (self.at, self.salt);
             let record = match self.record()? {
                 Ok(record) => record,
@@ -135,7 +133,7 @@ impl CommitWalk<'_, '_> {
             };
             let bytes = record.len() as u64;
             let told = record::decode(record, salt)
-                .and_then(|(header, body)| visitor.record(&Found { run, place, at, bytes, header, body }));
+                .and_then(|(header, body)| visitor.record(&Found { run, at, bytes, header, body }));
             if let Err(fault) = told {
                 return Ok(Err(fault));
             }
@@ -197,7 +195,7 @@ pub(crate) fn search_tail(walked: Walked<'_>, from: u64) -> Result<Tail, StoreEr
 
 /// Positions in `bytes`, which lie at `at` in the file, where a header may start. Headers that cross the end of `bytes`
 /// are looked up by the caller's window like any other: only the magic number has to lie inside.
-fn candidates(bytes: &[u8], at: u64) -> Vec<u64> {
+pub(crate) fn candidates(bytes: &[u8], at: u64) -> Vec<u64> {
     let magic = record::MAGIC.to_le_bytes();
     let steps = bytes.chunks(8).enumerate();
     steps.filter(|(_, chunk)| chunk.starts_with(&magic)).map(|(place, _)| at + place as u64 * 8).collect()

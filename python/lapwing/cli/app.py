@@ -23,6 +23,7 @@ COMMANDS = {
     "groups": "See consumer groups and their members; declare and change them.",
     "sessions": "See clients' sessions, and end them.",
     "queues": "See what waits for clients, the most first, and drop it.",
+    "store": "Look after a data folder: check, dump, repair, back up, restore.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "pipeline": "Run Spark jobs over a stream.",
     "swarm": "Load a broker with many clients, and measure it.",

@@ -22,6 +22,7 @@ app = typer.Typer()
         "lapwing broker --listen tcp://127.0.0.1:0 --http off --json",
         "lapwing broker --config lapwing.toml --data /var/lib/lapwing --set broker.shards=2",
         "lapwing broker --set streams.readings.filter=spectrum/+/readings --set broker.drain=30s",
+        "lapwing broker --accept-loss-of log/00000000000000000002.log",
     )
 )
 def broker(
@@ -36,6 +37,14 @@ def broker(
     ] = None,
     data: Annotated[
         str | None, typer.Option("--data", metavar="DIR", help="Folder of the log; made if missing.")
+    ] = None,
+    accept_loss_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--accept-loss-of",
+            metavar="SEGMENT",
+            help="Give up what is damaged in this segment of the log, and say what it was; repeatable.",
+        ),
     ] = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
@@ -55,7 +64,12 @@ def broker(
     def read() -> Config:
         return load(config, settings=settings, flags=flags).config
 
-    running = Broker.from_config(read())
+    given = read()
+    if accept_loss_of:
+        from lapwing.cli.store_loss import give_up
+
+        give_up(given.broker.data, accept_loss_of)
+    running = Broker.from_config(given)
     return serve(running, on_ready=lambda: _announce(running, as_json=json), read_config=read)
 
 

@@ -11,6 +11,7 @@ mod group_declared;
 mod group_ended;
 mod group_opened;
 mod keepers;
+mod lost;
 mod opened;
 mod origin;
 mod progress;
@@ -28,6 +29,7 @@ pub use group_declared::GroupDeclared;
 pub use group_ended::GroupEnded;
 pub use group_opened::GroupOpened;
 pub use keepers::KeepersBuf;
+pub use lost::Lost;
 pub use opened::Opened;
 pub use origin::Origin;
 pub use progress::{Facts, Progress, ProgressBuf};
@@ -68,6 +70,8 @@ pub enum Entry<'a> {
     GroupEnded(GroupEnded<'a>),
     /// QoS 2 messages are in doubt no longer.
     Settled(Settled<'a>),
+    /// What was here was damaged.
+    Lost(Lost),
 }
 
 /// How one kind of entry is written.
@@ -115,6 +119,7 @@ impl<'a> Entry<'a> {
             Entry::GroupDeclared(entry) => entry.put_whole(out),
             Entry::GroupEnded(entry) => entry.put_whole(out),
             Entry::Settled(entry) => entry.put_whole(out),
+            Entry::Lost(entry) => entry.put_whole(out),
         };
         if result.is_err() {
             out.truncate(start);
@@ -140,6 +145,7 @@ impl<'a> Entry<'a> {
             GroupDeclared::KIND => GroupDeclared::take_whole(input).map(Entry::GroupDeclared),
             GroupEnded::KIND => GroupEnded::take_whole(input).map(Entry::GroupEnded),
             Settled::KIND => Settled::take_whole(input).map(Entry::Settled),
+            Lost::KIND => Lost::take_whole(input).map(Entry::Lost),
             found => Err(Fault::Kind { found }),
         }
     }

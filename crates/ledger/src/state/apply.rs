@@ -30,6 +30,7 @@ impl GroupState {
             Entry::GroupDeclared(declared) => self.declare_group(&declared),
             Entry::GroupEnded(ended) => ended.groups.iter().for_each(|id| self.end_group(id)),
             Entry::Settled(settled) => settled.publishers.iter().for_each(|one| self.settle(&one)),
+            Entry::Lost(_) => self.lost += 1,
         }
         self.graves.dig(&mut self.live);
         Ok(())

@@ -34,6 +34,8 @@ pub struct GroupState {
     pub(crate) graves: Graves,
     pub(crate) queued: u64,
     pub(crate) strays: u64,
+    /// Of the entries that were applied here; a snapshot does not have it.
+    pub(crate) lost: u64,
 }
 
 impl GroupState {
@@ -141,6 +143,11 @@ impl GroupState {
     /// many of them mean that whoever writes the entries and this state disagree.
     pub const fn strays(&self) -> u64 {
         self.strays
+    }
+
+    /// Entries that stand in the place of damaged ones, since the snapshot that the state was made of.
+    pub const fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Checks that an entry may follow.

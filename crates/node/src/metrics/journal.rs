@@ -37,6 +37,11 @@ pub(crate) fn collect(reader: &JournalReader, groups: &DataGroups) -> Vec<Metric
             "Messages that wait for kept sessions and consumer groups, each once for each of them.",
             groups.queued(),
         ),
+        Metric::gauge(
+            "lapwing_journal_lost_entries",
+            "Entries whose loss was accepted, met in the log by this start; see lapwing store.",
+            groups.lost(),
+        ),
     ];
     for (name, help, value) in reader.counters().list() {
         if let Some((_, outside)) = NAMES.iter().find(|(inside, _)| *inside == name) {

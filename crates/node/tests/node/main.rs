@@ -11,6 +11,7 @@ mod hooks;
 mod hooks_connect;
 mod hooks_failing;
 mod hostile;
+mod inspect;
 mod kill;
 mod limits;
 mod linger;

@@ -3,6 +3,7 @@
 //! The cost of the dynamic call is nothing beside the system call behind it.
 
 mod os;
+mod overlay;
 
 use std::fmt::Debug;
 use std::io::{self, IoSlice};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use crate::error::StoreError;
 
 pub use os::OsDisk;
+pub use overlay::Overlay;
 
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -100,7 +100,7 @@ fn report(shared: &Shared, notice: Notice) {
     shared.notice(notice);
 }
 
-const META_NAME: &str = "journal";
+pub(crate) const META_NAME: &str = "journal";
 
 /// Makes the journal: without segments nothing was ever kept.
 fn make(disk: &dyn Disk, dir: &Path, config: &JournalConfig) -> Result<Opened, StoreError> {

@@ -22,7 +22,7 @@ use crate::window::Window;
 /// Bytes of one part.
 const PART_BYTES: usize = 256 << 10;
 
-fn folder(dir: &Path) -> PathBuf {
+pub(crate) fn folder(dir: &Path) -> PathBuf {
     dir.join("snapshots")
 }
 
@@ -31,7 +31,7 @@ fn path(dir: &Path, group: u16, index: u64) -> PathBuf {
 }
 
 /// Group and index in a file's name.
-fn name_of(name: &str) -> Option<(u16, u64)> {
+pub(crate) fn name_of(name: &str) -> Option<(u16, u64)> {
     let (group, index) = name.strip_suffix(".snap")?.split_once('-')?;
     (group.len() == 2 && index.len() == 20).then(|| Some((group.parse().ok()?, index.parse().ok()?))).flatten()
 }
@@ -126,7 +126,7 @@ impl JournalReader {
         group.place()?;
         let shared = &self.shared;
         let newest = indexes(shared, group.0)?.into_iter().max();
-        newest.map(|index| Snapshot::open(shared, group.0, index)).transpose()
+        newest.map(|index| Snapshot::open(&*shared.disk, &shared.dir, shared.salt, (group.0, index))).transpose()
     }
 }
 
@@ -211,11 +211,17 @@ impl Drop for SnapshotDraft {
 }
 
 impl Snapshot {
-    fn open(shared: &Shared, group: u16, index: u64) -> Result<Self, StoreError> {
-        let path = path(&shared.dir, group, index);
-        let file = shared.disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
+    /// Opens the snapshot of a group through an index, and verifies its first part.
+    pub(crate) fn open(
+        disk: &dyn Disk,
+        dir: &Path,
+        salt: u32,
+        (group, index): (u16, u64),
+    ) -> Result<Self, StoreError> {
+        let path = path(dir, group, index);
+        let file = disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
         let file_bytes = file.bytes().map_err(|error| StoreError::io("measure", &path, error))?;
-        let (salt, part) = (shared.salt, vec![]);
+        let part = vec![];
         let mut snapshot = Self {
             group,
             index,

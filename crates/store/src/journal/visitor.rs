@@ -89,6 +89,7 @@ impl Visitor for JournalVisitor {
         self.seen_at_us = Some(found.header.appended_at_us);
         match found.header.kind {
             RecordKind::Data => self.entry(found),
+            RecordKind::Lost => Ok(()),
             _ => self.other(found),
         }
     }

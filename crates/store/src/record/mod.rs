@@ -63,6 +63,8 @@ pub(crate) enum RecordKind {
     JournalMarks = 23,
     /// A part of a data group's snapshot.
     Snapshot = 24,
+    /// What lay here was damaged, and its loss was accepted; its body is zeros. See [`LOST_OFFSET`].
+    Lost = 25,
 }
 
 impl RecordKind {
@@ -70,7 +72,7 @@ impl RecordKind {
         use RecordKind::*;
         let streams = [Data, Commit, SegmentStart, StreamMeta, Readers, Index];
         let journal = [Vote, Truncation, Purge, Checkpoint, Replaced, Stretch, JournalIndex, JournalMarks, Snapshot];
-        streams.into_iter().chain(journal).find(|kind| *kind as u8 == byte)
+        streams.into_iter().chain(journal).chain([Lost]).find(|kind| *kind as u8 == byte)
     }
 }
 
@@ -80,6 +82,9 @@ pub(crate) const LIFETIME_STREAM: u8 = 1;
 pub(crate) const LIFETIME_JOURNAL: u8 = 2;
 /// Entries that compaction found alive once.
 pub(crate) const LIFETIME_KEPT: u8 = 3;
+
+/// In a stream, the message id of a `Lost` record that takes the place of one offset; any other fills a place only.
+pub(crate) const LOST_OFFSET: u64 = 1;
 
 /// The header's fields; the length is that of the body it comes with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::disk::DiskFile;
 use crate::error::StoreError;
 use crate::hop::Hop;
 use crate::info::{ReadLimits, RecordView};
-use crate::record::{self, CommitBody, Fault, HEADER_BYTES, RecordKind};
+use crate::record::{self, CommitBody, Fault, HEADER_BYTES, LOST_OFFSET, RecordKind};
 use crate::window::Window;
 
 /// What a read still wants, over all the segments that it visits.
@@ -112,6 +112,12 @@ impl<'f> Walk<'f> {
                         cursor.hand(RecordView { offset, appended_at_us, message_id, slot, body }, each);
                     }
                 }
+                self.hop.pass(behind);
+            }
+            RecordKind::Lost => {
+                // Its offset was somebody's once: it is passed over, and given to nobody else.
+                let is_next = (header.partition, header.offset) == (cursor.partition, cursor.next);
+                cursor.next += u64::from(is_next && header.message_id == LOST_OFFSET);
                 self.hop.pass(behind);
             }
             _ => return Ok(Err(Fault::Misplaced("a record of another kind belongs here"))),

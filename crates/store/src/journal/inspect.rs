@@ -1,0 +1,332 @@
+//! The journal's files, looked at from outside.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::group::GroupId;
+use super::index::SegmentIndex;
+use super::manifest::{Listed, Replaced};
+use super::open::META_NAME;
+use super::opening::Opening;
+use super::sidecar::{Detail, Sidecar};
+use super::snapshot::Snapshot;
+use super::state::segment_path;
+use super::visitor::JournalVisitor;
+use crate::disk::{self, Access, Disk, DiskFile};
+use crate::error::StoreError;
+use crate::info::StreamUuid;
+use crate::inspect::look::{Look, Target, look, written_end};
+use crate::inspect::salvage::{Piece, salvage};
+use crate::inspect::survey::missing;
+use crate::inspect::{FileKind, FileReport, Finding, Home, KnownFile, Severity};
+use crate::record::{LIFETIME_JOURNAL, LIFETIME_KEPT, RecordKind, StreamMeta};
+use crate::segment_file::{index_path, log_path, read_start};
+
+/// The folder `log`.
+#[derive(Debug)]
+pub(crate) struct JournalView {
+    pub dir: PathBuf,
+    /// Nothing when the description is missing or damaged.
+    uuid: Option<StreamUuid>,
+    active: Option<Written>,
+    /// Segments as they come, ascending.
+    pub young: Vec<u64>,
+    /// By group: the newest snapshot.
+    snapshots: BTreeMap<u16, u64>,
+    /// The segment that was looked at last, if it is whole.
+    walked: Option<(u64, SegmentIndex)>,
+}
+
+/// The segment being written.
+#[derive(Debug)]
+struct Written {
+    sequence: u64,
+    /// Nothing when its opening cannot be read: then nobody knows which segments count either.
+    known: Option<Known>,
+    look: Look,
+}
+
+#[derive(Debug)]
+struct Known {
+    salt: u32,
+    listed: BTreeMap<u64, Listed>,
+}
+
+/// An open segment.
+pub(crate) type Opened = (Arc<dyn DiskFile>, Opening);
+
+impl JournalView {
+    /// The journal in `dir`, whose files are `files`.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn load(disk: &dyn Disk, dir: PathBuf, files: &[&KnownFile]) -> Result<Self, StoreError> {
+        let of = |kind| files.iter().filter(move |file| file.kind == kind).map(|file| file.number);
+        let mut young: Vec<u64> = of(FileKind::Segment).collect();
+        young.sort_unstable();
+        let mut snapshots = BTreeMap::new();
+        for file in files.iter().filter(|file| file.kind == FileKind::Snapshot) {
+            let newest = snapshots.entry(file.group).or_insert(file.number);
+            *newest = file.number.max(*newest);
+        }
+        let uuid = description(disk, &dir).ok();
+        let mut view = Self { dir, uuid, active: None, young, snapshots, walked: None };
+        if let Some(sequence) = view.young.last().copied() {
+            view.active = Some(view.written(disk, sequence)?);
+        }
+        Ok(view)
+    }
+
+    /// Files that should be there and are not.
+    pub(crate) fn missing(&self, disk: &dyn Disk, has_segments: bool) -> Vec<KnownFile> {
+        let (home, folder) = (Home::Journal, Path::new("log"));
+        let is_there = |path: &Path| disk.open(path, Access::Read).is_ok();
+        let mut files = vec![];
+        if has_segments && !is_there(&self.dir.join("meta")) {
+            files.push(missing(folder.join("meta"), FileKind::Meta, home, 0));
+        }
+        if has_segments && self.active.is_none() {
+            files.push(missing(log_path(folder, 1), FileKind::Segment, home, 1));
+        }
+        for (sequence, listed) in self.listed() {
+            if !is_there(&segment_path(&self.dir, sequence, listed.lifetime)) {
+                let kind = if listed.lifetime == LIFETIME_KEPT { FileKind::Kept } else { FileKind::Segment };
+                files.push(missing(segment_path(folder, sequence, listed.lifetime), kind, home, sequence));
+            }
+        }
+        files
+    }
+
+    /// The segment being written, and whether it is whole.
+    pub(crate) fn active(&self) -> Option<u64> {
+        self.active.as_ref().map(|active| active.sequence)
+    }
+
+    /// The sealed segments, by sequence; none where the one being written cannot be read.
+    pub(crate) fn listed(&self) -> impl Iterator<Item = (u64, Listed)> + '_ {
+        let known = self.active.iter().filter_map(|active| active.known.as_ref());
+        known.flat_map(|known| known.listed.iter().map(|(sequence, listed)| (*sequence, *listed)))
+    }
+
+    /// Where a segment ended when it was sealed; `None`: it is the one being written, or nobody knows.
+    pub(crate) fn end_of(&self, sequence: u64) -> Option<u64> {
+        self.listed().find(|segment| segment.0 == sequence).map(|segment| segment.1.end)
+    }
+
+    /// Opens a segment.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub(crate) fn open(&self, disk: &dyn Disk, sequence: u64, lifetime: u8) -> Result<Opened, StoreError> {
+        let path = segment_path(&self.dir, sequence, lifetime);
+        let file = disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
+        let uuid = match self.uuid {
+            Some(uuid) => uuid,
+            None => read_start(&*file, &path)?.0.uuid,
+        };
+        let opening = Opening::read(&*file, &path, uuid, sequence)?;
+        match opening.start.lifetime == lifetime {
+            true => Ok((file, opening)),
+            false => Err(StoreError::corrupt(&path, 0, "the segment is not the one that was sealed under this name")),
+        }
+    }
+
+    /// The index beside a sealed segment, when it is whole.
+    pub(crate) fn sidecar(&self, disk: &dyn Disk, sequence: u64) -> Result<SegmentIndex, String> {
+        let known = self.active.as_ref().and_then(|active| active.known.as_ref());
+        let listed = known.and_then(|known| Some((known.salt, known.listed.get(&sequence)?.end)));
+        let (salt, end) = listed.ok_or("it belongs to no sealed segment")?;
+        let bytes = disk::read_whole(disk, &index_path(&self.dir, sequence), 1 << 30);
+        let bytes = bytes.map_err(|error| error.to_string())?;
+        Sidecar { sequence, salt, end }.decode(&bytes, Detail::Lengths).map_err(|fault| fault.to_string())
+    }
+
+    /// What is to be said of one of its files.
+    ///
+    /// # Errors
+    /// `Io`.
+    pub(crate) fn check(&mut self, disk: &dyn Disk, file: &KnownFile) -> Result<FileReport, StoreError> {
+        let report = FileReport::of(file);
+        Ok(match file.kind {
+            FileKind::Segment => self.segment(disk, file.number, LIFETIME_JOURNAL, report)?,
+            FileKind::Kept => self.segment(disk, file.number, LIFETIME_KEPT, report)?,
+            FileKind::Index => report.with(self.index(disk, file.number)),
+            FileKind::Snapshot => report.with(self.snapshot(disk, (file.group, file.number))),
+            FileKind::Meta => report.with(description(disk, &self.dir).err().map(|what| Finding::damage(0, 0, what))),
+            FileKind::Draft => report.with([Finding::mends(0, file.bytes, "left by a crash: the next start removes it")]),
+            FileKind::Spare => report,
+            _ => report.with([Finding::note("not looked at")]),
+        })
+    }
+
+    /// Looks at the segment being written, and at what it says of the others.
+    fn written(&self, disk: &dyn Disk, sequence: u64) -> Result<Written, StoreError> {
+        let path = log_path(&self.dir, sequence);
+        let unreadable = |error: &StoreError| {
+            let look = Look { findings: vec![Finding::of(error)], ..Look::default() };
+            Written { sequence, known: None, look }
+        };
+        let (file, mut opening) = match self.open(disk, sequence, LIFETIME_JOURNAL) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(unreadable(&error)),
+        };
+        let Some(checkpoint) = opening.checkpoint.take() else {
+            return Ok(unreadable(&StoreError::corrupt(&path, 0, "the segment being written has no checkpoint")));
+        };
+        let start = &opening.start;
+        let mut visitor = JournalVisitor::new(start);
+        (visitor.tails, visitor.segments) = (checkpoint.groups, checkpoint.segments);
+        let target = Target { file: &*file, path: &path, start, start_bytes: opening.start_bytes, end: None };
+        let look = look(target, &mut visitor)?;
+        let mut listed = visitor.segments;
+        if look.is_damaged() {
+            // What it says behind the damage counts too.
+            let synced = look.synced;
+            salvage(target.walked()?, look.end, &mut |piece| match piece {
+                Piece::Record { at, header, body, .. } if at < synced => {
+                    if header.kind == RecordKind::Replaced
+                        && let Ok(replaced) = Replaced::decode(body)
+                    {
+                        replaced.apply(&mut listed);
+                    }
+                    ControlFlow::Continue(())
+                }
+                Piece::Gap { from, .. } if from < synced => ControlFlow::Continue(()),
+                _ => ControlFlow::Break(()),
+            })?;
+        }
+        Ok(Written { sequence, known: Some(Known { salt: start.salt, listed }), look })
+    }
+
+    fn segment(
+        &mut self,
+        disk: &dyn Disk,
+        sequence: u64,
+        lifetime: u8,
+        mut report: FileReport,
+    ) -> Result<FileReport, StoreError> {
+        self.walked = None;
+        if let Some(active) = self.active.as_ref().filter(|active| active.sequence == sequence)
+            && lifetime == LIFETIME_JOURNAL
+        {
+            (report.records, report.commits) = (active.look.records, active.look.commits);
+            return Ok(report.with(active.look.findings.clone()));
+        }
+        let is_known = self.active.as_ref().is_some_and(|active| active.known.is_some());
+        let listed = self.listed().find(|segment| segment.0 == sequence && segment.1.lifetime == lifetime);
+        let end = match listed {
+            Some((_, listed)) => listed.end,
+            None if is_known => {
+                return Ok(report.with([Finding::mends(0, 0, "it was given up before a crash: the next start removes it")]));
+            }
+            // It was cut to its end when it was sealed.
+            None => report.bytes,
+        };
+        let path = segment_path(&self.dir, sequence, lifetime);
+        let (file, opening) = match self.open(disk, sequence, lifetime) {
+            Ok(opened) => opened,
+            Err(error) => return Ok(report.with([Finding::of(&error)])),
+        };
+        let (start, start_bytes) = (&opening.start, opening.start_bytes);
+        let mut visitor = JournalVisitor::new(start);
+        let look = look(Target { file: &*file, path: &path, start, start_bytes, end: Some(end) }, &mut visitor)?;
+        (report.records, report.commits) = (look.records, look.commits);
+        if !look.is_damaged() {
+            self.walked = Some((sequence, visitor.index));
+        }
+        let is_bare = disk.open(&index_path(&self.dir, sequence), Access::Read).is_err();
+        let bare = is_bare.then(|| Finding::mends(0, 0, "its index is missing: the next start makes it again"));
+        Ok(report.with(look.findings).with(bare))
+    }
+
+    fn index(&self, disk: &dyn Disk, sequence: u64) -> Option<Finding> {
+        if self.active.as_ref().is_some_and(|active| active.known.is_none()) {
+            return Some(Finding::note("not looked at: the segment being written cannot be read"));
+        }
+        let again = |why: &str| Some(Finding::mends(0, 0, format!("{why}: the next start makes it again")));
+        let index = match self.sidecar(disk, sequence) {
+            Ok(index) => index,
+            Err(why) => return again(&why),
+        };
+        let walked = self.walked.as_ref().filter(|walked| walked.0 == sequence)?;
+        let mut pairs = index.groups.iter().zip(&walked.1.groups);
+        let is_same = pairs.all(|(said, found)| said.stretches == found.stretches && said.cut_from == found.cut_from);
+        if is_same { None } else { again("it says something else than its segment") }
+    }
+
+    fn snapshot(&self, disk: &dyn Disk, (group, index): (u16, u64)) -> Option<Finding> {
+        if group >= GroupId::COUNT {
+            return Some(Finding::note("there is no such data group"));
+        }
+        let known = self.active.as_ref().and_then(|active| active.known.as_ref());
+        let Some(salt) = known.map(|known| known.salt) else {
+            return Some(Finding::note("not looked at: the segment being written cannot be read"));
+        };
+        let read = Snapshot::open(disk, &self.dir, salt, (group, index)).and_then(|mut snapshot| {
+            io::copy(&mut snapshot.by_ref(), &mut io::sink()).map_err(|error| {
+                let path = self.dir.join("snapshots");
+                error.downcast().unwrap_or_else(|other| StoreError::io("read", &path, other))
+            })
+        });
+        match read {
+            Err(error) => Some(Finding::of(&error)),
+            Ok(_) if self.snapshots.get(&group) != Some(&index) => Some(Finding::note("there is a newer one")),
+            Ok(_) => None,
+        }
+    }
+}
+
+/// The journal at one moment, for a copy that is made while it is written.
+#[derive(Debug)]
+pub(crate) struct Image {
+    pub sequence: u64,
+    /// Behind the last whole commit of that segment.
+    pub end: u64,
+    pub allocated_bytes: u64,
+    /// The sealed segments that count.
+    pub listed: BTreeMap<u64, Listed>,
+    /// By group: a snapshot has to reach as far.
+    pub purged: Vec<u64>,
+}
+
+impl Image {
+    /// How the newest segment stands now, and what it says of the others.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub(crate) fn take(disk: &dyn Disk, dir: &Path, sequence: u64) -> Result<Self, StoreError> {
+        let meta = dir.join("meta");
+        let uuid = description(disk, dir).map_err(|what| StoreError::corrupt(&meta, 0, what))?;
+        let path = log_path(dir, sequence);
+        let file = disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
+        let mut opening = Opening::read(&*file, &path, uuid, sequence)?;
+        let checkpoint = opening.checkpoint.take();
+        let checkpoint = checkpoint.ok_or_else(|| StoreError::corrupt(&path, 0, "the segment has no checkpoint"))?;
+        let (start, start_bytes) = (&opening.start, opening.start_bytes);
+        let mut visitor = JournalVisitor::new(start);
+        (visitor.tails, visitor.segments) = (checkpoint.groups, checkpoint.segments);
+        let target = Target { file: &*file, path: &path, start, start_bytes, end: None };
+        let end = written_end(target, &mut visitor)?;
+        let purged = visitor.tails.iter().map(|tail| tail.purged).collect();
+        Ok(Self { sequence, end, allocated_bytes: start.allocated_bytes, listed: visitor.segments, purged })
+    }
+}
+
+impl Look {
+    fn is_damaged(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Damage)
+    }
+}
+
+/// The identity under which the journal was made, or what is wrong with its description.
+fn description(disk: &dyn Disk, dir: &Path) -> Result<StreamUuid, String> {
+    let bytes = disk::read_whole(disk, &dir.join("meta"), 4096).map_err(|error| format!("cannot read it: {error}"))?;
+    let meta = StreamMeta::decode(&bytes).map_err(|fault| fault.to_string())?;
+    match meta.name == META_NAME && meta.partitions == u32::from(GroupId::COUNT) {
+        true => Ok(meta.uuid),
+        false => Err("the file describes something else".to_owned()),
+    }
+}

@@ -1,0 +1,7 @@
+//! Data folders looked at from outside: what is said of every kind of damage, what can be given up, and copies that are made
+//! while somebody writes.
+
+mod common;
+mod copy;
+mod mend;
+mod regions;
