@@ -13,7 +13,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python test-slow interop-clients check fix bench bench-dispatch conformance wheel test-wheel audit fuzz mutants clean
+.PHONY: help setup demo test test-rust test-python test-slow crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance wheel test-wheel audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -85,6 +85,20 @@ test-python: $(CACHE)/built $(CACHE)/java interop-clients ## the Python rooms an
 test-slow: $(CACHE)/built $(CACHE)/java ## proofs of minutes: jobs killed at every point
 	$(call step,slow proofs)
 	@$(BIN)/pytest -q -n 2 -m slow $(TESTS)
+
+crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at random moments, 100 of power cuts; see docs/reliability.md
+	$(call step,killed at random moments)
+	@$(BIN)/python -m tests.crash --rounds 200 --out out/crash/kills $(CRASH)
+	$(call step,power cut at random moments)
+	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
+	$(call step,at every change of a simulated disk)
+	@cargo test --quiet -p lapwing-store -p lapwing-node --lib --tests crash
+
+fault-matrix: $(CACHE)/built $(CACHE)/peers ## every fault by QoS, on Lapwing and on Mosquitto, as a table
+	@$(BIN)/python -m tests.crash.matrix --peer mosquitto $(MATRIX)
+
+soak: $(CACHE)/built ## an hour of mixed load: memory, disk and descriptors stay flat (SOAK="--minutes 5")
+	@$(BIN)/python -m benches.soak --out out/soak $(SOAK)
 
 check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing to the tree
 	$(call step,Rust: format and lints)

@@ -3,48 +3,18 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from commands import RunningBroker, lapwing, one_error
+from faulty_disk import FaultyDisk
 from web import get
 
 from lapwing import Client
 from lapwing.errors import TimedOutError
 
 STREAM = ("--set", "streams.all.filter=t/#")
-
-
-class FaultyDisk:
-    """Switches faults of one broker's disk on and off."""
-
-    def __init__(self, folder: Path, library: Path) -> None:
-        self.folder = folder
-        self.variables = {"LD_PRELOAD": str(library), "LAPWING_FAULTS": str(folder)}
-
-    def begin(self, fault: str) -> None:
-        (self.folder / fault).touch()
-
-    def end(self, fault: str) -> None:
-        (self.folder / fault).unlink()
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The compiled faults; a C compiler is there, because Rust links with it."""
-    library = tmp_path_factory.mktemp("faults") / "disk_faults.so"
-    source = Path(__file__).parent / "disk_faults.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return library
-
-
-@pytest.fixture
-def disk(library: Path, tmp_path: Path) -> FaultyDisk:
-    folder = tmp_path / "faults"
-    folder.mkdir()
-    return FaultyDisk(folder, library)
 
 
 def kept(http: str) -> list[bytes]:

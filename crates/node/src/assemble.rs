@@ -179,7 +179,9 @@ fn open_data(config: &Config, open: OpenLog) -> Result<Option<Opened>, NodeError
 /// Opens the log of the data groups and finds out how they stand.
 fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered), NodeError> {
     let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
-    let (journal, reader) = writer.open_journal(&JournalConfig { body_bytes_max, ..JournalConfig::default() })?;
+    let segment_bytes = config.limits.log_segment_bytes;
+    let journal_config = JournalConfig { segment_bytes, body_bytes_max, ..JournalConfig::default() };
+    let (journal, reader) = writer.open_journal(&journal_config)?;
     let groups = DataGroups::recover(&reader)?;
     let next_index = next_indexes(&reader)?;
     let keeper = Keeper::new(journal, reader.clone(), groups.clone(), config.limits.log_snapshot_bytes)?;

@@ -114,6 +114,8 @@ class Limits(BaseModel):
     """Bytes one shard may have waiting for the log before publishers of what is kept are not read."""
     log_snapshot_bytes: Size = Field(default=16 << 20, ge=1)
     """Bytes that come to one of the 16 data groups before its state is written anew: what a start has to read again."""
+    log_segment_bytes: Size = Field(default=64 << 20, ge=64 << 10, le=1 << 30)
+    """Size of a segment file of the data groups' log, 64KiB to 1GiB: what is given back to the disk at a time."""
     read_bytes_per_turn: Bytes32 = 256 << 10
     """Bytes that one connection's read may bring in one turn of the loop."""
     spin_us: int = Field(default=20, ge=0, le=1_000_000)

@@ -90,6 +90,8 @@ pub struct Limits {
     pub log_lane_bytes: u64,
     /// Bytes that come to a data group before its state is written anew, and with it what a start has to read.
     pub log_snapshot_bytes: u64,
+    /// Size of a segment file of the data groups' log: what is given back to the disk at a time.
+    pub log_segment_bytes: u64,
     /// Bytes that one connection's read may bring in one turn of the loop.
     pub read_bytes_per_turn: u32,
     /// How long an idle shard looks for work before it sleeps, while there is traffic between shards.
@@ -138,11 +140,15 @@ impl Default for Limits {
             mailbox_batch_bytes: 256 << 10,
             log_lane_bytes: 32 << 20,
             log_snapshot_bytes: 16 << 20,
+            log_segment_bytes: 64 << 20,
             read_bytes_per_turn: 256 << 10,
             spin_us: 20,
         }
     }
 }
+
+/// As small and as large as the journal takes its segments.
+const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
@@ -173,6 +179,10 @@ impl Limits {
                 let key = format!("limits.{key}");
                 return Err(NodeError::config(&key, "is 0".to_owned(), "Set it to 1 or more."));
             }
+        }
+        if !LOG_SEGMENT_BYTES.contains(&self.log_segment_bytes) {
+            let what = format!("{} is not from 64 KiB to 1 GiB", self.log_segment_bytes);
+            return Err(NodeError::config("limits.log_segment_bytes", what, "Set a size in this range."));
         }
         if self.output_high_bytes > self.output_bytes_max {
             let what =

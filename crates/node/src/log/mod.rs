@@ -9,6 +9,8 @@
 //! - Any other failure of the log stops the node.
 
 mod batch;
+#[cfg(test)]
+mod crash;
 mod feed;
 mod keeper;
 pub(crate) mod snapshot;

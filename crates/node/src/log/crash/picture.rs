@@ -1,0 +1,61 @@
+//! Everything of a state that a start goes on from, in a form that can be compared.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lapwing_ledger::{GroupState, KeptSession};
+
+/// One data group's.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Picture {
+    applied: u64,
+    queued: u64,
+    sessions: BTreeMap<String, Session>,
+    retained: BTreeMap<String, u64>,
+    /// Data group, session, packet id, use number and entry of each.
+    unsettled: BTreeSet<(u16, u64, u16, u64, u64)>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Session {
+    id: u64,
+    expiry_s: u32,
+    disconnected_at_ms: Option<u64>,
+    subscriptions: BTreeMap<String, u64>,
+    /// Entry and QoS, in order.
+    queue: Vec<(u64, u8)>,
+    /// Packet id, entry, and whether the client has it.
+    flights: BTreeSet<(u16, u64, bool)>,
+    received: BTreeMap<u16, u64>,
+    next_use: u64,
+}
+
+impl Picture {
+    pub(super) fn of(state: &GroupState) -> Self {
+        let unsettled = state.unsettled();
+        Picture {
+            applied: state.applied(),
+            queued: state.queued(),
+            sessions: state.sessions().map(|session| (session.client_id().to_owned(), Session::of(session))).collect(),
+            retained: state.retained().map(|(topic, entry)| (topic.to_owned(), entry)).collect(),
+            unsettled: unsettled
+                .map(|(group, session, one)| (group, session.0, one.packet_id, one.use_number, one.entry))
+                .collect(),
+        }
+    }
+}
+
+impl Session {
+    fn of(session: &KeptSession) -> Self {
+        let flights = session.flights().into_iter();
+        Session {
+            id: session.id().0,
+            expiry_s: session.expiry_s(),
+            disconnected_at_ms: session.disconnected_at_ms(),
+            subscriptions: session.subscriptions().map(|one| (one.filter.to_owned(), one.grant)).collect(),
+            queue: session.queue().map(|(entry, terms)| (entry, terms.qos)).collect(),
+            flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.got)).collect(),
+            received: session.received().into_iter().collect(),
+            next_use: session.next_use(),
+        }
+    }
+}

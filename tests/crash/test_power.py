@@ -1,0 +1,104 @@
+"""Is what was synced there after a power cut, and what was not gone, or there in part?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+from commands import clean_environment
+
+from .power import SECTOR_BYTES, PowerCut, compile_library
+
+OLD, NEW = b"a" * SECTOR_BYTES, b"b" * SECTOR_BYTES
+# Does what a store does, in every way of losing it, and is killed.
+PROGRAM = f"""
+import os, signal, sys
+folder = sys.argv[1]
+os.makedirs(folder, exist_ok=True)
+
+def sync_names():
+    names = os.open(folder, os.O_RDONLY)
+    os.fsync(names)
+    os.close(names)
+
+def make(name, contents, sync=True):
+    file = os.open(os.path.join(folder, name), os.O_RDWR | os.O_CREAT)
+    os.pwrite(file, contents, 0)
+    if sync:
+        os.fdatasync(file)
+    return file
+
+for name in ("whole", "half", "replaced", "removed", "cut"):
+    make(name, {OLD!r} * 4)
+grown = make("grown", b"")
+sync_names()
+half = os.open(os.path.join(folder, "half"), os.O_RDWR)
+os.pwrite(half, {NEW!r} * 4, {SECTOR_BYTES})
+make("draft", {NEW!r})
+os.rename(os.path.join(folder, "draft"), os.path.join(folder, "replaced"))
+os.unlink(os.path.join(folder, "removed"))
+make("unnamed", {NEW!r})
+os.ftruncate(os.open(os.path.join(folder, "cut"), os.O_RDWR), {SECTOR_BYTES})
+os.write(grown, {NEW!r})
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def machine(tmp_path: Path) -> PowerCut:
+    """After the program, before the cut."""
+    power = PowerCut(compile_library(tmp_path), tmp_path / "power", tmp_path / "data")
+    variables = clean_environment(**power.prepare())
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(power.data)], env=variables, check=False)
+    assert done.returncode == -9
+    return power
+
+
+def chance_of_everything(wanted: bool) -> list[int]:
+    """Seeds for which a cut loses everything that was not synced, or some of it."""
+    return [seed for seed in range(60) if (Random(seed).random() < 0.4) == wanted]
+
+
+def test_nothing_is_lost_while_the_system_stays_up(tmp_path: Path) -> None:
+    power = machine(tmp_path)
+    found = {file.name: file.read_bytes() for file in power.data.iterdir()}
+    assert found == {
+        "whole": OLD * 4,
+        "half": OLD + NEW * 4,
+        "replaced": NEW,
+        "unnamed": NEW,
+        "cut": OLD,
+        "grown": NEW,
+    }
+
+
+def test_what_was_not_synced_is_gone(tmp_path: Path) -> None:
+    power = machine(tmp_path)
+    power.cut(Random(chance_of_everything(True)[0]))
+    found = {file.name: file.read_bytes() for file in power.data.iterdir()}
+    whole = OLD * 4
+    assert found == {"whole": whole, "half": whole, "replaced": whole, "removed": whole, "cut": whole, "grown": b""}
+    assert power.lost_changes > 0
+
+
+def test_any_part_of_it_may_be_there(tmp_path: Path) -> None:
+    seen = set()
+    for number, seed in enumerate(chance_of_everything(False)[:12]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        power = machine(folder)
+        power.cut(Random(seed))
+        found = {file.name: file.read_bytes() for file in power.data.iterdir()}
+        assert found["whole"] == OLD * 4
+        assert found["half"][:SECTOR_BYTES] == OLD
+        for at in range(0, len(found["half"]), SECTOR_BYTES):
+            assert found["half"][at : at + SECTOR_BYTES] in (OLD, NEW, bytes(SECTOR_BYTES))
+        assert found["replaced"] in (OLD * 4, NEW)
+        # Names reach the disk in their order: who is gone, or new, has those before with it.
+        if "unnamed" in found:
+            assert "removed" not in found
+        if "removed" not in found:
+            assert found["replaced"] == NEW
+        seen.add((found["half"], found["replaced"], "removed" in found, "unnamed" in found, found["cut"]))
+    assert len(seen) > 4, "chance leaves the same each time"
