@@ -19,8 +19,6 @@ from .plan import plan
 from .power import PowerCut, compile_library
 from .round import Outcome, Round
 
-GROUPS_ARE_KEPT = False
-"""Whether durable groups keep their messages over a crash: docs/durability.md."""
 _SEEDS_APART = 1_000_003
 
 
@@ -75,7 +73,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1, help="of the first round; each has one of its own")
     parser.add_argument("--jobs", type=int, default=2, help="rounds at the same time")
     parser.add_argument("--power-cut", action="store_true", help="most crashes lose what was not synced")
-    parser.add_argument("--groups", action=argparse.BooleanOptionalAction, default=GROUPS_ARE_KEPT)
+    parser.add_argument("--groups", action=argparse.BooleanOptionalAction, default=True, help="with a durable group")
     parser.add_argument("--out", type=Path, help="where the data of failed rounds stays; default: a temporary folder")
     parser.add_argument("--json", action="store_true", help="one object a round, and the sum, as JSON lines")
     return parser.parse_args()

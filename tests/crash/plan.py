@@ -80,6 +80,7 @@ class Plan:
     shards: int
     segment_bytes: int
     snapshot_bytes: int
+    queue_memory_bytes: int
     partitions: int
     publishers: tuple[Publishing, ...]
     subscribers: tuple[Subscribing, ...]
@@ -100,6 +101,7 @@ log_segment_bytes = {self.segment_bytes}
 log_snapshot_bytes = {self.snapshot_bytes}
 queue_messages_max = 1000000
 queue_bytes_max = "1GiB"
+queue_memory_bytes = {self.queue_memory_bytes}
 
 [streams.{STREAM}]
 filter = "t/#"
@@ -108,6 +110,8 @@ segment_bytes = "64KiB"
 
 [groups."{GROUP}"]
 filters = ["g/#"]
+queue_bytes_max = "1GiB"
+parameters = {{ stall_ms = 0 }}
 """
 
 
@@ -121,6 +125,7 @@ def plan(seed: int, *, power_cut: bool = False) -> Plan:
         shards=random.choice((1, 2, 2)),
         segment_bytes=random.choice((64, 64, 128, 512)) * _KIB,
         snapshot_bytes=random.choice((8, 16, 64, 1024)) * _KIB,
+        queue_memory_bytes=random.choice((1, 64, 256 * 1024)) * _KIB,
         partitions=random.randint(1, 3),
         publishers=tuple(_publishers(random, topics)),
         subscribers=tuple(_subscriber(random, f"sleeper-{n}", topics) for n in range(random.randint(2, 4))),

@@ -243,7 +243,7 @@ static void after_open(int fd, const char *path, int was_there) {
 #define OPENING(path, flags, call)                                                                                     \
     do {                                                                                                               \
         mode_t mode = 0;                                                                                               \
-        if (flags & (O_CREAT | O_TMPFILE)) {                                                                           \
+        if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) {                                                   \
             va_list more;                                                                                              \
             va_start(more, flags);                                                                                     \
             mode = va_arg(more, mode_t);                                                                               \

@@ -11,14 +11,12 @@ from .plan import plan
 from .power import PowerCut, compile_library
 from .round import Outcome, Round
 
-GROUPS = False
-
 
 def live(folder: Path, seed: int, library: Path | None = None) -> Outcome:
     """One round; fails with what was found, and the seed."""
     folder.mkdir()
     power = PowerCut(library, folder / "power", folder / "data") if library else None
-    outcome = Round(plan(seed, power_cut=library is not None), folder, power, groups=GROUPS).run()
+    outcome = Round(plan(seed, power_cut=library is not None), folder, power).run()
     assert not outcome.findings, f"python -m tests.crash --rounds 1 --seed {seed}: {outcome.findings}"
     return outcome
 

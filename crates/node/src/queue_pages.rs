@@ -59,7 +59,7 @@ pub(crate) struct QueuePage {
 struct Place {
     entry: NonZeroU64,
     expires_at_ms: u64,
-    /// Where its frame ends.
+    /// Where its frame ends. No frame is empty: one that is stands for a message that was lost.
     end: usize,
 }
 
@@ -69,8 +69,8 @@ pub(crate) struct PagedMessage<'a> {
     pub(crate) entry: NonZeroU64,
     /// On the wall clock; 0: never.
     pub(crate) expires_at_ms: u64,
-    /// See [`crate::mail::decode_frame`].
-    pub(crate) frame: &'a [u8],
+    /// See [`crate::mail::decode_frame`]; None: it was damaged, and somebody has accepted its loss.
+    pub(crate) frame: Option<&'a [u8]>,
 }
 
 impl QueuePage {
@@ -80,17 +80,23 @@ impl QueuePage {
         self.messages.iter().zip(begins).map(|(place, begin)| PagedMessage {
             entry: place.entry,
             expires_at_ms: place.expires_at_ms,
-            frame: &self.frames[begin..place.end],
+            frame: Some(&self.frames[begin..place.end]).filter(|frame| !frame.is_empty()),
         })
     }
 
     /// Takes an entry in; returns whether there is room for more.
     fn add(&mut self, index: u64, body: &[u8]) -> Result<bool, Fault> {
-        let no_message = Fault::Malformed { at: 0, what: "it is waited for and is no message" };
-        let Entry::Published(published) = Entry::decode(body)? else { return Err(no_message) };
-        let entry = NonZeroU64::new(index).filter(|_| decode_frame(published.frame).is_some()).ok_or(no_message)?;
-        self.frames.extend_from_slice(published.frame);
-        self.messages.push(Place { entry, expires_at_ms: published.expires_at_ms, end: self.frames.len() });
+        let what = "it is waited for and is no message";
+        let (frame, expires_at_ms) = match Entry::decode(body)? {
+            Entry::Published(published) if decode_frame(published.frame).is_some() => {
+                (published.frame, published.expires_at_ms)
+            }
+            Entry::Lost(_) => (&[][..], 0),
+            _ => return Err(Fault::Malformed { at: 0, what }),
+        };
+        let entry = NonZeroU64::new(index).ok_or(Fault::Malformed { at: 0, what })?;
+        self.frames.extend_from_slice(frame);
+        self.messages.push(Place { entry, expires_at_ms, end: self.frames.len() });
         Ok(self.frames.len() as u64 + self.messages.len() as u64 * MESSAGE_BYTES < self.bytes_max)
     }
 }

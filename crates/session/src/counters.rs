@@ -20,11 +20,13 @@ pub enum DropReason {
     NotEncodable,
     /// An operator has emptied the queue that it waited in.
     QueueEmptied,
+    /// It was damaged where it lay, and its loss was accepted.
+    Damaged,
 }
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::Expired,
         DropReason::PacketTooLarge,
@@ -33,6 +35,7 @@ impl DropReason {
         DropReason::SessionEnded,
         DropReason::NotEncodable,
         DropReason::QueueEmptied,
+        DropReason::Damaged,
     ];
 
     /// The label in metrics.
@@ -46,6 +49,7 @@ impl DropReason {
             DropReason::SessionEnded => "session_ended",
             DropReason::NotEncodable => "not_encodable",
             DropReason::QueueEmptied => "queue_emptied",
+            DropReason::Damaged => "damaged",
         }
     }
 }

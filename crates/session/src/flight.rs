@@ -201,6 +201,13 @@ impl Window {
         self.flights.iter().filter(|flight| flight.body.is_in_log()).filter_map(|flight| flight.terms.tie.entry)
     }
 
+    /// A message cannot be read from the log any more: its flight is over, if there is one.
+    pub(crate) fn give_up(&mut self, entry: NonZeroU64) -> Option<Tie> {
+        let waits = |flight: &Flight| flight.body.is_in_log() && flight.terms.tie.entry == Some(entry);
+        let at = self.flights.iter().position(waits)?;
+        self.remove(at).map(|flight| flight.terms.tie)
+    }
+
     /// A message has been read from the log; returns whether a flight had waited for it.
     pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: &Arc<Message>) -> bool {
         if self.missing == 0 {

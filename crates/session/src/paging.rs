@@ -8,7 +8,7 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::{Io, Message, Session};
+use crate::{DropReason, Fate, Io, Message, Session};
 
 /// Messages of one page, however small they are.
 const PAGE_MESSAGES_MAX: usize = 1024;
@@ -36,10 +36,11 @@ impl Session {
         entries
     }
 
-    /// The page that was asked for: messages in the order of their entries. Sends what may be sent.
+    /// The page that was asked for: messages in the order of their entries, `None` for one that the log has lost. Sends what may
+    /// be sent.
     pub fn take_page(
         &mut self,
-        messages: impl IntoIterator<Item = (NonZeroU64, Arc<Message>)>,
+        messages: impl IntoIterator<Item = (NonZeroU64, Option<Arc<Message>>)>,
         now_ms: u64,
         io: &mut Io<'_>,
     ) {
@@ -49,11 +50,20 @@ impl Session {
             return;
         }
         for (entry, message) in messages {
-            if !self.window.take_read(entry, &message) {
-                self.queue.take_read(entry, message);
+            match message {
+                Some(message) if self.window.take_read(entry, &message) => {}
+                Some(message) => self.queue.take_read(entry, message),
+                None => self.give_up(entry, io),
             }
         }
         self.pump(now_ms, io);
+    }
+
+    /// The log has lost a message: it goes, whether it was under way or waited.
+    fn give_up(&mut self, entry: NonZeroU64, io: &mut Io<'_>) {
+        if let Some(tie) = self.window.give_up(entry).or_else(|| self.queue.give_up(entry)) {
+            self.told.lost(tie, DropReason::Damaged, Fate::Undeliverable, io.counters);
+        }
     }
 
     /// The client has gone, and the log has all that waits: nothing of it stays in memory.

@@ -131,10 +131,19 @@ impl Queue {
 
     /// A message has been read from the log. If it is not the next one it has left meanwhile, or has been let go of again.
     pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: Arc<Message>) {
-        let is_next = self.paged.as_ref().and_then(|paged| paged.front()).is_some_and(|front| front.entry == entry);
-        if let Some(Reference { terms, .. }) = self.pop_paged_if(is_next) {
+        if let Some(Reference { terms, .. }) = self.pop_paged_if(self.is_next(entry)) {
             self.add(Queued { message, terms });
         }
+    }
+
+    /// A message cannot be read from the log any more: it goes, if it is the next one.
+    pub(crate) fn give_up(&mut self, entry: NonZeroU64) -> Option<Tie> {
+        self.pop_paged_if(self.is_next(entry)).map(|reference| reference.terms.tie)
+    }
+
+    /// Whether it is the first one in the log.
+    fn is_next(&self, entry: NonZeroU64) -> bool {
+        self.paged.as_ref().and_then(|paged| paged.front()).is_some_and(|front| front.entry == entry)
     }
 
     /// How the message goes that was added last at hand, and the one that was added last in the log.

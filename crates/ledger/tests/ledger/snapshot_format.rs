@@ -87,21 +87,24 @@ fn version_1_is_read() {
     assert_eq!(sizes(&restore(&snapshot(&restored)).unwrap()), unknown);
 }
 
-/// Is version 2 written and read as it always was: like version 1, with the sizes of messages behind their terms?
-#[test]
-fn version_2_has_these_very_bytes() {
-    let state = state();
-    let plain = VERSION_1.iter().copied();
-    let mut bytes: Vec<u8> = plain.collect();
+/// Like version 1, with the sizes of messages behind their terms.
+fn version_2() -> Vec<u8> {
+    let mut bytes = VERSION_1.to_vec();
     bytes[0] = 2;
-    for references in [&[4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2][..], &[4, 2, 21, 0, 0xC4, 4]] {
+    for (references, with_sizes) in [
+        (&[4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2][..], &[4, 3, 21, 1, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2, 1][..]),
+        (&[4, 2, 21, 0, 0xC4, 4], &[4, 2, 21, 0, 1, 0xC4, 4]),
+    ] {
         let at = bytes.windows(references.len()).position(|window| window == references).unwrap();
-        let with_sizes: &[u8] = match references[1] {
-            3 => &[4, 3, 21, 1, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2, 1],
-            _ => &[4, 2, 21, 0, 1, 0xC4, 4],
-        };
         bytes.splice(at..at + references.len(), with_sizes.iter().copied());
     }
+    bytes
+}
+
+/// Is version 2 written and read as it always was?
+#[test]
+fn version_2_has_these_very_bytes() {
+    let (state, bytes) = (state(), version_2());
     assert_eq!(snapshot(&state), [bytes.clone()]);
     let restored = restore(&[bytes]).unwrap();
     assert_eq!(Picture::of(&restored), Picture::of(&state));
@@ -116,8 +119,9 @@ fn a_declared_group_has_a_record_of_its_own() {
     let declared = GroupDeclared { group: KeeperId(2), settings: Some(b"{}") };
     Entry::GroupDeclared(declared).encode(&mut bytes).unwrap();
     state.apply(303, &bytes).unwrap();
-    let at = BYTES.windows(4).position(|window| window == [4, 2, 21, 0]).unwrap();
-    let mut expected = [&BYTES[..at], &[11, 2, b'{', b'}'], &BYTES[at..]].concat();
+    let before = version_2();
+    let at = before.windows(4).position(|window| window == [4, 2, 21, 0]).unwrap();
+    let mut expected = [&before[..at], &[11, 2, b'{', b'}'], &before[at..]].concat();
     // The head: one entry more is applied.
     expected[3] += 1;
     assert_eq!(snapshot(&state), [expected.clone()]);

@@ -1,10 +1,11 @@
 //! Putting a data folder right: what a start would mend anyway, and what somebody is ready to lose.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
 use lapwing_ledger::Lost;
-use lapwing_store::Notice;
+use lapwing_store::{Notice, StoreError};
 use lapwing_store::disk::{Disk, OsDisk, Overlay};
 use lapwing_store::inspect::{
     DataFolder, FileKind, FileReport, FolderGuard, Home, KnownFile, Loss, LostRange, Severity, Started,
@@ -40,14 +41,29 @@ pub fn repair(dir: &Path, wanted: &RepairWanted, tell: Tell<'_>) -> Result<bool,
     // Before its lock is taken, which makes a file: is it a data folder at all?
     let looking = FolderGuard::shared(dir)?;
     drop(DataFolder::open(os.clone(), dir)?);
-    let (_guard, disk): (FolderGuard, Arc<dyn Disk>) = match wanted.trial {
-        true => (looking, Arc::new(Overlay::new(os))),
-        false => {
-            drop(looking);
-            (FolderGuard::exclusive(dir)?, os)
-        }
+    let trial = |tell: Tell<'_>| {
+        let disk: Arc<dyn Disk> = Arc::new(Overlay::new(os.clone()));
+        Repair { dir, disk, tell, changed: 0, lost: 0 }.run(&wanted.accept_loss_of)
     };
-    Repair { dir, disk, tell, changed: 0, lost: 0 }.run(&wanted.accept_loss_of)
+    if wanted.trial {
+        return trial(tell);
+    }
+    drop(looking);
+    let _guard = FolderGuard::exclusive(dir)?;
+    // Nothing is begun that cannot be ended.
+    let mut told = vec![];
+    let tried = trial(&mut |event| {
+        told.push(event);
+        ControlFlow::Continue(())
+    });
+    if !matches!(tried, Ok(true)) {
+        // Whether anybody breaks off makes no difference now.
+        for event in told {
+            let _ = tell(event);
+        }
+        return tried;
+    }
+    Repair { dir, disk: os.clone(), tell, changed: 0, lost: 0 }.run(&wanted.accept_loss_of)
 }
 
 struct Repair<'r> {
@@ -106,11 +122,17 @@ impl Repair<'_> {
         Ok(looked)
     }
 
-    /// Indexes of streams; those of the journal are made again when it is opened.
+    /// Indexes of streams are made again; those of the journal go, and are made when it is opened.
     fn indexes(&mut self, folder: &DataFolder, looked: &[Looked], accepted: &[KnownFile]) -> Result<(), InspectError> {
         for (file, report) in looked {
             let is_accepted = accepted.iter().any(|one| one.path == file.path);
             let is_wrong = matches!(file.kind, FileKind::Index | FileKind::Segment) && mends(report);
+            if is_wrong && file.kind == FileKind::Index && file.home == Home::Journal {
+                let path = self.dir.join(&file.path);
+                let removed = self.disk.remove(&path);
+                removed.map_err(|source| StoreError::Io { operation: "remove", file: path, source })?;
+                continue;
+            }
             if (is_wrong || is_accepted) && folder.remake_index(&*self.disk, file)? {
                 self.mended(format!("made the index of segment {} of a stream again ({})", file.number, file.path.display()));
             }

@@ -1,6 +1,5 @@
 //! What waits in the log for kept sessions: pages asked for, and taken when they are there.
 
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_session::{Message, SessionKey};
@@ -65,7 +64,7 @@ impl Clients {
         if let Some(windows) = &mut self.windows {
             windows.answered(page.bytes_max);
         }
-        let messages = page.messages().filter_map(|paged| message_of(&paged, clocks));
+        let messages = page.messages().map(|paged| (paged.entry, message_of(&paged, clocks)));
         // One whose session is over is nobody's.
         self.with(page.key, |session, io| session.take_page(messages, clocks.now_ms, io));
     }
@@ -78,8 +77,8 @@ impl Clients {
     }
 }
 
-fn message_of(paged: &PagedMessage<'_>, clocks: Clocks) -> Option<(NonZeroU64, Arc<Message>)> {
-    // It was decoded when it was read.
-    let publish = decode_frame(paged.frame)?;
-    Some((paged.entry, Arc::new(Message::new(&publish, ELSEWHERE, clocks.deadline(paged.expires_at_ms)))))
+/// `None`: it was lost. What was not was decoded when it was read.
+fn message_of(paged: &PagedMessage<'_>, clocks: Clocks) -> Option<Arc<Message>> {
+    let publish = decode_frame(paged.frame?)?;
+    Some(Arc::new(Message::new(&publish, ELSEWHERE, clocks.deadline(paged.expires_at_ms))))
 }

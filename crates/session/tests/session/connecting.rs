@@ -343,6 +343,7 @@ fn drop_reasons_have_their_names() {
         "session_ended",
         "not_encodable",
         "queue_emptied",
+        "damaged",
     ];
     assert_eq!(names, expected);
 }

@@ -24,8 +24,8 @@ fn paged(settings: Settings) -> Rig {
     rig
 }
 
-fn numbered(n: u64, qos: QoS) -> Arc<Message> {
-    Arc::new(Message::new(&Publish { payload: &n.to_be_bytes(), ..publish("t", qos, 1) }, OTHER, None))
+fn numbered(n: u64, qos: QoS) -> Option<Arc<Message>> {
+    Some(Arc::new(Message::new(&Publish { payload: &n.to_be_bytes(), ..publish("t", qos, 1) }, OTHER, None)))
 }
 
 fn deliver(rig: &mut Rig, n: u64, qos: QoS) -> Delivered {
@@ -206,7 +206,7 @@ fn what_has_expired_is_found_when_it_is_read() {
     rig.connect(&connect_persistent(Version::V5));
     assert_eq!(rig.session().ask_page(1000), [1, 2]);
     let expired = Arc::new(Message::new(&short, OTHER, Some(rig.now_ms - 4000)));
-    rig.take_page(vec![(entry(1), expired), (entry(2), numbered(2, QOS1))]);
+    rig.take_page(vec![(entry(1), Some(expired)), (entry(2), numbered(2, QOS1))]);
     assert_eq!((sent(&mut rig), rig.counters.dropped(DropReason::Expired)), (vec![2], 1));
     assert_eq!(rig.facts(), [Fact::Finished { entry: entry(1) }]);
 }
@@ -241,6 +241,22 @@ fn a_restart_needs_no_bodies() {
     assert_eq!(serve(&mut rig, 1000), [1, 3, 4, 5]);
     assert_eq!(sent(&mut rig), [-2, -1, -3, 4, 5]);
     assert_eq!(rig.session().inflight_messages(), 5);
+}
+
+/// Does what the log has lost go, counted and told, and all behind it come?
+#[test]
+fn what_was_lost_is_given_up() {
+    let mut rig = paged(Settings { inflight_messages_max: 2, ..Settings::default() });
+    deliver_all(&mut rig, 1..=5);
+    assert_eq!(sent(&mut rig), [1, 2]);
+    assert!(!rig.disconnected().ended);
+    rig.connect(&connect_persistent(Version::V5));
+    assert_eq!(rig.session().ask_page(1000), [1, 2]);
+    rig.take_page(vec![(entry(1), None), (entry(2), numbered(2, QOS1))]);
+    assert_eq!(rig.session().ask_page(1000), [3, 4, 5]);
+    rig.take_page(vec![(entry(3), None), (entry(4), numbered(4, QOS1)), (entry(5), None)]);
+    assert_eq!((sent(&mut rig), rig.counters.dropped(DropReason::Damaged)), (vec![-2, 4], 3));
+    assert_eq!(rig.facts(), [1, 3, 5].map(|n| Fact::Finished { entry: entry(n) }));
 }
 
 /// A session that is over counts what is in the log too.

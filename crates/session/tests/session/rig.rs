@@ -254,7 +254,7 @@ impl Rig {
     }
 
     /// Hands in a page: messages and their entries.
-    pub fn take_page(&mut self, page: Vec<(NonZeroU64, Arc<Message>)>) {
+    pub fn take_page(&mut self, page: Vec<(NonZeroU64, Option<Arc<Message>>)>) {
         let now_ms = self.now_ms;
         let (session, mut io) = self.parts();
         session.take_page(page, now_ms, &mut io);

@@ -173,6 +173,7 @@ impl Area<'_> {
             if let Some(place) = self.order.place(&header) {
                 match self.order {
                     Order::Kept if last_at.is_some_and(|last| self.has_gap(last, at)) => {
+                        made.elastic = Some(made.records.len());
                         made.records.push((own(RecordKind::Stretch, partition, place, LIFETIME_KEPT), vec![]));
                     }
                     Order::Kept => {}
@@ -234,7 +235,7 @@ impl Area<'_> {
         if let Some(place) = made.elastic {
             let (header, body) = &mut made.records[place];
             let bytes = body.len() + spare_bytes as usize;
-            *body = if header.kind == RecordKind::Lost { vec![0; bytes] } else { (self.filler)(bytes) };
+            *body = if header.kind == RecordKind::Data { (self.filler)(bytes) } else { vec![0; bytes] };
             return Ok(spare_bytes);
         }
         // Only records of the log's own are lost: a record that says nothing takes their place.

@@ -85,6 +85,9 @@ impl DataFolder {
     ) -> Result<Option<Loss>, StoreError> {
         let subject = self.subject(disk, file)?;
         let Some(area) = subject.area(filler)? else { return Ok(None) };
+        if file.home == Home::Journal && subject.end.is_none() {
+            self.check_list(&subject.path)?;
+        }
         let mut loss = subject.loss(&area)?;
         let (from, until, salt) = (area.from, area.until, subject.start.salt);
         let built = area.build(salt).map_err(|why| not_mendable(&subject.path, why))?;
@@ -93,6 +96,23 @@ impl DataFolder {
         loss.is_open_ended &= subject.order == Order::Kept || built.spare_bytes >= record_bytes(FILLER_BYTES) as u64;
         subject.replace(disk, (from, until), &built.bytes)?;
         Ok(Some(loss))
+    }
+
+    /// The segment being written says which others count. Where that does not fit the files, what says so may be lost too,
+    /// and a start would remove what compaction has just kept.
+    fn check_list(&self, path: &Path) -> Result<(), StoreError> {
+        let Some(view) = &self.journal else { return Ok(()) };
+        let is_listed = |file: &KnownFile| view.listed().any(|segment| segment.0 == file.number);
+        let mut segments = self.files().iter().filter(|file| file.home == Home::Journal);
+        let is_wrong = |file: &KnownFile| match file.kind {
+            FileKind::Kept => file.is_missing || !is_listed(file),
+            FileKind::Segment => file.is_missing,
+            _ => false,
+        };
+        match segments.any(is_wrong) {
+            true => Err(not_mendable(path, "it may have said which segments count, and the files do not fit the rest of it")),
+            false => Ok(()),
+        }
     }
 
     fn subject(&self, disk: &dyn Disk, file: &KnownFile) -> Result<Subject, StoreError> {

@@ -246,7 +246,10 @@ impl JournalView {
         if self.active.as_ref().is_some_and(|active| active.known.is_none()) {
             return Some(Finding::note("not looked at: the segment being written cannot be read"));
         }
-        let again = |why: &str| Some(Finding::mends(0, 0, format!("{why}: the next start makes it again")));
+        if self.end_of(sequence).is_none() {
+            return Some(Finding::mends(0, 0, "it belongs to no sealed segment: the next start removes it"));
+        }
+        let again = |why: &str| Some(Finding::mends(0, 0, format!("{why}: it is made again when it is needed")));
         let index = match self.sidecar(disk, sequence) {
             Ok(index) => index,
             Err(why) => return again(&why),

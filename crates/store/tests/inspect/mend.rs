@@ -80,7 +80,7 @@ fn everywhere(path: &Path, step: usize, check: impl Fn(&Path, &Loss)) {
         }
     }
     assert!(refused.iter().all(|at| *at < 2_000), "only the opening cannot be given up: {refused:?}");
-    assert!(given_up > 10, "{given_up}");
+    assert!(given_up > 3, "{given_up}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_segment_being_written_goes_on_behind_its_loss() {
     for home in ["log", "streams/s"] {
         let probe = folder();
         let path = numbered(home, newest(probe.path(), home), "log");
-        everywhere(&path, 1_499, |dir, loss| {
+        everywhere(&path, 799, |dir, loss| {
             let copy = tempfile::tempdir().expect("a folder");
             copy_all(dir, copy.path());
             let mut opened = open(copy.path()).expect("it starts");
@@ -116,6 +116,16 @@ fn the_segment_being_written_goes_on_behind_its_loss() {
             assert_messages(&opened, &of_stream, 620);
         });
     }
+}
+
+/// The segment that holds these bytes, and where.
+fn find(dir: &Path, home: &str, wanted: &[u8]) -> (PathBuf, usize) {
+    let mut paths = (1..=newest(dir, home)).map(|sequence| numbered(home, sequence, "log"));
+    let found = paths.find_map(|path| {
+        let bytes = fs::read(dir.join(&path)).expect("read");
+        Some((path, bytes.windows(wanted.len()).position(|window| window == wanted)?))
+    });
+    found.expect("a segment has it")
 }
 
 fn copy_all(from: &Path, to: &Path) {
@@ -212,11 +222,9 @@ fn a_trial_tells_the_same_and_changes_nothing() {
 #[test]
 fn what_is_lost_may_still_say_whose_it_was() {
     let dir = folder();
-    let path = numbered("log", 2, "log");
-    // The last byte of a body: its header and the rest of it are as they were.
-    let bytes = fs::read(dir.path().join(&path)).expect("read");
     let wanted = body(15, 180);
-    let at = bytes.windows(wanted.len()).position(|window| window == wanted).expect("it lies there");
+    let (path, at) = find(dir.path(), "log", &wanted);
+    // The last byte of a body: its header and the rest of it are as they were.
     flip(&dir.path().join(&path), (at + wanted.len() - 1) as u64);
     let loss = accept(dir.path(), &path).expect("it can be done").expect("a loss");
     assert_eq!(loss.ranges.len(), 1);
@@ -240,11 +248,8 @@ fn a_file_that_is_gone_and_an_index_cannot_be_given_up() {
 #[test]
 fn lost_messages_leave_their_offsets_to_nobody() {
     let dir = folder();
-    let home = "streams/s";
-    let path = numbered(home, newest(dir.path(), home), "log");
-    let bytes = fs::read(dir.path().join(&path)).expect("read");
-    let wanted = body(1, 599);
-    let at = bytes.windows(wanted.len()).position(|window| window == wanted).expect("the last message");
+    let (path, at) = find(dir.path(), "streams/s", &body(1, 599));
+    assert_eq!(path, numbered("streams/s", newest(dir.path(), "streams/s"), "log"), "the last message");
     flip(&dir.path().join(&path), at as u64 + 3);
     let loss = accept(dir.path(), &path).expect("it can be done").expect("a loss");
     assert_eq!(lost(&loss, 1), [599].into());

@@ -135,7 +135,7 @@ fn what_a_crash_leaves_is_told_and_nothing_else_is_touched() {
     fs::write(dir.path().join("log/00000000000000000098.kept"), b"given up").expect("write");
     fs::write(dir.path().join("notes.txt"), b"mine").expect("write");
     let told: Vec<PathBuf> = troubles(dir.path()).into_iter().map(|trouble| trouble.0).collect();
-    assert_eq!(told, [numbered("log", 98, "kept"), numbered("log", 99, "tmp")]);
+    assert_eq!(told, [numbered("log", 99, "tmp"), numbered("log", 98, "kept")]);
     assert_eq!(report(dir.path(), Path::new("notes.txt")).kind, FileKind::Other);
     open(dir.path()).expect("the start removes them");
     assert_whole(dir.path());
@@ -144,7 +144,8 @@ fn what_a_crash_leaves_is_told_and_nothing_else_is_touched() {
 #[test]
 fn no_data_folder_and_one_in_use_are_refused() {
     let empty = tempfile::tempdir().expect("a folder");
-    for dir in [empty.path(), &empty.path().join("none")] {
+    let none = empty.path().join("none");
+    for dir in [empty.path(), none.as_path()] {
         let error = DataFolder::open(os(), dir).expect_err("nothing of ours");
         assert!(matches!(error, StoreError::NoData { .. }), "{error}");
     }

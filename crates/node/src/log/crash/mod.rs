@@ -1,6 +1,8 @@
 //! The machine goes down at every change of the file system that the log thread's side of the data groups makes: entries of
 //! all kinds, commits, snapshots, compaction. What comes up again is the state after a commit, whole: the last one that
 //! was promised, or the one that was being made. And every message that this state refers to can be read.
+//!
+//! Snapshots are written by a thread of their own: which change is which number differs a little from run to run.
 
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -68,7 +70,10 @@ impl Kept {
             done.begun = number + 1;
             self.keeper.commit()?;
             done.committed = number + 1;
-            self.keeper.tend()?;
+            // Until the snapshot that this may have begun on its own thread is there: the next commit is another change.
+            while self.keeper.tend()? {
+                std::thread::yield_now();
+            }
         }
         Ok(())
     }

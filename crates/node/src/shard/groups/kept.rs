@@ -114,7 +114,7 @@ impl Shard {
         }
         owned.group.tick(now_us);
         self.groups.touch(place);
-        restored.adopted.into_iter().for_each(|entry| self.finish(place, entry));
+        restored.over.into_iter().for_each(|entry| self.finish(place, entry));
     }
 
     /// Where a group is that comes back: it is declared, or sessions that come back with the node are its members.

@@ -77,8 +77,8 @@ pub(crate) struct RestoredGroup {
     pub(crate) filter: Box<str>,
     /// What it had not finished, in order, each with its entry.
     pub(crate) messages: Vec<(NonZeroU64, StoredMessage)>,
-    /// Of that, what sessions have as their own: the group was about to be told.
-    pub(crate) adopted: Vec<NonZeroU64>,
+    /// Of that, what it need not have: sessions have it as their own, or its loss was accepted.
+    pub(crate) over: Vec<NonZeroU64>,
     /// When it is restored.
     pub(crate) clocks: Clocks,
 }
@@ -127,11 +127,11 @@ impl Recovered {
     /// Finds out which QoS 2 messages of a consumer group are in the hands of sessions already: those that are logged anywhere
     /// with the group as their origin.
     fn sort_out(&self, restored: &mut RestoredGroup) {
-        let RestoredGroup { kept, messages, adopted, .. } = restored;
+        let RestoredGroup { kept, messages, over, .. } = restored;
         messages.retain(|(entry, stored)| {
             let is_adopted = stored.message.publish().qos == QoS::ExactlyOnce
                 && self.groups.having(&Origin::of_group(*kept, *entry, entry.get()).logged()) != 0;
-            adopted.extend(is_adopted.then_some(*entry));
+            over.extend(is_adopted.then_some(*entry));
             !is_adopted
         });
     }
@@ -150,13 +150,19 @@ pub(crate) trait Hands {
 }
 
 fn unfinished(kept: &KeptGroup, stored: &Stored, clocks: Clocks) -> RestoredGroup {
-    let message = |index| Some((NonZeroU64::new(index)?, stored.message(index)?.clone()));
+    let (mut messages, mut over) = (Vec::new(), Vec::new());
+    for entry in kept.queue().filter_map(NonZeroU64::new) {
+        match stored.message(entry.get()) {
+            Some(message) => messages.push((entry, message.clone())),
+            None => over.push(entry),
+        }
+    }
     RestoredGroup {
         kept: Kept { id: kept.id(), slot: Slot::of_group(kept.name(), kept.filter()) },
         name: kept.name().into(),
         filter: kept.filter().into(),
-        messages: kept.queue().filter_map(message).collect(),
-        adopted: Vec::new(),
+        messages,
+        over,
         clocks,
     }
 }

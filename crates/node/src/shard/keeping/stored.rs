@@ -1,4 +1,5 @@
-//! What of a data group has to be in memory from the start, read back from the log: retained messages, wills, what waits for groups.
+//! What of a data group has to be in memory from the start, read back from the log: retained messages, wills, what waits for
+//! consumer groups.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -33,8 +34,8 @@ pub(crate) struct StoredMessage {
 }
 
 impl Stored {
-    /// Reads the wills of a data group's sessions and what its retained topics and consumer groups refer to, in one pass over its log. What waits for
-    /// sessions stays where it is.
+    /// Reads the wills of a data group's sessions and what its retained topics and consumer groups refer to, in one pass over
+    /// its log. What waits for sessions stays where it is.
     ///
     /// # Errors
     /// `Store`; `Entry`: what is referred to is not there, or is no message.

@@ -89,7 +89,7 @@ impl Broker {
         }
         let entries = asked[..durable].to_vec();
         let read = |index: u64| match self.logs[0].records[index as usize - 1] {
-            Record::Published { n, qos, .. } => (entry(index), message(n, qos)),
+            Record::Published { n, qos, .. } => (entry(index), Some(message(n, qos))),
             other => panic!("the session asks for {other:?}"),
         };
         let page = entries.into_iter().map(read).collect();
