@@ -11,7 +11,6 @@ pub(crate) mod area;
 mod copy;
 mod folder;
 mod guard;
-mod journal;
 pub(crate) mod look;
 mod mend;
 mod records;
