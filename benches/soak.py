@@ -21,7 +21,7 @@ from benches import machine
 from benches.brokers import lapwing
 from benches.soak_load import SETTINGS, Load
 from benches.soak_picture import draw
-from benches.soak_samples import ALLOWED, Sample, growth, grown, sample
+from benches.soak_samples import ALLOWED, Sample, grown, growth, sample
 
 SAMPLES, SAMPLE_S_MIN = 360, 1.0
 SLICE_S_MAX = 60.0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -214,7 +215,7 @@ class Cell:
 
     def _measure(self, began: float, before: int) -> None:
         times = [began, *self._books.times[before:], time.monotonic()]
-        waits = [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        waits = [later - earlier for earlier, later in pairwise(times)]
         self.figures.meanwhile = len(times) - 2
         self.figures.longest_wait_s = round(max(waits), 3)
 

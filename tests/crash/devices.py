@@ -214,17 +214,13 @@ class Publisher(Device):
 
     def _bytes(self, message: Message, packet_id: int, *, dup: bool = False) -> bytes:
         topic, payload, qos, retain = message.topic, message.payload, message.qos, message.retain
-        return wire.publish(
-            topic, payload, qos=qos, packet_id=packet_id, retain=retain, dup=dup, version=self._version
-        )
+        return wire.publish(topic, payload, qos=qos, packet_id=packet_id, retain=retain, dup=dup, version=self._version)
 
     def _resume(self, *, is_present: bool) -> None:
         if not is_present:
             self._flights.clear()
         for packet_id, (message, is_released) in self._flights.items():
-            self._send(
-                wire.ack(PUBREL, packet_id) if is_released else self._bytes(message, packet_id, dup=True)
-            )
+            self._send(wire.ack(PUBREL, packet_id) if is_released else self._bytes(message, packet_id, dup=True))
 
     def _handle(self, packet: Packet) -> bool:
         if packet.kind not in (PUBACK, PUBREC, PUBCOMP):

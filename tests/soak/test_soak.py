@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from benches.soak import soak
-from benches.soak_samples import Sample, growth, grown
+from benches.soak_samples import Sample, grown, growth
 
 FLAT = Sample(at_s=0.0, memory_bytes=100, disk_bytes=100, descriptors=100, p50_ms=1.0, p99_ms=2.0)
 
