@@ -96,9 +96,9 @@ def hash_password(password: bytes) -> str:
 def store_check(data: str | os.PathLike[str], tell: Callable[[str], object]) -> bool:
     """Reads all of a data folder that no broker uses; false: something is damaged.
 
-    ``tell`` gets one JSON object at a time: ``begin``, each ``file``, each ``group``, the ``result``; something true breaks
-    off. Codes of these jobs' ``CoreError``: ``store_usage`` (no data folder, in use, no such name), ``store_refused`` (more
-    would be lost), and those of a node's log.
+    ``tell`` gets one JSON object at a time: ``begin``, each ``file``, each ``group``, the ``result``; something true
+    breaks off. Codes of these jobs' ``CoreError``: ``store_usage`` (no data folder, in use, no such name),
+    ``store_refused`` (more would be lost), and those of a node's log.
     """
 
 def store_dump(
@@ -118,18 +118,14 @@ def store_repair(
 ) -> bool:
     """Puts a data folder right; false: something else is damaged, and nothing was changed.
 
-    Tells ``begin``, each ``file``, then ``damage``, ``loss``, ``whole``, ``mended`` and ``dropped`` as there are, and the
-    ``result``. ``trial``: tells the same, and changes nothing.
+    Tells ``begin``, each ``file``, then ``damage``, ``loss``, ``whole``, ``mended`` and ``dropped`` as there are, and
+    the ``result``. ``trial``: tells the same, and changes nothing.
     """
 
-def store_backup(
-    data: str | os.PathLike[str], target: str | os.PathLike[str], tell: Callable[[str], object]
-) -> bool:
+def store_backup(data: str | os.PathLike[str], target: str | os.PathLike[str], tell: Callable[[str], object]) -> bool:
     """Copies a data folder, also one that a broker uses, and checks the copy; false: ``tell`` broke it off."""
 
-def store_restore(
-    backup: str | os.PathLike[str], data: str | os.PathLike[str], tell: Callable[[str], object]
-) -> bool:
+def store_restore(backup: str | os.PathLike[str], data: str | os.PathLike[str], tell: Callable[[str], object]) -> bool:
     """Makes a data folder of a copy, and checks it; false: ``tell`` broke it off."""
 
 @final

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +264,7 @@ def test_a_lost_message_of_a_stream(data: Path) -> None:
 
 
 @pytest.fixture
-def refused(data: Path) -> Iterator[tuple[Path, str]]:
+def refused(data: Path) -> tuple[Path, str]:
     """A folder on which a broker does not start, and the segment to blame."""
     path = spoil(data, secret(3))
     with Running("broker", "--listen", "tcp://127.0.0.1:0", "--http", "off", "--data", str(data)) as broker:
@@ -274,7 +273,7 @@ def refused(data: Path) -> Iterator[tuple[Path, str]]:
     assert len(errors) == 1
     assert Path(path).name in errors[0]
     assert "--accept-loss-of" in errors[0]
-    yield data, path
+    return data, path
 
 
 def test_a_broker_that_is_told_to_go_on(refused: tuple[Path, str]) -> None:

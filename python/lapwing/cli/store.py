@@ -43,8 +43,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per li
 def check(data: Data, json: Json = False) -> int:
     """Read every file of a data folder that no broker uses, and say what is wrong with it.
 
-    Checksums, the order of records, indexes, and whether the sessions, queues and retained messages can be made of it as
-    a start would. Changes nothing. Exit code 0: whole; 1: something is damaged; 2: it cannot be looked at.
+    Checksums, the order of records, indexes, and whether the sessions, queues and retained messages can be made of it
+    as a start would. Changes nothing. Exit code 0: whole; 1: something is damaged; 2: it cannot be looked at.
     """
     from lapwing._core import store_check
 
@@ -132,8 +132,8 @@ def repair(
 ) -> int:
     """Put a data folder right that no broker uses: says what it would do, then asks.
 
-    Torn tails are cut, indexes made again, what a crash left is removed: nothing that was acknowledged goes. Damage in the
-    middle of a segment is given up only where --accept-loss-of names it, and only the records that cannot be read.
+    Torn tails are cut, indexes made again, what a crash left is removed: nothing that was acknowledged goes. Damage in
+    the middle of a segment is given up only where --accept-loss-of names it, and only the records that cannot be read.
     """
     from lapwing._core import store_repair
 
@@ -183,7 +183,9 @@ def _asked() -> bool:
     return typer.confirm("Do that?", err=True)
 
 
-@app.command(epilog=examples("lapwing store backup lapwing-data /backup/monday", "lapwing store backup lapwing-data b --json"))
+@app.command(
+    epilog=examples("lapwing store backup lapwing-data /backup/monday", "lapwing store backup lapwing-data b --json")
+)
 def backup(
     data: Data,
     target: Annotated[Path, typer.Argument(metavar="TARGET", help="A folder that is not there yet, or is empty.")],
