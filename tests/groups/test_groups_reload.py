@@ -66,7 +66,9 @@ def test_groups_are_read_again(tmp_path: Path) -> None:
         now = settings(running)
         assert sorted(now) == ["alarms", "by-hand", "new", "same"]
         assert (now["alarms"]["strategy"], now["same"]["behind"]) == ("lef", "7s")
-        until(lambda: [group["name"] for group in get(f"{running.http}/v1/groups").json()["groups"]] == ["alarms", "new"])
+        until(
+            lambda: [group["name"] for group in get(f"{running.http}/v1/groups").json()["groups"]] == ["alarms", "new"]
+        )
 
         file.write_text(AFTER + '[groups.own]\nuse = "somewhere:Chooser"\n[groups.more]\nworkers = 2\n')
         running.process.send_signal(signal.SIGHUP)
@@ -84,7 +86,11 @@ def test_a_broker_in_this_process_reads_them_again() -> None:
     with Broker(groups={"a": {"filters": ["a"]}}) as broker:
         changed = configured(a={"filters": ["a"], "strategy": "random"}, b={"filters": ["b"]})
         broker.reload(changed)
-        until(lambda: [(group["name"], group["strategy"]) for group in broker.groups()] == [("a", "random"), ("b", "auto")])
+        until(
+            lambda: (
+                [(group["name"], group["strategy"]) for group in broker.groups()] == [("a", "random"), ("b", "auto")]
+            )
+        )
         broker.put_group("b", {"filters": ["b"], "strategy": "lef"})
         broker.reload(changed)
         until(lambda: broker.groups()[1]["strategy"] == "lef")

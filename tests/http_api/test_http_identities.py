@@ -69,7 +69,12 @@ def test_only_an_administrator_changes_things_and_sees_the_counters() -> None:
 
 
 OBSERVED = ["/metrics", "/v1/groups", "/v1/sessions", "/v1/queues"]
-CHANGED = [("PUT", "/v1/groups/a"), ("DELETE", "/v1/groups/a"), ("DELETE", "/v1/sessions/a"), ("DELETE", "/v1/queues/a")]
+CHANGED = [
+    ("PUT", "/v1/groups/a"),
+    ("DELETE", "/v1/groups/a"),
+    ("DELETE", "/v1/sessions/a"),
+    ("DELETE", "/v1/queues/a"),
+]
 
 
 def test_who_observes_sees_and_changes_nothing() -> None:

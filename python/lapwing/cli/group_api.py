@@ -78,9 +78,7 @@ class GroupApi:
         """
         return self.put(name, table, {"If-None-Match": "*"})
 
-    def put(
-        self, name: str, table: Mapping[str, object], condition: Mapping[str, str] | None = None
-    ) -> dict[str, Any]:
+    def put(self, name: str, table: Mapping[str, object], condition: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Replaces the table of a name or pattern, where the condition holds; what is in force then.
 
         Raises:

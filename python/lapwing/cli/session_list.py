@@ -42,7 +42,9 @@ class Listing:
         after: str | None,
     ) -> None:
         if longest is not None and after is not None:
-            raise ConfigError("--longest and --after are given together", remedy="pages are by client id: leave one of them out")
+            raise ConfigError(
+                "--longest and --after are given together", remedy="pages are by client id: leave one of them out"
+            )
         self._api, self._kind = api, kind
         given = {"prefix": prefix or None, "state": state, "longest": longest, "after": after}
         self._query: dict[str, str | int] = {name: str(value) for name, value in given.items() if value is not None}
@@ -57,7 +59,9 @@ class Listing:
             self._print(self._api.page(self._kind, {**self._query, "limit": limit}), draw, json=json)
             return
         if "longest" in self._query:
-            raise ConfigError("--all and --longest are given together", remedy="pages are by client id: leave one of them out")
+            raise ConfigError(
+                "--all and --longest are given together", remedy="pages are by client id: leave one of them out"
+            )
         for page in self._api.pages(self._kind, self._query):
             self._print(page, draw, json=json, is_last=False)
 

@@ -39,15 +39,14 @@ class ListByDefault(TyperGroup):
 ClientId = Annotated[str, typer.Argument(metavar="CLIENT", help="Client id.")]
 ClientIds = Annotated[list[str], typer.Argument(metavar="CLIENT...", help="Client ids.")]
 Prefix = Annotated[str, typer.Option("--prefix", "-p", metavar="TEXT", help="Client ids that begin so.")]
-OnlyState = Annotated[
-    State | None, typer.Option("--state", "-s", help="Only those with a connection, or without one.")
-]
+OnlyState = Annotated[State | None, typer.Option("--state", "-s", help="Only those with a connection, or without one.")]
 Head = Annotated[
     int, typer.Option("--head", metavar="N", min=0, max=100, help="Messages shown, those that have waited longest.")
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, max=10_000, help="So many at most.")]
 After = Annotated[
-    str | None, typer.Option("--after", metavar="CLIENT", help="Go on behind this client id, as a list says at its end.")
+    str | None,
+    typer.Option("--after", metavar="CLIENT", help="Go on behind this client id, as a list says at its end."),
 ]
 All = Annotated[bool, typer.Option("--all", "-a", help="Page after page, until there is no more.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")]

@@ -67,7 +67,8 @@ impl World {
 
     /// The process ends here: does another one with the same log have the same messages, each in its lane and order?
     pub fn check_restart(&self) {
-        let mut again = Group::new(Settings { is_durable: true, ..self.settings }, Strategy::Auto, Parameters::default(), 1);
+        let settings = Settings { is_durable: true, ..self.settings };
+        let mut again: Group<u32, _> = Group::new(settings, Strategy::Auto, Parameters::default(), 1);
         for entry in &self.logged.open {
             let line = &self.ledger.lines[entry.get() as usize - 1];
             again.restore(line.handle.clone(), line.facts, self.now_us);

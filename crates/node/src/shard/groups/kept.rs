@@ -64,7 +64,7 @@ impl Shard {
     }
 
     /// One message of a group has ended, which the group itself does not tell.
-    pub(super) fn finish(&mut self, place: usize, entry: NonZeroU64) {
+    pub(super) fn finish_message(&mut self, place: usize, entry: NonZeroU64) {
         let Shard { groups, clients, .. } = self;
         let (Some(owned), Some(keeping)) = (groups.get(place), &mut clients.keeping) else { return };
         if let Some(kept) = owned.kept {
@@ -79,7 +79,7 @@ impl Shard {
         let (Some(entry), Some(owned)) = (entry, self.groups.get(place)) else { return };
         match kept_by {
             Some(promise) => self.pending.letters.push_back((promise, owned.tag, entry)),
-            None => self.finish(place, entry),
+            None => self.finish_message(place, entry),
         }
     }
 
@@ -114,7 +114,7 @@ impl Shard {
         }
         owned.group.tick(now_us);
         self.groups.touch(place);
-        restored.over.into_iter().for_each(|entry| self.finish(place, entry));
+        restored.over.into_iter().for_each(|entry| self.finish_message(place, entry));
     }
 
     /// Where a group is that comes back: it is declared, or sessions that come back with the node are its members.

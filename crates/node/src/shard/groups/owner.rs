@@ -145,7 +145,7 @@ impl Shard {
             Fate::HandedBack => group.handed_back(member, epoch, id, now_us),
             Fate::Adopted => {
                 let entry = group.adopted(member, id);
-                return entry.into_iter().for_each(|entry| self.finish(place, entry));
+                return entry.into_iter().for_each(|entry| self.finish_message(place, entry));
             }
         };
         self.groups.touch(place);
