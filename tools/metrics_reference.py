@@ -29,8 +29,8 @@ PARTS = [
     (
         "Consumer groups",
         ("lapwing_group", "lapwing_strategy_"),
-        "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group; those of a strategy in"
-        " Python ([strategies.md](strategies.md)) are of all groups that use it.",
+        "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group; those of a"
+        " strategy in Python ([strategies.md](strategies.md)) are of all groups that use it.",
     ),
     ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
     (

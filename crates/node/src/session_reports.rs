@@ -289,7 +289,7 @@ mod tests {
         assert_eq!((all.sessions.len(), all.next), (4, None));
         let longest = SessionQuery { order: SessionOrder::Messages, ..query };
         let all = SessionPage::merge(two(), &longest);
-        assert_eq!((ids(&all), all.next), (vec!["d", "a", "c"], None));
+        assert_eq!((ids(&all), &all.next), (vec!["d", "a", "c"], &None));
     }
 
     /// Is a session wanted exactly when all that was asked holds for it?

@@ -76,7 +76,8 @@ def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
             typer.echo(f"notice: SIGHUP: {line}; what was in force stays", err=True)
     else:
         typer.echo(
-            f"notice: SIGHUP: users, rules, groups and certificates are read again (listeners with certificates: {listeners})",
+            "notice: SIGHUP: users, rules, groups and certificates are read again"
+            f" (listeners with certificates: {listeners})",
             err=True,
         )
 

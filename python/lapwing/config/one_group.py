@@ -45,7 +45,7 @@ def group_json(group: GroupConfig) -> str:
 
 
 def changes_json(before: Mapping[str, GroupConfig], now: Mapping[str, GroupConfig]) -> str:
-    """What ``lapwing._core.Node.change_groups`` takes: tables that are new or changed, and null for those that are gone."""
+    """What ``lapwing._core.Node.change_groups`` takes: tables that are new or changed, null for those that are gone."""
     changed = {name: group_table(group) for name, group in now.items() if before.get(name) != group}
     return json.dumps({**changed, **{name: None for name in before if name not in now}})
 

@@ -79,7 +79,7 @@ class Groups:
         return JSONResponse({"name": name, "settings": written, "groups": groups}, headers=tag_of(written))
 
     async def _put(self, name: str, request: Request) -> Response:
-        """Replaces the table; 200 with what is in force then, 201 where there was none, 412 unless a condition holds."""
+        """Replaces the table; 200 with what is in force then, 201 where there was none, 412 unless conditions hold."""
         body = await json_object(request, timeout_s=self._body_timeout_s)
         try:
             group = parse_group(name, body, "body")
