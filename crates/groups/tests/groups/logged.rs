@@ -110,7 +110,8 @@ fn every_end_is_told() {
 /// What ends when it comes: is it left out of the log, and its end not told?
 #[test]
 fn what_ends_at_once_is_not_logged() {
-    let mut rig = Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 0, ..Settings::default() });
+    let mut rig =
+        Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 0, ..Settings::default() });
     assert!(!rig.group.publish(1, logged(&rig, QOS_1, 1), rig.now_us));
     rig.join_as(1, lapwing_dispatch::Declaration::processed(1, 1), QOS_0);
     assert!(!rig.group.publish(2, logged(&rig, QOS_2, 2), rig.now_us), "its member takes it with QoS 0");
@@ -121,7 +122,8 @@ fn what_ends_at_once_is_not_logged() {
 /// Drop-oldest: is the end of the older one told, and the new one logged?
 #[test]
 fn who_gives_way_is_told() {
-    let mut rig = Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 1, ..Settings::default() });
+    let mut rig =
+        Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 1, ..Settings::default() });
     assert!(rig.group.publish(1, logged(&rig, QOS_1, 1), rig.now_us));
     assert!(rig.group.publish(2, logged(&rig, QOS_1, 2), rig.now_us));
     assert_eq!(ended(&mut rig), [1]);
@@ -145,7 +147,8 @@ fn what_is_forgotten_is_not_told() {
 /// What an earlier life had, critical and bulk, more than may wait: does all of it go out, in its order, as repeated?
 #[test]
 fn what_was_kept_goes_out_in_its_order() {
-    let mut rig = Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 1, ..Settings::default() });
+    let mut rig =
+        Rig::new(Strategy::RoundRobin, Settings { is_durable: true, queue_messages_max: 1, ..Settings::default() });
     for (message, is_critical) in [(1, false), (2, true), (3, false), (4, true)] {
         let facts = logged(&rig, QOS_1, u64::from(message));
         rig.group.restore(message, if is_critical { facts.critical() } else { facts }, rig.now_us);

@@ -19,7 +19,12 @@ const LOOKED_AT: usize = 64;
 
 impl Shard {
     /// Sends a message as the session's own, or keeps it here until there is room for that. `origin`: of the group.
-    pub(super) fn adopt_message(&mut self, assigned: &Assigned, (kept, bound, origin): (Kept, Bound, Origin), routed: &Routed<'_>) {
+    pub(super) fn adopt_message(
+        &mut self,
+        assigned: &Assigned,
+        (kept, bound, origin): (Kept, Bound, Origin),
+        routed: &Routed<'_>,
+    ) {
         let (to, now_ms) = (assigned.to, self.now_ms);
         if routed.expires_at_ms().is_some_and(|at_ms| at_ms <= now_ms) {
             return self.clients.add_outcome(to, Outcome { bound, fate: Fate::HandedBack });

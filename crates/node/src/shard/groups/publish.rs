@@ -36,7 +36,12 @@ pub(super) struct Common {
 }
 
 impl Common {
-    pub(super) fn new(routed: &Routed<'_>, origin: Origin<'_>, dispatch: &DispatchConfig, counters: &ShardCounters) -> Common {
+    pub(super) fn new(
+        routed: &Routed<'_>,
+        origin: Origin<'_>,
+        dispatch: &DispatchConfig,
+        counters: &ShardCounters,
+    ) -> Common {
         let publish = routed.publish();
         let (said, ignored) = Said::in_publish(&publish.properties.user, said_by(dispatch));
         counters.traffic.signals_ignored.add(u64::from(ignored));
