@@ -65,9 +65,9 @@ pub use bounds::{
     TEXT_BYTES_MAX,
 };
 pub use entry::{
-    Changed, Cleared, Ended, Entry, Fact, Facts, GroupDeclared, GroupEnded, GroupOpened, KeepersBuf, Lost, Opened, Origin,
-    Presence,
-    Progress, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, Unsubscribed, Will,
+    Changed, Cleared, Ended, Entry, Fact, Facts, GroupDeclared, GroupEnded, GroupOpened, KeepersBuf, Lost, Opened,
+    Origin, Presence, Progress, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
+    Unsubscribed, Will,
 };
 pub use fault::Fault;
 pub use keeper_id::KeeperId;

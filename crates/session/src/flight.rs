@@ -126,7 +126,14 @@ impl Window {
     }
 
     pub(crate) const fn new() -> Self {
-        Window { flights: VecDeque::new(), unsent: 0, next_id: PacketId::MIN, bytes: 0, missing: 0, has_unwritten: false }
+        Window {
+            flights: VecDeque::new(),
+            unsent: 0,
+            next_id: PacketId::MIN,
+            bytes: 0,
+            missing: 0,
+            has_unwritten: false,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {

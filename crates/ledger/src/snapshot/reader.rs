@@ -205,9 +205,7 @@ impl Restorer {
             Some(Current::Session(id)) => {
                 GroupState::session_mut(&mut self.state.sessions, id).map(|session| &mut session.queue)
             }
-            Some(Current::Group(id)) => {
-                GroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue)
-            }
+            Some(Current::Group(id)) => GroupState::group_mut(&mut self.state.groups, id).map(|group| &mut group.queue),
             None => None,
         };
         let queue = queue.ok_or(here.fault("references that are nobody's"))?;

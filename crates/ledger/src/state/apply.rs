@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::{ExactlyOnce, GroupState, KeptGroup, KeptSession, NO_TERMS, WillRef};
 use crate::queue::Reference;
 use crate::{
-    Changed, Entry, Fact, Fault, GroupDeclared, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher, Subscribed,
-    Unsubscribed,
+    Changed, Entry, Fact, Fault, GroupDeclared, GroupOpened, KeeperId, List, Opened, Published, SettledPublisher,
+    Subscribed, Unsubscribed,
 };
 
 impl GroupState {

@@ -1,9 +1,9 @@
 //! The bytes of version 1 of each entry, as they will be found in logs for ever.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper, KeeperId, List, Opened, Origin,
-    Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
-    Unsubscribed, Will,
+    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, Keeper, KeeperId, List,
+    Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
+    SubscriptionIds, Terms, Unsubscribed, Will,
 };
 
 const WILL: Will<'static> = Will { frame: b"w", delay_s: 300, message_expiry_s: Some(9) };

@@ -1,9 +1,9 @@
 //! What a history is made of: an entry with everything owned.
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId, KeepersBuf, List, Opened, Origin,
-    Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
-    Unsubscribed, Will,
+    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, KeeperId, KeepersBuf, List,
+    Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription,
+    SubscriptionIds, Terms, Unsubscribed, Will,
 };
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The bytes of snapshots of versions 1 and 2, as they may be found beside a log for ever.
 
 use lapwing_ledger::{
-    Changed, Entry, Fact, GroupDeclared, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence, ProgressBuf,
-    Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
+    Changed, Entry, Fact, GroupDeclared, GroupOpened, GroupState, Keeper, KeeperId, List, Opened, Origin, Presence,
+    ProgressBuf, Published, Subscribed, Subscription, SubscriptionIds, Terms, Will,
 };
 
 use crate::picture::Picture;
@@ -92,7 +92,10 @@ fn version_2() -> Vec<u8> {
     let mut bytes = VERSION_1.to_vec();
     bytes[0] = 2;
     for (references, with_sizes) in [
-        (&[4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2][..], &[4, 3, 21, 1, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2, 1][..]),
+        (
+            &[4, 3, 21, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2][..],
+            &[4, 3, 21, 1, 1, 2, 0xC3, 4, 0b1_0110, 7, 0xAC, 2, 1][..],
+        ),
         (&[4, 2, 21, 0, 0xC4, 4], &[4, 2, 21, 0, 1, 0xC4, 4]),
     ] {
         let at = bytes.windows(references.len()).position(|window| window == references).unwrap();

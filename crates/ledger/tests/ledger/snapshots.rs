@@ -114,8 +114,8 @@ fn chunks_are_bounded_and_all_needed() {
     }
     assert!(restore(&[]).is_err());
     let mut newer = chunks;
-    newer[0][0] = 2;
-    assert!(matches!(restore(&newer), Err(Fault::Version { found: 2, supported: 1, .. })));
+    newer[0][0] = 3;
+    assert!(matches!(restore(&newer), Err(Fault::Version { found: 3, supported: 2, .. })));
 }
 
 fn large_state() -> GroupState {

@@ -4,9 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{Ack, Packet, Publish, PublishProperties, QoS, Version};
-use lapwing_session::{
-    Delivered, DropReason, Fact, KeptTerms, Message, QueuePolicy, Restoration, Restored, Settings,
-};
+use lapwing_session::{Delivered, DropReason, Fact, KeptTerms, Message, QueuePolicy, Restoration, Restored, Settings};
 use proptest::prelude::*;
 
 use crate::rig::{ME, OTHER, Rig, connect_persistent, entry, grant, id, packets, publish};
@@ -170,13 +168,11 @@ fn a_late_page_is_not_taken() {
 /// Do the bounds of the queue hold for what is in the log, by the sizes of the messages, and is each that goes told?
 #[test]
 fn bounds_hold_in_the_log() {
-    for (queue_policy, left, gone) in [
-        (QueuePolicy::DropOldest, [3, 4, 5], [1, 2]),
-        (QueuePolicy::DropNewest, [1, 2, 3], [4, 5]),
-    ] {
+    for (queue_policy, left, gone) in
+        [(QueuePolicy::DropOldest, [3, 4, 5], [1, 2]), (QueuePolicy::DropNewest, [1, 2, 3], [4, 5])]
+    {
         for (queue_messages_max, queue_bytes_max) in [(3, 1 << 20), (100, 3 * 128 + 100)] {
-            let mut rig =
-                paged(Settings { queue_messages_max, queue_bytes_max, queue_policy, ..Settings::default() });
+            let mut rig = paged(Settings { queue_messages_max, queue_bytes_max, queue_policy, ..Settings::default() });
             assert!(!rig.disconnected().ended);
             deliver_all(&mut rig, 1..=5);
             let told = rig.facts();

@@ -31,7 +31,9 @@ fn the_queue_is_seen_in_its_order() {
     let seen: Vec<(String, QoS, Option<u64>, Option<NonZeroU64>)> = rig
         .session()
         .queued()
-        .map(|QueuedView { topic, qos, expires_at_ms, entry, .. }| (topic.unwrap_or("-").to_owned(), qos, expires_at_ms, entry))
+        .map(|QueuedView { topic, qos, expires_at_ms, entry, .. }| {
+            (topic.unwrap_or("-").to_owned(), qos, expires_at_ms, entry)
+        })
         .collect();
     assert_eq!(
         seen,
@@ -71,10 +73,7 @@ fn what_a_group_has_bound_goes_back() {
     let routed = Routed::new(publish("t", QOS1, 1), OTHER, rig.now_ms);
     let (now_ms, bound) = (rig.now_ms, Bound { group: NonZeroU64::MIN, assignment: 7 });
     let (session, mut io) = rig.parts();
-    assert_eq!(
-        session.deliver_bound(&routed, &grant(QOS1), QOS1, Some(bound), now_ms, &mut io),
-        Delivered::Queued
-    );
+    assert_eq!(session.deliver_bound(&routed, &grant(QOS1), QOS1, Some(bound), now_ms, &mut io), Delivered::Queued);
     assert!(session.queued().all(|message| message.is_of_group));
     assert_eq!(session.empty_queue(10, &mut io).0, 1);
     assert_eq!(session.inflight_messages(), 1);
