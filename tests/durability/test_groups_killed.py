@@ -262,7 +262,7 @@ def test_qos_2_that_has_begun_goes_on_with_its_member(tmp_path: Path, shards: in
 
 @SHARDS
 def test_qos_2_that_a_member_cannot_be_sent_stays_the_groups(tmp_path: Path, shards: int) -> None:
-    """Its window is full with its own messages: what waits for it goes to another member, before the crash and after."""
+    """Its window is full with its own messages: what waits for it goes to another member after the crash."""
     with broker(tmp_path, shards, DECLARED) as running:
         busy = member(running, "busy", qos=2, properties=b"\x21\x00\x01")
         busy.asks(("own", 1))
@@ -314,7 +314,10 @@ def test_a_group_that_was_added_comes_back_until_it_is_removed(tmp_path: Path, s
 def test_settings_of_a_group_that_was_added_come_back_with_it(tmp_path: Path) -> None:
     """Those of the configuration go before."""
     with broker(tmp_path, 2, '[groups."filed"]\nfilters = ["f/#"]\nworkers = 2\n') as running:
-        for name, table in (("added", {"filters": ["a/#"], "workers": 5}), ("filed", {"filters": ["f/#"], "workers": 5})):
+        for name, table in (
+            ("added", {"filters": ["a/#"], "workers": 5}),
+            ("filed", {"filters": ["f/#"], "workers": 5}),
+        ):
             url = f"{running.http}/v1/groups/{name}"
             assert get(url, method="PUT", content=json.dumps(table).encode()).status_code in (200, 201)
             until(running, lambda group: group["is_kept"], name)
