@@ -9,6 +9,7 @@ use lapwing_session::{Grant, Inbound, Routed, Session, SessionKey};
 use super::Shard;
 use super::entry::Entry;
 use super::keeping::{About, Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
+use super::retained::Retained;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
 
@@ -29,14 +30,14 @@ impl Shard {
     pub(super) fn keep(
         &mut self,
         routed: &Routed<'_>,
-        is_retained: bool,
+        retained: Option<Retained>,
         publisher: u64,
         origin: Option<Origin>,
     ) -> bool {
         self.clients.repeats = 0;
         let now_ms = self.now_ms;
         match (&mut self.log, &mut self.clients.keeping) {
-            (Some(log), Some(keeping)) => keeping.keep(log, routed, is_retained, About { publisher, origin, now_ms }),
+            (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, About { publisher, origin, now_ms }),
             _ => false,
         }
     }

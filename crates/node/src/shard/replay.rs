@@ -230,7 +230,7 @@ impl Shard {
             let routed = Routed::retained(message);
             self.clients.deliver(page.to, &routed, std::iter::once(grant), self.now_ms);
             // What a kept session has been given is its own: it outlives the retained message, and the node.
-            self.keep(&routed, false, 0, None);
+            self.keep(&routed, None, 0, None);
         }
         page.messages.len()
     }

@@ -71,8 +71,10 @@ impl Shard {
             errand.publisher = publisher;
             self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
         }
-        let is_retained = retain_owner == Some(self.id) && self.retain(routed, publisher);
-        let is_kept = self.keep(routed, is_retained, publisher, origin) | self.clear_retained(publish.qos);
+        let retained = if retain_owner == Some(self.id) { self.retain(routed, publisher) } else { None };
+        // First that a topic has lost its message, then who has said so: what is known to have been said has been done.
+        let is_cleared = self.clear_retained(publish.qos);
+        let is_kept = self.keep(routed, retained, publisher, origin) | is_cleared;
         let elsewhere = retain_owner.filter(|owner| *owner != self.id);
         let is_awaited = self.post_publish(publish, found, elsewhere, errand);
         match found.any {
@@ -186,21 +188,21 @@ impl Shard {
             let publisher = Publisher::Hash(errand.publisher);
             self.publish_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
         }
-        let mut is_retained = false;
+        let mut retained = None;
         if reasons.has(Reasons::RETAIN) {
             self.sequences.apply(from);
-            is_retained = self.retain(routed, errand.publisher);
+            retained = self.retain(routed, errand.publisher);
         }
-        self.keep(routed, is_retained, errand.publisher, errand.origin);
         self.clear_retained(routed.publish().qos);
+        self.keep(routed, retained, errand.publisher, errand.origin);
     }
 
-    /// Keeps a retained message whose topic is owned here; true when it is one that goes on disk.
-    fn retain(&mut self, routed: &Routed<'_>, publisher: u64) -> bool {
+    /// Keeps a retained message whose topic is owned here; `None` where that was done before the node started.
+    fn retain(&mut self, routed: &Routed<'_>, publisher: u64) -> Option<Retained> {
         let topic = routed.publish().topic;
         if self.clients.repeats & 1 << Slot::of(topic.as_bytes()).data_group() != 0 {
             // It was retained before the node started, and perhaps another one since.
-            return false;
+            return None;
         }
         let retained = if self.pressure == Pressure::Full && !routed.publish().payload.is_empty() {
             self.counters.dropped(DropReason::MemoryFull, 1);
@@ -214,7 +216,7 @@ impl Shard {
         self.note_room();
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
-        retained == Retained::Kept
+        Some(retained)
     }
 
     /// The shard that keeps the retained message of `topic`.

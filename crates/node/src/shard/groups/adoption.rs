@@ -45,7 +45,7 @@ impl Shard {
             return self.pending.adoptions.push_back((*assigned, routed.keep().clone()));
         };
         self.counters.deliveries.add(1);
-        if delivered == Delivered::Sent && self.keep(routed, false, 0, Some(origin)) {
+        if delivered == Delivered::Sent && self.keep(routed, None, 0, Some(origin)) {
             self.pending.adopted.push_back((self.clients.promises.take(), to, bound));
         }
     }

@@ -9,6 +9,7 @@ use lapwing_session::{KeptTerms, Routed};
 use super::{GROUPS, Keeping, Kept};
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
+use crate::shard::retained::Retained;
 use crate::slot::{DATA_GROUPS, Slot};
 
 /// Whose a QoS 2 message is, so that none of its receivers has it twice after a crash.
@@ -78,19 +79,30 @@ impl Keeping {
         self.open != 0
     }
 
-    /// The message in hand goes to the log, if anything keeps it; `retained`: the retained table does. Returns whether it
-    /// does.
-    pub(crate) fn keep(&mut self, log: &mut LogFeed, routed: &Routed<'_>, retained: bool, about: About) -> bool {
+    /// The message in hand goes to the log, if anything keeps it; `retained`: what the retained table has made of it, where
+    /// that is on this shard. Returns whether it does.
+    ///
+    /// A QoS 2 message that leaves its topic without one is kept there all the same, until its publisher has settled it: sent
+    /// again after a crash it would end what came behind it.
+    pub(crate) fn keep(
+        &mut self,
+        log: &mut LogFeed,
+        routed: &Routed<'_>,
+        retained: Option<Retained>,
+        about: About,
+    ) -> bool {
         let publish = routed.publish();
         let topic_slot = Slot::of(publish.topic.as_bytes());
-        let retained_in = retained.then(|| usize::from(topic_slot.data_group()));
-        let open = std::mem::take(&mut self.open) | retained_in.map_or(0, |group| 1 << group);
+        let is_retained = retained == Some(Retained::Kept);
+        let is_noted = is_retained || (retained.is_some() && about.origin.is_some());
+        let noted_in = is_noted.then(|| usize::from(topic_slot.data_group()));
+        let open = std::mem::take(&mut self.open) | noted_in.map_or(0, |group| 1 << group);
         if open == 0 {
             return false;
         }
         self.encode_frame(publish);
         for group in (0..GROUPS).filter(|group| open & 1 << group != 0) {
-            let retained = (retained_in == Some(group)).then_some(publish.topic);
+            let retained = (is_retained && noted_in == Some(group)).then_some(publish.topic);
             self.publish(log, group, publish, retained, routed.expires_at_ms(), about);
         }
         true
