@@ -284,7 +284,7 @@ mod tests {
     fn of(n: u64) -> Reference {
         let mut reference = plain(n * 3, n % 5 * 100);
         let terms = &mut reference.terms;
-        (terms.retain, terms.dup) = (n % 7 == 0, n % 11 == 0);
+        (terms.retain, terms.dup) = (n.is_multiple_of(7), n.is_multiple_of(11));
         terms.qos = if n % 40 < 20 { QoS::AtLeastOnce } else { QoS::ExactlyOnce };
         let ids: &[u32] = [&[][..], &[5], &[1, 268_435_455, 300]][n as usize / 50 % 3];
         ids.iter().filter_map(|id| SubscriptionId::new(*id)).for_each(|id| terms.ids.add(id));

@@ -107,9 +107,9 @@ fn version_2() -> Vec<u8> {
 /// Is version 2 written and read as it always was?
 #[test]
 fn version_2_has_these_very_bytes() {
-    let (state, bytes) = (state(), version_2());
-    assert_eq!(snapshot(&state), [bytes.clone()]);
-    let restored = restore(&[bytes]).unwrap();
+    let (state, bytes) = (state(), [version_2()]);
+    assert_eq!(snapshot(&state), bytes);
+    let restored = restore(&bytes).unwrap();
     assert_eq!(Picture::of(&restored), Picture::of(&state));
     assert_eq!(snapshot(&restored), snapshot(&state));
 }
@@ -127,8 +127,9 @@ fn a_declared_group_has_a_record_of_its_own() {
     let mut expected = [&before[..at], &[11, 2, b'{', b'}'], &before[at..]].concat();
     // The head: one entry more is applied.
     expected[3] += 1;
-    assert_eq!(snapshot(&state), [expected.clone()]);
-    let restored = restore(&[expected]).unwrap();
+    let expected = [expected];
+    assert_eq!(snapshot(&state), expected);
+    let restored = restore(&expected).unwrap();
     assert_eq!(Picture::of(&restored), Picture::of(&state));
     let head_only = [1, 0, 1, 1, 0];
     assert!(restore(&[[&head_only[..], &[11, 1, b'x', 10, 1]].concat()]).is_err());
