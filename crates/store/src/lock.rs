@@ -87,7 +87,8 @@ mod tests {
         }
         assert!(matches!(FolderLock::look(dir.path()), Err(StoreError::Locked { .. })));
         drop(held);
-        let looking = [FolderLock::look(dir.path()).expect("it was let go"), FolderLock::look(dir.path()).expect("two may")];
+        let looking =
+            [FolderLock::look(dir.path()).expect("it was let go"), FolderLock::look(dir.path()).expect("two may")];
         assert!(FolderLock::take(dir.path()).is_err(), "nobody changes what is looked at");
         drop(looking);
         FolderLock::take(dir.path()).expect("it was let go");

@@ -203,7 +203,12 @@ impl Area<'_> {
     }
 
     /// Something in the place of each lost record.
-    fn lose(&self, (partition, term): (u32, u64), lost: std::ops::Range<u64>, made: &mut Made) -> Result<(), &'static str> {
+    fn lose(
+        &self,
+        (partition, term): (u32, u64),
+        lost: std::ops::Range<u64>,
+        made: &mut Made,
+    ) -> Result<(), &'static str> {
         if (lost.end - lost.start).saturating_mul(record_bytes(0) as u64) > self.room() {
             return Err("more is missing than can have been there");
         }

@@ -254,7 +254,8 @@ impl Copy<'_> {
         let mut at = 0;
         while at < bytes {
             let wanted = (bytes - at).min(CHUNK_BYTES as u64) as usize;
-            let read = file.read_at(&mut chunk[..wanted], at).map_err(|error| StoreError::io("read", &source, error))?;
+            let read =
+                file.read_at(&mut chunk[..wanted], at).map_err(|error| StoreError::io("read", &source, error))?;
             if read == 0 {
                 return Err(Stop::Failed(StoreError::corrupt(&source, at, "the file ends here, and was longer")));
             }

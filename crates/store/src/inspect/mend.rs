@@ -14,7 +14,8 @@ use crate::disk::{Access, Disk, DiskFile};
 use crate::error::StoreError;
 use crate::journal::JournalVisitor;
 use crate::record::{
-    CommitBody, HEADER_BYTES, LIFETIME_JOURNAL, LIFETIME_KEPT, RecordKind, SegmentStart, peek_bytes, record_bytes, u32_at,
+    CommitBody, HEADER_BYTES, LIFETIME_JOURNAL, LIFETIME_KEPT, RecordKind, SegmentStart, peek_bytes, record_bytes,
+    u32_at,
 };
 use crate::scan::{WalkEnd, Walked, search_tail, walk};
 use crate::segment_file::index_path;
@@ -110,7 +111,10 @@ impl DataFolder {
             _ => false,
         };
         match segments.any(is_wrong) {
-            true => Err(not_mendable(path, "it may have said which segments count, and the files do not fit the rest of it")),
+            true => Err(not_mendable(
+                path,
+                "it may have said which segments count, and the files do not fit the rest of it",
+            )),
             false => Ok(()),
         }
     }
@@ -123,7 +127,9 @@ impl DataFolder {
         }
         match (file.home, file.kind) {
             (Home::Stream(place), FileKind::Segment) => self.stream_subject(disk, place, file.number, path.clone()),
-            (Home::Journal, FileKind::Segment) => self.journal_subject(disk, file.number, LIFETIME_JOURNAL, path.clone()),
+            (Home::Journal, FileKind::Segment) => {
+                self.journal_subject(disk, file.number, LIFETIME_JOURNAL, path.clone())
+            }
             (Home::Journal, FileKind::Kept) => self.journal_subject(disk, file.number, LIFETIME_KEPT, path.clone()),
             (_, kind) => Err(refuse(format!("it is no segment ({})", kind.name()))),
         }
@@ -147,7 +153,13 @@ impl DataFolder {
         Ok(Subject { file, path, start, start_bytes, end, order: Order::Stream, partitions, after, kept: None })
     }
 
-    fn journal_subject(&self, disk: &dyn Disk, number: u64, lifetime: u8, path: PathBuf) -> Result<Subject, StoreError> {
+    fn journal_subject(
+        &self,
+        disk: &dyn Disk,
+        number: u64,
+        lifetime: u8,
+        path: PathBuf,
+    ) -> Result<Subject, StoreError> {
         let Some(view) = &self.journal else { return Err(not_mendable(&path, "there is no journal")) };
         let is_active = view.active() == Some(number) && lifetime == LIFETIME_JOURNAL;
         let end = view.end_of(number).filter(|_| !is_active);

@@ -162,12 +162,17 @@ impl Records {
             match piece {
                 Piece::Record { at, bytes, header, body } => {
                     let kind = kind_name(header.kind);
-                    let record = kind.map(|kind| DumpRecord::of(part.path.clone(), (at, bytes), (kind, of_stream), &header, body));
+                    let record = kind
+                        .map(|kind| DumpRecord::of(part.path.clone(), (at, bytes), (kind, of_stream), &header, body));
                     found.extend(record);
                 }
                 Piece::Gap { until, .. } if part.is_active && until == *limit => {}
                 Piece::Gap { from, until } => {
-                    found.push(DumpRecord::damage(part.path.clone(), (from, until - from), "no record can be read here"));
+                    found.push(DumpRecord::damage(
+                        part.path.clone(),
+                        (from, until - from),
+                        "no record can be read here",
+                    ));
                 }
             }
             if found.len() < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

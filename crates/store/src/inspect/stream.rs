@@ -61,7 +61,9 @@ impl StreamView {
             FileKind::Index => report.with(self.index(disk, file.number)),
             FileKind::Meta => report.with(self.description(disk)),
             FileKind::Readers => report.with(self.readers(disk)),
-            FileKind::Draft => report.with([Finding::mends(0, file.bytes, "left by a crash: the next start removes it")]),
+            FileKind::Draft => {
+                report.with([Finding::mends(0, file.bytes, "left by a crash: the next start removes it")])
+            }
             _ => report.with([Finding::note("not looked at")]),
         })
     }
@@ -132,7 +134,8 @@ impl StreamView {
             report = report.with(books(&visitor, following));
         }
         let is_bare = end.is_some() && disk.open(&index_path(&self.dir, sequence), Access::Read).is_err();
-        Ok(report.with(is_bare.then(|| Finding::mends(0, 0, "its index is missing: it is made again when it is needed"))))
+        Ok(report
+            .with(is_bare.then(|| Finding::mends(0, 0, "its index is missing: it is made again when it is needed"))))
     }
 
     fn index(&self, disk: &dyn Disk, sequence: u64) -> Option<Finding> {
@@ -142,7 +145,9 @@ impl StreamView {
         };
         let sidecar = Sidecar { sequence, salt: start.salt, end: following.previous_end };
         match disk::read_whole(disk, &index_path(&self.dir, sequence), following.previous_end) {
-            Ok(bytes) => sidecar.decode(&bytes, start.partitions.len()).err().and_then(|fault| again(fault.to_string())),
+            Ok(bytes) => {
+                sidecar.decode(&bytes, start.partitions.len()).err().and_then(|fault| again(fault.to_string()))
+            }
             Err(error) => again(error.to_string()),
         }
     }
@@ -170,7 +175,11 @@ fn books(visitor: &StreamVisitor, following: &SegmentStart) -> Vec<Finding> {
     let wrong = pairs.filter(|(_, (next, partition))| **next != partition.first_offset);
     let say = |(partition, (next, start)): (usize, (&u64, &PartitionStart))| {
         let begins = start.first_offset;
-        Finding::damage(0, 0, format!("partition {partition} ends before {next}, and the next segment begins at {begins}"))
+        Finding::damage(
+            0,
+            0,
+            format!("partition {partition} ends before {next}, and the next segment begins at {begins}"),
+        )
     };
     wrong.map(say).collect()
 }

@@ -156,7 +156,9 @@ impl JournalView {
             FileKind::Index => report.with(self.index(disk, file.number)),
             FileKind::Snapshot => report.with(self.snapshot(disk, (file.group, file.number))),
             FileKind::Meta => report.with(description(disk, &self.dir).err().map(|what| Finding::damage(0, 0, what))),
-            FileKind::Draft => report.with([Finding::mends(0, file.bytes, "left by a crash: the next start removes it")]),
+            FileKind::Draft => {
+                report.with([Finding::mends(0, file.bytes, "left by a crash: the next start removes it")])
+            }
             FileKind::Spare => report,
             _ => report.with([Finding::note("not looked at")]),
         })
@@ -220,7 +222,11 @@ impl JournalView {
         let end = match listed {
             Some((_, listed)) => listed.end,
             None if is_known => {
-                return Ok(report.with([Finding::mends(0, 0, "it was given up before a crash: the next start removes it")]));
+                return Ok(report.with([Finding::mends(
+                    0,
+                    0,
+                    "it was given up before a crash: the next start removes it",
+                )]));
             }
             // It was cut to its end when it was sealed.
             None => report.bytes,

@@ -212,12 +212,7 @@ impl Drop for SnapshotDraft {
 
 impl Snapshot {
     /// Opens the snapshot of a group through an index, and verifies its first part.
-    pub(crate) fn open(
-        disk: &dyn Disk,
-        dir: &Path,
-        salt: u32,
-        (group, index): (u16, u64),
-    ) -> Result<Self, StoreError> {
+    pub(crate) fn open(disk: &dyn Disk, dir: &Path, salt: u32, (group, index): (u16, u64)) -> Result<Self, StoreError> {
         let path = path(dir, group, index);
         let file = disk.open(&path, Access::Read).map_err(|error| StoreError::io("open", &path, error))?;
         let file_bytes = file.bytes().map_err(|error| StoreError::io("measure", &path, error))?;

@@ -46,7 +46,9 @@ impl Opened {
                 let index = self.journal.next_index(group).expect("a group");
                 let body = body(u64::from(group.0), index);
                 let (term, slot, message_id, appended_at_us, body) = (0, 7, index, 1, &body[..]);
-                self.journal.append(Entry { group, index, term, slot, message_id, appended_at_us, body }).expect("room");
+                self.journal
+                    .append(Entry { group, index, term, slot, message_id, appended_at_us, body })
+                    .expect("room");
             }
             for partition in 0..2 {
                 let next = self.next_offset(partition) + number % 10;
@@ -113,7 +115,10 @@ pub fn folder() -> tempfile::TempDir {
     let mut draft = opened.entries.new_snapshot(GROUPS[0], 50, 0).expect("a snapshot");
     draft.write_all(&[7; 300_000]).expect("written");
     draft.finish().expect("durable");
-    opened.messages.read(StreamIndex(0), 0, 0, EVERYTHING, Some("spark"), &mut |_| ControlFlow::Break(())).expect("read");
+    opened
+        .messages
+        .read(StreamIndex(0), 0, 0, EVERYTHING, Some("spark"), &mut |_| ControlFlow::Break(()))
+        .expect("read");
     opened.close();
     dir
 }

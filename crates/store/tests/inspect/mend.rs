@@ -178,7 +178,8 @@ fn kept_entries_are_given_up_one_by_one() {
     }
     opened.close();
     let names = fs::read_dir(dir.path().join("log")).expect("a folder").map(|entry| entry.expect("an entry").path());
-    let kept: PathBuf = names.filter(|path| path.extension().is_some_and(|end| end == "kept")).min().expect("kept entries");
+    let kept: PathBuf =
+        names.filter(|path| path.extension().is_some_and(|end| end == "kept")).min().expect("kept entries");
     let path = Path::new("log").join(kept.file_name().expect("a name"));
     let before = open(dir.path()).expect("open");
     let all: Vec<_> = GROUPS.iter().map(|group| before.entries_of(*group)).collect();
@@ -257,6 +258,7 @@ fn lost_messages_leave_their_offsets_to_nobody() {
     assert_eq!(opened.messages.streams()[0].partitions[1].next_offset, 600);
     opened.fill(1);
     assert_eq!(opened.messages_of(1).keys().next_back(), Some(&600));
-    let read = opened.messages.read(StreamIndex(0), 1, 599, EVERYTHING, None, &mut |_| std::ops::ControlFlow::Continue(()));
+    let read =
+        opened.messages.read(StreamIndex(0), 1, 599, EVERYTHING, None, &mut |_| std::ops::ControlFlow::Continue(()));
     assert_eq!(read.expect("read").messages, 1);
 }
