@@ -141,9 +141,9 @@ fn a_connected_session_ends_by_order() {
     assert_eq!(watcher.receive().payload, b"gone");
     assert!(shown(&node, "x").is_none());
     assert!(!node.end_session("x").expect("the node answers"), "there is none any more");
-    assert!(!Client::connect_with(&node, &lasting("x")).1, "no session is present");
     assert_eq!(metric(&node, "lapwing_sessions_ended_by_order_total", ""), 1);
     assert_eq!(metric(&node, "lapwing_sessions_offline", ""), 0);
+    assert!(!Client::connect_with(&node, &lasting("x")).1, "no session is present");
 }
 
 /// Does a session that is away end with what waits for it, counted, and its subscriptions?
