@@ -52,7 +52,8 @@ impl Authority {
     fn may(&self, py: Python<'_>, identity: Option<&str>, right: &str, what: &str) -> PyResult<bool> {
         let Some(right) = Right::from_name(right) else {
             let message = format!("{right:?} is no right");
-            return Err(core_error(py, "config", &message, "Ask for publish, subscribe, stream, observe or admin.", &[]));
+            let remedy = "Ask for publish, subscribe, stream, observe or admin.";
+            return Err(core_error(py, "config", &message, remedy, &[]));
         };
         let identity = identity.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users));
         Ok(self.inner.may(&identity, right, what))

@@ -117,7 +117,8 @@ fn a_session_shows_its_queue() {
     away(&node, "device/7", 12);
     assert!(shown(&node, "nobody").is_none());
     let session = shown(&node, "device/7").expect("it is there");
-    assert_eq!((&session["subscribed"][0]["filter"], &session["subscribed"][0]["qos"]), (&"to/device/7".into(), &1.into()));
+    let subscribed = &session["subscribed"][0];
+    assert_eq!((&subscribed["filter"], &subscribed["qos"]), (&"to/device/7".into(), &1.into()));
     assert_eq!(session["waiting_messages"], 12);
     let queue = session["queue"].as_array().expect("a list");
     assert_eq!(queue.len(), 10);
