@@ -17,6 +17,7 @@ mod records;
 mod report;
 pub(crate) mod salvage;
 mod stream;
+mod subject;
 pub(crate) mod survey;
 
 pub use copy::copy_folder;
