@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use lapwing_ledger::Lost;
-use lapwing_store::{Notice, StoreError};
 use lapwing_store::disk::{Disk, OsDisk, Overlay};
 use lapwing_store::inspect::{
     DataFolder, FileKind, FileReport, FolderGuard, Home, KnownFile, Loss, LostRange, Severity, Started,
 };
+use lapwing_store::{Notice, StoreError};
 use serde_json::{Value, json};
 
 use super::dangling::Dangling;
@@ -83,7 +83,8 @@ impl Repair<'_> {
         let accepted = named(&folder, self.dir, names)?;
         let looked = self.look(&mut folder)?;
         let is_accepted = |file: &KnownFile| accepted.iter().any(|one| one.path == file.path);
-        let refused: Vec<&Looked> = looked.iter().filter(|(file, report)| report.is_damaged() && !is_accepted(file)).collect();
+        let refused: Vec<&Looked> =
+            looked.iter().filter(|(file, report)| report.is_damaged() && !is_accepted(file)).collect();
         if !refused.is_empty() {
             refused.iter().for_each(|(_, report)| self.say(damage(report)));
             self.result(refused.len());
@@ -134,7 +135,11 @@ impl Repair<'_> {
                 continue;
             }
             if (is_wrong || is_accepted) && folder.remake_index(&*self.disk, file)? {
-                self.mended(format!("made the index of segment {} of a stream again ({})", file.number, file.path.display()));
+                self.mended(format!(
+                    "made the index of segment {} of a stream again ({})",
+                    file.number,
+                    file.path.display()
+                ));
             }
         }
         Ok(())
@@ -158,7 +163,8 @@ impl Repair<'_> {
             dangling.told().into_iter().for_each(|told| self.say(told));
             if !may_lose {
                 let what = format!("data group {group} refers to messages that the log does not have");
-                let remedy = "give --accept-loss-of with the segment they were in, or restore the data folder from a backup";
+                let remedy =
+                    "give --accept-loss-of with the segment they were in, or restore the data folder from a backup";
                 return Err(InspectError::refused(what, remedy));
             }
             dangling.settle(&mut writer, &reader)?;
@@ -176,7 +182,8 @@ impl Repair<'_> {
         let range = |range: &LostRange| json!({whose: range.partition, "first": range.first, "last": range.last});
         let ranges = merged(&loss.ranges);
         let count: u64 = ranges.iter().map(|range| range.last - range.first + 1).sum();
-        let meaning = |body: &[u8]| if stream.is_some() { words::message(body, false) } else { words::entry(body, false) };
+        let meaning =
+            |body: &[u8]| if stream.is_some() { words::message(body, false) } else { words::entry(body, false) };
         let remains = loss.remains.iter().map(|remains| meaning(&remains.body));
         let remains: Vec<Value> = remains.filter(|said| said["entry"] != "unreadable").take(REMAINS_MAX).collect();
         self.changed += 1;
@@ -229,11 +236,17 @@ fn named(folder: &DataFolder, dir: &Path, names: &[String]) -> Result<Vec<KnownF
             [one] => found.push(one.clone()),
             [] => {
                 let what = format!("there is no segment {name} in {}", dir.display());
-                return Err(InspectError::usage(what, "lapwing store check names those that are damaged, as log/00000000000000000001.log"));
+                return Err(InspectError::usage(
+                    what,
+                    "lapwing store check names those that are damaged, as log/00000000000000000001.log",
+                ));
             }
             _ => {
                 let what = format!("there are several segments {name} in {}", dir.display());
-                return Err(InspectError::usage(what, "give the path from the data folder on, as lapwing store check prints it"));
+                return Err(InspectError::usage(
+                    what,
+                    "give the path from the data folder on, as lapwing store check prints it",
+                ));
             }
         }
     }

@@ -237,7 +237,12 @@ fn a_backup_of_a_running_node_has_what_was_acknowledged_before() {
     let load = std::thread::spawn(move || {
         // A window full of messages at a time, as fast as they are acknowledged.
         for number in 200..3_000_u32 {
-            publisher.send(&Packet::Publish(publish("t/1", format!("secret-{number:05}").as_bytes(), QoS::AtLeastOnce, Some(1))));
+            publisher.send(&Packet::Publish(publish(
+                "t/1",
+                format!("secret-{number:05}").as_bytes(),
+                QoS::AtLeastOnce,
+                Some(1),
+            )));
             publisher.expect_ack(1);
         }
     });
