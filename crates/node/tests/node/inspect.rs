@@ -163,12 +163,15 @@ fn a_message_that_cannot_be_read_is_given_up_by_name() {
     let dropped = events(&trial, "dropped");
     assert!(dropped.is_empty(), "what was never applied is not referred to: {dropped:?}");
     assert!(!told(|tell| check(dir.path(), tell)).0, "a trial changes nothing");
-    let (done, real) = run(&[&name], false);
+    let ambiguous = RepairWanted { accept_loss_of: vec![name.clone()], trial: false };
+    let refused = repair(dir.path(), &ambiguous, &mut |_| ControlFlow::Continue(())).unwrap_err();
+    assert!(refused.to_string().contains("several segments"), "the stream has one of that name too: {refused}");
+    let (done, real) = run(&[segment.to_str().unwrap()], false);
     assert_eq!((done, events(&real, "loss")[0]), (true, loss));
     assert!(told(|tell| check(dir.path(), tell)).0);
     let expected: Vec<String> = (0..20).filter(|n| *n != 7).map(|number| format!("secret-{number:05}")).collect();
     assert_eq!(waiting(dir.path()), expected);
-    let (_, again) = run(&[&name], true);
+    let (_, again) = run(&[&format!("log/{name}")], true);
     assert_eq!(events(&again, "whole").len(), 1);
 }
 
