@@ -129,6 +129,7 @@ def test_a_broker_killed_while_a_queue_is_sent_goes_on_with_it(tmp_path: Path, q
     restarting.start()
     reader = Peer(restarting, "reader").subscribe("t/#", qos)
     reader.client.disconnect()
+    reader.end()
     writer = Peer(restarting, "writer")
     serials = set(range(3_000))
     for serial in serials:
@@ -137,6 +138,7 @@ def test_a_broker_killed_while_a_queue_is_sent_goes_on_with_it(tmp_path: Path, q
     restarting.kill()
     restarting.start()
     reader.client.reconnect()
+    reader.client.loop_start()
     for target in (500, 1_500):
         wait_for(restarting, "progress", lambda target=target: len(set(reader.received)) >= target)
         restarting.kill()
