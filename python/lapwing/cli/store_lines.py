@@ -12,6 +12,9 @@ Event = dict[str, Any]
 _WORDS = {"damage": "DAMAGED", "mends": "mends", "note": "note"}
 _ORDER = ("damage", "mends", "note")
 _SHOWN = ("event", "segment", "at", "bytes", "kind", "group", "partition", "index", "offset", "entry")
+# Whose it is and what it is about before the rest; how it was appended behind everything.
+_FIRST = ("client_id", "session", "name", "topic", "filter", "filters", "qos", "payload", "payload_bytes", "keepers")
+_LAST = ("term", "appended_at_us", "body_bytes")
 
 
 def size(count: int) -> str:
@@ -79,8 +82,14 @@ def record_line(event: Event) -> str:
         return f"{place} DAMAGED {event['bytes']:,} bytes: {event['what']}"
     whose = f"group {event['group']} index {event['index']}" if "group" in event else ""
     whose = whose or f"partition {event['partition']} offset {event['offset']}"
-    fields = " ".join(f"{key}={_value(value)}" for key, value in event.items() if key not in _SHOWN)
-    return f"{place} {event['bytes']} B {whose} {event.get('entry', event['kind'])} {fields}"
+    return f"{place} {event['bytes']} B {whose} {event.get('entry', event['kind'])} {_fields(event)}"
+
+
+def _fields(said: Event) -> str:
+    """What an entry says beside its kind."""
+    told = {key: value for key, value in said.items() if key not in _SHOWN}
+    middle = [key for key in told if key not in _FIRST + _LAST]
+    return " ".join(f"{key}={_value(told[key])}" for key in (*_FIRST, *middle, *_LAST) if key in told)
 
 
 def _value(value: object) -> str:
@@ -133,5 +142,4 @@ def _loss(event: Event) -> Iterable[str]:
     for lost in event["lost"]:
         yield f"         {whose} {lost[whose]}: {place} {lost['first']} to {lost['last']}"
     for remains in event["remains"]:
-        told = " ".join(f"{key}={_value(value)}" for key, value in remains.items() if key != "entry")
-        yield f"         perhaps: {remains['entry']} {told}"
+        yield f"         perhaps: {remains['entry']} {_fields(remains)}"
