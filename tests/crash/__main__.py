@@ -15,9 +15,9 @@ from pathlib import Path
 
 import tests.crash as package
 
-from .plan import plan
-from .power import PowerCut, compile_library
-from .round import Outcome, Round
+from .one_round import one_round
+from .power import compile_library
+from .round import Outcome
 
 _SEEDS_APART = 1_000_003
 
@@ -25,22 +25,6 @@ _SEEDS_APART = 1_000_003
 def seeds(seed: int, rounds: int) -> list[int]:
     """One seed for each round; the first is the one given, so that a round can be repeated alone."""
     return [seed + number * _SEEDS_APART for number in range(rounds)]
-
-
-def one_round(seed: int, out: Path, library: Path | None, *, groups: bool) -> Outcome:
-    """Lives the plan of a seed; its folder stays where there is something to look at."""
-    folder = out / f"seed-{seed}"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    power = PowerCut(library, folder / "power", folder / "data") if library else None
-    one = Round(plan(seed, power_cut=library is not None), folder, power, groups=groups)
-    outcome = one.run()
-    if outcome.findings:
-        outcome.folder = str(folder)
-        (folder / "story.txt").write_text("\n".join(one.books.story) + "\n")
-    else:
-        shutil.rmtree(folder)
-    return outcome
 
 
 def _rounds(options: argparse.Namespace, out: Path, library: Path | None) -> Iterator[Outcome]:

@@ -49,14 +49,10 @@ class Interest:
             return topic.startswith(self.filter[:-1]) and "/" not in topic[len(self.filter) - 1 :]
         return topic == self.filter
 
-    def precedes(self, message: Message) -> bool:
-        """Whether it was granted before a message was sent for the first time."""
-        is_granted = self.granted_at is not None and self.granted_at < message.sent_at
-        return is_granted and self.matches(message.topic)
-
     def owes(self, message: Message) -> bool:
-        """Whether a message has to arrive that was acknowledged."""
-        return self.precedes(message) and self.cancelled_at is None
+        """Whether it has been there since before a message was sent: once acknowledged, it has to arrive."""
+        granted = self.granted_at is not None and self.granted_at < message.sent_at
+        return granted and self.cancelled_at is None and self.matches(message.topic)
 
     def allows(self, message: Message) -> bool:
         """Whether a message may arrive."""
@@ -154,7 +150,7 @@ class Books:
         lane = (message.publisher, message.topic, message.qos)
         before = keeping.last.get(lane, -1)
         # What was sent before the subscription may be sent again behind what came after it.
-        is_whole = any(interest.precedes(message) for interest in keeping.interests)
+        is_whole = any(interest.owes(message) for interest in keeping.interests)
         if keeping.is_ordered and is_whole and before > message.serial:
             self.find(f"{keeping.name} got {message} behind number {before}")
         keeping.last[lane] = max(before, message.serial)

@@ -268,6 +268,7 @@ class Subscriber(Device):
     def begin_anew(self, url: str) -> None:
         """A clean start: what was promised is over, from the moment it is asked for."""
         self.keeping.begin_anew()
+        self.books.tell(f"{self.name} begins anew")
         self.is_promised, self._is_doubtful = False, True
         self.connect(url, clean=True)
 
@@ -281,12 +282,14 @@ class Subscriber(Device):
     def subscribe(self, filter_: str) -> None:
         """Asks for it."""
         interest = Interest(filter_, self.plan.qos, self.books.tick())
+        self.books.tell(f"{self.name} subscribes to {filter_}")
         self.keeping.interests.append(interest)
         self._ask(interest, self._subscribing(filter_))
 
     def unsubscribe(self, interest: Interest) -> None:
         """Gives it up: from now on nothing is owed."""
         interest.cancelled_at = self.books.tick()
+        self.books.tell(f"{self.name} unsubscribes from {interest.filter}")
         self._ask(interest, lambda number: wire.unsubscribe(interest.filter, packet_id=number, version=self._version))
 
     def answer_all(self) -> None:

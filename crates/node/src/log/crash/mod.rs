@@ -27,7 +27,7 @@ mod script;
 #[path = "../../../../store/tests/store/sim/mod.rs"]
 mod sim;
 
-const COMMITS: usize = 90;
+const COMMITS: usize = 140;
 /// A snapshot of a group every few commits.
 const SNAPSHOT_BYTES: u64 = 6 << 10;
 /// Commits that are made behind a recovery, before the power goes again.
@@ -70,8 +70,9 @@ impl Kept {
             done.begun = number + 1;
             self.keeper.commit()?;
             done.committed = number + 1;
-            // Until the snapshot that this may have begun on its own thread is there: the next commit is another change.
+            // Until a snapshot that this begins on its own thread is there, and that it is, is in the log.
             while self.keeper.tend()? {
+                self.keeper.commit()?;
                 std::thread::yield_now();
             }
         }
