@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import threading
 from pathlib import Path
 
 from commands import Running
@@ -26,6 +27,7 @@ class RestartingBroker:
         self.http = f"http://127.0.0.1:{self.http_port}"
         self._arguments = ("--data", str(folder / "data"), "--set", "broker.pin=false", "--json", *arguments)
         self._running: Running | None = None
+        self.is_up = threading.Event()
 
     def start(self) -> None:
         """Returns when it is ready."""
@@ -33,9 +35,11 @@ class RestartingBroker:
         self._running = Running("broker", *listen, *self._arguments)
         while '"ready"' not in self._running.line():
             pass
+        self.is_up.set()
 
     def kill(self) -> None:
         """As a crash."""
+        self.is_up.clear()
         if self._running:
             self._running.end(signal.SIGKILL)
             self._running = None

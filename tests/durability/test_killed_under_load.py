@@ -32,6 +32,8 @@ class Peer:
         self.client.max_inflight_messages_set(50)
         self.client.max_queued_messages_set(0)
         self.client.reconnect_delay_set(1, 1)
+        # A second attempt to connect would make paho forget that a PUBREC has come: it would publish anew.
+        self.client.on_pre_connect = lambda *_: broker.is_up.wait(DEADLINE_S)
         self.client.on_publish = self._on_publish
         self.client.on_message = self._on_message
         self.client.on_subscribe = lambda *_: self._subscribed.set()
