@@ -137,7 +137,8 @@ impl Config {
         for (index, listener) in self.all_listeners().iter().enumerate() {
             listener.check(index)?;
             if listener.durability == Some(Durability::Disk) && !self.keeps_sessions() {
-                let (key, what) = (format!("listeners[{index}].durability"), "is disk, but nothing of the node is".into());
+                let (key, what) =
+                    (format!("listeners[{index}].durability"), "is disk, but nothing of the node is".into());
                 return Err(NodeError::config(&key, what, "Set the node's durability to disk, and name a data_dir."));
             }
         }
@@ -237,7 +238,10 @@ mod tests {
             (r#"{"auth": {"users": [{"name": "alice", "password": "x"}]}}"#, "auth.users.alice.password"),
             (r#"{"rules": [{"identity": "a", "may": ["publish"], "topics": ["%"]}]}"#, "rules.0.topics.0"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "x", "partitions": 0}}}"#, "streams.a.partitions"),
-            (r#"{"listeners": [{"url": "tcp://127.0.0.1:0", "durability": "disk"}]}"#, "listeners[0].durability"),
+            (
+                r#"{"listen": [], "listeners": [{"url": "tcp://127.0.0.1:0", "durability": "disk"}]}"#,
+                "listeners[0].durability",
+            ),
         ] {
             let error = Config::from_json(json).unwrap_err().to_string();
             assert!(error.contains(key), "{json}: {error}");
