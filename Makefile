@@ -84,7 +84,7 @@ test-python: $(CACHE)/built $(CACHE)/java interop-clients ## the Python rooms an
 
 test-slow: $(CACHE)/built $(CACHE)/java ## proofs of minutes: jobs killed at every point
 	$(call step,slow proofs)
-	@$(BIN)/pytest -q -n 2 -m slow $(TESTS)
+	@$(BIN)/pytest -q -n 2 --dist loadgroup -m slow $(TESTS)
 
 crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at random moments, 100 of power cuts; see docs/reliability.md
 	$(call step,killed at random moments)

@@ -24,6 +24,8 @@ TRACES = Path(__file__).parents[3] / "shared" / "data" / "cork-5g-traces.zip"
 READINGS = 135_089
 
 pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("replay"),  # one replay for all of them
     pytest.mark.skipif(not TRACES.exists(), reason="../shared/data/cork-5g-traces.zip is missing"),
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java"),
     pytest.mark.timeout(900),
