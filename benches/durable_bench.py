@@ -116,7 +116,9 @@ def _latency(rounds: int, seconds: float, rate: float) -> None:
         p50_us = median(reports, lambda report, figure=figure: report[figure]["p50"])
         p99_us[what] = median(reports, lambda report, figure=figure: report[figure]["p99"])
         rows.append((what, p50_us, p99_us[what], p99_us[what] / disk_p99))
-    print_table(f"at {rate:,.0f} messages/s, QoS 1, on disk", ("what", "p50 us", "p99 us", "p99 in p99 of fdatasync"), rows)
+    print_table(
+        f"at {rate:,.0f} messages/s, QoS 1, on disk", ("what", "p50 us", "p99 us", "p99 in p99 of fdatasync"), rows
+    )
     verdict("p99 of the acknowledgement over the disk's", p99_us["publish to PUBACK"] / disk_p99, 5, at_most=True)
 
 

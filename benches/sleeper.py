@@ -77,7 +77,13 @@ def drain(url: str, client_id: str, topic_filter: str, messages: int) -> float:
     """Takes and acknowledges ``messages``; gives how many a second, the connection included."""
     began, seen = time.perf_counter(), 0
     consumer = Consumer(
-        url, topic_filter, client_id=client_id, session_expiry_s=EXPIRY_S, receive_maximum=10_000, batch=1000, high=20_000
+        url,
+        topic_filter,
+        client_id=client_id,
+        session_expiry_s=EXPIRY_S,
+        receive_maximum=10_000,
+        batch=1000,
+        high=20_000,
     )
     with consumer:
         for batch in consumer.batches(wait_ms=5):

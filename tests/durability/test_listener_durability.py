@@ -36,7 +36,8 @@ def test_a_session_is_kept_as_the_listener_says_where_it_began(tmp_path: Path) -
 
 def test_a_listener_on_disk_needs_a_disk() -> None:
     """Is a promise that nothing stands behind refused at the start, with what to do?"""
-    with pytest.raises(ConfigError, match=r"listeners\[0\]\.durability.*broker\.durability"), Broker(
-        listeners=[{"url": TCP, "durability": "disk"}]
+    with (
+        pytest.raises(ConfigError, match=r"listeners\[0\]\.durability.*broker\.durability"),
+        Broker(listeners=[{"url": TCP, "durability": "disk"}]),
     ):
         pass

@@ -1,4 +1,4 @@
-"""What waits for sessions waits on disk: read in order as it is sent, whoever goes away meanwhile, and little of it in memory."""
+"""What waits for sessions waits on disk: read in order as it is sent, whoever goes away, and little of it in memory."""
 
 from __future__ import annotations
 

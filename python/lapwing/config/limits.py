@@ -75,7 +75,7 @@ class Limits(BaseModel):
     queue_policy: Literal["drop-oldest", "drop-newest", "disconnect"] = "drop-oldest"
     """What happens to a message that finds a session's queue full; "disconnect": 0x97, and dropped while it is away."""
     queue_memory_bytes: Size = Field(default=256 << 20, ge=1)
-    """Memory for what waits for sessions kept on disk: messages about to be sent, and 8 bytes for each that waits there."""
+    """Memory for what waits for sessions on disk: messages about to be sent, and 8 bytes for each that waits there."""
 
     messages_per_s_max: int = Field(default=0, ge=0, le=_U32)
     """PUBLISH packets that one client may send in a second; beyond, it is not read for a while; 0: any."""
