@@ -90,7 +90,7 @@ def _rates(rounds: int, seconds: float) -> float:
         lost = max(report["lost"] for report in own)
         rows.append((name, rate[name], rate[name] / rate[THEIRS], cpu_s, answer_us, lost))
     print_table(
-        f"{PAIRS} pairs, QoS 1, {PAYLOAD_BYTES} B, closed loop; medians of {rounds} alternating runs of {seconds:.0f} s",
+        f"{PAIRS} pairs, QoS 1, {PAYLOAD_BYTES} B, closed loop; medians of {rounds} alternating runs of {seconds:g} s",
         ("broker", "acknowledged/s", "ratio to mosquitto", "broker CPU s", "answer p99 us", "lost"),
         rows,
     )
