@@ -9,6 +9,7 @@ use lapwing_store::disk::{Disk, OsDisk, Overlay};
 use lapwing_store::inspect::{
     DataFolder, FileKind, FileReport, FolderGuard, Home, KnownFile, Loss, LostRange, Severity, Started,
 };
+use lapwing_store::journal::{GroupId, JournalReader, JournalWriter};
 use lapwing_store::{Notice, StoreError};
 use serde_json::{Value, json};
 
@@ -154,6 +155,9 @@ impl Repair<'_> {
             self.mended(notice.to_string());
         }
         let Some((mut writer, reader)) = journal else { return Ok(()) };
+        for group in 0..DATA_GROUPS {
+            self.go_on_behind_snapshot(&mut writer, &reader, GroupId(group))?;
+        }
         let groups = DataGroups::recover(&reader)?;
         for group in 0..DATA_GROUPS {
             let dangling = Dangling::find(&reader, &groups.get(group), group)?;
@@ -169,6 +173,23 @@ impl Repair<'_> {
             }
             dangling.settle(&mut writer, &reader)?;
             self.changed += 1;
+        }
+        Ok(())
+    }
+
+    /// Where the end of a data group is lost and its snapshot has it: the indexes of what was there are not given again.
+    fn go_on_behind_snapshot(
+        &mut self,
+        writer: &mut JournalWriter,
+        reader: &JournalReader,
+        group: GroupId,
+    ) -> Result<(), InspectError> {
+        let Some(snapshot) = reader.snapshot(group)? else { return Ok(()) };
+        let (last, index) = (reader.group(group)?.last_index, snapshot.index());
+        if index > last {
+            writer.purge(group, index, snapshot.term())?;
+            writer.commit()?;
+            self.mended(format!("data group {} ended at {last}: it goes on behind its snapshot at {index}", group.0));
         }
         Ok(())
     }

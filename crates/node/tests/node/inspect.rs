@@ -25,7 +25,9 @@ fn start(dir: &Path) -> Handle {
 }
 
 /// Everything that a job tells.
-fn told<T>(job: impl FnOnce(&mut dyn FnMut(Value) -> ControlFlow<()>) -> Result<T, InspectError>) -> (T, Vec<Value>) {
+pub fn told<T>(
+    job: impl FnOnce(&mut dyn FnMut(Value) -> ControlFlow<()>) -> Result<T, InspectError>,
+) -> (T, Vec<Value>) {
     let mut told = vec![];
     let result = job(&mut |value| {
         told.push(value);
@@ -34,7 +36,7 @@ fn told<T>(job: impl FnOnce(&mut dyn FnMut(Value) -> ControlFlow<()>) -> Result<
     (result.expect("the job ends"), told)
 }
 
-fn events<'v>(told: &'v [Value], kind: &str) -> Vec<&'v Value> {
+pub fn events<'v>(told: &'v [Value], kind: &str) -> Vec<&'v Value> {
     told.iter().filter(|value| value["event"] == kind).collect()
 }
 
@@ -81,7 +83,7 @@ fn waiting(dir: &Path) -> Vec<String> {
 }
 
 /// The place of a message's payload in the log of the data groups.
-fn find(dir: &Path, payload: &[u8]) -> (PathBuf, usize) {
+pub fn find(dir: &Path, payload: &[u8]) -> (PathBuf, usize) {
     for entry in fs::read_dir(dir.join("log")).unwrap() {
         let path = entry.unwrap().path();
         let bytes = if path.is_file() { fs::read(&path).unwrap() } else { vec![] };
@@ -92,7 +94,7 @@ fn find(dir: &Path, payload: &[u8]) -> (PathBuf, usize) {
     panic!("no file has it");
 }
 
-fn spoil(dir: &Path, payload: &[u8]) -> PathBuf {
+pub fn spoil(dir: &Path, payload: &[u8]) -> PathBuf {
     let (path, at) = find(dir, payload);
     let mut bytes = fs::read(&path).unwrap();
     bytes[at] ^= 0x20;

@@ -15,6 +15,7 @@ mod inspect;
 mod kill;
 mod limits;
 mod linger;
+mod losses;
 mod operators;
 mod passwords;
 mod retained;

@@ -40,6 +40,8 @@ pub(crate) struct Books {
     pub next: Vec<u64>,
     pub terms: Vec<u64>,
     pub firsts: Vec<Option<u64>>,
+    /// The place behind the last one that a snapshot was said to have.
+    pub purged: Vec<u64>,
 }
 
 impl Books {
@@ -48,7 +50,10 @@ impl Books {
         let Some(next) = self.next.get_mut(partition) else { return };
         match header.kind {
             RecordKind::Truncation => *next = header.index,
-            RecordKind::Purge => *next = (*next).max(header.index + 1),
+            RecordKind::Purge => {
+                *next = (*next).max(header.index + 1);
+                self.purged[partition] = self.purged[partition].max(header.index + 1);
+            }
             _ => {
                 if let Some(place) = order.place(header) {
                     *next = place + 1;
@@ -71,7 +76,8 @@ pub(crate) struct Follower {
 impl Follower {
     /// Partitions begin at these places.
     pub(crate) fn new(order: Order, next: Vec<u64>) -> Self {
-        let books = Books { terms: vec![0; next.len()], firsts: vec![None; next.len()], next };
+        let count = next.len();
+        let books = Books { terms: vec![0; count], firsts: vec![None; count], purged: vec![0; count], next };
         Self { order, seen: books.clone(), books }
     }
 }
@@ -112,6 +118,8 @@ pub(crate) struct Area<'a> {
     pub before: Books,
     /// Per partition the place behind it, where that is known.
     pub after: Vec<Option<u64>>,
+    /// Per partition a place that was reached in any case.
+    pub reached: Vec<u64>,
     pub items: Vec<Item>,
     pub gaps: Vec<(u64, u64)>,
     /// The body of an entry that takes the place of a lost one, of so many bytes.
@@ -187,12 +195,20 @@ impl Area<'_> {
             }
             match header.kind {
                 RecordKind::Truncation => cursor = header.index,
-                RecordKind::Purge => cursor = cursor.max(header.index + 1),
+                RecordKind::Purge => {
+                    let through = header.index + 1;
+                    if self.order == Order::Journal && through > cursor && self.has_gap(self.from, at) {
+                        // A snapshot has what was there.
+                        self.lose((partition, term), cursor..through, made)?;
+                    }
+                    cursor = cursor.max(through);
+                }
                 _ => {}
             }
             made.records.push((header, body));
         }
-        match self.after[partition as usize].filter(|after| *after > cursor && self.order != Order::Kept) {
+        let after = self.after[partition as usize].unwrap_or(self.reached[partition as usize]);
+        match Some(after).filter(|after| *after > cursor && self.order != Order::Kept) {
             Some(after) => self.lose((partition, term), cursor..after, made),
             None => Ok(()),
         }

@@ -80,9 +80,10 @@ impl Subject {
         let until = until.filter(|_| cut_off.is_none()).or(self.end);
         let until = until.ok_or_else(|| self.refuse("where the damage ends cannot be found"))?;
         let (items, counts) = self.items(walked, from, until)?;
-        let after = self.places_behind(walked, until, &follower.books, &items, counts)?;
-        let before = follower.books;
-        Ok(Some(Area { order: self.order, from, until, before, after, items, gaps, filler }))
+        let behind = self.behind(walked, until)?;
+        let after = self.places_behind(behind.firsts, &follower.books, &items, counts);
+        let (before, reached) = (follower.books, behind.purged);
+        Ok(Some(Area { order: self.order, from, until, before, after, reached, items, gaps, filler }))
     }
 
     /// The readable records of the area; and per partition how many there were, where it is one commit that says so.
@@ -107,21 +108,25 @@ impl Subject {
         Ok((items, commit))
     }
 
-    /// Per partition the place behind the area, from the best that is known: what follows in the segment, what its index
-    /// or the next segment says, or how many records the commit had.
-    fn places_behind(
-        &self,
-        walked: Walked<'_>,
-        until: u64,
-        before: &Books,
-        items: &[Item],
-        commit: Option<CommitBody>,
-    ) -> Result<Vec<Option<u64>>, StoreError> {
+    /// What follows the area in the segment.
+    fn behind(&self, walked: Walked<'_>, until: u64) -> Result<Books, StoreError> {
         let mut behind = Follower::new(self.order, vec![0; self.partitions]);
         if until < walked.limit {
             walk(Walked { start_bytes: until, ..walked }, &mut behind)?;
         }
-        let mut after = behind.books.firsts;
+        Ok(behind.books)
+    }
+
+    /// Per partition the place behind the area, from the best that is known: what follows in the segment, what its index
+    /// or the next segment says, or how many records the commit had.
+    fn places_behind(
+        &self,
+        firsts: Vec<Option<u64>>,
+        before: &Books,
+        items: &[Item],
+        commit: Option<CommitBody>,
+    ) -> Vec<Option<u64>> {
+        let mut after = firsts;
         for (partition, after) in after.iter_mut().enumerate() {
             if after.is_none() {
                 *after = self.after[partition];
@@ -136,7 +141,7 @@ impl Subject {
                 *after = Some(before.next[partition] + places);
             }
         }
-        Ok(after)
+        after
     }
 
     /// What can be said of the loss without the area's new bytes.

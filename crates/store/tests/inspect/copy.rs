@@ -8,7 +8,7 @@ use std::{fs, thread};
 use crate::common::*;
 use lapwing_store::StoreError;
 use lapwing_store::disk::OsDisk;
-use lapwing_store::inspect::copy_folder;
+use lapwing_store::inspect::{Severity, copy_folder};
 
 fn copy(from: &Path, to: &Path) -> Result<bool, StoreError> {
     copy_folder(&OsDisk, from, to, &mut |_, _| ControlFlow::Continue(()))
@@ -104,7 +104,9 @@ fn copies_of_a_folder_in_use_are_what_a_crash_would_have_left() {
             let before = entries.group(GROUPS[1]).expect("a group").last_index;
             let offset = messages.streams()[0].partitions[0].next_offset;
             assert!(copy(dir.path(), target.path()).expect("copied"));
-            assert_whole(target.path());
+            // An index that compaction had not written yet is made again.
+            let damage = troubles(target.path()).into_iter().find(|trouble| trouble.1 == Severity::Damage);
+            assert_eq!(damage, None);
             let copied = open(target.path()).expect("it starts");
             let group = copied.entries.group(GROUPS[1]).expect("a group");
             let snapshot = copied.entries.snapshot(GROUPS[1]).expect("a look").map_or(0, |snapshot| snapshot.index());
