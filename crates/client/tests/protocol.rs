@@ -165,6 +165,16 @@ fn exactly_once_out() -> Result<(), ClientError> {
     Ok(())
 }
 
+/// Is a PUBCOMP from a broker that was killed behind PUBREL the end of a message that it has, and no refusal?
+#[test]
+fn exactly_once_out_to_one_who_has_released_it() -> Result<(), ClientError> {
+    let mut client = Client::connected(Version::V5, ConnAckProperties::default());
+    assert_eq!(client.publish(QoS::ExactlyOnce, 1), Ok(()));
+    client.hears(&[Packet::PubRec(ack(1)), Packet::PubComp(ack_with(1, ReasonCode::PacketIdentifierNotFound))])?;
+    assert_eq!(client.heard.0, ["acknowledged 1 Success"]);
+    Ok(())
+}
+
 /// Is an incoming QoS 2 message shown once, however often it is sent before its release?
 #[test]
 fn exactly_once_in() -> Result<(), ClientError> {

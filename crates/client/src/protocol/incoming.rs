@@ -184,7 +184,10 @@ impl Protocol {
         events: &mut (impl Events + ?Sized),
     ) -> Result<(), ClientError> {
         let token = self.finish(stage, ack.packet_id, "an acknowledgement of a PUBLISH never sent")?;
-        events.acknowledged(token, ack.reason);
+        // Who was killed between PUBREL and PUBCOMP does not know the packet id any more, and has the message: no error
+        // (5.0, 3.7.2.1).
+        let is_done = stage == Stage::PubComp && ack.reason == ReasonCode::PacketIdentifierNotFound;
+        events.acknowledged(token, if is_done { ReasonCode::Success } else { ack.reason });
         self.send_again(out, events)
     }
 
