@@ -248,7 +248,10 @@ impl LogThread {
             return Ok(());
         }
         match self.commit() {
-            Ok(()) => self.publish(),
+            Ok(()) => {
+                self.note_room();
+                self.publish();
+            }
             Err(error) if error.is_retryable() => {
                 self.shared.full.store(true, Ordering::Relaxed);
                 std::thread::park_timeout(FULL_PAUSE);
@@ -293,13 +296,20 @@ impl LogThread {
         }
         self.last_tend = Instant::now();
         let tended = keeper.tend();
-        self.shared.low.store(keeper.is_low_on_space(), Ordering::Relaxed);
+        self.note_room();
         self.has_more_to_tend = match tended {
             // The next commit meets the same full disk and raises the flag; this is tried again.
             Err(error) if error.is_retryable() => false,
             tended => tended?,
         };
         Ok(())
+    }
+
+    /// Lets the shards know whether another segment will find room, before more comes.
+    fn note_room(&self) {
+        if let Some(keeper) = &self.keeper {
+            self.shared.low.store(keeper.is_low_on_space(), Ordering::Relaxed);
+        }
     }
 
     fn is_idle(&self) -> bool {

@@ -159,6 +159,11 @@ impl JournalWriter {
         JournalCounters::add(&counters.bytes, committed.bytes);
         JournalCounters::add(&counters.sync_us, committed.sync_us);
         JournalCounters::add(&counters.commits, 1);
+        if !self.segment.is_low() {
+            // As soon as half of a segment is used, not when it is next looked after: what is on its way has to find room.
+            let prepared = self.segment.prepare(&self.shared);
+            self.note(prepared)?;
+        }
         Ok(committed)
     }
 

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf,
-    Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
+    Changed, Cleared, Ended, Entry, Fact, Fault, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, Presence,
+    ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
 };
 
 use super::picture::Picture;
@@ -99,7 +99,8 @@ impl Writer {
             self.sessions.pop_front();
         }
         let client_id = format!("client-{}", next_random(random) % 8);
-        let opened = Opened { client_id: &client_id, identity: b"", expiry_s: 60, opened_at_ms: self.index, will: None };
+        let opened =
+            Opened { client_id: &client_id, identity: b"", expiry_s: 60, opened_at_ms: self.index, will: None };
         Entry::Opened(opened).encode(body)
     }
 
@@ -136,7 +137,13 @@ impl Writer {
         let origin = next_random(random).is_multiple_of(3).then(|| {
             self.uses += 1;
             let settled = self.uses.saturating_sub(4);
-            Origin { group: 3, session: KeeperId(1), packet_id: 1 + (self.uses % 9) as u16, use_number: self.uses, settled }
+            Origin {
+                group: 3,
+                session: KeeperId(1),
+                packet_id: 1 + (self.uses % 9) as u16,
+                use_number: self.uses,
+                settled,
+            }
         });
         let retained = next_random(random).is_multiple_of(4).then(|| topic(random));
         let frame = vec![self.index as u8; (next_random(random) % FRAME_BYTES_MAX) as usize];
