@@ -104,10 +104,11 @@ impl Shard {
     /// Ends a session and its connection, as if its time were over: its will is published.
     fn end_by_order(&mut self, client_id: &str, reply: Reply<bool>) {
         let Some(key) = self.clients.find(client_id) else { return reply.send(false) };
-        let was_kept = self.clients.kept(key).is_some();
+        // Of one that ends with its connection the log may have the will: it must not be published again after a crash.
+        let is_logged = self.clients.entry(key).is_some_and(|entry| entry.kept_as.logged().is_some());
         self.expel(key, ReasonCode::AdministrativeAction, "an operator has ended the session");
         self.counters.traffic.sessions_ended_by_order.add(1);
-        if was_kept {
+        if is_logged {
             let promise = self.clients.promises.take();
             self.asked.done.push_back((promise, Done::Ended(reply)));
         } else {
