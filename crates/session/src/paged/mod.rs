@@ -1,97 +1,15 @@
 //! Messages that wait in the log, as references: the entries that brought them, in order, each with its terms and size.
 //!
-//! A queue of millions must cost a few bytes a message, so references are packed in chunks:
-//!
-//! ```text
-//! per reference: number: steps from the entry before it, times two, plus one if its terms or its size differ;
-//!                [size in units of 64 bytes: number; flags u8: bit 0 QoS 2, bit 1 RETAIN, bit 2 DUP;
-//!                 number of subscription identifiers, each of them: numbers]
-//! ```
-//!
-//! The first one of a chunk steps from 0 and has its terms. They are read from the front only, and leave there.
+//! A queue of millions must cost a few bytes a message, so references are packed in chunks ([`Chunk`]). They are read from the front
+//! only, and leave there.
+
+mod chunk;
 
 use std::collections::VecDeque;
-use std::num::NonZeroU64;
 
-use lapwing_codec::{QoS, SubscriptionId};
+pub(crate) use chunk::Reference;
 
-use crate::flight::{Ids, Terms};
-use crate::told::Tie;
-
-/// References of a chunk.
-const CHUNK_REFERENCES: u16 = 256;
-/// Bytes after which a chunk is full before its time: terms can be long.
-const CHUNK_BYTES: usize = 4096;
-/// Sizes are kept in steps of this: messages of one kind then have the same, and it need not be written again.
-const UNIT_BYTES: u64 = 64;
-
-const QOS2: u8 = 1;
-const RETAIN: u8 = 1 << 1;
-const DUP: u8 = 1 << 2;
-
-/// A message that waits in the log.
-#[derive(Clone, Debug)]
-pub(crate) struct Reference {
-    pub(crate) entry: NonZeroU64,
-    /// Of the message in memory, in units.
-    units: u64,
-    pub(crate) terms: Terms,
-}
-
-impl Reference {
-    /// `bytes`: what the message takes in memory; 0 where that is not known.
-    pub(crate) const fn new(entry: NonZeroU64, bytes: u64, terms: Terms) -> Self {
-        Reference { entry, units: bytes.div_ceil(UNIT_BYTES), terms }
-    }
-
-    /// What it counts for in its queue.
-    pub(crate) const fn bytes(&self) -> u64 {
-        self.units * UNIT_BYTES
-    }
-
-    /// Whether nothing but the entry differs.
-    fn goes_as(&self, other: &Reference) -> bool {
-        let (a, b) = (&self.terms, &other.terms);
-        self.units == other.units && (a.qos, a.retain, a.dup) == (b.qos, b.retain, b.dup) && a.ids == b.ids
-    }
-}
-
-#[derive(Debug, Default)]
-struct Chunk {
-    bytes: Vec<u8>,
-    len: u16,
-}
-
-impl Chunk {
-    fn is_full(&self) -> bool {
-        self.len == CHUNK_REFERENCES || self.bytes.len() >= CHUNK_BYTES
-    }
-
-    /// `before`: the one added before it; `None` when the chunk is empty.
-    fn push(&mut self, before: Option<&Reference>, reference: &Reference) {
-        let steps = reference.entry.get() - before.map_or(0, |before| before.entry.get());
-        let differs = before.is_none_or(|before| !before.goes_as(reference));
-        put(steps << 1 | u64::from(differs), &mut self.bytes);
-        if differs {
-            put(reference.units, &mut self.bytes);
-            put_terms(&reference.terms, &mut self.bytes);
-        }
-        self.len += 1;
-    }
-
-    /// The one behind `before`, which ended at `at`; and where it ends. `None` behind the last one.
-    fn next(&self, before: Option<&Reference>, at: usize) -> Option<(Reference, usize)> {
-        let mut rest = self.bytes.get(at..).filter(|rest| !rest.is_empty())?;
-        let number = take(&mut rest);
-        let entry = NonZeroU64::new(before.map_or(0, |before| before.entry.get()) + (number >> 1))?;
-        let (units, mut terms) = match before {
-            Some(before) if number & 1 == 0 => (before.units, before.terms.clone()),
-            _ => (take(&mut rest), take_terms(&mut rest)),
-        };
-        terms.tie = Tie { bound: None, entry: Some(entry) };
-        Some((Reference { entry, units, terms }, self.bytes.len() - rest.len()))
-    }
-}
+use chunk::Chunk;
 
 /// References in ascending order of their entries; made when there are any.
 #[derive(Debug, Default)]
@@ -229,48 +147,15 @@ impl Paged {
     }
 }
 
-fn put_terms(terms: &Terms, out: &mut Vec<u8>) {
-    let bit = |condition, bit| if condition { bit } else { 0 };
-    out.push(bit(terms.qos == QoS::ExactlyOnce, QOS2) | bit(terms.retain, RETAIN) | bit(terms.dup, DUP));
-    put(terms.ids.as_ref().iter().count() as u64, out);
-    terms.ids.as_ref().iter().for_each(|id| put(u64::from(id.get()), out));
-}
-
-fn take_terms(input: &mut &[u8]) -> Terms {
-    let flags = input.split_off_first().copied().unwrap_or_default();
-    let mut ids = Ids::None;
-    for _ in 0..take(input) {
-        u32::try_from(take(input)).ok().and_then(SubscriptionId::new).into_iter().for_each(|id| ids.add(id));
-    }
-    let qos = if flags & QOS2 != 0 { QoS::ExactlyOnce } else { QoS::AtLeastOnce };
-    Terms { qos, retain: flags & RETAIN != 0, dup: flags & DUP != 0, ids, tie: Tie::default() }
-}
-
-/// Seven bits a byte, the lowest first; the last byte is below 128.
-fn put(mut number: u64, out: &mut Vec<u8>) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
-/// What [`put`] wrote.
-fn take(input: &mut &[u8]) -> u64 {
-    let (mut number, mut shift) = (0, 0);
-    while let Some(byte) = input.split_off_first() {
-        number |= u64::from(byte & 0x7f) << shift;
-        shift += 7;
-        if *byte < 0x80 {
-            break;
-        }
-    }
-    number
-}
-
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU64;
+
+    use lapwing_codec::{QoS, SubscriptionId};
+
     use super::*;
+    use crate::flight::{Ids, Terms};
+    use crate::told::Tie;
 
     /// Plain QoS 1.
     fn plain(entry: u64, bytes: u64) -> Reference {
