@@ -11,7 +11,7 @@ from commands import RunningBroker
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "broker"))
 
-import wire  # noqa: E402
+import wire
 
 ROUNDS = 6
 EXPIRY = b"\x11" + struct.pack("!I", 3_600)
@@ -31,9 +31,10 @@ def test_what_came_behind_a_clearing_message_stays(tmp_path: Path, shards: int) 
     for number in range(ROUNDS):
         name, flags = f"publisher-{number}", ("--set", f"broker.shards={shards}")
         with RunningBroker(tmp_path, *flags).wait_until_ready() as running:
-            with wire.Wire.client(running.url, name, clean=False, properties=EXPIRY) as publisher:
-                send_both(publisher, dup=False)
-                running.process.kill()
+            publisher = wire.Wire.client(running.url, name, clean=False, properties=EXPIRY)
+            send_both(publisher, dup=False)
+            running.process.kill()
+            publisher.close()
         with RunningBroker(tmp_path, *flags).wait_until_ready() as running:
             with wire.Wire.client(running.url, name, clean=False, properties=EXPIRY) as publisher:
                 send_both(publisher, dup=True)

@@ -58,8 +58,8 @@ pub use hooks::{
     SubscribeCall,
 };
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
-pub use session_reports::{Emptied, SessionOrder, SessionQuery};
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
+pub use session_reports::{Emptied, SessionOrder, SessionQuery};
 pub use shared::Failure;
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
 pub use strategies::{

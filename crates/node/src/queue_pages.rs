@@ -286,8 +286,7 @@ impl PageThread {
         let synced = self.reader.group(group)?.last_index;
         let wanted = &ask.entries[..ask.entries.partition_point(|entry| *entry <= synced)];
         let Some(last) = wanted.last() else { return Ok(None) };
-        let mut page =
-            QueuePage { key: ask.key, bytes_max: ask.bytes_max, messages: Vec::new(), frames: Vec::new() };
+        let mut page = QueuePage { key: ask.key, bytes_max: ask.bytes_max, messages: Vec::new(), frames: Vec::new() };
         let (mut failed, mut through) = (None, *last);
         self.reader.get_many(group, wanted, &mut |entry| match page.add(entry.index, entry.body) {
             Ok(true) => ControlFlow::Continue(()),

@@ -142,8 +142,7 @@ impl Hands for Shard {
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
         self.clients.insert_session(session, None, None, standing, Membership::default());
         if let Some(entry) = self.clients.entry(key) {
-            entry.kept_as =
-                KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
+            entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
             entry.away_since_ms = away_since_ms;
         }
         self.doubts.extend(doubts.into_iter().map(|doubt| (key, doubt)));
