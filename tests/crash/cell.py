@@ -210,8 +210,11 @@ class Cell:
         (self._switches / _FILES[self._fault]).unlink()
         gone, before = time.monotonic(), len(self._books.times)
         self._publish_for(1.0)
-        self._loop.until(SETTLE_S, "acknowledgements", lambda: len(self._books.times) > before, self._publish)
-        self.figures.resumed_s = round(self._books.times[before] - gone, 3)
+        # A broker that stops says nothing more while it is about to.
+        has_gone_on = lambda: len(self._books.times) > before or self._running.has_ended  # noqa: E731
+        self._loop.until(SETTLE_S, "acknowledgements, or an end", has_gone_on, self._publish)
+        if len(self._books.times) > before:
+            self.figures.resumed_s = round(self._books.times[before] - gone, 3)
 
     def _measure(self, began: float, before: int) -> None:
         times = [began, *self._books.times[before:], time.monotonic()]
