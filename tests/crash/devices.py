@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from random import Random
 
@@ -62,7 +63,7 @@ class Line(wire.Wire):
         return packets
 
 
-class Device:
+class Device(ABC):
     """One client id.
 
     Attributes:
@@ -141,13 +142,13 @@ class Device:
         if self.line:
             self.line.send(*packets)
 
+    @abstractmethod
     def _resume(self, *, is_present: bool) -> None:
         """Goes on from what it remembers, or forgets it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _handle(self, packet: Packet) -> bool:
         """Whether it is a packet that may come."""
-        raise NotImplementedError
 
 
 class Publisher(Device):
