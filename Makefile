@@ -6,6 +6,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
+# Workers of pytest: on two cores a thousand tests of brokers take a fifth of their time to compute, the rest is waiting.
+WORKERS ?= 4
 VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -13,12 +15,14 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help setup demo test test-rust test-python test-slow crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance wheel test-wheel audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo test test-rust test-rust-build test-python test-slow test-long check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 setup: $(CACHE)/built ## virtual environment and the Rust build
+
+toolchain: $(CACHE)/toolchain
 
 $(CACHE)/toolchain:
 	$(call step,tools)
@@ -69,22 +73,47 @@ $(INTEROP)/paho_c: $(wildcard $(PROGRAMS)/paho_c/*.[ch]) | $(CACHE)/peers
 	@mkdir -p $(@D)
 	@cc -std=gnu17 -O1 -Wall -Wextra -Werror -o $@ $(filter %.c,$^) -lpaho-mqtt3cs
 
+kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
+
+$(CACHE)/kafka/jars: python/lapwing/lab/kafka/pom.xml | $(CACHE)/java $(CACHE)/peers
+	@mvn --quiet --batch-mode -Dstyle.color=never --update-snapshots --strict-checksums --file $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
+	@touch $@
+
+spark-jars: $(CACHE)/spark-jars ## what Spark needs to read Kafka, and to write Delta on a cluster
+
+$(CACHE)/spark-jars: python/lapwing/pipeline/pom.xml | $(CACHE)/java $(CACHE)/peers
+	@mvn --quiet --batch-mode -Dstyle.color=never --update-snapshots --strict-checksums --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(abspath $@)
+	@touch $@
+
+lab: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## from phones to the controller: architectures side by side; charts in out/lab (LAB="--quick")
+	@$(BIN)/lapwing lab run crowdsourcing --out out/lab $(LAB)
+
 demo: $(CACHE)/built $(CACHE)/java ## devices, broker, stream, Spark, tables and pictures in out/demo
 	@$(BIN)/lapwing demo --out out/demo $(DEMO)
 
-test: test-rust test-python ## every test
+test: test-rust test-python ## every test; with SLOW=1 the slow proofs too, as CI runs them
 
 test-rust: $(CACHE)/toolchain ## the Rust rooms
 	$(call step,tests of the Rust rooms)
 	@cargo test --workspace --quiet
 
-test-python: $(CACHE)/built $(CACHE)/java interop-clients ## the Python rooms and what crosses rooms
-	$(call step,tests of the Python rooms and across rooms)
-	@$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(TESTS)
+test-rust-build: $(CACHE)/toolchain
+	@cargo test --workspace --quiet --no-run
 
-test-slow: $(CACHE)/built $(CACHE)/java ## proofs of minutes: jobs killed at every point
+# What tests need beside what they test.
+peers: $(CACHE)/java interop-clients kafka-jars spark-jars
+
+test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
+	$(call step,tests of the Python rooms and across rooms)
+	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
+
+test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs of minutes: jobs killed at every point
 	$(call step,slow proofs)
 	@$(BIN)/pytest -q -n 2 --dist loadgroup -m slow $(TESTS)
+
+test-long: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs that CI has no time for: Kafka, a Spark cluster, the controller killed
+	$(call step,long proofs)
+	@$(BIN)/pytest -q -n 1 --dist loadgroup -m long $(TESTS)
 
 crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at random moments, 100 of power cuts; see docs/reliability.md
 	$(call step,killed at random moments)
@@ -94,16 +123,23 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	$(call step,at every change of a simulated disk)
 	@cargo test --quiet -p lapwing-store -p lapwing-node --lib --tests crash
 
+faults-kafka: $(CACHE)/built kafka-jars ## Kafka, bridge members and the broker killed and paused at random for ten minutes (FAULTS="--seconds 60")
+	@$(BIN)/python -m tests.faults_kafka --seconds 600 $(FAULTS)
+
 fault-matrix: $(CACHE)/built $(CACHE)/peers ## every fault by QoS, on Lapwing and on Mosquitto, as a table
 	@$(BIN)/python -m tests.crash.matrix --peer mosquitto $(MATRIX)
 
 soak: $(CACHE)/built ## an hour of mixed load: memory, disk and descriptors stay flat (SOAK="--minutes 5")
 	@$(BIN)/python -m benches.soak --out out/soak $(SOAK)
 
-check: $(CACHE)/built ## format, lints, types, stubs, directions; writes nothing to the tree
+check: check-rust check-python ## format, lints, types, stubs, directions; writes nothing to the tree
+
+check-rust: $(CACHE)/toolchain
 	$(call step,Rust: format and lints)
 	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+check-python: $(CACHE)/built
 	$(call step,Python: format, lints, types, stubs, directions)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .

@@ -86,7 +86,8 @@ def lapwing(cpus: set[int], shards: int = 1, settings: Sequence[str] = ()) -> It
 def mosquitto(cpus: set[int], *, saves: bool = False) -> Iterator[RunningBroker]:
     """Mosquitto at its fastest: no persistence, no log, no queue limit that would drop, Nagle off.
 
-    ``saves``: with its strictest settings instead, where everything is written after each change. It syncs nothing.
+    ``saves``: with its strictest settings instead: all that it holds is written and synced after each turn that changed
+    something (`strace` of 2.0.11 shows an fsync and a rename a turn), after the turn's acknowledgements have gone out.
     """
     program = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
     port = free_port()

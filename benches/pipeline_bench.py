@@ -1,9 +1,11 @@
-"""How fast is the pipeline? Source to counted DataFrame, and the whole job `coverage`, cold and warm.
+"""How fast is the pipeline? Source to counted DataFrame, and the whole job `coverage`, cold and warm, also from Kafka.
 
     python -m benches pipeline [--quick]
-    python benches/pipeline_bench.py [--readings 3000000] [--batch 1000000] [--repeats 0.01]
+    python benches/pipeline_bench.py [--readings 3000000] [--batch 1000000] [--repeats 0.01] [--no-kafka]
 
-Serves the stream from a process of its own that keeps it in memory; what is measured is Spark's side.
+Serves the stream from a process of its own that keeps it in memory; what is measured is Spark's side. A Kafka server
+(`make kafka-jars spark-jars`) has the same readings, with a bridge's headers, and shares the machine; its CPU is not in
+the last column.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from multiprocessing import Pipe, Process
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -55,10 +59,11 @@ def main() -> None:
     parser.add_argument("--partitions", type=int, default=4)
     parser.add_argument("--repeats", type=float, default=0.01)
     parser.add_argument("--runs", type=int, default=2, help="runs of the whole job: the first is cold")
+    parser.add_argument("--kafka", action=argparse.BooleanOptionalAction, default=True)
     measure(**vars(parser.parse_args()))
 
 
-def measure(*, readings: int, batch: int, partitions: int, repeats: float, runs: int) -> None:
+def measure(*, readings: int, batch: int, partitions: int, repeats: float, runs: int, kafka: bool = True) -> None:
     """Serves the stream, and measures job and source."""
     here, there = Pipe()
     server = Process(target=serve, args=(there, readings, partitions, repeats), daemon=True)
@@ -69,16 +74,37 @@ def measure(*, readings: int, batch: int, partitions: int, repeats: float, runs:
     print(f"{platform.machine()}, {cores} cores, Python {platform.python_version()}, {readings:,} readings")
     print(f"{'what':<44}{'seconds':>9}{'rows/s':>12}{'core-us/row':>13}")
     cpu = Cpu(server.pid or 0)
-    jobs(url, batch, runs, cpu)
+    jobs(url, batch, runs, cpu, "stream")
+    if kafka:
+        with filled_topic(readings, partitions, repeats, cpu) as topic:
+            jobs(topic, batch, runs, cpu, "Kafka")
     source(url, cpu)
     here.send("stop")
 
 
+@contextmanager
+def filled_topic(readings: int, partitions: int, repeats: float, cpu: Cpu) -> Iterator[str]:
+    """A topic with the readings that the stream has."""
+    import messages
+    from kafka_stream import KafkaStream
+
+    from lapwing.lab.kafka import LocalKafka
+
+    with tempfile.TemporaryDirectory() as folder, LocalKafka(folder) as server:
+        cpu.others.add(server.pid or 0)
+        topic = KafkaStream(server, "readings", partitions)
+        for p in range(partitions):
+            for batch in messages.fleet(readings // partitions, devices=250, seed=p, repeats=repeats, name=f"dev-{p}"):
+                topic.append(p, batch)
+        cpu.since()
+        yield topic.url
+
+
 class Cpu:
-    """CPU seconds of this process and its descendants, but for the server: what other work on the machine hides."""
+    """CPU seconds of this process and its descendants, but for the servers: what other work on the machine hides."""
 
     def __init__(self, server: int) -> None:
-        self.server = server
+        self.others = {server}
         self.last = self.seconds()
 
     def seconds(self) -> float:
@@ -90,7 +116,7 @@ class Cpu:
                 stats[int(folder.name)] = (int(after_name[1]), sum(map(int, after_name[11:15])))
         ours, grown = {os.getpid()}, True
         while grown:
-            more = {pid for pid, (parent, _) in stats.items() if parent in ours and pid != self.server} - ours
+            more = {pid for pid, (parent, _) in stats.items() if parent in ours and pid not in self.others} - ours
             ours, grown = ours | more, bool(more)
         return sum(stats[pid][1] for pid in ours if pid in stats) / os.sysconf("SC_CLK_TCK")
 
@@ -117,10 +143,11 @@ def source(url: str, cpu: Cpu) -> None:
         told(f"source to counted DataFrame, decode={name}", time.monotonic() - begun, rows, cpu.since())
 
 
-def jobs(url: str, batch: int, runs: int, cpu: Cpu) -> None:
+def jobs(url: str, batch: int, runs: int, cpu: Cpu, name: str) -> None:
     """The whole job, all tables."""
     from lapwing.pipeline.jobs.coverage import run_coverage
     from lapwing.pipeline.jobs.progress import BatchProgress
+    from lapwing.pipeline.source.spark_jars import KAFKA, find_jars, jar_settings
 
     def progress(done: BatchProgress) -> None:
         phases = ", ".join(f"{name} {took:.1f}" for name, took in done.seconds_by_phase.items())
@@ -129,12 +156,14 @@ def jobs(url: str, batch: int, runs: int, cpu: Cpu) -> None:
     for number in range(runs):
         with tempfile.TemporaryDirectory() as out:
             begun = time.monotonic()
-            conf = {"lapwing.max_rows_per_batch": str(batch)}
+            # Jars come with the first job's session, or not at all.
+            jars = jar_settings({}, (KAFKA,)) if find_jars((KAFKA,)) else {}
+            conf = {"lapwing.max_rows_per_batch": str(batch), **jars}
             begun_cpu = cpu.seconds()
             result = run_coverage(url, out, conf=conf, draw=False, progress=progress)
             whole = time.monotonic() - begun
         told(
-            f"coverage, all tables, {'warm' if number else 'cold'}",
+            f"coverage from {name}, all tables, {'warm' if number else 'cold'}",
             result.seconds,
             result.rows,
             cpu.seconds() - begun_cpu,

@@ -6,6 +6,8 @@ Everything at QoS 1 with `fdatasync`, on one broker with one shard; the load has
 from __future__ import annotations
 
 import statistics
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -57,6 +59,15 @@ def _others(broker: RunningBroker, seconds: float) -> Report:
     )
 
 
+def _beside_a_busy_program(broker: RunningBroker, seconds: float) -> float:
+    """p99 of others in us while a program that only computes takes a core, as one that drains a queue does."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
+        try:
+            return float(_others(broker, seconds)["latency_us"]["p99"])
+        finally:
+            busy.kill()
+
+
 def _wake(messages: int) -> None:
     """Prints how soon one hears something, and how fast another is served, while a million messages wait."""
     with lapwing(BROKER, settings=ROOMY) as broker:
@@ -68,6 +79,7 @@ def _wake(messages: int) -> None:
         first = [first_message_ms(broker.url, "few") for _ in range(20)]
         seconds = max(messages / 150_000, 2.0)
         quiet_us = _others(broker, seconds)["latency_us"]["p99"]
+        control_us = _beside_a_busy_program(broker, seconds)
         rate: list[float] = []
         drainer = threading.Thread(target=lambda: rate.append(drain(broker.url, "many", "many/#", waiting)))
         drainer.start()
@@ -78,6 +90,11 @@ def _wake(messages: int) -> None:
         (f"the same with {waiting:,} others queued, ms", statistics.median(first), max(first)),
     ]
     print_table("one who comes back, 20 times", ("what", "median", "worst"), rows)
+    print_table(
+        f"others at {OTHERS_PER_S:,}/s, p99 in us",
+        ("alone", "beside a program that only computes", "beside one that drains a queue"),
+        [(quiet_us, control_us, busy_us)],
+    )
     verdict("first message after CONNACK, worst, ms", max(first), 5, at_most=True)
     verdict(f"drained per second, {waiting:,} messages of 200 B", rate[0], 200_000)
     verdict(f"p99 of others at {OTHERS_PER_S:,}/s meanwhile, times that before", busy_us / quiet_us, 2, at_most=True)

@@ -19,10 +19,12 @@ SLOWEST_FIRST = ("pipeline", "docs", "interop")
 """Folders whose files take minutes: begun last, they would leave the other worker with nothing to do."""
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders folders, not tests: see `SLOWEST_FIRST`; the Makefile keeps pytest-xdist from ordering them anew."""
+    """Orders files, not tests: slow proofs, then `SLOWEST_FIRST`; the Makefile tells pytest-xdist to leave it so."""
     rank = {name: at for at, name in enumerate(SLOWEST_FIRST)}
-    items.sort(key=lambda item: rank.get(item.path.parent.name, len(rank)))
+    proofs = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (item.path not in proofs, rank.get(item.path.parent.name, len(rank))))
 
 
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lapwing._core import dispatch_table_json
 from lapwing.config import Config, node_json
+from lapwing.config.topic_tables import TOPIC_TABLES_MAX
 
 NODE_CONFIG = Path(__file__).parent.parent / "crates" / "node" / "src" / "config"
 
@@ -42,8 +43,26 @@ def test_stream_defaults_agree() -> None:
         assert stream[name] == eval(expression[1])
 
 
+def test_hold_defaults_agree() -> None:
+    hold = json.loads(node_json(Config(hold={"a/#": {}})))["hold"]["a/#"]  # type: ignore[dict-item]
+    source = (NODE_CONFIG / "hold.rs").read_text()
+    for name in ("messages", "bytes", "expiry_ms"):
+        expression = re.search(rf"            {name}: ([\d_ <*+]+),", source)
+        assert expression
+        assert hold[name] == eval(expression[1])
+    assert hold["overflow"] == "drop-oldest"
+    assert "overflow: Overflow::DropOldest" in source
+    assert hold["durability"] is None
+    assert "durability: None" in source
+
+
 def test_group_defaults_agree() -> None:
     ours = json.loads(node_json(Config(groups={"alarms": {}})))  # type: ignore[dict-item]
     node = json.loads(dispatch_table_json())
     assert ours["groups"]["alarms"] == node["group"]
     assert ours["dispatch"] == node["dispatch"]
+
+
+def test_as_many_tables_of_topics_on_both_sides() -> None:
+    source = (NODE_CONFIG / "topics.rs").read_text()
+    assert f"const TOPIC_TABLES_MAX: usize = {TOPIC_TABLES_MAX};" in source

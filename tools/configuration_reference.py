@@ -16,10 +16,16 @@ from pydantic_core import PydanticUndefined
 
 from lapwing.config import (
     AuthSection,
+    BridgeKafka,
+    BridgeMqtt,
+    BridgeSection,
     BrokerSection,
     DispatchSection,
+    EnvelopeSection,
+    EventsSection,
     GroupConfig,
     GroupRule,
+    HoldConfig,
     HooksSection,
     HttpSection,
     Limits,
@@ -27,6 +33,9 @@ from lapwing.config import (
     RuleConfig,
     StreamConfig,
     SysSection,
+    ToKafka,
+    ToMqtt,
+    TopicConfig,
 )
 from lapwing.config.show import is_left_out, written
 
@@ -43,15 +52,24 @@ TABLES: list[tuple[str, type[BaseModel]]] = [
     ("broker", BrokerSection),
     ("[listeners]", ListenerConfig),
     ("streams.NAME", StreamConfig),
+    ('topics."FILTER"', TopicConfig),
     ('groups."NAME"', GroupConfig),
     ("groups.NAME.rules", GroupRule),
+    ('hold."FILTER"', HoldConfig),
     ("dispatch", DispatchSection),
     ("http", HttpSection),
     ("hooks", HooksSection),
     ("limits", Limits),
     ("sys", SysSection),
+    ("events", EventsSection),
+    ("envelope", EnvelopeSection),
     ("auth", AuthSection),
     ("[rules]", RuleConfig),
+    ("bridge", BridgeSection),
+    ("bridge.mqtt", BridgeMqtt),
+    ("bridge.kafka", BridgeKafka),
+    ("[bridge.to_kafka]", ToKafka),
+    ("[bridge.to_mqtt]", ToMqtt),
 ]
 
 
@@ -73,6 +91,8 @@ def keys(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
     """Key, default as one writes it, meaning."""
     meanings = attribute_docstrings(model)
     for key, field in model.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            continue  # a table of its own
         if field.default is PydanticUndefined:
             default = "required"
         elif is_left_out(field):

@@ -32,6 +32,11 @@ PARTS = [
         "By share name and filter ([groups.md](groups.md)). Counters begin and end with their group; those of a"
         " strategy in Python ([strategies.md](strategies.md)) are of all groups that use it.",
     ),
+    (
+        "Holds",
+        ("lapwing_hold_",),
+        "By filter: messages that wait for their first subscriber ([hold.md](hold.md)).",
+    ),
     ("Hooks", ("lapwing_hook_",), "Where there are hooks ([hooks.md](hooks.md))."),
     (
         "Sessions and retained messages on disk",
@@ -52,6 +57,7 @@ GROUPS = {
     "own": {"filters": ["own"], "use": f"{__name__}:Holding"},
 }
 """One that drops, one that writes a dead letter, one with a strategy in Python."""
+HOLD: dict[str, dict[str, object]] = {"held/#": {}}
 _TRIES_MAX = 500
 _SAMPLE = re.compile(r"(\w+)(?:\{(.*)\})? \S+")
 
@@ -103,7 +109,13 @@ def scraped() -> str:
     streams = {"readings": "spectrum/+/readings"}
     with (
         lapwing.Broker(
-            streams=streams, groups=GROUPS, http="127.0.0.1:0", shards=1, hooks=Passing(), durability="disk"
+            streams=streams,
+            groups=GROUPS,
+            hold=HOLD,
+            http="127.0.0.1:0",
+            shards=1,
+            hooks=Passing(),
+            durability="disk",
         ) as broker,
         lapwing.Client(broker.url) as client,
     ):

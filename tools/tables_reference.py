@@ -6,10 +6,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import Any
 
 from lapwing.contracts.clocks import CLOCKS, ROUTES
+from lapwing.contracts.command_tables import COMMAND_KEYS, COMMAND_TABLES, STATES
+from lapwing.contracts.commands import (
+    ANSWERS,
+    PAYLOAD_BYTES_MAX,
+    REGISTRATIONS,
+    answer_topic,
+    command_topic,
+    json_schemas,
+    registration_topic,
+)
+from lapwing.contracts.commands import VERSION as COMMANDS_VERSION
 from lapwing.contracts.decode_late import REASONS as LATE_REASONS
 from lapwing.contracts.fields import Field, Record
 from lapwing.contracts.late import DEAD_LETTER, MISS, property_name
@@ -38,6 +50,19 @@ properties; of a name that is there twice the last one counts, which is the brok
 JSON object in UTF-8; members that are not listed are ignored."""
 LATE_REASONS_WORDS = """\
 What is neither goes to `quarantine`, with the columns above and one of these reasons:"""
+COMMAND_WORDS = f"""\
+What devices and the job `controller` ([controller.md](controller.md)) say to each other: JSON objects in UTF-8, at most
+{PAYLOAD_BYTES_MAX:,} bytes; members that are not listed are ignored, times are RFC 3339 with a zone. `v`, the
+version, is said by the controller; absent it means {COMMANDS_VERSION}.
+
+| topic | who publishes | what |
+|---|---|---|
+| `{registration_topic("DEVICE")}` | the device, retained, and as its last will | a registration; empty takes it out |
+| `{command_topic("DEVICE")}` | the controller, QoS 1, with expiry and the id as correlation data | a command |
+| `{answer_topic("DEVICE")}` | the device, QoS 1 | an answer |
+
+The controller subscribes to `{REGISTRATIONS}` and `{ANSWERS}`."""
+STATES_WORDS = "The states of a command:"
 CLOCKS_WORDS = "Each record keeps them apart. A route is a pair of them; its latency is end less start."
 WORDS = {
     "readings": "Every valid reading, once, whatever MQTT repeated.",
@@ -47,6 +72,10 @@ WORDS = {
     "coverage": "Radio coverage per quarter of an hour and map tile; a null key is a key like any other.",
     "misses": "Deadlines missed per minute, group, lane and member. A row is complete: it replaces the one before.",
     "dead_letters": "Dead letters per minute, group and reason. A row is complete: it replaces the one before.",
+    "places": "The controller's memory of places: what is fresh. A row is complete: it replaces the one before.",
+    "whereabouts": "Where each device was last. A row is complete: it replaces the one before.",
+    "outbox": "Commands, committed before anybody hears of them.",
+    "commands": "Every command and its state. A row is complete: it replaces the one before.",
     "seen": "The job's memory: which serials have arrived. Written last, so what stands here stands everywhere.",
 }
 
@@ -69,12 +98,52 @@ def reference() -> str:
         LATE_REASONS_WORDS,
         _rows(("reason", "when"), ((f"`{name}`", meaning) for name, meaning in LATE_REASONS.items())),
         *(_table(record) for name, record in LATE_TABLES.items() if name not in TABLES),
+        f"## Commands (version {COMMANDS_VERSION})\n\n{COMMAND_WORDS}",
+        *_messages(),
+        *map(_table, COMMAND_TABLES.values()),
+        STATES_WORDS,
+        _rows(("state", "meaning"), ((f"`{name}`", meaning) for name, meaning in STATES.items())),
     ]
     return "\n\n".join(parts) + "\n"
 
 
+def _messages() -> Iterator[str]:
+    """A table for each record that travels, from its JSON Schema."""
+    schemas = json_schemas()
+    for name in ("Registration", "State", "Command", "Measure", "Rate", "Report", "Answer"):
+        schema = schemas[name]
+        required = schema.get("required", [])
+        members = ((member, told) for member, told in schema["properties"].items() if member != "v")
+        cells = ((f"`{m}`" + (" (required)" if m in required else ""), _said(told), told.get("description", ""))
+                 for m, told in members)  # fmt: skip
+        words = schema["description"].replace("``", "`")
+        yield f"**{name}**: {words}\n\n" + _rows(("member", "value", "meaning"), cells)
+
+
+def _said(schema: dict[str, Any]) -> str:
+    """A JSON Schema in a few words."""
+    if "anyOf" in schema:
+        return ", or ".join(_said(each) for each in schema["anyOf"] if each.get("type") != "null")
+    if "$ref" in schema:
+        return schema["$ref"].rpartition("/")[2]
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" for each in schema["enum"] if each is not None)
+    if schema.get("format") == "date-time":
+        return "time"
+    if schema.get("type") == "array":
+        return f"up to {schema['maxItems']} of: {_said(schema['items'])}"
+    if "pattern" in schema:
+        return f"`{schema['pattern']}`".replace("|", "\\|")
+    low, high = schema.get("minimum", schema.get("exclusiveMinimum")), schema.get("maximum")
+    if low is not None and high is not None:
+        above = "above " if "exclusiveMinimum" in schema else ""
+        return f"{schema['type']}, {above}{low} to {_number(high)}"
+    bounds = (schema.get("minLength", 0), schema.get("maxLength"))
+    return f"string, {bounds[0]} to {bounds[1]} characters" if bounds[1] else str(schema.get("type", ""))
+
+
 def _table(record: Record) -> str:
-    keys = KEYS.get(record.name) or LATE_KEYS.get(record.name)
+    keys = {**KEYS, **LATE_KEYS, **COMMAND_KEYS}.get(record.name)
     written = f"Key: {', '.join(f'`{key}`' for key in keys)}." if keys else "Rows are appended."
     if record.name == "seen":
         written += ' Rows are appended; the masks of one key are joined by "or".'

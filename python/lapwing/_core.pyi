@@ -164,6 +164,8 @@ class Node:
         """Takes or replaces the table of a share name or pattern; on an error nothing changes."""
     def change_groups(self, changes_json: str) -> None:
         """Takes, replaces and takes out (null) tables by name or pattern: all, or on an error none."""
+    def change_topics(self, topics_json: str) -> None:
+        """Takes other tables of topics (``lapwing.config.topic_tables.topics_json``); on an error nothing changes."""
     def remove_group(self, name: str) -> bool:
         """Takes the table of a share name or pattern out; false when there was none."""
     def sessions_json(

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any, Self
 from pydantic import ValidationError
 
 from lapwing._core import Authority, CoreError, Node
-from lapwing.config import Config, GroupConfig, ListenerConfig, StreamConfig, access_json, node_json
+from lapwing.config import (
+    Config,
+    GroupConfig,
+    HoldConfig,
+    ListenerConfig,
+    StreamConfig,
+    TopicConfig,
+    access_json,
+    node_json,
+)
 from lapwing.config.openness import check_listeners
 from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
@@ -30,6 +39,12 @@ ListenerLike = ListenerConfig | Mapping[str, object]
 GroupLike = GroupConfig | Mapping[str, object]
 """A consumer group's settings, as in a ``[groups."NAME"]`` table."""
 
+HoldLike = HoldConfig | Mapping[str, object]
+"""What waits for its first subscriber, as in a ``[hold."FILTER"]`` table."""
+
+TopicLike = TopicConfig | Mapping[str, object]
+"""What holds for messages of some topics, as in a ``[topics."FILTER"]`` table."""
+
 StreamLike = StreamConfig | Mapping[str, object] | str
 """A stream's settings; a string is the filter of a stream with default settings."""
 
@@ -43,6 +58,8 @@ class Broker:
         listeners: Listeners with settings of their own: TLS, WebSocket, limits.
         streams: Streams by name: settings, or just the topic filter.
         groups: Consumer groups by share name or pattern: ``{"alarms": {"filters": ["alarms/#"]}}``.
+        topics: What holds for some topics, by topic filter: ``{"telemetry/#": {"durability": "memory"}}``.
+        hold: Messages that wait for their first subscriber, by topic filter: ``{"commands/#": {"messages": 100}}``.
         http: HOST:PORT of streams, health and metrics; None for no HTTP.
         data: Folder of the log. None: a temporary folder, **deleted when the broker stops**.
         durability: "disk" or "memory": where sessions, what waits for them, and retained messages are kept. None: on
@@ -53,6 +70,8 @@ class Broker:
         users: File of users, as ``lapwing user`` writes it. None: names and passwords mean nothing.
         rules: Who may do what, as ``[[rules]]`` tables; with none, everybody may everything.
         sys_interval: How often the ``$SYS`` tree is published; 0 for none.
+        events: What clients do, as messages, as in the ``[events]`` table: ``{"clients": True}``.
+        envelope: Who is told of publishers, as in the ``[envelope]`` table: ``{"stamp": "always"}``.
         hooks: Code of yours that judges or watches what clients do; see ``lapwing.hooks``.
         hook_settings: As in the ``[hooks]`` table: ``{"timeout": "2s", "on_failure": "pass"}``.
 
@@ -67,6 +86,8 @@ class Broker:
         listeners: Sequence[ListenerLike] = (),
         streams: Mapping[str, StreamLike] | None = None,
         groups: Mapping[str, GroupLike] | None = None,
+        topics: Mapping[str, TopicLike] | None = None,
+        hold: Mapping[str, HoldLike] | None = None,
         http: str | None = None,
         data: str | Path | None = None,
         durability: str | None = None,
@@ -76,6 +97,8 @@ class Broker:
         users: str | Path | None = None,
         rules: Sequence[Mapping[str, object]] = (),
         sys_interval: str | int = "10s",
+        events: Mapping[str, object] | None = None,
+        envelope: Mapping[str, object] | None = None,
         hooks: Hooks | None = None,
         hook_settings: Mapping[str, object] | None = None,
     ) -> None:
@@ -93,8 +116,12 @@ class Broker:
         tables = {name: _stream_table(stream) for name, stream in (streams or {}).items()}
         sections = {
             "groups": dict(groups or {}),
+            "topics": dict(topics or {}),
+            "hold": dict(hold or {}),
             "limits": dict(limits or {}),
             "sys": {"interval": sys_interval},
+            "events": dict(events or {}),
+            "envelope": dict(envelope or {}),
             "hooks": dict(hook_settings or {}),
             "auth": {"users": users},
             "rules": list(rules),
@@ -215,7 +242,7 @@ class Broker:
         return self._node is not None and self._node.ready()
 
     def reload(self, config: Config | None = None) -> int:
-        """Takes over what may change while the broker runs: users, rules, groups, the files of certificates and keys.
+        """Takes over what may change while the broker runs: users, rules, topics, groups, certificates and keys.
 
         Users and rules change both or, on an error, neither; then nothing else is looked at. Of groups, tables that are
         new, changed or gone since the configuration was read last are taken over, all or none: what was changed while
@@ -223,14 +250,15 @@ class Broker:
         use the new certificates, those there are go on.
 
         Args:
-            config: Where users, rules and groups stand now; None: where they stood before, and the users file is read
-                again.
+            config: Where users, rules, topics and groups stand now; None: where they stood before, and the users file
+                is read again.
 
         Returns:
             The number of listeners that have read certificates again.
 
         Raises:
-            ConfigError: a user, a rule or a group is wrong, or a file cannot be used; what it was for stays as it was.
+            ConfigError: a user, a rule, a topic or a group is wrong, or a file cannot be used; what it was for stays as
+                it was.
         """
         config = config or self.config
         with _core_errors():
@@ -238,9 +266,21 @@ class Broker:
             if self._http is not None:
                 self._http.reload(config)
         self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
+        self._reload_topics(config)
         self._reload_groups(config)
         with _core_errors():
             return self._running().reload()
+
+    def _reload_topics(self, config: Config) -> None:
+        """Hands on the tables of topics, if they are not what they were."""
+        if self.config.topics == config.topics:
+            return
+        # Imported only where it is needed, as in `put_group`.
+        from lapwing.config.topic_tables import topics_json
+
+        with _core_errors():
+            self._running().change_topics(topics_json(config.topics))
+        self.config = self.config.model_copy(update={"topics": config.topics})
 
     def _reload_groups(self, config: Config) -> None:
         """Hands on the tables that are not what they were when the configuration was read last."""
@@ -291,7 +331,8 @@ class Broker:
 
         Durable groups that they declared end, with what waits in them.
         """
-        return self._running().remove_group(name)
+        with _core_errors():
+            return self._running().remove_group(name)
 
     def metrics_text(self) -> str:
         """Counters in Prometheus' text format."""

@@ -1,7 +1,8 @@
-"""Who a program says it is to a broker's HTTP side: a user with a password, a token, or nobody.
+"""Who a program says it is to a broker: a user with a password, a token, or nobody.
 
 - Secrets come from files and the environment; an option that holds one is for programs, not for command lines.
-- A secret is in no ``repr``, no error and no URL; it leaves this module as the value of one header only.
+- A secret is in no ``repr``, no error and no URL; it leaves this module as the value of one header, or as the password
+  of a CONNECT.
 - The standard library alone: Spark's workers import this.
 """
 
@@ -60,6 +61,10 @@ class Credentials:
             return {"Authorization": f"Bearer {self._secret}"}
         pair = f"{self.user}:{self._secret}".encode()
         return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+
+    def login(self) -> tuple[str | None, str | None]:
+        """User name and password of a CONNECT: a token is a password without a user. None, None for nobody."""
+        return self.user, self._secret
 
     def __bool__(self) -> bool:
         return self._secret is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,10 @@ import pytest
 import trustme
 
 from lapwing import Broker, Client
-from lapwing.errors import ConnectError
+from lapwing.client import Consumer, Message, Publisher
+from lapwing.errors import ConnectError, LapwingError
+from lapwing.shell.link import Link
+from lapwing.shell.verbs.connect import Connect
 
 CARRIERS = ("tcp", "tls", "ws", "wss")
 
@@ -62,3 +66,37 @@ def test_a_broker_that_nobody_vouches_for_is_not_talked_to(urls: dict[str, str],
 def test_another_path_is_no_broker(urls: dict[str, str]) -> None:
     with pytest.raises(ConnectError, match="no WebSocket"):
         Client(f"{urls['ws']}x").connect()
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_a_link_with_a_thread_goes_over_all_of_them(urls: dict[str, str], files: Path, carrier: str) -> None:
+    """Consumers and publishers: the thread that keeps their connection, in Rust."""
+    authority = files / "ca.pem"
+    with (
+        Consumer(urls[carrier], f"linked/{carrier}", ca=authority) as consumer,
+        Publisher(urls[carrier], ca=authority) as publisher,
+    ):
+        sizes = [0, 1, 300_000, 65_536, *range(1, 200)]
+        for size in sizes:
+            publisher.publish(f"linked/{carrier}", bytes(size))
+        publisher.flush(30.0)
+        assert [len(message.payload) for _, message in zip(sizes, consumer, strict=False)] == sizes
+
+
+@pytest.mark.parametrize("carrier", CARRIERS)
+def test_the_shell_goes_over_all_of_them(urls: dict[str, str], files: Path, carrier: str) -> None:
+    heard: queue.Queue[Message] = queue.Queue()
+
+    class Ears:
+        def on_message(self, link: Link, message: Message) -> None:
+            heard.put(message)
+
+        def on_lost(self, link: Link, error: LapwingError) -> None:
+            raise error
+
+    link = Link(Connect("shell", ca=str(files / "ca.pem")), urls[carrier], 30.0, Ears())
+    assert not link.open()
+    link.ask(lambda client: client.subscribe("shell", qos=1))
+    link.ask(lambda client: client.publish("shell", bytes(100_000), qos=1))
+    assert len(heard.get(timeout=30).payload) == 100_000
+    link.close()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import pytest
 import wire
+from pydantic import ValidationError
 from wire import CONNACK, DISCONNECT, PUBLISH, SUBACK, Wire, text
 
 import lapwing
@@ -75,18 +77,30 @@ def test_a_session_of_mqtt_31_is_kept_and_not_announced() -> None:
                 assert client.expect(PUBLISH).payload == b"waited"
 
 
-def test_clients_are_told_where_to_go_when_the_broker_leaves(tmp_path: Path) -> None:
-    section = {"listen": "tcp://127.0.0.1:0", "http": None, "data": tmp_path, "server_reference": "b.example:1883"}
+@pytest.mark.parametrize(("moved", "reason"), [(False, 0x9C), (True, 0x9D)])
+def test_clients_are_told_where_to_go_when_the_broker_leaves(tmp_path: Path, moved: bool, reason: int) -> None:
+    section = {
+        "listen": "tcp://127.0.0.1:0",
+        "http": None,
+        "data": tmp_path,
+        "server_reference": "b.example:1883",
+        "server_moved": moved,
+    }
     broker = lapwing.Broker.from_config(Config(broker=section)).start()  # type: ignore[arg-type]
     try:
         clients = [Wire.client(broker.url, f"v{version}", version=version) for version in (5, 4)]
     finally:
         broker.stop(drain_s=5)
     goodbye = clients[0].expect(DISCONNECT)
-    assert goodbye.reason == 0x9C
+    assert goodbye.reason == reason
     assert SERVER_REFERENCE + text("b.example:1883") in goodbye.body
     for client in clients:
         client.expect_end()
+
+
+def test_a_broker_moves_to_somewhere() -> None:
+    with pytest.raises(ValidationError, match="server_reference"):
+        Config(broker={"server_moved": True})  # type: ignore[arg-type]
 
 
 def test_without_another_broker_they_are_told_that_this_one_leaves() -> None:

@@ -14,7 +14,7 @@ def test_show_says_where_each_value_comes_from(tmp_path: Path) -> None:
     file = tmp_path / "lapwing.toml"
     file.write_text('[broker]\nshards = 1\ndrain = "3s"\n')
     result = lapwing("config", "show", "-c", str(file), "--set", "broker.pin=false", LAPWING_BROKER__SHARDS="2")
-    lines = {line.split(" = ")[0]: line for line in result.stdout.splitlines() if " = " in line}
+    lines = {line.split(" = ")[0]: line for line in reversed(result.stdout.splitlines()) if " = " in line}
     assert lines["shards"].split(" # ") == [
         lines["shards"].split(" # ")[0],
         "environment LAPWING_BROKER__SHARDS",

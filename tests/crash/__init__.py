@@ -1,9 +1,10 @@
 """Random work on a real broker that is killed, or loses its power, at random moments: is what was acknowledged there?
 
 `python -m tests.crash --rounds 200 --seed 1`, or `make crash`. One seed is one plan (`plan`): settings of the broker,
-clients of several kinds, and how many times it goes down. `devices` are the clients, each with a memory that outlives
-its connections; `books` writes down what was sent, acknowledged and delivered, and says at the end what is not as it
-was promised; `round` lives one plan. Everything is in one thread: what the books call earlier was earlier.
+clients of several kinds, and how many times it goes down. `publisher` and `subscribers` are the clients: each is a
+`device` with a memory that outlives its connections; `books` writes down what was sent, acknowledged and delivered, and
+says at the end what is not as it was promised; `round` lives one plan. Everything is in one thread: what the books call
+earlier was earlier.
 
 What is checked:
 

@@ -17,12 +17,13 @@ from random import Random
 from typing import Any
 
 from .books import Books, Keeping, Message, identity
-from .devices import Publisher, Subscriber
 from .loop import Loop
 from .machine import read_stream
 from .plan import Publishing, Subscribing
 from .power import PowerCut
+from .publisher import Publisher
 from .subjects import STREAM, Running, Subject
+from .subscribers import Subscriber
 
 FAULTS = ("kill", "power cut", "full disk", "slow disk", "read-only disk", "failing fsync")
 _FILES = {"full disk": "full", "slow disk": "slow", "read-only disk": "read-only", "failing fsync": "fsync"}

@@ -6,7 +6,7 @@ import select
 import time
 from collections.abc import Callable
 
-from .devices import Device
+from .device import Device
 
 _IDLE_S = 0.002
 

@@ -11,11 +11,13 @@ from random import Random
 from typing import Any
 
 from .books import Books, Interest, Message
-from .devices import Device, Member, Publisher, Sleeper, Subscriber
+from .device import Device
 from .loop import Loop
 from .machine import Machine, read_retained, read_stream
 from .plan import GROUP, STREAM, Life, Plan, Publishing
 from .power import PowerCut
+from .publisher import Publisher
+from .subscribers import Member, Sleeper, Subscriber
 
 LIFE_S, SETTLE_S, LAST_WORDS_S = 30.0, 30.0, 10.0
 _RETAINED, _STREAMED, _GROUPED = "r/#", "t/", "g/#"

@@ -303,10 +303,6 @@ def test_a_group_that_was_added_comes_back_until_it_is_removed(tmp_path: Path, s
         until(running, lambda group: waiting(group) == 2)
         assert get(f"{running.http}/v1/groups/g", method="DELETE").status_code in (200, 204)
         until_gone(running)
-        with Client(running.url) as client:
-            for number in range(32):  # behind the end of the group in the log, on every shard
-                client.publish(f"own/{number}", "probe", qos=1, retain=True)
-            client.flush()
     with broker(tmp_path, shards) as running:
         assert not groups(running)
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 from restarting import RestartingBroker
-from test_killed_under_load import Peer, wait_for
+from test_killed_under_load import FLAGS, Peer, publish_while_killed, wait_for
 
-KILLS = 3
 SHARE = "$share/crew/t/#"
 
 
@@ -17,29 +15,13 @@ SHARE = "$share/crew/t/#"
 @pytest.mark.parametrize("qos", [1, 2])
 def test_a_crew_gets_every_message_whenever_the_broker_is_killed(tmp_path: Path, qos: int, *, declared: bool) -> None:
     """Three members in sessions that stay; what one had when the broker died, itself or another one gets."""
-    random_ = random.Random(qos)
     config = tmp_path / "lapwing.toml"
     config.write_text('[groups."crew"]\nfilters = ["t/#"]\n' if declared else "")
-    settings = ("broker.shards=3", "limits.log_snapshot_bytes=32KiB")
-    flags = [part for setting in settings for part in ("--set", setting)]
-    broker = RestartingBroker(tmp_path, "--config", str(config), *flags)
+    broker = RestartingBroker(tmp_path, "--config", str(config), *FLAGS)
     broker.start()
     members = [Peer(broker, f"member-{number}").subscribe(SHARE, qos) for number in range(3)]
     writer = Peer(broker, "writer")
-    published = 0
-    for _ in range(KILLS):
-        count = random_.randint(300, 900)
-        for serial in range(published, published + count):
-            writer.publish("t/x", serial, qos)
-        published += count
-        target = random_.randint(published - count, published - 1)
-        wait_for(broker, "progress", lambda target=target: len(writer.acknowledged) >= target)
-        broker.kill()
-        broker.start()
-        # What paho is given while it connects overtakes what it has to send again.
-        wait_for(broker, "the writer", writer.client.is_connected)
-    serials = set(range(published))
-    wait_for(broker, "acknowledgements", lambda: writer.acknowledged >= serials)
+    serials = publish_while_killed(broker, writer, qos, between=(300, 900))
     wait_for(broker, "the crew", lambda: {serial for one in members for serial in one.received} >= serials)
     for peer in (writer, *members):
         peer.end()
@@ -49,4 +31,4 @@ def test_a_crew_gets_every_message_whenever_the_broker_is_killed(tmp_path: Path,
         assert sorted(received) == sorted(serials)
     else:
         # Twice comes what members had or had just acknowledged, not all of it.
-        assert len(received) < 2 * published
+        assert len(received) < 2 * len(serials)

@@ -17,6 +17,7 @@ from restarting import RestartingBroker
 
 DEADLINE_S = 60.0
 KILLS = 3
+FLAGS = ("--set", "broker.shards=3", "--set", "limits.log_snapshot_bytes=32KiB")
 PACKET_IDENTIFIER_NOT_FOUND = 0x92
 
 
@@ -79,20 +80,12 @@ def wait_for(broker: RestartingBroker, what: str, is_so: Any) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("qos", [1, 2])
-def test_every_message_arrives_whenever_the_broker_is_killed(tmp_path: Path, qos: int) -> None:
-    """QoS 1 at least once, QoS 2 once and in order, to one who is there and to one who comes later."""
+def publish_while_killed(broker: RestartingBroker, writer: Peer, qos: int, *, between: tuple[int, int]) -> set[int]:
+    """Publishes so many messages before each kill, which comes when some are acknowledged; the serials of all."""
     random_ = random.Random(qos)
-    settings = ("broker.shards=3", "limits.log_snapshot_bytes=32KiB")
-    broker = RestartingBroker(tmp_path, *(part for setting in settings for part in ("--set", setting)))
-    broker.start()
-    sleeper = Peer(broker, "sleeper").subscribe("t/#", qos)
-    sleeper.client.disconnect()
-    sleeper.end()
-    reader, writer = Peer(broker, "reader").subscribe("t/#", qos), Peer(broker, "writer")
     published = 0
     for _ in range(KILLS):
-        count = random_.randint(500, 1_500)
+        count = random_.randint(*between)
         for serial in range(published, published + count):
             writer.publish("t/x", serial, qos)
         published += count
@@ -104,6 +97,19 @@ def test_every_message_arrives_whenever_the_broker_is_killed(tmp_path: Path, qos
         wait_for(broker, "the writer", writer.client.is_connected)
     serials = set(range(published))
     wait_for(broker, "acknowledgements", lambda: writer.acknowledged >= serials)
+    return serials
+
+
+@pytest.mark.parametrize("qos", [1, 2])
+def test_every_message_arrives_whenever_the_broker_is_killed(tmp_path: Path, qos: int) -> None:
+    """QoS 1 at least once, QoS 2 once and in order, to one who is there and to one who comes later."""
+    broker = RestartingBroker(tmp_path, *FLAGS)
+    broker.start()
+    sleeper = Peer(broker, "sleeper").subscribe("t/#", qos)
+    sleeper.client.disconnect()
+    sleeper.end()
+    reader, writer = Peer(broker, "reader").subscribe("t/#", qos), Peer(broker, "writer")
+    serials = publish_while_killed(broker, writer, qos, between=(500, 1_500))
     wait_for(broker, "the reader", lambda: set(reader.received) >= serials)
     late = Peer(broker, "sleeper")
     wait_for(broker, "the sleeper", lambda: set(late.received) >= serials)

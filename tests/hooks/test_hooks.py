@@ -194,6 +194,35 @@ def test_each_filter_is_judged_for_itself() -> None:
         assert granted == [0x87, 0, 2]
 
 
+class Talkative(Hooks):
+    """Refuses with words."""
+
+    def on_publish(self, message: Message) -> Refuse:
+        return Refuse(0x99, f"no {message.topic}")
+
+    def on_subscribe(self, subscription: Subscription) -> Refuse | None:
+        return None if subscription.filter == "b" else Refuse(0x87, f"not {subscription.filter}")
+
+
+def test_words_reach_the_client() -> None:
+    """In PUBACK and SUBACK, as a Reason String; several filters behind each other (paho looks at no PUBREC)."""
+    with lapwing.Broker(hooks=Talkative()) as broker:
+        heard: list[str] = []
+        client = paho.Client(paho.CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5)
+        client.on_subscribe = lambda _client, _data, _id, _reasons, said: heard.append(said.ReasonString)
+        client.on_publish = lambda _client, _data, _id, _reason, said: heard.append(said.ReasonString)
+
+        def begin(*_: object) -> None:
+            client.subscribe([("a", 1), ("b", 1), ("c", 1)])
+            client.publish("one", b"", 1)
+
+        client.on_connect = begin
+        client.connect("127.0.0.1", int(broker.url.rpartition(":")[2]))
+        while len(heard) < 2:
+            assert client.loop(10) == paho.MQTT_ERR_SUCCESS
+        assert heard == ["not a; not c", "no one"]
+
+
 class Diary(Hooks):
     """Writes down what has happened."""
 

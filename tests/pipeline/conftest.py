@@ -1,4 +1,4 @@
-"""One Spark session per test run, one stream and one fresh folder per test."""
+"""One Spark session and one Kafka per test run, one stream and one fresh folder per test."""
 
 from __future__ import annotations
 
@@ -15,14 +15,24 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "python"), o
 from pyspark.sql import SparkSession  # noqa: E402
 from served_stream import ServedStream  # noqa: E402
 
+from lapwing.lab.kafka import LocalKafka  # noqa: E402
 from lapwing.pipeline.session import session  # noqa: E402
+from lapwing.pipeline.source.spark_jars import KAFKA, find_jars, jar_settings  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    started = session(conf={"spark.driver.memory": "1g"})
+    # What cannot be added later; without jars only tests of Kafka fail, and say how to get them.
+    jars = jar_settings({}, (KAFKA,)) if find_jars((KAFKA,)) else {}
+    started = session(conf={"spark.driver.memory": "1g", **jars})
     yield started
     started.stop()
+
+
+@pytest.fixture(scope="session")
+def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
+    with LocalKafka(tmp_path_factory.mktemp("kafka"), heap="384m") as started:
+        yield started
 
 
 @pytest.fixture

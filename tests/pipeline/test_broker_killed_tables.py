@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import shutil
 import socket
-import subprocess
 from pathlib import Path
 
 import pyarrow.dataset as pads
 import pytest
-from commands import LAPWING, RunningBroker, clean_environment
+from commands import RunningBroker
 from deltalake import DeltaTable
 
 from lapwing.lab.fleet import Counts, FleetRun
 from lapwing.lab.synthetic import Synthetic
+from lapwing.pipeline.jobs.coverage import run_coverage
 
 STREAM = ("--set", "streams.readings.filter=spectrum/+/readings", "--set", "streams.readings.partitions=2")
 DEVICES, RATE, SECONDS = 40, 10.0, 6.0
@@ -46,6 +46,7 @@ class MortalBroker:
 
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
 @pytest.mark.timeout(300)
+@pytest.mark.usefixtures("spark")
 def test_each_acknowledged_reading_is_in_the_tables_once(tmp_path: Path) -> None:
     source = Synthetic(DEVICES, SECONDS, RATE, seed=5)
     broker = MortalBroker(tmp_path / "data")
@@ -55,12 +56,7 @@ def test_each_acknowledged_reading_is_in_the_tables_once(tmp_path: Path) -> None
             fleet.play(source, broker.watch)
             report = fleet.finish()
         assert broker.kills == len(KILL_AT), f"not killed in mid-run: {report}"
-        command = [*LAPWING, "pipeline", "run", "coverage", "--source", f"{broker.running.http}/v1/streams/readings"]
-        command += ["--out", str(tmp_path / "out"), "--trigger", "available-now"]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=200, env=clean_environment(), check=False
-        )
-        assert done.returncode == 0, done.stderr
+        run_coverage(f"{broker.running.http}/v1/streams/readings", tmp_path / "out", draw=False)
     finally:
         broker.running.end()
     files = DeltaTable(str(tmp_path / "out/tables/readings")).file_uris()

@@ -50,12 +50,20 @@ def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: Served
     check(tmp_path, 20)
 
 
-def test_available_now_ends_by_itself(stream: ServedStream, tmp_path: Path) -> None:
+def test_available_now_ends_by_itself_and_on_a_trimmed_stream_with_one_line(
+    stream: ServedStream, tmp_path: Path
+) -> None:
+    source = ["--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL]
     send(stream, 0, 10)
-    ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL)
+    ended = run("run", "coverage", *source)
     assert ended.returncode == 0, ended.stderr
     assert "readings" in ended.stdout
     check(tmp_path, 10)
+    send(stream, 10, 10)
+    stream.trim(0, stream.partitions[0].next_offset - 1)
+    ended = run("run", "coverage", *source)
+    assert ended.returncode == 1
+    one_line(ended, "messages are gone", "on_trimmed=skip", stream.url)
 
 
 def test_failures_have_one_line_and_a_code(stream: ServedStream, tmp_path: Path) -> None:
@@ -84,15 +92,3 @@ def test_failures_have_one_line_and_a_code(stream: ServedStream, tmp_path: Path)
     ended = run("run", "coverage", *source)
     assert ended.returncode == 3
     one_line(ended, "nobody answers", stream.url)
-
-
-def test_a_trimmed_stream_ends_the_job_with_one_line(stream: ServedStream, tmp_path: Path) -> None:
-    send(stream, 0, 10)
-    source = ["--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL]
-    stream.trim(0, 3)  # before the job's first look: nothing is missing
-    assert run("run", "coverage", *source).returncode == 0
-    send(stream, 10, 10)
-    stream.trim(0, stream.partitions[0].next_offset - 1)
-    ended = run("run", "coverage", *source)
-    assert ended.returncode == 1
-    one_line(ended, "messages are gone", "on_trimmed=skip", stream.url)

@@ -204,10 +204,12 @@ def test_many_files_become_few_and_say_the_same(stream: ServedStream, tmp_path: 
 
 
 def test_what_was_trimmed_is_counted_or_stops_the_job(stream: ServedStream, tmp_path: Path) -> None:
-    stream.append(0, envelopes([reading("d", n) for n in range(10)]))
-    run(stream, tmp_path)
-    stream.append(0, envelopes([reading("d", n) for n in range(10, 20)]))
-    stream.trim(0, 14)
+    stream.append(0, envelopes([reading("d", n) for n in range(13)]))
+    stream.trim(0, 3)  # before the job's first look: nothing is missing
+    first = run(stream, tmp_path)
+    assert (first.trimmed, first.readings) == (0, 10)
+    stream.append(0, envelopes([reading("d", n) for n in range(13, 23)]))
+    stream.trim(0, 17)
     with pytest.raises(OffsetTrimmedError, match="4 messages are gone"):
         run(stream, tmp_path)
     result = run(stream, tmp_path, conf={"lapwing.on_trimmed": "skip"})

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from deltalake import DeltaTable
 
+VERIFY = Path(__file__).resolve().parents[2] / "tools" / "verify_demo.py"
 TABLES = ("readings", "quarantine", "quality", "latency", "coverage")
 
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
@@ -44,6 +45,33 @@ def test_a_whole_run_writes_what_it_promises_and_a_second_one_replaces_it(tmp_pa
         assert DeltaTable(str(out / "tables" / table)).count() == summary["rows"][table]
     for phase in ("prepare", "broker", "spark", "connect", "send", "catch_up", "draw", "total"):
         assert summary["seconds"][phase] >= 0
+
+
+@needs_java
+@pytest.mark.timeout(300)
+def test_through_kafka_everything_is_in_the_tables_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = demo("--kafka", "--devices", 20, "--seconds", 3, "--seed", 9, "--out", out)
+    assert done.returncode == 0, done.stdout + done.stderr
+    verified = subprocess.run([sys.executable, str(VERIFY), str(out)], capture_output=True, text=True, check=False)
+    assert verified.returncode == 0, verified.stderr
+    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
+    assert summary["arguments"]["kafka"] is True
+    assert 0 < summary["latency_us"]["ingress->appended"]["p50"] < 60e6, "the bridge's clock was not told"
+
+
+def test_without_kafkas_jars_a_line_says_how_to_get_them(tmp_path: Path) -> None:
+    nowhere = {"LAPWING_KAFKA_JARS": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)}
+    script = (
+        "import lapwing.lab.kafka.jars as j, sys; j._folders = lambda: iter(()); sys.argv[1:] = ['demo', '--kafka',"
+    )
+    script += f" '--out', {str(tmp_path / 'out')!r}]; from lapwing.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | nowhere)
+    assert done.returncode == 2
+    assert "jars of the Kafka server" in done.stderr
+    assert "make kafka-jars" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_that_is_not_a_demos_is_refused(tmp_path: Path) -> None:

@@ -100,6 +100,8 @@ pub enum Right {
     Subscribe,
     /// To read a stream.
     Stream,
+    /// To be told who has published what one receives.
+    Envelope,
     /// To see sessions, queues, groups and counters over HTTP.
     Observe,
     /// To change the broker over HTTP, and all of `Observe`.
@@ -113,6 +115,7 @@ impl Right {
             "publish" => Some(Right::Publish),
             "subscribe" => Some(Right::Subscribe),
             "stream" => Some(Right::Stream),
+            "envelope" => Some(Right::Envelope),
             "observe" => Some(Right::Observe),
             "admin" => Some(Right::Admin),
             _ => None,

@@ -74,8 +74,8 @@ impl Rules {
         Some(rights)
     }
 
-    /// Whether somebody may do something: publish to a topic, subscribe to a filter, read a stream, observe or
-    /// administer (`what` does not matter then).
+    /// Whether somebody may do something: publish to a topic, subscribe to a filter, read a stream, be told of publishers,
+    /// observe or administer (`what` does not matter for the last three).
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
         if self.rules.is_empty() {
             return true;
@@ -88,7 +88,7 @@ impl Rules {
                 let is_permitted = self.permit(identity, right, |_| true) || self.may(identity, Right::Admin, what);
                 is_permitted && !self.say(Effect::Deny, identity, right, |_| true)
             }
-            Right::Admin => self.permit(identity, right, |_| true),
+            Right::Envelope | Right::Admin => self.permit(identity, right, |_| true),
         }
     }
 
@@ -148,7 +148,7 @@ fn check_shape(key: &str, config: &RuleConfig) -> Result<(), AccessError> {
         return error("identity", "is empty", "Name a user, \"*\" for everybody with a name, or \"anonymous\".");
     }
     if config.may.is_empty() {
-        return error("may", "is empty", "List at least one of publish, subscribe, stream, observe, admin.");
+        return error("may", "is empty", "List at least one of publish, subscribe, stream, envelope, observe, admin.");
     }
     if wants_topics == config.topics.is_empty() {
         let what = if wants_topics { "is empty" } else { "is set, but the rule is not about topics" };
@@ -251,6 +251,20 @@ mod tests {
         assert_eq!(may("root-blind"), [false, true]);
         assert_eq!(may("eve"), [false, false]);
         assert!(!rules.may(&Identity::ANONYMOUS, Right::Observe, ""));
+    }
+
+    /// Is nobody told of publishers whom no rule names, an administrator neither?
+    #[test]
+    fn publishers_are_told_of_by_rule_only() {
+        let rules = rules(
+            r#"[{"identity": "bridge*", "may": ["envelope"]},
+                {"identity": "root", "may": ["admin"]},
+                {"identity": "bridge-guest", "may": ["envelope"], "effect": "deny"}]"#,
+        );
+        let may = |name: &str| rules.may(&named(name), Right::Envelope, "");
+        assert_eq!(["bridge-1", "bridge-guest", "root", "eve"].map(may), [true, false, false, false]);
+        assert!(!rules.may(&Identity::ANONYMOUS, Right::Envelope, ""));
+        assert!(Rules::default().may(&Identity::ANONYMOUS, Right::Envelope, ""));
     }
 
     #[test]

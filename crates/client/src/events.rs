@@ -9,6 +9,8 @@ pub struct Connected<'a> {
     pub session_present: bool,
     /// The client id the broker chose, if we had none.
     pub assigned_client_id: Option<&'a str>,
+    /// It tells us who published each message, as we asked (`lapwing-envelope`).
+    pub tells_publishers: bool,
 }
 
 /// Whether an incoming QoS 1 or 2 message is acknowledged at once.

@@ -8,6 +8,9 @@ use std::fmt;
 use crate::EncodeError;
 use crate::property::{self, USER_PROPERTY};
 
+/// Bytes that [`UserPropertiesBuf::clear`] keeps for the next packet.
+const CAPACITY_KEPT: usize = 4096;
+
 /// A borrowed view of user properties, in the order they were sent.
 #[derive(Clone, Copy, Default)]
 pub struct UserProperties<'a> {
@@ -45,6 +48,27 @@ impl<'a> UserProperties<'a> {
     /// The value of the first pair with this name.
     pub fn get(&self, name: &str) -> Option<&'a str> {
         self.iter().find(|(key, _)| *key == name).map(|(_, value)| value)
+    }
+
+    /// The first pair, and a view of the others.
+    #[inline]
+    pub fn split_first(&self) -> Option<((&'a str, &'a str), UserProperties<'a>)> {
+        if self.count == 0 {
+            return None;
+        }
+        let mut raw = self.raw;
+        loop {
+            let (id, value, rest) = property::split_validated(raw)?;
+            raw = rest;
+            if id == USER_PROPERTY {
+                let encoded_len = self.encoded_len - (1 + value.len()) as u32;
+                let others = match self.count - 1 {
+                    0 => UserProperties::EMPTY,
+                    count => UserProperties { raw, encoded_len, count },
+                };
+                return Some((property::split_pair_validated(value)?, others));
+            }
+        }
     }
 
     /// Calls `part` with the encoded pairs, in one piece when they were sent in one piece.
@@ -142,6 +166,15 @@ impl UserPropertiesBuf {
         Ok(())
     }
 
+    /// Forgets all pairs; keeps the memory, unless it is much.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        if self.raw.capacity() > CAPACITY_KEPT {
+            self.raw = Vec::new();
+        }
+        self.raw.clear();
+    }
+
     /// The view that packets carry.
     pub fn as_ref(&self) -> UserProperties<'_> {
         UserProperties::from_validated(&self.raw, self.raw.len() as u32, self.count)
@@ -188,6 +221,42 @@ mod tests {
         assert_eq!(view.iter().collect::<Vec<_>>(), [("a", "1"), ("", ""), ("a", "2")]);
         assert_eq!(UserPropertiesBuf::from(view), buf);
         assert_eq!((view.len(), view.get("a"), view.get("b")), (3, Some("1"), None));
+    }
+
+    /// Are the first pair and the others what the packet has, also with other properties between them?
+    #[test]
+    fn the_first_pair_can_be_split_off() {
+        let (mut buf, mut between) = (UserPropertiesBuf::new(), Vec::new());
+        assert_eq!(buf.as_ref().split_first(), None);
+        buf.push("a", "1").unwrap();
+        assert_eq!(buf.as_ref().split_first(), Some((("a", "1"), UserProperties::EMPTY)));
+        for (name, value) in [("b", ""), ("a", "2")] {
+            buf.push(name, value).unwrap();
+        }
+        push_pair("a", "1", &mut between);
+        between.extend_from_slice(&[property::PAYLOAD_FORMAT_INDICATOR, 1]);
+        push_pair("b", "", &mut between);
+        push_pair("a", "2", &mut between);
+        let views = [buf.as_ref(), UserProperties::from_validated(&between, between.len() as u32 - 2, 3)];
+        for view in views {
+            let (first, others) = view.split_first().unwrap();
+            assert_eq!((first, others.len()), (("a", "1"), 2));
+            assert_eq!(others.iter().collect::<Vec<_>>(), [("b", ""), ("a", "2")]);
+            let mut copy = UserPropertiesBuf::new();
+            others.iter().for_each(|(name, value)| copy.push(name, value).unwrap());
+            assert_eq!(UserPropertiesBuf::from(others), copy);
+            assert_eq!(others.split_first().unwrap().0, ("b", ""));
+        }
+    }
+
+    #[test]
+    fn a_cleared_buffer_is_an_empty_one() {
+        let mut buf = UserPropertiesBuf::new();
+        buf.push("n", &"x".repeat(2 * CAPACITY_KEPT)).unwrap();
+        buf.clear();
+        assert!(buf.as_ref().is_empty() && buf.raw.capacity() <= CAPACITY_KEPT);
+        buf.push("a", "1").unwrap();
+        assert_eq!(buf.as_ref().iter().collect::<Vec<_>>(), [("a", "1")]);
     }
 
     #[test]

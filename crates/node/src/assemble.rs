@@ -22,6 +22,7 @@ use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
+use crate::stamps::Stamps;
 use crate::streams::Streams;
 
 /// Opens a log; tests pass one with a faulty disk under it.
@@ -79,11 +80,12 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Ho
     let shards = config.shard_count() as usize;
     let authority = config::authority(&config.auth, &config.rules)?;
     let opened = open_data(&config, open)?;
+    let stamps = Stamps::open(&config)?;
     let (listeners, states) = Listeners::bind(&config)?;
     let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
-    let shared = Arc::new(Shared::new(config.clone(), authority, states, bells.clone()));
+    let shared = Arc::new(Shared::new(config.clone(), authority, stamps, states, bells.clone()));
     let (writer, reader, kept) = match opened {
         Some(Opened { writer, reader, kept }) => (Some(writer), Some(reader), kept),
         None => (None, None, None),
@@ -227,7 +229,7 @@ fn lay_log(
 ) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
-    let shared = Arc::new(LogShared::new(shards.len()));
+    let shared = Arc::new(LogShared::new(shards.len(), under_way_max(config.limits.log_segment_bytes)));
     let routes: Vec<StreamRoute> = config
         .streams
         .values()
@@ -244,6 +246,12 @@ fn lay_log(
     }
     let thread = LogThread::new(writer, keeper, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
     (feeds, Some(LogParts { thread, shared, bell }))
+}
+
+/// What may be on its way to the log while the disk may turn out to be full: half of a segment, as another half of it is still
+/// free when the journal looks for space for the next one. Little segments are for tests, and a large message has to get through.
+fn under_way_max(log_segment_bytes: u64) -> u64 {
+    (log_segment_bytes / 2).max(1 << 20)
 }
 
 /// For each shard its lanes out and in.

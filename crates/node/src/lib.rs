@@ -19,8 +19,10 @@ mod data_groups;
 mod descriptors;
 mod desk;
 mod error;
+mod events;
 mod extensions;
 mod group_book;
+mod group_declarations;
 mod group_reports;
 mod handle;
 mod hooks;
@@ -36,19 +38,22 @@ mod queue_pages;
 mod session_reports;
 mod shard;
 mod shared;
+mod side_thread;
 mod signals;
 mod slot;
+mod stamps;
 mod strategies;
 mod streams;
 mod sys;
 mod timers;
+mod topic_book;
 mod words;
 
 pub use assemble::OpenLog;
 pub use config::{
-    Acknowledges, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig, Expired, GROUP_TABLES_MAX,
-    GroupConfig, GroupRule, HooksConfig, IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, Priority,
-    QueuePolicy, StreamConfig, StreamKey, SysConfig, dispatch_table_json, for_share,
+    Acknowledges, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig, EnvelopeConfig, EventsConfig,
+    Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, HooksConfig, IdentitySource, Limits, ListenerConfig, OnFailure,
+    Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig, StreamKey, SysConfig, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use extensions::Extensions;

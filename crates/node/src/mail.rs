@@ -25,6 +25,12 @@ impl Reasons {
     pub(crate) const RETAIN: Reasons = Reasons(4);
     /// It may have to keep it on disk, and the sender waits until it does.
     pub(crate) const KEEP: Reasons = Reasons(8);
+    /// It owns the hold that the message goes through.
+    pub(crate) const HOLD: Reasons = Reasons(32);
+    /// The owner of a hold offers it, and waits for an answer.
+    pub(crate) const HELD: Reasons = Reasons(64);
+    /// Not a reason: it is kept in memory alone.
+    pub(crate) const IN_MEMORY: Reasons = Reasons(16);
 
     pub(crate) fn with(self, other: Reasons) -> Reasons {
         Reasons(self.0 | other.0)
@@ -49,6 +55,43 @@ pub(crate) struct Errand {
     pub(crate) expires_at_ms: Option<u64>,
     /// Of a QoS 2 message of a kept session.
     pub(crate) origin: Option<Origin>,
+    /// Of a message that goes through a hold.
+    pub(crate) held: Option<Through>,
+}
+
+/// The way of a message through a hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Through {
+    /// To the owner: the number of the hold in the configuration. From the owner: its place there.
+    pub(crate) hold: u32,
+    /// From the owner: which flight it is of, and where it stands in that.
+    pub(crate) flight: u32,
+    pub(crate) index: u16,
+    /// Who has no room for it need not lose it.
+    pub(crate) may_wait: bool,
+    /// The session that published it, for No Local.
+    pub(crate) publisher: SessionKey,
+}
+
+/// What became of a message that the owner of a hold has offered; the best answer of all counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Offered {
+    /// Nobody was there.
+    Nobody,
+    /// Those who are there have no room.
+    Full,
+    /// Somebody has it.
+    Taken,
+}
+
+/// Answers to one flight.
+#[derive(Debug)]
+pub(crate) struct OfferedList {
+    /// As in [`Through`].
+    pub(crate) hold: u32,
+    pub(crate) flight: u32,
+    /// Places in the flight.
+    pub(crate) answers: Vec<(u16, Offered)>,
 }
 
 /// What the owner of a group tells a member's shard.
@@ -187,6 +230,10 @@ pub(crate) enum Control {
     Page(Box<Page>),
     /// May a message be retained that a client of the sender has published? Answered by `Room`.
     AskRoom(Box<RoomQuestion>),
+    /// A client of the sender has subscribed, and every shard knows: what waits in holds of the target is to be offered.
+    Wanted { filter: Box<str> },
+    /// What became of messages that the target has offered.
+    Offered(Box<OfferedList>),
     /// Whether it fits, for the connection that stands there.
     Room { index: usize, born: u64, fits: bool },
 }
@@ -215,8 +262,13 @@ impl Control {
             | Control::Word(_)
             | Control::Joined { .. }
             | Control::AskRoom(_)
+            | Control::Offered(_)
             | Control::Room { .. } => true,
-            Control::Announce { .. } | Control::Announced { .. } | Control::AskPage(_) | Control::Page(_) => false,
+            Control::Announce { .. }
+            | Control::Announced { .. }
+            | Control::AskPage(_)
+            | Control::Page(_)
+            | Control::Wanted { .. } => false,
         }
     }
 }

@@ -5,21 +5,18 @@
 //! flood of wrong passwords holds up only those whose password is not known yet. How many wait is bounded; one more is
 //! refused and counted. Whoever has run out of time for its CONNECT meanwhile is left out.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use lapwing_access::{Claim, Identity, Refusal};
 
-use crate::assemble::Unpark;
 use crate::hooks::Backlog;
-use crate::mailbox::{Bell, Inlet, Lane, lane};
+use crate::mailbox::Bell;
 use crate::metrics::Metric;
 use crate::shared::Shared;
+use crate::side_thread::{SideDesk, SideFeed, lay_side_lanes};
 
-/// Batches in one lane; what they hold is bounded by the [`Backlog`].
-const LANE_BATCHES: usize = 64;
 /// A missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
@@ -41,12 +38,9 @@ pub(crate) struct Checked {
     pub(crate) result: Result<Identity, Refusal>,
 }
 
-/// A shard's way to the thread.
+/// A shard's way to the thread; what waits in it is bounded by the [`Backlog`].
 pub(crate) struct PasswordFeed {
-    ask: Lane<Vec<Check>>,
-    answers: Inlet<Vec<Checked>>,
-    taken: VecDeque<Checked>,
-    open: Vec<Check>,
+    feed: SideFeed<Check, Checked>,
     last_ticket: u64,
     control: Arc<PasswordControl>,
 }
@@ -60,29 +54,23 @@ impl PasswordFeed {
         }
         self.last_ticket += 1;
         let (ticket, username, password) = (self.last_ticket, username.to_owned(), password.to_vec());
-        self.open.push(Check { index, ticket, username, password, deadline });
+        self.feed.ask(Check { index, ticket, username, password, deadline });
         Some(ticket)
     }
 
     /// The next answer.
     pub(crate) fn answered(&mut self) -> Option<Checked> {
-        if self.taken.is_empty() {
-            self.taken = self.answers.take()?.into();
-        }
-        self.taken.pop_front()
+        self.feed.answered()
     }
 
     /// Whether answers wait to be taken.
     pub(crate) fn has_answers(&self) -> bool {
-        !self.taken.is_empty() || !self.answers.is_empty()
+        self.feed.has_answers()
     }
 
     /// Hands over what gathered; once per turn of the loop.
     pub(crate) fn flush(&mut self) {
-        if !self.open.is_empty() {
-            self.ask.send(std::mem::take(&mut self.open));
-        }
-        self.ask.flush();
+        self.feed.flush();
     }
 }
 
@@ -125,12 +113,7 @@ impl PasswordControl {
 /// The thread's state; [`PasswordThread::run`] is its life.
 pub(crate) struct PasswordThread {
     shared: Arc<Shared>,
-    inlets: Vec<Inlet<Vec<Check>>>,
-    waiting: Vec<VecDeque<Check>>,
-    answers: Vec<Lane<Vec<Checked>>>,
-    /// The shard to look at next.
-    turn: usize,
-    unpark: Unpark,
+    desk: SideDesk<Check, Checked>,
     control: Arc<PasswordControl>,
 }
 
@@ -139,59 +122,30 @@ pub(crate) fn lay_passwords(
     shared: &Arc<Shared>,
     shards: &[Bell],
 ) -> (Vec<PasswordFeed>, PasswordThread, Arc<PasswordControl>) {
-    let unpark = Unpark::default();
-    let bell = Bell::new(unpark.clone());
+    let (feeds, desk) = lay_side_lanes(shards);
     let control = Arc::new(PasswordControl {
-        bell: bell.clone(),
+        bell: desk.bell(),
         stop: AtomicBool::new(false),
         backlog: Backlog::new(u64::from(shared.config.limits.password_checks_max), u64::MAX),
         checked: AtomicU64::new(0),
         wrong: AtomicU64::new(0),
         refused: AtomicU64::new(0),
     });
-    let (mut feeds, mut inlets, mut answers) = (vec![], vec![], vec![]);
-    for shard in shards {
-        let (ask, inlet) = lane(LANE_BATCHES, shard.clone(), bell.clone());
-        let (answer, answer_inlet) = lane(LANE_BATCHES, bell.clone(), shard.clone());
-        let (taken, open, control) = (VecDeque::new(), Vec::new(), control.clone());
-        feeds.push(PasswordFeed { ask, answers: answer_inlet, taken, open, last_ticket: 0, control });
-        inlets.push(inlet);
-        answers.push(answer);
-    }
-    let waiting = shards.iter().map(|_| VecDeque::new()).collect();
-    let (shared, thread_control) = (shared.clone(), control.clone());
-    let thread = PasswordThread { shared, inlets, waiting, answers, turn: 0, unpark, control: thread_control };
+    let feeds = feeds.into_iter().map(|feed| PasswordFeed { feed, last_ticket: 0, control: control.clone() }).collect();
+    let thread = PasswordThread { shared: shared.clone(), desk, control: control.clone() };
     (feeds, thread, control)
 }
 
 impl PasswordThread {
     /// Works until the node stops it.
     pub(crate) fn run(mut self) {
-        self.unpark.is_me();
+        self.desk.begin();
         while !self.control.stop.load(Ordering::Acquire) {
-            match self.next() {
+            match self.desk.next() {
                 Some((shard, check)) => self.check(shard, &check),
-                None => self.sleep(),
+                None => self.desk.sleep(SLEEP_MAX, &self.control.stop),
             }
         }
-    }
-
-    /// The next password, of each shard in turn.
-    fn next(&mut self) -> Option<(usize, Check)> {
-        let shards = self.inlets.len();
-        for _ in 0..shards {
-            let shard = self.turn;
-            self.turn = (shard + 1) % shards;
-            if self.waiting[shard].is_empty()
-                && let Some(batch) = self.inlets[shard].take()
-            {
-                self.waiting[shard] = batch.into();
-            }
-            if let Some(check) = self.waiting[shard].pop_front() {
-                return Some((shard, check));
-            }
-        }
-        None
     }
 
     fn check(&mut self, shard: usize, check: &Check) {
@@ -205,20 +159,8 @@ impl PasswordThread {
             let result = self.shared.authority.check(&claim);
             self.control.checked.fetch_add(1, Ordering::Relaxed);
             self.control.wrong.fetch_add(u64::from(result.is_err()), Ordering::Relaxed);
-            self.answers[shard].send(vec![Checked { index: check.index, ticket: check.ticket, result }]);
-            self.answers[shard].flush();
+            self.desk.answer(shard, Checked { index: check.index, ticket: check.ticket, result });
         }
         self.control.backlog.release(1, 0);
-    }
-
-    fn sleep(&mut self) {
-        self.control.bell.prepare();
-        // What had no room at a shard is tried again here: it rings when it has taken something.
-        self.answers.iter_mut().for_each(Lane::flush);
-        let is_idle = self.inlets.iter().all(Inlet::is_empty) && self.waiting.iter().all(VecDeque::is_empty);
-        if is_idle && !self.control.stop.load(Ordering::Acquire) {
-            std::thread::park_timeout(SLEEP_MAX);
-        }
-        self.control.bell.awake();
     }
 }

@@ -4,7 +4,6 @@
 //! is as fast as what comes for it: such a page waits here until the log has come so far. An entry that a session still
 //! waits for and that cannot be read is damage: the node stops and names it.
 
-use std::collections::VecDeque;
 use std::num::NonZeroU64;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,16 +14,14 @@ use lapwing_ledger::{Entry, Fault};
 use lapwing_session::SessionKey;
 use lapwing_store::journal::{GroupId, JournalReader};
 
-use crate::assemble::Unpark;
 use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::mail::decode_frame;
-use crate::mailbox::{Bell, Inlet, Lane, lane};
+use crate::mailbox::Bell;
 use crate::metrics::Metric;
 use crate::shard::Recovered;
+use crate::side_thread::{SideDesk, SideFeed, lay_side_lanes};
 
-/// Batches in one lane; a session asks for one page at a time.
-const LANE_BATCHES: usize = 64;
 /// A missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// How often the log is looked at while pages wait for it.
@@ -101,37 +98,8 @@ impl QueuePage {
     }
 }
 
-/// A shard's way to the thread.
-pub(crate) struct PageFeed {
-    ask: Lane<Vec<PageAsk>>,
-    answers: Inlet<QueuePage>,
-    open: Vec<PageAsk>,
-}
-
-impl PageFeed {
-    /// Asks for a page.
-    pub(crate) fn ask(&mut self, ask: PageAsk) {
-        self.open.push(ask);
-    }
-
-    /// The next page that was read.
-    pub(crate) fn answered(&mut self) -> Option<QueuePage> {
-        self.answers.take()
-    }
-
-    /// Whether pages wait to be taken.
-    pub(crate) fn has_answers(&self) -> bool {
-        !self.answers.is_empty()
-    }
-
-    /// Hands over what gathered; once per turn of the loop.
-    pub(crate) fn flush(&mut self) {
-        if !self.open.is_empty() {
-            self.ask.send(std::mem::take(&mut self.open));
-        }
-        self.ask.flush();
-    }
-}
+/// A shard's way to the thread; a session asks for one page at a time.
+pub(crate) type PageFeed = SideFeed<PageAsk, QueuePage>;
 
 /// What ends the thread, and what it counts.
 pub(crate) struct PageControl {
@@ -181,47 +149,29 @@ impl PageControl {
 pub(crate) struct PageThread {
     reader: JournalReader,
     groups: DataGroups,
-    inlets: Vec<Inlet<Vec<PageAsk>>>,
-    waiting: Vec<VecDeque<PageAsk>>,
-    answers: Vec<Lane<QueuePage>>,
+    desk: SideDesk<PageAsk, QueuePage>,
     /// By shard: what is asked for and not synced yet.
     early: Vec<(usize, PageAsk)>,
     last_look: Instant,
-    /// The shard to look at next.
-    turn: usize,
-    unpark: Unpark,
     control: Arc<PageControl>,
 }
 
 /// For each shard its feed; the thread; and what ends it.
 pub(crate) fn lay_pages(recovered: &Recovered, shards: &[Bell]) -> (Vec<PageFeed>, PageThread, Arc<PageControl>) {
-    let unpark = Unpark::default();
-    let bell = Bell::new(unpark.clone());
+    let (feeds, desk) = lay_side_lanes(shards);
     let control = Arc::new(PageControl {
-        bell: bell.clone(),
+        bell: desk.bell(),
         stop: AtomicBool::new(false),
         pages: AtomicU64::new(0),
         messages: AtomicU64::new(0),
         bytes: AtomicU64::new(0),
     });
-    let (mut feeds, mut inlets, mut answers) = (vec![], vec![], vec![]);
-    for shard in shards {
-        let (ask, inlet) = lane(LANE_BATCHES, shard.clone(), bell.clone());
-        let (answer, answer_inlet) = lane(LANE_BATCHES, bell.clone(), shard.clone());
-        feeds.push(PageFeed { ask, answers: answer_inlet, open: Vec::new() });
-        inlets.push(inlet);
-        answers.push(answer);
-    }
     let thread = PageThread {
         reader: recovered.reader.clone(),
         groups: recovered.groups.clone(),
-        inlets,
-        waiting: shards.iter().map(|_| VecDeque::new()).collect(),
-        answers,
+        desk,
         early: Vec::new(),
         last_look: Instant::now(),
-        turn: 0,
-        unpark,
         control: control.clone(),
     };
     (feeds, thread, control)
@@ -233,11 +183,11 @@ impl PageThread {
     /// # Errors
     /// `Store`, `Entry`: a message that waits cannot be read; the node stops.
     pub(crate) fn run(mut self) -> Result<(), NodeError> {
-        self.unpark.is_me();
+        self.desk.begin();
         while !self.control.stop.load(Ordering::Acquire) {
-            match self.next() {
+            match self.desk.next() {
                 Some((shard, ask)) => self.serve(shard, ask)?,
-                None => self.sleep(),
+                None => self.desk.sleep(if self.early.is_empty() { SLEEP_MAX } else { SYNC_LOOK }, &self.control.stop),
             }
             if !self.early.is_empty() && self.last_look.elapsed() >= SYNC_LOOK {
                 self.last_look = Instant::now();
@@ -249,31 +199,12 @@ impl PageThread {
         Ok(())
     }
 
-    /// The next page, of each shard in turn.
-    fn next(&mut self) -> Option<(usize, PageAsk)> {
-        let shards = self.inlets.len();
-        for _ in 0..shards {
-            let shard = self.turn;
-            self.turn = (shard + 1) % shards;
-            if self.waiting[shard].is_empty()
-                && let Some(batch) = self.inlets[shard].take()
-            {
-                self.waiting[shard] = batch.into();
-            }
-            if let Some(ask) = self.waiting[shard].pop_front() {
-                return Some((shard, ask));
-            }
-        }
-        None
-    }
-
     /// Reads a page and hands it over, or lets it wait for the log.
     fn serve(&mut self, shard: usize, ask: PageAsk) -> Result<(), NodeError> {
         match self.read(&ask)? {
             Some(page) => {
                 self.control.count(&page);
-                self.answers[shard].send(page);
-                self.answers[shard].flush();
+                self.desk.answer(shard, page);
             }
             None => self.early.push((shard, ask)),
         }
@@ -316,16 +247,5 @@ impl PageThread {
             }
         }
         Ok(())
-    }
-
-    fn sleep(&mut self) {
-        self.control.bell.prepare();
-        // What had no room at a shard is tried again here: it rings when it has taken something.
-        self.answers.iter_mut().for_each(Lane::flush);
-        let is_idle = self.inlets.iter().all(Inlet::is_empty) && self.waiting.iter().all(VecDeque::is_empty);
-        if is_idle && !self.control.stop.load(Ordering::Acquire) {
-            std::thread::park_timeout(if self.early.is_empty() { SLEEP_MAX } else { SYNC_LOOK });
-        }
-        self.control.bell.awake();
     }
 }

@@ -242,6 +242,8 @@ pub(crate) enum SessionAsk {
     End(Box<str>, Reply<bool>),
     /// That what waits for a session goes: None when there is no such session. Answered as for `End`.
     Empty(Box<str>, Reply<Option<Emptied>>),
+    /// That groups take their settings as they are now, begin and end. Answered when that is on disk.
+    RenewGroups(Reply<()>),
 }
 
 #[cfg(test)]

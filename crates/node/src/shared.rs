@@ -1,6 +1,5 @@
 //! What all threads of a node share: the phase it is in, its clock, and why it failed.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +7,7 @@ use std::time::Instant;
 
 use lapwing_access::{AccessConfig, Authority};
 
-use crate::config::{Config, GroupConfig};
-use crate::data_groups::Share;
+use crate::config::{Config, TopicTables};
 use crate::descriptors;
 use crate::desk::Desk;
 use crate::error::NodeError;
@@ -18,9 +16,13 @@ use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
+use crate::metrics::HoldCounters;
 use crate::session_reports::SessionAsk;
+use crate::shard::ranked_holds;
 use crate::slot::ShardId;
+use crate::stamps::Stamps;
 use crate::strategies::Strategies;
+use crate::topic_book::TopicBook;
 
 /// Where a node is in its life. Only moves forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,8 +67,12 @@ pub(crate) struct Shared {
     pub(crate) authority: Authority,
     /// Settings of consumer groups; read by every shard, changed by the handle.
     pub(crate) groups: GroupBook,
+    /// What holds for some topics; read by every shard, changed by the handle.
+    pub(crate) topics: TopicBook,
     /// Code of the user's own that chooses members; started by the handle.
     pub(crate) strategies: Strategies,
+    /// By hold, the most specific first.
+    pub(crate) hold_counters: Vec<Arc<HoldCounters>>,
     /// By shard, who asks for its groups.
     report_desks: Vec<ReportDesk>,
     /// By shard, who asks for its sessions.
@@ -74,6 +80,8 @@ pub(crate) struct Shared {
     listeners: Listeners,
     /// As configured, or fewer where the process may not open so many files.
     connections_max: u32,
+    /// Whether messages say who has published them; asked by every shard for each message.
+    pub(crate) stamps: Stamps,
     /// What clients may take up, and do.
     pub(crate) memory: Memory,
     /// What the operator should hear; emptied by whoever tells it.
@@ -100,20 +108,29 @@ pub(crate) struct Shared {
     /// Shards that have brought back what was on disk, and whose subscriptions all others know.
     restored: AtomicU32,
     /// One per shard, to tell them of a new phase.
-    bells: Vec<Bell>,
+    pub(crate) bells: Vec<Bell>,
 }
 
 impl Shared {
-    pub(crate) fn new(config: Arc<Config>, authority: Authority, listeners: Listeners, bells: Vec<Bell>) -> Self {
+    pub(crate) fn new(
+        config: Arc<Config>,
+        authority: Authority,
+        stamps: Stamps,
+        listeners: Listeners,
+        bells: Vec<Bell>,
+    ) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         Shared {
             groups: GroupBook::new(config.groups.clone()),
+            topics: TopicBook::new(config.topics.clone()),
             strategies: Strategies::default(),
+            hold_counters: ranked_holds(&config).iter().map(|_| Arc::default()).collect(),
             report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
             session_desks: bells.iter().map(|_| Desk::default()).collect(),
             memory: Memory::new(&config.limits, bells.len()),
             config,
             authority,
+            stamps,
             listeners,
             connections_max,
             notices: Mutex::new(notice.into_iter().collect()),
@@ -187,60 +204,10 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes or replaces the settings of a group and tells every shard.
-    pub(crate) fn put_group(&self, name: &str, group: GroupConfig) -> Result<(), NodeError> {
-        self.check_strategy(name, &group)?;
-        self.groups.put(name, group)?;
-        self.bells.iter().for_each(Bell::ring);
-        Ok(())
-    }
-
-    /// Takes, replaces and takes out settings of several groups, and tells every shard; on an error nothing changes.
-    pub(crate) fn change_groups(&self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
-        for (name, group) in &changes {
-            group.as_ref().map_or(Ok(()), |group| self.check_strategy(name, group))?;
-        }
-        self.groups.change_all(changes)?;
-        self.bells.iter().for_each(Bell::ring);
-        Ok(())
-    }
-
-    /// Whether the strategy that a group uses is there: code is named in the configuration only, never at run time.
-    pub(crate) fn check_strategy(&self, name: &str, group: &GroupConfig) -> Result<(), NodeError> {
-        match group.r#use.as_deref() {
-            Some(class) if self.strategies.get(class).is_none() => {
-                let what = format!("{class:?} was not loaded when the broker started");
-                let remedy = "Name it in the configuration of any group, and start the broker again.";
-                Err(NodeError::config(&format!("groups.{name}.use"), what, remedy))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Takes the settings of a group out and tells every shard; false when there were none.
-    pub(crate) fn remove_group(&self, name: &str) -> bool {
-        let was_there = self.groups.remove(name);
-        self.bells.iter().for_each(Bell::ring);
-        was_there
-    }
-
-    /// Declares the groups that were declared in an earlier life of the node, whose queues are on disk, and that nobody
-    /// declares now: what was promised for them is kept until somebody ends them. `shares`: see
-    /// [`crate::data_groups::DataGroups::shares`].
-    pub(crate) fn redeclare_groups(&self, shares: &BTreeMap<Box<str>, Share>) {
-        let tables = self.groups.tables();
-        for (share, Share { declared, .. }) in shares {
-            let (Some((name, filter)), Some(json)) = (share.split_once('/'), declared) else { continue };
-            if tables.get(name).is_some_and(|table| table.filters.iter().any(|declared| declared == filter)) {
-                continue;
-            }
-            self.notify(match self.groups.redeclare(name, filter, json) {
-                Ok(()) => format!(
-                    "group {name} on {filter} was declared before and its queue is on disk: it goes on; to keep its settings in \
-                     your hands declare it in the configuration, to end it use \"lapwing groups remove {name}\""
-                ),
-                Err(error) => format!("group {name} on {filter} was declared before and cannot be declared now: {error}"),
-            });
+    /// Takes other tables of topics and tells every shard.
+    pub(crate) fn change_topics(&self, tables: TopicTables) {
+        if self.topics.replace(tables) {
+            self.bells.iter().for_each(Bell::ring);
         }
     }
 

@@ -44,15 +44,15 @@ impl Authority {
         name(self.inner.verifier().verify_token(token.as_bytes()))
     }
 
-    /// Whether somebody (None: anonymous) may "publish" to a topic, "subscribe" to a filter, read a "stream", "observe", or
-    /// "admin".
+    /// Whether somebody (None: anonymous) may "publish" to a topic, "subscribe" to a filter, read a "stream", "observe",
+    /// "admin", or be told of publishers ("envelope").
     ///
     /// Rules with `%c` permit nothing here: there is no client id.
     #[pyo3(signature = (identity, right, what))]
     fn may(&self, py: Python<'_>, identity: Option<&str>, right: &str, what: &str) -> PyResult<bool> {
         let Some(right) = Right::from_name(right) else {
             let message = format!("{right:?} is no right");
-            let remedy = "Ask for publish, subscribe, stream, observe or admin.";
+            let remedy = "Ask for publish, subscribe, stream, envelope, observe or admin.";
             return Err(core_error(py, "config", &message, remedy, &[]));
         };
         let identity = identity.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users));

@@ -173,6 +173,7 @@ fn counters<'py>(py: Python<'py>, now: &Counters) -> PyResult<Bound<'py, PyDict>
     };
     dict.set_item("phase", phase)?;
     dict.set_item("is_high", now.is_high)?;
+    dict.set_item("is_told", now.is_told)?;
     let sizes = [
         ("waiting", now.waiting),
         ("waiting_bytes", now.waiting_bytes),

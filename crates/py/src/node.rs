@@ -126,9 +126,14 @@ impl Node {
         self.running(py, |handle| handle.change_groups(changes_json))?.map_err(|error| node_error(py, &error))
     }
 
+    /// Takes other tables of topics: `{FILTER: {...}}`, all that are to be in force; on an error nothing changes.
+    fn change_topics(&self, py: Python<'_>, topics_json: &str) -> PyResult<()> {
+        self.running(py, |handle| handle.change_topics(topics_json))?.map_err(|error| node_error(py, &error))
+    }
+
     /// Takes the table of a share name out; false when there was none.
     fn remove_group(&self, py: Python<'_>, name: &str) -> PyResult<bool> {
-        self.running(py, |handle| handle.remove_group(name))
+        self.running(py, |handle| handle.remove_group(name))?.map_err(|error| node_error(py, &error))
     }
 
     /// A page of sessions as JSON. `connected`: with or without a connection; `waiting`: only those for whom messages wait;

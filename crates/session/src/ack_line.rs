@@ -2,7 +2,10 @@
 
 use std::collections::VecDeque;
 
-use lapwing_codec::{Ack, Packet, PacketId, QoS, ReasonCode, Version};
+use lapwing_codec::{Ack, Packet, PacketId, QoS, ReasonCode, ReasonProperties, Version};
+
+/// Refusals whose words wait with them; those behind have a code and no words, which MQTT leaves to the server.
+const WORDS_MAX: usize = 16;
 
 /// What became of a message from the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +38,13 @@ pub(crate) struct AckLine {
     line: VecDeque<Waiting>,
     /// Wanted QoS 1 acknowledgements in the line.
     qos1: usize,
+    /// Words for people, by the message whose refusal they go with; hardly ever there.
+    words: Vec<(PacketId, Box<str>)>,
 }
 
 impl AckLine {
     pub(crate) const fn new() -> Self {
-        AckLine { line: VecDeque::new(), qos1: 0 }
+        AckLine { line: VecDeque::new(), qos1: 0, words: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -54,6 +59,23 @@ impl AckLine {
     /// QoS 2 messages whose PUBREC waits, of this connection or an earlier one.
     pub(crate) fn qos2(&self) -> usize {
         self.line.len() - self.qos1
+    }
+
+    /// The acknowledgement that is pushed next, of this message, goes with `words`.
+    pub(crate) fn explain(&mut self, packet_id: PacketId, words: &str) {
+        if self.words.len() < WORDS_MAX {
+            self.words.push((packet_id, words.into()));
+        }
+    }
+
+    /// Words that were said for this message.
+    fn take_words(&mut self, packet_id: PacketId) -> Option<Box<str>> {
+        let at = self.words.iter().position(|(id, _)| *id == packet_id)?;
+        let (_, words) = self.words.remove(at);
+        if self.words.is_empty() {
+            self.words = Vec::new();
+        }
+        Some(words)
     }
 
     /// Writes an acknowledgement, or puts it behind those that wait.
@@ -72,7 +94,8 @@ impl AckLine {
             Accepted::Refused(reason) => (0, reason),
         };
         if self.line.is_empty() && !matches!(accepted, Accepted::Later(_)) {
-            return write(packet_id, qos, reason, version, out);
+            let words = self.take_words(packet_id);
+            return write(packet_id, qos, reason, words.as_deref(), version, out);
         }
         self.qos1 += usize::from(qos == QoS::AtLeastOnce);
         self.line.push_back(Waiting { ticket, packet_id, qos, reason, is_wanted: true });
@@ -104,7 +127,8 @@ impl AckLine {
             }
             if let (true, Some(version)) = (waiting.is_wanted, version) {
                 self.qos1 -= usize::from(waiting.qos == QoS::AtLeastOnce);
-                write(waiting.packet_id, waiting.qos, waiting.reason, version, out);
+                let words = self.take_words(waiting.packet_id);
+                write(waiting.packet_id, waiting.qos, waiting.reason, words.as_deref(), version, out);
             }
         }
     }
@@ -114,13 +138,14 @@ impl AckLine {
         self.line.retain(|waiting| waiting.qos == QoS::ExactlyOnce);
         self.line.iter_mut().for_each(|waiting| waiting.is_wanted = false);
         self.line.shrink_to_fit();
-        self.qos1 = 0;
+        (self.qos1, self.words) = (0, Vec::new());
     }
 }
 
-fn write(packet_id: PacketId, qos: QoS, reason: ReasonCode, version: Version, out: &mut Vec<u8>) {
+fn write(packet_id: PacketId, qos: QoS, reason: ReasonCode, words: Option<&str>, version: Version, out: &mut Vec<u8>) {
     let reason = if version.has_properties() { reason } else { ReasonCode::Success };
-    let ack = Ack::new(packet_id, reason);
+    let properties = ReasonProperties { reason_string: words, ..ReasonProperties::EMPTY };
+    let ack = Ack { packet_id, reason, properties };
     let packet = if qos == QoS::ExactlyOnce { Packet::PubRec(ack) } else { Packet::PubAck(ack) };
-    packet.encode(version, out).expect("an acknowledgement without properties always fits");
+    packet.encode(version, out).expect("an acknowledgement with words of one field always fits");
 }

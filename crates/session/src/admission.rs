@@ -16,12 +16,25 @@ pub struct Admission {
     pub assigned: bool,
     /// Authentication Data for the CONNACK that ends an enhanced authentication.
     pub(crate) auth_data: Option<Box<[u8]>>,
+    /// It has asked to be told of publishers, and is (true) or is not.
+    pub(crate) envelope: Option<bool>,
 }
 
 impl Admission {
     /// An admission under this client id; `assigned`: by us.
     pub fn new(client_id: &str, assigned: bool) -> Self {
-        Admission { client_id: client_id.into(), assigned, auth_data: None }
+        Admission { client_id: client_id.into(), assigned, auth_data: None, envelope: None }
+    }
+
+    /// The same for a client that has asked to be told of the publishers of its messages (see [`crate::Stamp`]): `granted` says
+    /// whether it is, and the CONNACK tells.
+    #[must_use]
+    pub fn with_envelope(self, granted: bool) -> Self {
+        Admission { envelope: Some(granted), ..self }
+    }
+
+    pub(crate) fn is_told(&self) -> bool {
+        self.envelope == Some(true)
     }
 
     /// The same, with what the last step of an enhanced authentication has for the client.

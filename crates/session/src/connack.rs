@@ -1,10 +1,12 @@
 //! CONNACK: what a client is granted, or why it is refused.
 
-use lapwing_codec::{ConnAck, ConnAckProperties, Connect, Packet, ProtocolError, ReasonCode, Version};
+use lapwing_codec::{
+    ConnAck, ConnAckProperties, Connect, Packet, ProtocolError, ReasonCode, UserProperties, UserPropertiesBuf, Version,
+};
 
 use crate::link::server_keep_alive_s;
 use crate::open::granted_expiry_s;
-use crate::{Admission, Close, Settings};
+use crate::{Admission, Close, ENVELOPE, Settings};
 
 /// Writes the CONNACK of a granted connection.
 pub(crate) fn grant(
@@ -31,8 +33,30 @@ pub(crate) fn grant(
         properties.auth_method = connect.properties.auth_method;
         properties.auth_data = admission.auth_data.as_deref().filter(|_| properties.auth_method.is_some());
     }
-    let packet = Packet::ConnAck(ConnAck { session_present, reason: ReasonCode::Success, properties });
-    packet.encode(connect.version, out).expect("a CONNACK of bounded fields always fits");
+    let start = out.len();
+    let write = |user, out: &mut Vec<u8>| {
+        let properties = ConnAckProperties { user, ..properties };
+        let packet = Packet::ConnAck(ConnAck { session_present, reason: ReasonCode::Success, properties });
+        packet.encode(connect.version, out).expect("a CONNACK of bounded fields always fits");
+    };
+    let answers = answers(connect, admission);
+    write(answers.as_ref(), out);
+    // User properties are left out where they would make it too long [MQTT-3.2.2-20].
+    let max = connect.properties.packet_bytes_max.map_or(usize::MAX, |max| max as usize);
+    if !answers.as_ref().is_empty() && out.len() - start > max {
+        out.truncate(start);
+        write(UserProperties::EMPTY, out);
+    }
+}
+
+/// What a client is told that has asked for more than MQTT has.
+fn answers(connect: &Connect<'_>, admission: &Admission) -> UserPropertiesBuf {
+    let mut user = UserPropertiesBuf::new();
+    if let Some(granted) = admission.envelope.filter(|_| connect.version.has_properties()) {
+        let answer = if granted { "granted" } else { "refused" };
+        user.push(ENVELOPE, answer).expect("two short words always fit");
+    }
+    user
 }
 
 /// The part of the topic tree that is this client's own for answers, if it requests one [MQTT-3.1.2-28]. Not for an id that

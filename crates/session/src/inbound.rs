@@ -9,6 +9,8 @@ use crate::{Accepted, Close, Io, Origin, Session, Step};
 
 /// QoS 1 and 2 messages that a 3.1.1 client may have unacknowledged: it cannot be told less, there are no more ids.
 const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
+/// Bytes of a PUBACK or PUBREC besides its Reason String: header, packet id, reason, and the lengths of properties and text.
+const ACK_BYTES_MAX: usize = 5 + 2 + 1 + 4 + 3;
 
 /// A message that the client has published, checked; to be routed now.
 #[derive(Debug)]
@@ -146,6 +148,18 @@ impl Session {
             self.told.taken(packet_id, receipt.use_number);
         }
         self.acks.push(packet_id, receipt.qos, accepted, link.version, io.out);
+    }
+
+    /// Acknowledges an inbound message with an error: it was not taken. `words` for people go with it where the client wants
+    /// them and has room [MQTT-3.4.2-2, MQTT-3.5.2-2].
+    pub fn refuse(&mut self, receipt: Receipt, reason: ReasonCode, words: Option<&str>, io: &mut Io<'_>) {
+        if let (Some(packet_id), Some(link)) = (receipt.packet_id, &self.link)
+            && link.id == receipt.link
+            && let Some(words) = link.words(words, ACK_BYTES_MAX)
+        {
+            self.acks.explain(packet_id, words);
+        }
+        self.accept(receipt, Accepted::Refused(reason), io);
     }
 
     /// Everything up to the ticket `through` is committed: acknowledgements that waited for it leave.

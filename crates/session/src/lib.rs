@@ -59,6 +59,9 @@
 //! it has been flushed the node calls `session.pump`. Acknowledgements are always written: a node that finds `out` too
 //! long must stop reading from that connection.
 //!
+//! Publishers: a message may have a [`Stamp`] that says who has published it. `deliver` takes it out, and tells what it says to a
+//! client whose [`Admission::with_envelope`] granted that.
+//!
 //! Timers: after open, disconnected and tick, look at `session.deadline_ms()`. Traffic only moves the deadline later, so a
 //! timer may fire early; `session.tick` then says when to come back.
 
@@ -93,6 +96,7 @@ mod routed;
 mod sent_aliases;
 mod session;
 mod settings;
+mod stamp;
 mod step;
 mod subscriptions;
 mod told;
@@ -120,6 +124,7 @@ pub use restoration::{Restoration, Restored};
 pub use routed::Routed;
 pub use session::{Session, SessionKey};
 pub use settings::{QueuePolicy, Settings};
+pub use stamp::{ENVELOPE, Stamp, StampBuf, is_stamped, stamp_bytes, unstamped};
 pub use step::Step;
 pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};
 pub use uses::Origin;

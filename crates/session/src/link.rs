@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lapwing_codec::{Connect, Version};
+use lapwing_codec::{Connect, UserPropertiesBuf, Version};
 
 use crate::aliases::Aliases;
 use crate::sent_aliases::SentAliases;
-use crate::{Authentication, Settings};
+use crate::{Admission, Authentication, Settings};
 
 /// Tells connections apart, so that an answer prepared for one is never sent to the next. Unique in the process; only
 /// equality has a meaning.
@@ -32,6 +32,8 @@ pub(crate) struct Link {
     pub(crate) asked_expiry: bool,
     /// Maximum Packet Size of the client, in bytes.
     pub(crate) packet_bytes_max: u32,
+    /// Request Problem Information of the client: it may be told why in words [MQTT-3.1.2-29].
+    wants_reasons: bool,
     /// QoS 1 and 2 messages that may be under way to the client: its Receive Maximum and our own limit.
     pub(crate) window_max: u16,
     pub(crate) aliases: Aliases,
@@ -39,10 +41,12 @@ pub(crate) struct Link {
     pub(crate) sent_aliases: Option<Box<SentAliases>>,
     /// The exchange that its CONNECT began, if it named a method.
     pub(crate) authentication: Option<Box<Authentication>>,
+    /// Where the user properties of its messages are put together, if it is told of their publishers.
+    pub(crate) told: Option<Box<UserPropertiesBuf>>,
 }
 
 impl Link {
-    pub(crate) fn new(connect: &Connect<'_>, settings: &Settings, now_ms: u64) -> Self {
+    pub(crate) fn new(connect: &Connect<'_>, admission: &Admission, settings: &Settings, now_ms: u64) -> Self {
         let keep_alive_s = server_keep_alive_s(connect, settings).unwrap_or(connect.keep_alive_s);
         Link {
             id: LinkId::next(),
@@ -51,6 +55,7 @@ impl Link {
             last_packet_ms: now_ms,
             asked_expiry: connect.properties.session_expiry_s != 0,
             packet_bytes_max: connect.properties.packet_bytes_max.unwrap_or(u32::MAX),
+            wants_reasons: connect.version.has_properties() && connect.properties.request_problem_information,
             window_max: connect.properties.receive_max.min(settings.inflight_messages_max).max(1),
             aliases: Aliases::default(),
             // [MQTT-3.1.2-26, MQTT-3.1.2-27]
@@ -59,7 +64,18 @@ impl Link {
                 max => Some(Box::new(SentAliases::new(max))),
             },
             authentication: Authentication::established(connect).map(Box::new),
+            told: admission.is_told().then(Box::default),
         }
+    }
+
+    /// `words` for people, if the client wants such and they are no longer than a field of a packet may be; `packet_bytes` is
+    /// what the packet takes besides them, and together they keep to its Maximum Packet Size.
+    pub(crate) fn words<'w>(&self, words: Option<&'w str>, packet_bytes: usize) -> Option<&'w str> {
+        let fits = |words: &&str| {
+            let max = (self.packet_bytes_max as usize).saturating_sub(packet_bytes);
+            words.len() <= max.min(usize::from(u16::MAX))
+        };
+        words.filter(|_| self.wants_reasons).filter(fits)
     }
 
     /// When the client has been silent for too long.

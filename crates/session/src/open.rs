@@ -52,7 +52,7 @@ impl Session {
         session.ends_at_ms = None;
         // A will of the former connection that still waited for its delay is not sent [MQTT-3.1.3-9].
         session.will = connect.will.as_ref().map(|will| Box::new(StoredWill::new(will, session.key)));
-        session.link = Some(Link::new(connect, settings, now_ms));
+        session.link = Some(Link::new(connect, admission, settings, now_ms));
         connack::grant(connect, admission, settings, session_present, session.expiry_s, io.out);
         session.window.resend_all();
         session.pump(now_ms, io);

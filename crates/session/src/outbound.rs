@@ -10,7 +10,7 @@ use crate::link::Link;
 use crate::queue::Queued;
 use crate::sent_aliases::{Alias, SentAliases};
 use crate::told::Tie;
-use crate::{Close, DropReason, Fate, Io, Message, Outcome, Session};
+use crate::{Close, DropReason, Fate, Io, Message, Outcome, Session, stamp};
 
 /// One copy for one client, before it is encoded.
 pub(crate) struct Outgoing<'a> {
@@ -25,12 +25,22 @@ impl Outgoing<'_> {
     /// Encodes into `out`, or says why the client cannot have it; then nothing was written.
     #[inline]
     pub(crate) fn write(&self, link: &mut Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
-        let copy = self.copy(link.version, now_ms);
-        match &mut link.sent_aliases {
-            // One that is sent again has its whole topic: it tells no story about what came before on this connection.
-            Some(aliases) if !self.dup => write_aliased(copy, aliases, link.version, link.packet_bytes_max, out),
-            _ => write_within(&copy, link.version, link.packet_bytes_max, out),
+        let mut copy = self.copy(link.version, now_ms);
+        if copy.properties.user.is_empty() && link.told.is_none() {
+            return write_copy(copy, link, out);
         }
+        let (stamp, user) = stamp::take(copy.properties.user);
+        copy.properties.user = user;
+        let Some(mut told) = link.told.take() else { return write_copy(copy, link, out) };
+        let written = match stamp::tell(stamp, user, &mut told) {
+            Ok(()) => {
+                let properties = PublishProperties { user: (*told).as_ref(), ..copy.properties };
+                write_copy(Publish { properties, ..copy }, link, out)
+            }
+            Err(_) => Err(DropReason::NotEncodable),
+        };
+        link.told = Some(told);
+        written
     }
 
     /// The packet for this client, with its whole topic.
@@ -56,6 +66,16 @@ impl Outgoing<'_> {
             properties,
             payload: source.payload,
         }
+    }
+}
+
+/// Encodes `copy` with an alias or without.
+#[inline]
+fn write_copy(copy: Publish<'_>, link: &mut Link, out: &mut Vec<u8>) -> Result<(), DropReason> {
+    match &mut link.sent_aliases {
+        // One that is sent again has its whole topic: it tells no story about what came before on this connection.
+        Some(aliases) if !copy.dup => write_aliased(copy, aliases, link.version, link.packet_bytes_max, out),
+        _ => write_within(&copy, link.version, link.packet_bytes_max, out),
     }
 }
 

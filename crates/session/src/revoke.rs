@@ -18,6 +18,11 @@ impl Session {
         });
     }
 
+    /// The client is not told of publishers any more, from the next message on; true when it was.
+    pub fn revoke_envelope(&mut self) -> bool {
+        self.link.as_mut().is_some_and(|link| link.told.take().is_some())
+    }
+
     /// Takes the will back unless `keep` wants its topic; true when it did.
     pub fn revoke_will(&mut self, keep: impl FnOnce(&str) -> bool) -> bool {
         let is_revoked = self.will.as_ref().is_some_and(|will| !keep(will.topic()));

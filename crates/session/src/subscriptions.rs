@@ -62,6 +62,9 @@ impl<'a> Subscription<'a> {
     }
 }
 
+/// Bytes of a SUBACK besides its reasons and its Reason String: header, packet id, and the lengths of properties and text.
+const REPLY_BYTES_MAX: usize = 5 + 2 + 4 + 3;
+
 /// A SUBACK or UNSUBACK that waits for the node; hand it to [`Session::reply`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use = "a request that is not answered keeps its packet id in use"]
@@ -70,6 +73,8 @@ pub struct Reply {
     packet_id: PacketId,
     reasons: Vec<ReasonCode>,
     is_subscribe: bool,
+    /// For people; see [`Reply::explain`].
+    words: Option<Box<str>>,
 }
 
 impl Reply {
@@ -85,8 +90,15 @@ impl Reply {
         }
     }
 
+    /// Says in words for people why filters were refused. They are left out where the client does not want such, or has no
+    /// room for them [MQTT-3.9.2-2].
+    pub fn explain(&mut self, words: &str) {
+        self.words = Some(words.into());
+    }
+
     /// Adds the reply to the next part of the same packet.
     pub fn append(&mut self, mut next: Reply) {
+        self.words = self.words.take().or(next.words.take());
         debug_assert_eq!((self.packet_id, self.is_subscribe), (next.packet_id, next.is_subscribe));
         self.reasons.append(&mut next.reasons);
     }
@@ -145,7 +157,7 @@ impl Session {
         let id = request.packet.properties.subscription_id;
         let answer = |asked| self.subscribe_one(asked, id, &mut apply).unwrap_or_else(|reason| reason);
         let reasons = request.part.of(request.packet.filters.iter()).map(answer).collect();
-        Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: true }
+        Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: true, words: None }
     }
 
     fn subscribe_one(
@@ -187,7 +199,7 @@ impl Session {
             None => ReasonCode::NoSubscriptionExisted,
         };
         let reasons = request.part.of(request.packet.filters.iter()).map(answer).collect();
-        Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: false }
+        Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: false, words: None }
     }
 
     /// Sends a SUBACK or UNSUBACK; one of a former connection is dropped.
@@ -196,7 +208,8 @@ impl Session {
     pub fn reply(&mut self, reply: Reply, io: &mut Io<'_>) -> Result<(), Close> {
         let Some(link) = self.link.as_ref().filter(|link| Some(link.id) == reply.link) else { return Ok(()) };
         let start = io.out.len();
-        reply.encode(link.version, io.out);
+        let words = link.words(reply.words.as_deref(), REPLY_BYTES_MAX + reply.reasons.len()).map(Box::from);
+        Reply { words, ..reply }.encode(link.version, io.out);
         if io.out.len() - start <= link.packet_bytes_max as usize {
             return Ok(());
         }
@@ -217,7 +230,8 @@ impl Reply {
             let errors = self.reasons.iter_mut().filter(|reason| reason.is_error());
             errors.for_each(|reason| *reason = ReasonCode::UnspecifiedError);
         }
-        let (packet_id, properties, reasons) = (self.packet_id, ReasonProperties::EMPTY, &*self.reasons);
+        let properties = ReasonProperties { reason_string: self.words.as_deref(), ..ReasonProperties::EMPTY };
+        let (packet_id, reasons) = (self.packet_id, &*self.reasons);
         let packet = match self.is_subscribe {
             true => Packet::SubAck(SubAck { packet_id, properties, reasons }),
             false => Packet::UnsubAck(UnsubAck { packet_id, properties, reasons }),

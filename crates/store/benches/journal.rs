@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lapwing_stopwatch::on_cpu;
-use lapwing_store::journal::{Entry, GroupId, JournalConfig, JournalReader, JournalWriter};
+use lapwing_store::journal::{Entry, GroupId, JournalConfig, JournalReader, JournalWriter, RoomThread};
 use lapwing_store::{Log, LogConfig, ReadLimits};
 
 const BODY_BYTES: usize = 250;
@@ -17,19 +17,20 @@ fn main() {
     let folder = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
     let dir = tempfile::tempdir_in(folder.map_or_else(std::env::temp_dir, PathBuf::from)).expect("a folder");
     let (mut writer, reader) = open(dir.path());
+    let mut room = RoomThread::start().expect("a thread");
     println!("{:<44} {:>12} {:>10} {:>10} {:>10}", "what", "entries/s", "p50 us", "p99 us", "max us");
     // What a broker does comes first: the floods behind it leave the disk busy for a while.
     for rate in [10_000, 50_000, 100_000, 200_000] {
-        gathered(&mut writer, rate);
+        gathered(&mut writer, &mut room, rate);
     }
     for batch in [1, 10, 100, 1_000, 10_000] {
-        append_commit(&mut writer, batch);
+        append_commit(&mut writer, &mut room, batch);
     }
     read(&reader);
     for stride in [1, 16, 1000] {
         look_up(&reader, stride);
     }
-    drop(writer);
+    drop((writer, room));
     start(dir.path());
 }
 
@@ -49,7 +50,7 @@ fn append(writer: &mut JournalWriter, number: u64) {
 }
 
 /// Batches of one size, one after the other: append, commit.
-fn append_commit(writer: &mut JournalWriter, batch: u64) {
+fn append_commit(writer: &mut JournalWriter, room: &mut RoomThread, batch: u64) {
     let started = Instant::now();
     let (mut entries, mut commits_us, mut appending) = (0u64, vec![], Duration::ZERO);
     while started.elapsed() < Duration::from_secs(2) && entries < 2_000_000 {
@@ -59,7 +60,7 @@ fn append_commit(writer: &mut JournalWriter, batch: u64) {
             entries += 1;
         });
         appending += append_started.elapsed();
-        commits_us.push(commit(writer));
+        commits_us.push(commit(writer, room));
     }
     let per_s = entries as f64 / started.elapsed().as_secs_f64();
     row(&format!("append + commit, {batch} a commit"), per_s, &mut commits_us);
@@ -67,7 +68,7 @@ fn append_commit(writer: &mut JournalWriter, batch: u64) {
 }
 
 /// Entries arrive at a steady rate; each commit takes what gathered while the last one ran, as the log thread does.
-fn gathered(writer: &mut JournalWriter, rate: u64) {
+fn gathered(writer: &mut JournalWriter, room: &mut RoomThread, rate: u64) {
     let (started, cpu) = (Instant::now(), on_cpu());
     let (mut entries, mut commits_us) = (0u64, vec![]);
     while started.elapsed() < Duration::from_secs(3) {
@@ -78,7 +79,7 @@ fn gathered(writer: &mut JournalWriter, rate: u64) {
             entries += 1;
         }
         match entries > before {
-            true => commits_us.push(commit(writer)),
+            true => commits_us.push(commit(writer, room)),
             false => std::thread::sleep(Duration::from_micros(50)),
         }
     }
@@ -88,9 +89,11 @@ fn gathered(writer: &mut JournalWriter, rate: u64) {
     println!("{:<44} {:>12.0} ns of CPU an entry", "", (on_cpu() - cpu).as_nanos() as f64 / entries as f64);
 }
 
-fn commit(writer: &mut JournalWriter) -> u64 {
+/// As a node does it: the next segment is made beside it.
+fn commit(writer: &mut JournalWriter, room: &mut RoomThread) -> u64 {
     let started = Instant::now();
     writer.commit().expect("a commit");
+    room.tend(writer).expect("room");
     started.elapsed().as_micros() as u64
 }
 

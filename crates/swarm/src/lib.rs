@@ -33,6 +33,7 @@ mod serials;
 mod sim_client;
 mod sink;
 mod stamp;
+mod wait;
 
 pub use board::Progress;
 pub use clock::now_ns;

@@ -25,6 +25,7 @@ COMMANDS = {
     "queues": "See what waits for clients, the most first, and drop it.",
     "store": "Look after a data folder: check, dump, repair, back up, restore.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
+    "bridge": "Carry messages between a broker and Apache Kafka.",
     "pipeline": "Run Spark jobs over a stream.",
     "swarm": "Load a broker with many clients, and measure it.",
     "lab": "Experiments, on real processes of this machine.",

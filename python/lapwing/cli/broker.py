@@ -53,7 +53,7 @@ def broker(
 
     Prints each listener's address, then "ready". The first SIGTERM or Ctrl-C drains: no new connections,
     clients are let go in order, what waits is committed (broker.drain at most), exit code 0. A second one
-    stops at once. SIGHUP reads users, rules, groups and certificates again.
+    stops at once. SIGHUP reads users, rules, topics, groups and certificates again.
     """
     from lapwing import Broker
     from lapwing.cli.broker_loop import serve

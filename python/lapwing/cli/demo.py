@@ -18,6 +18,7 @@ app = typer.Typer()
     epilog=examples(
         "lapwing demo",
         "lapwing demo --devices 1000 --seconds 30 --out out/city",
+        "lapwing demo --kafka --out out/kafka",
         "lapwing demo --replay cork-5g-traces.zip --speed 200 --out out/cork",
     )
 )
@@ -41,12 +42,15 @@ def demo(
             help="How much faster than the clock the city's time, or the traces, run; else 60, or 200.",
         ),
     ] = None,
+    kafka: Annotated[
+        bool, typer.Option("--kafka", help="Through bridge members and a Kafka server of its own (make kafka-jars).")
+    ] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Same seed, same readings.")] = 1,
     out: Annotated[
         Path, typer.Option("--out", metavar="DIR", help="Output; new, empty, or a former demo's (cleared).")
     ] = Path("lapwing-demo"),
 ) -> int:
-    """The whole path on this machine: devices, broker, stream, Spark, tables, pictures.
+    """The whole path on this machine: devices, broker, stream or Kafka, Spark, tables, pictures.
 
     Writes DIR/tables/NAME (Delta), coverage.png, latency.png, loss.png, report.html and summary.json. Needs
     Java 17 or later for Spark. Ctrl-C ends it and removes what it wrote. Exit code 1 if anything that was
@@ -62,7 +66,7 @@ def demo(
     with Screen() as screen:
         if replay is not None and _given(context, "devices", "seconds", "rate"):
             screen.note("with --replay the traces say how many devices send, how long and how often")
-        summary = run_demo(DemoPlan(out, devices, seconds, rate, replay, speed, seed), screen)
+        summary = run_demo(DemoPlan(out, devices, seconds, rate, replay, speed, seed, kafka), screen)
     screen.result(summary, out / "report.html")
     return 0 if summary.whole else 1
 

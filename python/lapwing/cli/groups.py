@@ -12,8 +12,7 @@ from typer.core import TyperGroup
 
 from lapwing.cli.common import echo_json, examples
 from lapwing.cli.group_api import GroupApi, GroupChangedError, GroupUnknownError
-from lapwing.cli.group_settings import changed
-from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.errors import GroupError
 
 _WATCH_INTERVAL_S = 1.0
@@ -50,21 +49,18 @@ Assignments = Annotated[
         "lapwing groups show alarms --url https://edge:8443 --token-file token",
     )
 )
+@asks_broker
 def show(
+    asked: Asked,
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="Share name; default: every group.")] = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Draw again every second, until Ctrl-C.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per group and line.")] = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Print groups; for one group (or one by NAME) its members too.
 
     BACKLOG is how long the members would work on what waits; WORK is what a message is expected to take a member.
     """
-    api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
+    api = GroupApi(*asked)
 
     def ask() -> list[dict[str, Any]]:
         groups: list[dict[str, Any]] = api.groups() if name is None else api.group(name)["groups"]
@@ -121,7 +117,9 @@ def _draw(ask: Callable[[], list[dict[str, Any]]], *, is_named: bool, watch: boo
         "lapwing groups add 'batch-*' --strategy least-inflight --set parameters.window=50",
     )
 )
+@asks_broker
 def add(
+    asked: Asked,
     name: Name,
     filters: Annotated[
         list[str],
@@ -133,17 +131,15 @@ def add(
     settings: Annotated[
         list[str], typer.Option("--set", metavar="KEY=VALUE", help="One key, as in a file; may be repeated.")
     ] = [],  # noqa: B006
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Add the settings of a name or pattern, and declare durable groups.
 
     They last until they are removed or the broker ends: what should be there at its next start belongs into its file.
     """
-    api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
+    # Imported only where settings are given: it loads the whole configuration.
+    from lapwing.cli.group_settings import changed
+
+    api = GroupApi(*asked)
     table: dict[str, Any] = {"filters": filters} if filters else {}
     if strategy is not None:
         table["strategy"] = strategy
@@ -162,17 +158,16 @@ def add(
         "lapwing groups set alarms missed_topic=",
     ),
 )
+@asks_broker
 def set_(
+    asked: Asked,
     name: Name,
     assignments: Assignments,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Change settings of a name or pattern; groups there are go on with them, and keep what waits."""
-    api = GroupApi(url, credentials_of(token_file, user, password_file), ca)
+    from lapwing.cli.group_settings import changed
+
+    api = GroupApi(*asked)
     try:
         api.change(name, lambda settings: changed(settings, assignments))
     except GroupUnknownError as error:
@@ -181,13 +176,10 @@ def set_(
 
 
 @app.command(epilog=examples("lapwing groups remove alarms"))
+@asks_broker
 def remove(
+    asked: Asked,
     name: Name,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Remove the settings of a name or pattern; durable groups that they declared end, with what waits in them."""
-    GroupApi(url, credentials_of(token_file, user, password_file), ca).remove(name)
+    GroupApi(*asked).remove(name)

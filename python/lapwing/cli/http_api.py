@@ -7,9 +7,9 @@ import json
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
-from lapwing.config.addresses import join_host_port
 from lapwing.credentials import Credentials
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
+from lapwing.host_port import join_host_port
 from lapwing.https import open_connection, tls_reason
 
 _TIMEOUT_S = 60

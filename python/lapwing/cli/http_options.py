@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 import typer
 
@@ -57,3 +60,40 @@ def credentials_of(token_file: str | None, user: str | None, password_file: str 
         ConfigError: two ways at once, or a file that cannot be read.
     """
     return find_credentials(user=user, password_file=password_file, token_file=token_file)
+
+
+class Asked(NamedTuple):
+    """The broker that a command asks, and as whom; in the order in which ``HttpApi`` and those above it take them."""
+
+    url: str
+    credentials: Credentials
+    ca: str
+
+
+def asks_broker(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command the options of this module, and it their meaning as its first argument, an ``Asked``."""
+    first, *own = inspect.signature(command).parameters.values()
+    options = list(inspect.signature(_asked).parameters.values())
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        asked = _asked(**{option.name: given.pop(option.name) for option in options})
+        command(asked, **given)
+
+    hints = {**get_type_hints(_asked, include_extras=True), **get_type_hints(command, include_extras=True)}
+    del hints[first.name]
+    keywords = [p.replace(kind=p.KEYWORD_ONLY, annotation=hints[p.name]) for p in (*own, *options)]
+    # What typer looks at.
+    run.__signature__ = inspect.Signature(keywords)  # type: ignore[attr-defined]
+    run.__annotations__ = hints
+    return run
+
+
+def _asked(
+    url: HttpUrl = URL_DEFAULT,
+    token_file: TokenFile = None,
+    user: User = None,
+    password_file: PasswordFile = None,
+    ca: Ca = "",
+) -> Asked:
+    return Asked(url, credentials_of(token_file, user, password_file), ca)

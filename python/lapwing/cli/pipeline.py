@@ -1,4 +1,4 @@
-"""``lapwing pipeline list|run``: Spark jobs over a broker's stream."""
+"""``lapwing pipeline list|run``: Spark jobs over a broker's stream or a Kafka topic."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lapwing.cli.common import echo_json, examples, table
-from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User
+from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
+    from lapwing.credentials import Credentials
     from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
     from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
 
-app = typer.Typer(help="Run Spark jobs over a stream.", no_args_is_help=True)
+app = typer.Typer(help="Run Spark jobs over a stream or a Kafka topic.", no_args_is_help=True)
 
 _AVAILABLE_NOW = "available-now"
 
@@ -40,6 +43,8 @@ def list_() -> None:
         "lapwing pipeline run coverage --source http://edge:8080 --out out --conf spark.driver.memory=6g"
         " --conf lapwing.on_trimmed=skip",
         "lapwing pipeline run deadlines --source http://127.0.0.1:8080/v1/streams/late --out out",
+        "lapwing pipeline run coverage --source kafka://127.0.0.1:9092/readings --out out --trigger available-now",
+        "lapwing pipeline run controller --source http://127.0.0.1:8080 --out out --broker tcp://127.0.0.1:1883",
         "lapwing pipeline run coverage --source https://broker.example:8443 --out out --token-file token --ca ca.pem",
     )
 )
@@ -47,7 +52,11 @@ def run(
     job: Annotated[str, typer.Argument(metavar="JOB", help="A name that `lapwing pipeline list` shows.")],
     source: Annotated[
         str,
-        typer.Option(metavar="URL", help="The stream: http://HOST:PORT/v1/streams/NAME; without a path, readings."),
+        typer.Option(
+            metavar="URL",
+            help="The stream: http://HOST:PORT/v1/streams/NAME, without a path readings; or a Kafka topic:"
+            " kafka://HOST:PORT[,HOST:PORT]/TOPIC.",
+        ),
     ],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Gets tables/NAME and pictures.")],
     checkpoint: Annotated[
@@ -66,6 +75,10 @@ def run(
         ),
     ] = [],  # noqa: B006  (typer copies it)
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per batch, and the result.")] = False,
+    broker: Annotated[
+        str,
+        typer.Option(metavar="URL", envvar="LAPWING_URL", help="controller: where the devices are, tcp://HOST:PORT."),
+    ] = URL_DEFAULT,
     token_file: TokenFile = None,
     user: User = None,
     password_file: PasswordFile = None,
@@ -81,7 +94,7 @@ def run(
     settings = {f"lapwing.{name}": value for name, value in who.items() if value} | _conf(conf)
     told = _tell_json if json else _tell
     with _interrupts() as stopped:
-        result = _runner(job)(
+        result = _runner(job, broker, lambda: credentials_of(token_file, user, password_file), ca)(
             source,
             out,
             checkpoint=checkpoint,
@@ -94,7 +107,13 @@ def run(
     _finish(result, out, json=json)
 
 
-def _runner(job: str) -> Callable[..., JobResult | LateResult]:
+def _runner(
+    job: str, broker: str, credentials: Callable[[], Credentials], ca: str
+) -> Callable[..., JobResult | LateResult]:
+    if job == "controller":
+        from lapwing.controller.run import run_controller_over_mqtt
+
+        return partial(run_controller_over_mqtt, broker=broker, credentials=credentials(), ca=ca)
     if job == "deadlines":
         from lapwing.pipeline.jobs.deadlines import run_deadlines
 

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lapwing.cli.common import echo_json, examples
-from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.common import examples
+from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.session_api import SessionApi
-from lapwing.cli.session_list import Listing
+from lapwing.cli.session_list import Listing, show_one
 from lapwing.cli.session_options import (
     All,
     ClientId,
@@ -24,7 +24,7 @@ from lapwing.cli.session_options import (
     Yes,
     confirm,
 )
-from lapwing.cli.sessions_table import messages_table, now_utc, queues_table, text
+from lapwing.cli.sessions_table import now_utc, queues_table, text
 
 app = typer.Typer(
     cls=ListByDefault,
@@ -43,61 +43,47 @@ app = typer.Typer(
         "lapwing queues --all --json | jq -r '[.client_id, .waiting_messages] | @tsv'",
     ),
 )
+@asks_broker
 def list_(
+    asked: Asked,
     prefix: Prefix = "",
     state: OnlyState = None,
     longest: Annotated[Measure, typer.Option("--longest", "-l", help="By what a queue is long.")] = Measure.MESSAGES,
     limit: Limit = 20,
     all_: All = False,
     json: Json = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """List the clients for whom messages wait, the longest queues first; with --all every one, by client id.
 
     OUT is how many messages are under way to the client, not acknowledged; they are not in WAITING.
     """
-    api = SessionApi(url, credentials_of(token_file, user, password_file), ca)
+    api = SessionApi(*asked)
     listing = Listing(api, "queues", prefix=prefix, state=state, longest=None if all_ else longest, after=None)
     listing.show(lambda rows: queues_table(rows, now_utc()), limit=limit, every=all_, json=json)
 
 
 @app.command(epilog=examples("lapwing queues show device-7", "lapwing queues show device-7 --head 100 --json"))
+@asks_broker
 def show(
+    asked: Asked,
     client_id: ClientId,
     head: Head = 20,
     json: Json = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Print one client's queue, and what has waited longest in it. Payloads are not shown."""
-    queue = SessionApi(url, credentials_of(token_file, user, password_file), ca).one("queues", client_id, head)
-    if json:
-        echo_json(queue)
-        return
-    typer.echo(queues_table([queue], now_utc()))
-    if queue["queue"]:
-        typer.echo(f"\n{messages_table(queue['queue'])}")
+    queue = SessionApi(*asked).one("queues", client_id, head)
+    show_one(queue, lambda: [queues_table([queue], now_utc())], json=json)
 
 
 @app.command(epilog=examples("lapwing queues drop device-7", "lapwing queues drop device-7 device-8 --yes"))
+@asks_broker
 def drop(
+    asked: Asked,
     client_ids: ClientIds,
     yes: Yes = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Drop what waits for clients; sessions, subscriptions and what is under way stay. Says what went."""
-    api = SessionApi(url, credentials_of(token_file, user, password_file), ca)
+    api = SessionApi(*asked)
     confirm("drop what waits for", client_ids, yes=yes)
     for client_id in client_ids:
         dropped = api.empty(client_id)

@@ -1,8 +1,8 @@
-"""A list of sessions or queues, printed: a page, or page after page."""
+"""A list of sessions or queues, printed: a page, or page after page; and one of them, with what waits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import typer
@@ -10,7 +10,7 @@ import typer
 from lapwing.cli.common import echo_json
 from lapwing.cli.session_api import SessionApi
 from lapwing.cli.session_options import Measure, State
-from lapwing.cli.sessions_table import text
+from lapwing.cli.sessions_table import messages_table, text
 from lapwing.errors import ConfigError
 
 Rows = list[dict[str, Any]]
@@ -81,3 +81,12 @@ def _end(page: dict[str, Any], shown: int, kind: str) -> str:
     waiting = f"{page['waiting_messages']:,} messages wait, {page['waiting_bytes']:,} bytes"
     line = f"{shown:,} of {page['matching']:,} {kind}; {waiting}"
     return f"{line}; go on with --after {text(page['next'])}" if page["next"] is not None else line
+
+
+def show_one(session: Mapping[str, Any], draw: Callable[[], list[str]], *, json: bool) -> None:
+    """Prints one session or queue: as JSON, or the tables that ``draw`` gives and what has waited longest."""
+    if json:
+        echo_json(session)
+        return
+    waiting = [messages_table(session["queue"])] if session["queue"] else []
+    typer.echo("\n\n".join([*draw(), *waiting]))

@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lapwing.cli.common import echo_json, examples
-from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.common import examples
+from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.session_api import SessionApi
-from lapwing.cli.session_list import Listing
+from lapwing.cli.session_list import Listing, show_one
 from lapwing.cli.session_options import (
     After,
     All,
@@ -25,7 +25,7 @@ from lapwing.cli.session_options import (
     Yes,
     confirm,
 )
-from lapwing.cli.sessions_table import messages_table, now_utc, sessions_table, subscriptions_table
+from lapwing.cli.sessions_table import now_utc, sessions_table, subscriptions_table
 
 app = typer.Typer(
     cls=ListByDefault,
@@ -44,7 +44,9 @@ app = typer.Typer(
         "lapwing sessions --all --json | jq -r .client_id",
     ),
 )
+@asks_broker
 def list_(
+    asked: Asked,
     prefix: Prefix = "",
     state: OnlyState = None,
     longest: Annotated[Measure | None, typer.Option("--longest", "-l", help="The longest queues first.")] = None,
@@ -52,56 +54,43 @@ def list_(
     after: After = None,
     all_: All = False,
     json: Json = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """List sessions by client id.
 
     EXPIRY is how long a session outlives its connection; OUT and IN are messages under way to the client and from it.
     """
-    api = SessionApi(url, credentials_of(token_file, user, password_file), ca)
+    api = SessionApi(*asked)
     listing = Listing(api, "sessions", prefix=prefix, state=state, longest=longest, after=after)
     listing.show(lambda rows: sessions_table(rows, now_utc()), limit=limit, every=all_, json=json)
 
 
 @app.command(epilog=examples("lapwing sessions show device-7", "lapwing sessions show device-7 --head 50 --json"))
+@asks_broker
 def show(
+    asked: Asked,
     client_id: ClientId,
     head: Head = 10,
     json: Json = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Print one session, what it subscribes to, and what has waited longest for it."""
-    session = SessionApi(url, credentials_of(token_file, user, password_file), ca).one("sessions", client_id, head)
-    if json:
-        echo_json(session)
-        return
-    typer.echo(sessions_table([session], now_utc()))
-    if session["subscribed"]:
-        typer.echo(f"\n{subscriptions_table(session)}")
-    if session["queue"]:
-        typer.echo(f"\n{messages_table(session['queue'])}")
+    session = SessionApi(*asked).one("sessions", client_id, head)
+
+    def draw() -> list[str]:
+        subscribed = [subscriptions_table(session)] if session["subscribed"] else []
+        return [sessions_table([session], now_utc()), *subscribed]
+
+    show_one(session, draw, json=json)
 
 
 @app.command(epilog=examples("lapwing sessions drop device-7", "lapwing sessions drop device-7 device-8 --yes"))
+@asks_broker
 def drop(
+    asked: Asked,
     client_ids: ClientIds,
     yes: Yes = False,
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """End sessions: a connection is closed (0x98), subscriptions and what waits go, a will is published."""
-    api = SessionApi(url, credentials_of(token_file, user, password_file), ca)
+    api = SessionApi(*asked)
     confirm("end the session of", client_ids, yes=yes)
     for client_id in client_ids:
         api.end(client_id)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples, table
-from lapwing.cli.http_options import URL_DEFAULT, Ca, HttpUrl, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.messages import payload_fields, payload_text, property_list
 from lapwing.cli.stream_api import StreamApi
 
@@ -31,16 +31,13 @@ _FOLLOW_INTERVAL_S = 0.2
         "lapwing stream list --url https://edge:8443 --token-file token",
     ),
 )
+@asks_broker
 def list_(
-    url: HttpUrl = URL_DEFAULT,
+    asked: Asked,
     json: Json = False,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """List streams."""
-    streams = StreamApi(url, credentials_of(token_file, user, password_file), ca).streams()
+    streams = StreamApi(*asked).streams()
     if json:
         for stream in streams:
             echo_json(stream)
@@ -55,17 +52,14 @@ def _totals(stream: dict[str, Any]) -> tuple[int, int]:
 
 
 @app.command(epilog=examples("lapwing stream info readings", "lapwing stream info readings --json"))
+@asks_broker
 def info(
+    asked: Asked,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
-    url: HttpUrl = URL_DEFAULT,
     json: Json = False,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Print one stream's identity, and where each of its partitions begins and ends."""
-    stream = StreamApi(url, credentials_of(token_file, user, password_file), ca).stream(name)
+    stream = StreamApi(*asked).stream(name)
     if json:
         echo_json(stream)
         return
@@ -83,17 +77,14 @@ def info(
 
 
 @app.command(epilog=examples("lapwing stream forget readings spark"))
+@asks_broker
 def forget(
+    asked: Asked,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
     reader: Annotated[str, typer.Argument(metavar="READER", help="As it reads: --reader READER.")],
-    url: HttpUrl = URL_DEFAULT,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Forget a named reader: no alarm for what it has not read, and room for another."""
-    StreamApi(url, credentials_of(token_file, user, password_file), ca).forget(name, reader)
+    StreamApi(*asked).forget(name, reader)
 
 
 @app.command(
@@ -103,7 +94,9 @@ def forget(
         "lapwing stream read readings 0 --follow --json | jq -r .topic",
     )
 )
+@asks_broker
 def read(
+    asked: Asked,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The stream's name.")],
     partition: Annotated[int, typer.Argument(metavar="PARTITION", min=0, help="Number, from 0.")],
     offset: Annotated[
@@ -119,15 +112,10 @@ def read(
         typer.Option("--reader", metavar="NAME", help="Alarm if retention deletes what NAME has not read."),
     ] = None,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="At the end, wait for more.")] = False,
-    url: HttpUrl = URL_DEFAULT,
     json: Json = False,
-    token_file: TokenFile = None,
-    user: User = None,
-    password_file: PasswordFile = None,
-    ca: Ca = "",
 ) -> None:
     """Print a partition's messages in order: offset, topic, payload; with --json all of the envelope."""
-    api = StreamApi(url, credentials_of(token_file, user, password_file), ca)
+    api = StreamApi(*asked)
     for row in _rows(api, name, partition, offset, limit, reader, follow=follow):
         if json:
             echo_json(_json_row(row))

@@ -34,6 +34,7 @@ class Consumer:
         probe_ms: The broker may ask how this consumer is, every so many milliseconds (50 to 60000).
         report: Tell the broker about queue and work; any other broker ignores it.
         report_every: Every so many acknowledgements carry a report, at most one in a millisecond; 0: none do.
+        envelope: Ask the broker who published each message: five user properties before its own, if a rule grants it.
         connect: How to connect: see `ConnectOptions`.
 
     Raises (when it connects, and later from the call that waits for messages):
@@ -63,6 +64,7 @@ class Consumer:
         probe_ms: int | None = None,
         report: bool = True,
         report_every: int = 1,
+        envelope: bool = False,
         **connect: Unpack[ConnectOptions],
     ) -> None:
         self._intake = Intake(
@@ -80,6 +82,7 @@ class Consumer:
             probe_ms=probe_ms,
             report=report,
             report_every=report_every,
+            envelope=envelope,
             connect=connect,
         )
         self.client_id = self._intake.plan.client_id

@@ -33,6 +33,7 @@ class Counters:
         rejected: Of those: refused by the broker, or not fit for it.
         sent_again: Of those: sent again after a reconnection.
         unanswered: Handed over and not sent, or sent and not answered.
+        is_told: The broker tells who published each message, as ``envelope`` asked.
     """
 
     phase: Literal["starting", "up", "away", "over"]
@@ -55,6 +56,7 @@ class Counters:
     rejected: int
     sent_again: int
     unanswered: int
+    is_told: bool = False
 
     @classmethod
     def of(cls, link: _core.Link) -> Counters:

@@ -44,6 +44,7 @@ class Intake:
         report: bool,
         report_every: int,
         connect: ConnectOptions,
+        envelope: bool = False,
     ) -> None:
         self.workers = number("workers", workers, 1, 1024)
         self.group = group
@@ -55,6 +56,7 @@ class Intake:
         self._probe_ms = None if probe_ms is None else number("probe_ms", probe_ms, 50, 60_000)
         self._ack = one_of("ack", ack, ("processed", "received"))
         self._report = report
+        self._envelope = envelope
         self._marks = (number("high", high, 1, 1 << 30), low)
         self._default_receive_maximum = "receive_maximum" not in connect
         self.plan = LinkPlan(url, connect, session_expiry_s=_SESSION_S)
@@ -75,6 +77,8 @@ class Intake:
         self.plan.settings["low"] = number("low", high // 2 if low is None else low, 0, high - 1)
         if self._report:
             self.plan.declare(ack=self._ack, workers=self.workers, batch=self.batch, probe_ms=self._probe_ms)
+        if self._envelope and self.plan.version == 5:
+            self.plan.settings["user_properties"].append(("lapwing-envelope", "1"))
         return self.plan
 
     def batch_of(self, most: int | None) -> int:

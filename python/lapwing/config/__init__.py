@@ -8,9 +8,13 @@
 """
 
 from lapwing.config.auth import AuthSection, access_json
+from lapwing.config.bridge import BridgeKafka, BridgeMqtt, BridgeSection, ToKafka, ToMqtt
 from lapwing.config.dispatch import DispatchSection
+from lapwing.config.envelope import EnvelopeSection
+from lapwing.config.events import EventsSection
 from lapwing.config.group_rules import GroupRule
 from lapwing.config.groups import GroupConfig
+from lapwing.config.hold import HoldConfig
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection
 from lapwing.config.limits import Limits
@@ -20,14 +24,21 @@ from lapwing.config.model import BrokerSection, Config, node_json
 from lapwing.config.rules import RuleConfig
 from lapwing.config.streams import StreamConfig
 from lapwing.config.sys_tree import SysSection
+from lapwing.config.topic_tables import TopicConfig
 
 __all__ = [
     "AuthSection",
+    "BridgeKafka",
+    "BridgeMqtt",
+    "BridgeSection",
     "BrokerSection",
     "Config",
     "DispatchSection",
+    "EnvelopeSection",
+    "EventsSection",
     "GroupConfig",
     "GroupRule",
+    "HoldConfig",
     "HooksSection",
     "HttpSection",
     "Limits",
@@ -36,6 +47,9 @@ __all__ = [
     "RuleConfig",
     "StreamConfig",
     "SysSection",
+    "ToKafka",
+    "ToMqtt",
+    "TopicConfig",
     "access_json",
     "load",
     "node_json",

@@ -7,9 +7,9 @@ Who may come in where other machines can reach it is not decided here: see ``lap
 from __future__ import annotations
 
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
-_PORT_LARGEST = 65_535
+from lapwing.host_port import join_host_port, split_host_port
+
 _SCHEMES = {"tcp": "tcp", "mqtt": "tcp", "tls": "tls", "mqtts": "tls", "ssl": "tls", "ws": "ws", "wss": "wss"}
 _FORM = 'must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883", with tcp, tls, ws, wss or unix'
 
@@ -54,27 +54,6 @@ def parse_http_address(address: str) -> str | None:
         return None
     host, port = split_host_port(address.removeprefix("http://").removeprefix("https://").rstrip("/"))
     return join_host_port(host, port)
-
-
-def split_host_port(address: str) -> tuple[str, int]:
-    """``"127.0.0.1:1883"`` or ``"[::1]:1883"`` -> host and port.
-
-    Raises:
-        ValueError: a part is missing, or the port is not 0..65535.
-    """
-    try:
-        parts = urlsplit(f"//{address}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if not host or port is None or parts.path or parts.query or parts.username is not None:
-        raise ValueError(f'must be HOST:PORT (0..{_PORT_LARGEST}), as in "127.0.0.1:1883" or "[::1]:1883"')
-    return host, port
-
-
-def join_host_port(host: str, port: int) -> str:
-    """The inverse of ``split_host_port``; brackets around IPv6."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def is_loopback(host: str) -> bool:

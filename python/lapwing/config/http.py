@@ -10,8 +10,9 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from lapwing.config.addresses import is_loopback, split_host_port
+from lapwing.config.addresses import is_loopback
 from lapwing.config.units import Duration
+from lapwing.host_port import split_host_port
 
 
 def _file_or_off(value: object) -> object:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lapwing.config.secret_text import without_secrets
 from lapwing.config.toml_lines import key_lines
 from lapwing.errors import ConfigError, LapwingError
 
@@ -116,9 +117,10 @@ def flag_layer(settings: Iterable[str], named: Mapping[str, tuple[str, object]] 
     for setting in settings:
         key, equals, text = setting.partition("=")
         path = tuple(part.strip() for part in key.split("."))
-        place = f"flag --set {setting}"
+        place = f"flag --set {without_secrets(setting)}"
         if not equals or not all(path):
-            problems.append(LapwingError(f"--set {setting!r} is not KEY=VALUE", remedy="write --set broker.shards=2"))
+            what = f"--set {without_secrets(setting)!r} is not KEY=VALUE"
+            problems.append(LapwingError(what, remedy="write --set broker.shards=2"))
             continue
         layer.put(path, parse_text(text, place), place)
     if problems:
@@ -141,7 +143,7 @@ def parse_text(text: str, place: str) -> object:
     except tomllib.TOMLDecodeError as error:
         message, _ = _syntax_error(str(error), text)
         raise ConfigError(
-            f"{text!r} is not a TOML list or table: {message}",
+            f"{without_secrets(text)!r} is not a TOML list or table: {message}",
             where=place,
             remedy='write ["a", "b"] or {a = 1}',
         ) from error

@@ -30,8 +30,12 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
 from lapwing.config.auth import AuthSection, access_tables
+from lapwing.config.bridge import BridgeSection
 from lapwing.config.dispatch import DispatchSection
+from lapwing.config.envelope import EnvelopeSection
+from lapwing.config.events import EventsSection
 from lapwing.config.groups import Groups, group_table
+from lapwing.config.hold import Holds
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection, http_problem
 from lapwing.config.layers import Layer
@@ -40,6 +44,7 @@ from lapwing.config.listeners import ListenerConfig
 from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
 from lapwing.config.sys_tree import SysSection
+from lapwing.config.topic_tables import Topics, topic_tables
 from lapwing.config.units import Duration
 
 _STREAMS_MAX = 256
@@ -104,6 +109,16 @@ class BrokerSection(BaseModel):
     server_reference: Annotated[ClientText | None, BeforeValidator(_off_is_none)] = None
     """Where clients may go while this broker is away, told to 5.0 clients (0x9C) when it shuts down; "off": nowhere."""
 
+    server_moved: bool = False
+    """Clients are to go to server_reference for good: 0x9D instead of 0x9C."""
+
+    @field_validator("server_moved")
+    @classmethod
+    def _moved_somewhere(cls, moved: bool, others: ValidationInfo) -> bool:
+        if moved and others.data.get("server_reference") is None:
+            raise PydanticCustomError("server_moved", "name the other server in server_reference, or leave this out")
+        return moved
+
     response_information_prefix: Annotated[TopicText | None, BeforeValidator(_off_is_none)] = None
     """What the Response Information of a client that requests it begins with; its client id follows. "off": none."""
 
@@ -122,11 +137,16 @@ class Config(BaseSettings):
     hooks: HooksSection = HooksSection()
     limits: Limits = Limits()
     sys: SysSection = SysSection()
+    events: EventsSection = EventsSection()
+    envelope: EnvelopeSection = EnvelopeSection()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
+    topics: Topics = {}
     dispatch: DispatchSection = DispatchSection()
     groups: Groups = {}
+    hold: Holds = {}
     auth: AuthSection = AuthSection()
     rules: Rules = []
+    bridge: BridgeSection = BridgeSection()
 
     @model_validator(mode="after")
     def _http_is_safe(self) -> Self:
@@ -136,11 +156,14 @@ class Config(BaseSettings):
         return self
 
     @model_validator(mode="after")
-    def _listeners_on_disk_have_one(self) -> Self:
-        for index, listener in enumerate(self.listeners):
-            if listener.durability == "disk" and self.broker.durability == "memory":
+    def _what_is_on_disk_has_one(self) -> Self:
+        tables = [(("listeners", str(index)), listener.durability) for index, listener in enumerate(self.listeners)]
+        tables += [(("topics", filter_), table.durability) for filter_, table in self.topics.items()]
+        tables += [(("hold", filter_), table.durability) for filter_, table in self.hold.items()]
+        for path, durability in tables:
+            if durability == "disk" and self.broker.durability == "memory":
                 problem = 'broker.durability is "memory": set that to "disk", or leave this out'
-                raise _at(("listeners", str(index), "durability"), "disk", problem)
+                raise _at((*path, "durability"), "disk", problem)
         return self
 
     @model_validator(mode="before")
@@ -202,13 +225,18 @@ def node_json(config: Config) -> str:
         "data_dir": str(config.broker.data),
         "durability": config.broker.durability,
         "server_reference": config.broker.server_reference,
+        "server_moved": config.broker.server_moved,
         "response_information_prefix": config.broker.response_information_prefix,
         "limits": config.limits.model_dump(by_alias=True),
         "sys": config.sys.model_dump(by_alias=True),
+        "events": config.events.model_dump(by_alias=True),
+        "envelope": config.envelope.model_dump(by_alias=True),
         "hooks": config.hooks.model_dump(by_alias=True, exclude={"use"}),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},
+        "topics": topic_tables(config.topics),
         "dispatch": config.dispatch.model_dump(by_alias=True),
         "groups": {name: group_table(group) for name, group in config.groups.items()},
+        "hold": {filter_: hold.model_dump(by_alias=True) for filter_, hold in config.hold.items()},
         **access_tables(config),
     }
     return json.dumps(document)

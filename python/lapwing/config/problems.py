@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from lapwing.config.layers import KeyPath, Layer
+from lapwing.config.secret_text import without_secrets
 from lapwing.errors import ConfigError, LapwingError
 
 _VALUE_CHARACTERS_MAX = 80
@@ -82,7 +83,7 @@ def _reason(detail: ErrorDetails) -> str:
 
 
 def _show_value(value: object) -> str:
-    text = f'"{value}"' if isinstance(value, str) else str(value)
+    text = f'"{value}"' if isinstance(value, str) else without_secrets(str(value))
     text = text.encode("unicode_escape").decode() if not text.isprintable() else text
     return text if len(text) <= _VALUE_CHARACTERS_MAX else f"{text[:_VALUE_CHARACTERS_MAX]}..."
 

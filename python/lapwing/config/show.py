@@ -18,7 +18,7 @@ from lapwing.config.toml_text import toml_key, toml_value
 from lapwing.config.units import Unit, show_duration, show_size
 
 _REPEATED = ("listeners", "rules")  # lists of tables, each written as [[name]]
-_NAMED = ("streams", "groups")  # tables under names of the user's own
+_NAMED = ("streams", "topics", "groups", "hold")  # tables under names of the user's own
 
 
 @dataclass(frozen=True)

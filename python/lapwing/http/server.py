@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 import uvicorn
 from starlette.types import ASGIApp
 
-from lapwing.config.addresses import join_host_port, split_host_port
 from lapwing.config.auth import access_json
 from lapwing.config.http import is_open
 from lapwing.errors import AddressInUseError, BrokerError
+from lapwing.host_port import join_host_port, split_host_port
 from lapwing.http.app import make_app
 from lapwing.http.authority import Authority
 from lapwing.http.connections import LimitedProtocol, limited_protocol

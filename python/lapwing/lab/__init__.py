@@ -12,7 +12,8 @@ Rules of the room:
 - Nothing is dropped in silence: a row that cannot be sent is named with its file and line, and counted.
 - Payloads are made here to the contract of ``lapwing.contracts`` and parsed nowhere here; numpy is used per
   block of readings, plain Python only for the final rendering.
-- ``fleet`` is the only module that touches the network, and only through ``lapwing._core.Fleet``.
+- ``fleet`` is the only module here that touches the network, and only through ``lapwing._core.Fleet``.
+- ``directed`` is a room of its own: devices that obey a controller, each a client in real time.
 - ``dispatch`` is a room of its own: the dispatch experiment, with processes and links.
 - ``import lapwing.lab`` is cheap: processes of the experiment start by the dozen, and need no numpy.
 """

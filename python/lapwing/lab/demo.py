@@ -1,4 +1,4 @@
-"""The whole path in one process: broker, devices, stream, Spark, tables, pictures, figures.
+"""The whole path: broker, devices, stream or bridge and Kafka, Spark, tables, pictures, figures.
 
 The job runs while the devices send, as it would in earnest; what it measures as ``observed`` is its own
 rhythm. Spark is started before the first device, so that its start is not in the figures.
@@ -23,9 +23,11 @@ from pyspark.sql import SparkSession
 
 from lapwing.broker import Broker
 from lapwing.lab.demo_folder import check_claim, claim, clear
+from lapwing.lab.demo_kafka import GROUP, Arrivals, KafkaWay, bridged, kafka_server
 from lapwing.lab.demo_screen import Screen
 from lapwing.lab.demo_summary import Summary, summarise
 from lapwing.lab.fleet import FleetRun
+from lapwing.lab.kafka import find_jars
 from lapwing.lab.replay import CREDIT, Replay
 from lapwing.lab.source import Source
 from lapwing.lab.synthetic import Synthetic
@@ -35,6 +37,9 @@ from lapwing.pipeline.report.facts import Facts
 from lapwing.pipeline.session import check_java, check_spark
 
 STREAM = "readings"
+"""The stream's name, and the Kafka topic's."""
+
+FILTER = "spectrum/+/readings"
 PARTITIONS = 2
 CITY_SPEED = 60.0
 """Seconds of the made-up city per second of a demo, unless told otherwise."""
@@ -56,6 +61,8 @@ class DemoPlan:
     replay: Path | None = None
     speed: float | None = None
     seed: int = 1
+    kafka: bool = False
+    """Through bridge members and a Kafka server, in place of the broker's stream."""
 
     def source(self) -> Source:
         """The readings.
@@ -69,7 +76,7 @@ class DemoPlan:
 
     def arguments(self) -> dict[str, Any]:
         """As ``summary.json`` shows them."""
-        common = {"speed": self._speed, "seed": self.seed, "out": str(self.out)}
+        common = {"speed": self._speed, "seed": self.seed, "out": str(self.out), "kafka": self.kafka}
         if self.replay is not None:
             return {"replay": str(self.replay), **common}
         return {"devices": self.devices, "seconds": self.seconds, "rate": self.rate, **common}
@@ -87,12 +94,14 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
     Interrupted, it removes what it wrote.
 
     Raises:
-        LapwingError: no Java, a folder that is not a demo's, traces that cannot be used, or a failure of a
-        part.
+        LapwingError: no Java, no jars of Kafka where they are needed, a folder that is not a demo's, traces that cannot
+        be used, or a failure of a part.
     """
     begun = time.monotonic()
     check_spark()
     check_java()
+    if plan.kafka:
+        find_jars()
     check_claim(plan.out)
     with screen.phase("prepare", "preparing the readings"):
         source = plan.source()
@@ -116,16 +125,14 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
 def _send_and_tabulate(plan: DemoPlan, source: Source, screen: Screen) -> dict[str, Any]:
     """Broker, job and fleet, from start to end; gives the fleet's report."""
     with ExitStack() as stack:
-        checkpoint = stack.enter_context(TemporaryDirectory(prefix="lapwing-demo-"))
-        with screen.phase("broker", "starting the broker"):
-            streams = {STREAM: {"filter": "spectrum/+/readings", "partitions": PARTITIONS, "key": "client"}}
-            broker = stack.enter_context(Broker(streams=streams, http="127.0.0.1:0"))
+        scratch = Path(stack.enter_context(TemporaryDirectory(prefix="lapwing-demo-")))
+        broker, way = _way(plan, scratch, stack, screen)
         tabulated = _Tabulated()
         with screen.phase("spark", "starting Spark"), _errors_to(plan.out / "spark.log"):
             job = CoverageJob(
-                f"{broker.http_url}/v1/streams/{STREAM}",
+                way.source if way else f"{broker.http_url}/v1/streams/{STREAM}",
                 plan.out,
-                checkpoint=checkpoint,
+                checkpoint=scratch / "checkpoint",
                 progress=tabulated.add,
             ).start()
         stack.enter_context(_ended(job, screen))
@@ -141,11 +148,27 @@ def _send_and_tabulate(plan: DemoPlan, source: Source, screen: Screen) -> dict[s
             tables.at(tabulated.messages, done)
         report = fleet.finish()
         with screen.phase("catch_up", "waiting for the last batch"):
+            if way:
+                way.wait_tabulated(tabulated.arrivals, report["acknowledged"], job, CATCH_UP_S)
             job.wait_caught_up(CATCH_UP_S)
         tables.finish()
         with screen.phase("stop", "stopping"):
             job.stop()
     return report
+
+
+def _way(plan: DemoPlan, scratch: Path, stack: ExitStack, screen: Screen) -> tuple[Broker, KafkaWay | None]:
+    """The broker with its stream; or with a group of bridge members, which carry everything to Kafka."""
+    if not plan.kafka:
+        with screen.phase("broker", "starting the broker"):
+            streams = {STREAM: {"filter": FILTER, "partitions": PARTITIONS, "key": "client"}}
+            return stack.enter_context(Broker(streams=streams, http="127.0.0.1:0")), None
+    server = stack.enter_context(kafka_server(scratch / "kafka", STREAM, PARTITIONS, screen))
+    with screen.phase("broker", "starting the broker"):
+        # Declared, so that the broker keeps what the members have not taken yet.
+        groups = {GROUP: {"filters": [FILTER]}}
+        broker = stack.enter_context(Broker(groups=groups, envelope={"stamp": "always"}))
+    return broker, stack.enter_context(bridged(broker, server, STREAM, FILTER, screen))
 
 
 @contextmanager
@@ -201,11 +224,13 @@ class _Tabulated:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.messages = 0
+        self.arrivals = Arrivals()
         self.show: Callable[[int], None] = lambda _messages: None
 
     def add(self, batch: BatchProgress) -> None:
         with self._lock:
             self.messages += batch.rows
+        self.arrivals.add(batch)
         self.show(self.messages)
 
 

@@ -46,6 +46,10 @@ class Counts:
         """Messages that the broker has answered, this way or that."""
         return self.acknowledged + self.rejected
 
+    def over(self, qos: int) -> int:
+        """Messages with which the fleet is done: at QoS 0 nobody answers."""
+        return self.done if qos else self.sent + self.rejected
+
 
 Progress = Callable[[Counts], None]
 
@@ -58,12 +62,14 @@ class FleetRun:
         devices: Names; each is a client id, and part of its topic ``spectrum/NAME/readings``.
         threads: Of the fleet; one drives tens of thousands of devices.
         seed: Of the jitter of reconnections.
+        qos: 0 or 1.
     Raises:
         LapwingError: more devices than this process may open files, or a URL that is none.
     """
 
-    def __init__(self, url: str, devices: Sequence[str], *, threads: int = 1, seed: int = 0) -> None:
+    def __init__(self, url: str, devices: Sequence[str], *, threads: int = 1, seed: int = 0, qos: int = 1) -> None:
         self._url = url
+        self._qos = qos
         config = {
             "url": url,
             "clients": [{"client_id": name, "topic": f"spectrum/{name}/readings"} for name in devices],
@@ -119,11 +125,11 @@ class FleetRun:
         started_at_us = round((time.time() + LEAD_S) * 1e6)
         with core_failures(self._url):
             self._fleet.go(monotonic_ns() + round(LEAD_S * 1e9))
-        patience = _Patience(self._url)
+        patience = _Patience(self._url, self._qos)
         for batch in source.batches(started_at_us):
             self._move(batch)
             self._offer(batch, progress, patience)
-        while (counts := self.counts()).done < counts.accepted:
+        while (counts := self.counts()).over(self._qos) < counts.accepted:
             progress(counts)
             patience.check(counts, waiting=time.monotonic() > begun + LEAD_S + source.seconds)
             time.sleep(_LOOK_S)
@@ -157,29 +163,31 @@ class FleetRun:
                     batch.device[taken:].data,
                     batch.due_us[taken:].data,
                     batch.payload[taken:],
-                    qos=1,
+                    qos=self._qos,
                     timeout_s=_LOOK_S,
                 )
             counts = self.counts()
             progress(counts)
-            patience.check(counts, waiting=counts.sent > counts.done)
+            patience.check(counts, waiting=counts.sent > counts.over(self._qos))
 
 
 class _Patience:
     """Notices when a broker has stopped answering."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, qos: int) -> None:
         self._url = url
+        self._qos = qos
         self._done = 0
         self._since = time.monotonic()
 
     def check(self, counts: Counts, *, waiting: bool) -> None:
         now = time.monotonic()
-        if counts.done > self._done or not waiting:
-            self._done, self._since = counts.done, now
+        done = counts.over(self._qos)
+        if done > self._done or not waiting:
+            self._done, self._since = done, now
         elif now - self._since > STALL_S:
             raise TimedOutError(
                 f"the broker has answered nothing for {STALL_S:g} s",
                 where=self._url,
-                remedy=f"{counts.accepted - counts.done} readings are not acknowledged; see the broker's log",
+                remedy=f"{counts.accepted - done} readings are not acknowledged; see the broker's log",
             )

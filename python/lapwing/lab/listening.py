@@ -24,7 +24,10 @@ _HANDOVER_CHANCE = 0.08
 _SENSING_SHARE = 0.85
 """So many devices can sense a channel's occupancy; the others report null."""
 
-_CHANNELS = [channel for network in NETWORKS for channel in network.channels]
+CHANNELS = tuple((network.name, channel) for network in NETWORKS for channel in network.channels)
+"""Every channel of the city, with its network."""
+
+_CHANNELS = [channel for _, channel in CHANNELS]
 _FIRST_CHANNEL = np.cumsum([0] + [len(network.channels) for network in NETWORKS])
 
 
@@ -71,14 +74,26 @@ class Listening:
         self._home_network = np.searchsorted(_NETWORK_SHARES, random.random(devices), side="right")
         self._senses = random.random(devices) < _SENSING_SHARE
 
-    def columns(self, device: NDArray[np.int64], place: Place, random: np.random.Generator) -> dict[str, list[str]]:
+    def columns(
+        self,
+        device: NDArray[np.int64],
+        place: Place,
+        random: np.random.Generator,
+        told: NDArray[np.int64] | None = None,
+    ) -> dict[str, list[str]]:
         """JSON values for every radio field of a reading, for ``device`` at ``place``.
 
         Args:
+            device: Who measures.
+            place: Where.
             random: Decides fading, handovers and the choice of channels.
+            told: Indices into `CHANNELS` of what devices were told to measure; -1: nothing.
         """
         network = self._networks(device, random)
         channel = _channels(network, random)
+        if told is not None:
+            channel = np.where(told >= 0, told, channel)
+            network = np.searchsorted(_FIRST_CHANNEL, channel, side="right") - 1
         share = self._occupancy.at(channel, place.x_m, place.y_m, place.city_s)
         heard = self._hear(network, share, place, random)
         bandwidth = np.array([each.bandwidth_mhz for each in NETWORKS])[network]
@@ -99,6 +114,11 @@ class Listening:
             "dl_kbps": number_column(down_kbps, 0),
             "ul_kbps": number_column(down_kbps / 12, 0),
         }
+
+    def networks(self, device: int) -> tuple[str, ...]:
+        """Networks that a device can measure: its own, and the next lower one."""
+        home = int(self._home_network[device])
+        return tuple(each.name for each in NETWORKS[home : home + 2])
 
     def _networks(self, device: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
         # Now and then a phone is on the next lower network.

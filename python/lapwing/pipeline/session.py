@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.pipeline.errors import SparkUnusableError
+from lapwing.pipeline.source.spark_jars import JARS_REMEDY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +35,8 @@ def session(
     """The session of this process, started if there is none; ``format("lapwing")`` is registered with it.
 
     Args:
-        master: Spark's master; None: this machine, all cores. ``local[N]`` becomes ``local[N,4]``, for with
+        master: Spark's master; None: spark-submit's if that has started this process, else this machine, all cores.
+            ``local[N]`` becomes ``local[N,4]``, for with
             ``local[N]`` a task has a single attempt.
         conf: Spark settings, over the defaults given here.
         app: The application's name.
@@ -52,7 +54,9 @@ def session(
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    settings = {**_defaults(), **(conf or {}), "spark.master": with_attempts(master), "spark.app.name": app}
+    settings = {**_defaults(), **(conf or {}), "spark.app.name": app}
+    if master is not None or not started_by_submit():
+        settings["spark.master"] = with_attempts(master)
     try:
         start_jvm(settings, log)
         builder = SparkSession.builder
@@ -62,11 +66,18 @@ def session(
     except Exception as error:
         lines = str(error).strip().splitlines() or [type(error).__name__]
         remedy = f"check --master and --conf; {log} tells more" if log else "check --master and --conf"
+        if "spark.jars.packages" in settings:
+            remedy += f". It was to fetch {settings['spark.jars.packages']}: without a network, {JARS_REMEDY}"
         raise SparkUnusableError(
-            f"Spark does not start: {lines[0]}", where=f"master {with_attempts(master)}", remedy=remedy
+            f"Spark does not start: {lines[0]}", where=f"master {settings.get('spark.master', '')}", remedy=remedy
         ) from None
     spark.dataSource.register(LapwingDataSource)
     return spark
+
+
+def started_by_submit() -> bool:
+    """Whether spark-submit has started this process: then it has said the master, and brought the JVM."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def with_attempts(master: str | None) -> str:

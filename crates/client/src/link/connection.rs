@@ -42,6 +42,8 @@ pub(crate) struct Connection<'a> {
     pub heard: Heard,
     /// What was read has not all been handled: there was no room.
     pub has_leftovers: bool,
+    /// TLS or WebSocket may hold more of what came, which no poll would show.
+    pub has_unread: bool,
     pub done: Vec<Done>,
     pub publications: Vec<Publication>,
     /// Acknowledgements since the last report, and when that was.
@@ -84,7 +86,7 @@ impl Connection<'_> {
             if ready.broken && orders.is_paused {
                 return Err(ClientError::Lost(std::io::ErrorKind::ConnectionReset.into()));
             }
-            if ready.read {
+            if ready.read || (self.has_unread && !orders.is_paused) {
                 self.read()?;
             }
             if self.has_leftovers && !self.pauses(&self.shared.lock()) {
@@ -154,7 +156,7 @@ impl Connection<'_> {
             state.in_wire = false;
             self.shared.tell_room(&mut state);
         }
-        let stuck = self.has_leftovers && !self.pauses(&state);
+        let stuck = (self.has_leftovers || self.has_unread) && !self.pauses(&state);
         if can_send || changed || written || stuck || (self.is_ready && state.is_due_besides_publications()) {
             return Some(Duration::ZERO);
         }
@@ -230,13 +232,15 @@ impl Connection<'_> {
 
     fn read(&mut self) -> Result<(), ClientError> {
         for _ in 0..READS {
-            if self.has_leftovers || !self.wire.read_now()? {
+            if self.has_leftovers {
+                return Ok(());
+            }
+            self.has_unread = self.wire.read_now()?;
+            if !self.has_unread {
                 return Ok(());
             }
             self.digest()?;
         }
-        // TLS may hold more that no poll would show.
-        self.shared.bell.ring();
         Ok(())
     }
 

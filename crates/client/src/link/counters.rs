@@ -15,6 +15,8 @@ pub struct Counters {
     pub working: usize,
     /// The queue is above its mark: nothing more is read, and the broker has been told.
     pub is_high: bool,
+    /// The broker tells who published each message.
+    pub is_told: bool,
     /// Messages that arrived.
     pub received: u64,
     /// Messages that were finished well.
@@ -55,6 +57,7 @@ impl Counters {
             waiting_bytes: 0,
             working: 0,
             is_high: false,
+            is_told: false,
             received: 0,
             processed: 0,
             refused: 0,

@@ -36,6 +36,7 @@ pub(crate) struct Listener<'a> {
 impl Events for Listener<'_> {
     fn connected(&mut self, connected: &Connected<'_>) {
         self.heard.session_present = Some(connected.session_present);
+        self.shared.lock().count.is_told = connected.tells_publishers;
     }
 
     fn message(&mut self, publish: &Publish<'_>) -> Answer {

@@ -64,6 +64,7 @@ impl Thread {
             is_ready: false,
             heard: Heard::default(),
             has_leftovers: false,
+            has_unread: false,
             done: Vec::new(),
             publications: Vec::new(),
             unreported: 0,

@@ -91,7 +91,8 @@ impl Protocol {
         self.keep_alive.connected(properties.server_keep_alive_s);
         self.resume(connack.session_present, events);
         let assigned_client_id = properties.assigned_client_id;
-        events.connected(&Connected { session_present: connack.session_present, assigned_client_id });
+        let tells_publishers = properties.user.iter().any(|pair| pair == ("lapwing-envelope", "granted"));
+        events.connected(&Connected { session_present: connack.session_present, assigned_client_id, tells_publishers });
         self.send_again(out, events)
     }
 

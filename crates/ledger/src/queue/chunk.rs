@@ -111,8 +111,14 @@ impl Chunk {
 
     /// Those that have not left, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Reference<'_>> {
-        self.cursors().filter_map(|cursor| {
-            let (terms, units) = self.terms_at(cursor.terms)?;
+        // Most have the terms of those before: these are read once.
+        let mut read = None;
+        self.cursors().filter_map(move |cursor| {
+            let (terms, units) = match read {
+                Some((place, found)) if place == cursor.terms => found,
+                _ => self.terms_at(cursor.terms)?,
+            };
+            read = Some((cursor.terms, (terms, units)));
             Some(Reference { entry: cursor.entry, terms, units })
         })
     }

@@ -1,6 +1,7 @@
 //! The state of one data group, and what may be asked of it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -114,6 +115,27 @@ impl GroupState {
             uses.list.clone().into_iter().map(move |unsettled| (group, session, unsettled))
         };
         self.origins.iter().flat_map(each)
+    }
+
+    /// Publishers of QoS 2 messages here that are not settled and that were last named in one of these entries, in their order:
+    /// the entry, data group and session of the publisher, and the use number of its first such message.
+    pub fn publishers_named_in(&self, entries: Range<u64>) -> impl Iterator<Item = (u64, u16, KeeperId, u64)> {
+        self.origins.named_in(entries).map(|(entry, (group, session), first)| (entry, group, session, first))
+    }
+
+    /// Below which use number all QoS 2 messages of one of this group's sessions or consumer groups are settled: nobody sends them
+    /// again. Of a consumer group these are the entries that it has finished, and what has ended sends nothing. `None`: not known, it
+    /// has not been applied yet.
+    pub fn settled_below(&self, publisher: KeeperId) -> Option<u64> {
+        if publisher.0 > self.applied {
+            return None;
+        }
+        if let Some(session) = self.session_of(publisher) {
+            let first = session.received().first().map(|(_, use_number)| *use_number);
+            return Some(first.unwrap_or(session.next_use()));
+        }
+        let group = self.group_of(publisher);
+        Some(group.map_or(u64::MAX, |group| group.queue().next().unwrap_or(self.applied + 1)))
     }
 
     /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table, a

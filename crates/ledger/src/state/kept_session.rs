@@ -116,9 +116,9 @@ impl KeptSession {
         self.queue.iter().map(|reference| (reference.entry, reference.terms))
     }
 
-    /// The bytes of the frames of the same messages, in the same order, each rounded up to 64; 0: not known.
-    pub fn frame_bytes(&self) -> impl Iterator<Item = u64> {
-        self.queue.iter().map(|reference| reference.frame_bytes())
+    /// The same, each with the bytes of its frame, rounded up to 64; 0: not known.
+    pub fn references(&self) -> impl Iterator<Item = (u64, Terms<'_>, u64)> {
+        self.queue.iter().map(|reference| (reference.entry, reference.terms, reference.frame_bytes()))
     }
 
     /// How many messages it keeps.

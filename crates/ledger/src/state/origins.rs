@@ -93,6 +93,16 @@ impl Origins {
         self.by_entry.values().filter_map(|publisher| Some((*publisher, &**self.publishers.get(publisher)?)))
     }
 
+    /// Those last named in these entries, in their order: the entry, the publisher, its first use that is not settled.
+    pub(crate) fn named_in(&self, entries: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Publisher, u64)> {
+        // An empty range may be given either way round.
+        let entries = entries.start..entries.end.max(entries.start);
+        self.by_entry.range(entries).filter_map(|(entry, publisher)| {
+            let first = self.publishers.get(publisher)?.list.front()?;
+            Some((*entry, *publisher, first.use_number))
+        })
+    }
+
     /// All of them as they are now, in no order.
     pub(crate) fn shared(&self) -> Vec<(Publisher, Arc<Uses>)> {
         self.publishers.iter().map(|(publisher, uses)| (*publisher, uses.clone())).collect()

@@ -210,3 +210,49 @@ fn a_body_lives_as_long_as_somebody_keeps_it() {
     assert_eq!(state.retained().collect::<Vec<_>>(), [("t", next)]);
     assert_eq!(state.group_of(group).map(|group| group.queued()), Some(0));
 }
+
+/// Are messages of a session settled when it has released them, those of a group when it has finished them, and all of who is
+/// over; and is nothing said of who has not been heard of yet?
+#[test]
+fn what_is_released_or_finished_is_settled() {
+    let mut state = GroupState::new();
+    let session = KeeperId(apply(&mut state, &Entry::Opened(OPENED)));
+    assert_eq!(state.settled_below(session), Some(1), "the first use has not come");
+    note(&mut state, session, &[Fact::Received { packet_id: 7, use_number: 5 }]);
+    assert_eq!(state.settled_below(session), Some(5), "it may be asked for again");
+    note(&mut state, session, &[Fact::Released { packet_id: 7 }]);
+    assert_eq!(state.settled_below(session), Some(6));
+
+    let group = KeeperId(apply(&mut state, &Entry::GroupOpened(GroupOpened { name: "g", filter: "f" })));
+    let groups = [group];
+    let of_group = Published { groups: List::from_slice(&groups), ..PUBLISHED };
+    let entry = apply(&mut state, &Entry::Published(of_group));
+    assert_eq!(state.settled_below(group), Some(entry));
+    note(&mut state, group, &[Fact::Finished { entry }]);
+    assert_eq!(state.settled_below(group), Some(state.applied() + 1));
+
+    assert_eq!(state.settled_below(KeeperId(state.applied() + 1)), None);
+    assert_eq!(state.settled_below(KeeperId(entry)), Some(u64::MAX), "it is over, or never was");
+}
+
+/// Are publishers found by the entry that named them last, and no more once they are settled?
+#[test]
+fn silent_publishers_are_found() {
+    let mut state = GroupState::new();
+    let from = |session, use_number| {
+        let origin = Origin { group: 3, session: KeeperId(session), packet_id: 1, use_number, settled: use_number };
+        Entry::Published(Published { origin: Some(origin), ..PUBLISHED })
+    };
+    for (session, use_number) in [(10, 1), (20, 4), (10, 2)] {
+        apply(&mut state, &from(session, use_number));
+    }
+    let named = |state: &GroupState, entries| state.publishers_named_in(entries).collect::<Vec<_>>();
+    assert_eq!(named(&state, 0..9), [(2, 3, KeeperId(20), 4), (3, 3, KeeperId(10), 2)]);
+    assert_eq!(named(&state, 0..3), [(2, 3, KeeperId(20), 4)]);
+    let (from, before) = (3, 1);
+    assert_eq!(named(&state, from..before), []);
+    let settled = [SettledPublisher { group: 3, session: KeeperId(20), below: 5 }];
+    apply(&mut state, &Entry::Settled(Settled { publishers: List::from_slice(&settled) }));
+    state.covered(4);
+    assert!(named(&state, 0..3).is_empty() && !state.is_live(2) && state.is_live(3));
+}

@@ -81,7 +81,9 @@ fn version_1_is_read() {
     assert_eq!(Picture::of(&restored), Picture::of(&state));
     assert_eq!((restored.strays(), restored.live_entries()), (1, state.live_entries()));
     // It knows nothing of sizes, and neither does what is written of it.
-    let sizes = |state: &GroupState| state.sessions().flat_map(|s| s.frame_bytes().collect::<Vec<_>>()).collect();
+    let sizes = |state: &GroupState| {
+        state.sessions().flat_map(|s| s.references().map(|(.., frame_bytes)| frame_bytes).collect::<Vec<_>>()).collect()
+    };
     let (known, unknown): (Vec<u64>, Vec<u64>) = (sizes(&state), sizes(&restored));
     assert_eq!((known, unknown.clone()), (vec![64; 3], vec![0; 3]));
     assert_eq!(sizes(&restore(&snapshot(&restored)).unwrap()), unknown);

@@ -6,9 +6,12 @@
 mod auth;
 mod dispatch;
 mod durability;
+mod envelope;
+mod events;
 mod group_choices;
 mod group_rule;
 mod groups;
+mod hold;
 mod hooks;
 mod limits;
 mod listeners;
@@ -16,6 +19,7 @@ mod queue_policy;
 mod strategy_table;
 mod streams;
 mod sys;
+mod topics;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,9 +33,12 @@ use crate::slot::DATA_GROUPS;
 pub(crate) use auth::{access_from_json, authority};
 pub use dispatch::DispatchConfig;
 pub use durability::Durability;
+pub use envelope::{EnvelopeConfig, StampPolicy};
+pub use events::EventsConfig;
 pub use group_choices::{Acknowledges, Expired, GroupKey, Overflow};
 pub use group_rule::{DEADLINE_MS_MAX, GroupRule, Priority};
 pub use groups::{GROUP_TABLES_MAX, GroupConfig, for_share};
+pub use hold::HoldConfig;
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
 pub use listeners::{ClientCertificateMode, IdentitySource, ListenerConfig};
@@ -39,6 +46,8 @@ pub use queue_policy::QueuePolicy;
 pub use strategy_table::dispatch_table_json;
 pub use streams::{StreamConfig, StreamKey};
 pub use sys::SysConfig;
+pub use topics::TopicConfig;
+pub(crate) use topics::{TopicTables, topics_from_json};
 
 /// Everything a node is started with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,18 +69,28 @@ pub struct Config {
     pub durability: Durability,
     /// Where clients may go while this node is away, in the words of MQTT's Server Reference; told when it shuts down.
     pub server_reference: Option<String>,
+    /// They are to go there for good: 0x9D instead of 0x9C.
+    pub server_moved: bool,
     /// What the Response Information of a client that requests it begins with; its client id follows.
     pub response_information_prefix: Option<String>,
     /// Bounds and times of everything.
     pub limits: Limits,
     /// The `$SYS` tree.
     pub sys: SysConfig,
+    /// What clients do, as messages.
+    pub events: EventsConfig,
+    /// Who has published a message, for clients that ask.
+    pub envelope: EnvelopeConfig,
     /// Streams by name.
     pub streams: BTreeMap<String, StreamConfig>,
+    /// What holds for messages of some topics, by topic filter.
+    pub topics: BTreeMap<String, TopicConfig>,
     /// What holds for every consumer group.
     pub dispatch: DispatchConfig,
     /// Consumer groups by share name, exactly or by a pattern with `*`; see [`for_share`].
     pub groups: BTreeMap<String, GroupConfig>,
+    /// Messages that wait for their first subscriber, by filter.
+    pub hold: BTreeMap<String, HoldConfig>,
     /// Bounds of the hooks.
     pub hooks: HooksConfig,
     /// Who is known.
@@ -91,12 +110,17 @@ impl Default for Config {
             data_dir: None,
             durability: Durability::default(),
             server_reference: None,
+            server_moved: false,
             response_information_prefix: None,
             limits: Limits::default(),
             sys: SysConfig::default(),
+            events: EventsConfig::default(),
+            envelope: EnvelopeConfig::default(),
             streams: BTreeMap::new(),
+            topics: BTreeMap::new(),
             dispatch: DispatchConfig::default(),
             groups: BTreeMap::new(),
+            hold: BTreeMap::new(),
             hooks: HooksConfig::default(),
             auth: AuthConfig::default(),
             rules: Vec::new(),
@@ -132,7 +156,12 @@ impl Config {
         }
         self.limits.check()?;
         self.hooks.check()?;
+        self.events.check()?;
         check_text("server_reference", self.server_reference.as_deref(), "\0")?;
+        if self.server_moved && self.server_reference.is_none() {
+            let what = "is true, but there is no server_reference to go to".to_owned();
+            return Err(NodeError::config("server_moved", what, "Name the other server, or leave this out."));
+        }
         check_text("response_information_prefix", self.response_information_prefix.as_deref(), "\0+#")?;
         for (index, listener) in self.all_listeners().iter().enumerate() {
             listener.check(index)?;
@@ -149,8 +178,10 @@ impl Config {
         for (name, stream) in &self.streams {
             stream.check(name)?;
         }
+        topics::check_topics(&self.topics, self.keeps_sessions())?;
         self.dispatch.check()?;
         groups::check_groups(&self.groups)?;
+        hold::check_holds(&self.hold, self.keeps_sessions())?;
         authority(&self.auth, &self.rules)?;
         Ok(())
     }
@@ -225,6 +256,9 @@ mod tests {
             (r#"{"shards": 65}"#, "shards"),
             (r#"{"limits": {"mailbox_batches": 0}}"#, "limits.mailbox_batches"),
             (r#"{"server_reference": ""}"#, "server_reference"),
+            (r#"{"server_moved": true}"#, "server_moved"),
+            (r#"{"envelope": {"stamp": "sometimes"}}"#, "always"),
+            (r#"{"events": {"queue": 0}}"#, "events.queue"),
             (r#"{"response_information_prefix": "a/#"}"#, "response_information_prefix"),
             (r#"{"limits": {"output_high_bytes": 99999999}}"#, "limits.output_high_bytes"),
             (r#"{"limits": {"memory_high_bytes": 2, "memory_max_bytes": 1}}"#, "limits.memory_high_bytes"),
@@ -235,6 +269,9 @@ mod tests {
             (r#"{"dispatch": {"deadline_property": ""}}"#, "dispatch.deadline_property"),
             (r#"{"dispatch": {"priority_property": "lapwing-deadline-ms"}}"#, "dispatch.priority_property"),
             (r#"{"groups": {"a": {"strategy": "fastest"}}}"#, "groups.a.strategy"),
+            (r#"{"hold": {"$SYS/#": {}}}"#, "hold.\"$SYS/#\""),
+            (r#"{"hold": {"a/#": {"messages": 0}}}"#, "hold.\"a/#\".messages"),
+            (r#"{"hold": {"a/#": {"durability": "disk"}}}"#, "hold.\"a/#\".durability"),
             (r#"{"auth": {"users": [{"name": "alice", "password": "x"}]}}"#, "auth.users.alice.password"),
             (r#"{"rules": [{"identity": "a", "may": ["publish"], "topics": ["%"]}]}"#, "rules.0.topics.0"),
             (r#"{"data_dir": "d", "streams": {"a": {"filter": "x", "partitions": 0}}}"#, "streams.a.partitions"),
@@ -242,6 +279,7 @@ mod tests {
                 r#"{"listen": [], "listeners": [{"url": "tcp://127.0.0.1:0", "durability": "disk"}]}"#,
                 "listeners[0].durability",
             ),
+            (r#"{"topics": {"a/#": {"durability": "disk"}}}"#, "topics.a/#.durability"),
         ] {
             let error = Config::from_json(json).unwrap_err().to_string();
             assert!(error.contains(key), "{json}: {error}");

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Handle;
 use crate::config::GroupConfig;
 use crate::error::NodeError;
+use crate::session_reports::SessionAsk;
 
 impl Handle {
     /// Every consumer group as JSON: `{"groups": [...]}`; see `docs/groups.md`.
@@ -19,12 +20,14 @@ impl Handle {
         json!(*self.shared.groups.tables()).to_string()
     }
 
-    /// Takes or replaces the table of a share name (or pattern) while the node runs. With `filters` it declares groups.
+    /// Takes or replaces the table of a share name (or pattern) while the node runs. With `filters` it declares groups, which
+    /// are on disk when this returns.
     ///
     /// # Errors
-    /// `Config`: names the key and the remedy; nothing changes.
+    /// `Config`: names the key and the remedy; nothing changes. `NoAnswer`: it holds, and perhaps not over a crash.
     pub fn put_group(&self, name: &str, group_json: &str) -> Result<(), NodeError> {
-        self.shared.put_group(name, GroupConfig::from_json(name, group_json)?)
+        self.shared.put_group(name, GroupConfig::from_json(name, group_json)?)?;
+        self.renew_groups()
     }
 
     /// Takes, replaces and takes out several tables while the node runs: `{NAME: {...}, NAME: null}`, all or none.
@@ -43,8 +46,22 @@ impl Handle {
     }
 
     /// Takes the table of a share name out: groups take what then holds, those it declared end when nobody is in them.
-    /// False when there was none.
-    pub fn remove_group(&self, name: &str) -> bool {
-        self.shared.remove_group(name)
+    /// On disk it is out when this returns. False when there was none.
+    ///
+    /// # Errors
+    /// `NoAnswer`: it is out, and a crash may bring it back.
+    pub fn remove_group(&self, name: &str) -> Result<bool, NodeError> {
+        let was_there = self.shared.remove_group(name);
+        if was_there {
+            self.renew_groups()?;
+        }
+        Ok(was_there)
+    }
+
+    /// Waits until every shard has what was changed on disk.
+    fn renew_groups(&self) -> Result<(), NodeError> {
+        let shards = 0..self.counters.len();
+        let asked: Vec<_> = shards.map(|shard| self.ask(shard, SessionAsk::RenewGroups)).collect();
+        asked.iter().try_for_each(|awaited| self.receive(awaited))
     }
 }

@@ -18,10 +18,12 @@ use crate::extensions::Extensions;
 use crate::hooks::HookControl;
 use crate::log::LogShared;
 use crate::mailbox::Bell;
-use crate::metrics::{DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics, journal_metrics};
+use crate::metrics::{
+    DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics,
+};
 use crate::passwords::PasswordControl;
 use crate::queue_pages::PageControl;
-use crate::shard::{Recovered, Shard};
+use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
 use spawn::{spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard};
@@ -153,6 +155,18 @@ impl Handle {
         self.shared.reload_access(&config::access_from_json(access_json)?)
     }
 
+    /// Takes other tables of topics while the node runs: `{FILTER: {"durability": "memory"}}`, all that are to be in force.
+    ///
+    /// What came before stays where it is. A session takes up the new rules when nothing waits for it any more, so that no
+    /// message overtakes another one of its topic.
+    /// # Errors
+    /// `Config`: names the key and the remedy; nothing changes.
+    pub fn change_topics(&self, topics_json: &str) -> Result<(), NodeError> {
+        let tables = config::topics_from_json(topics_json, self.shared.config.keeps_sessions())?;
+        self.shared.change_topics(tables);
+        Ok(())
+    }
+
     /// Reads again what may change while the node runs: certificates and keys of listeners. New handshakes use them.
     ///
     /// Returns the number of listeners that have new ones.
@@ -191,6 +205,8 @@ impl Handle {
         metrics.extend(self.shared.listeners().metrics());
         let members_max = self.shared.config.dispatch.member_metrics_max;
         metrics.extend(group_metrics(&self.shared.group_reports(), members_max));
+        let holds = ranked_holds(&self.shared.config).into_iter().map(|(filter, _)| filter);
+        metrics.extend(hold_metrics(&holds.zip(&self.shared.hold_counters).collect::<Vec<_>>()));
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
             metrics.extend(LogCounters::collect(reader, log.is_full() || log.is_low()));
         }

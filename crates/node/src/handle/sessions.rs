@@ -71,13 +71,13 @@ impl Handle {
         self.receive(&awaited)
     }
 
-    fn ask<T>(&self, shard: usize, make: impl FnOnce(Reply<T>) -> SessionAsk) -> Awaited<T> {
+    pub(super) fn ask<T>(&self, shard: usize, make: impl FnOnce(Reply<T>) -> SessionAsk) -> Awaited<T> {
         let (reply, awaited) = reply();
         self.shared.ask(shard, make(reply));
         awaited
     }
 
-    fn receive<T>(&self, awaited: &Awaited<T>) -> Result<T, NodeError> {
+    pub(super) fn receive<T>(&self, awaited: &Awaited<T>) -> Result<T, NodeError> {
         let is_over = || self.shared.phase() == Phase::Stopping;
         awaited.receive(Instant::now() + ANSWER_MAX, is_over).ok_or(NodeError::NoAnswer)
     }

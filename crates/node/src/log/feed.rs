@@ -7,7 +7,7 @@ use lapwing_envelope::Envelope;
 use lapwing_store::StreamIndex;
 
 use super::batch::{Destination, LogBatch, Record};
-use super::thread::LogShared;
+use super::shared::LogShared;
 use crate::config::StreamKey;
 use crate::mailbox::Lane;
 use crate::slot::{Slot, stable_hash};
@@ -108,6 +108,7 @@ impl LogFeed {
         let bytes = batch.bodies.len() as u64;
         self.under_way.push_back((batch.last_ticket, bytes));
         self.under_way_bytes += bytes;
+        self.shared.sent(bytes);
         self.lane.send(batch);
     }
 
@@ -151,7 +152,12 @@ impl LogFeed {
 
     /// True when connections that publish what is kept may be read.
     pub(crate) fn has_credit(&self) -> bool {
-        self.waiting_bytes() < self.bytes_max && !self.shared.is_low()
+        self.waiting_bytes() < self.bytes_max && self.shared.takes_more()
+    }
+
+    /// True when not even a message that has come in already may be taken: it stays where it is.
+    pub(crate) fn takes_nothing(&self) -> bool {
+        self.shared.takes_nothing()
     }
 
     /// True when even those that wait already are too many: four times the mark.

@@ -1,7 +1,7 @@
 //! The log thread's side of the data groups: their log, and the state that goes with it.
 
 use lapwing_store::StoreError;
-use lapwing_store::journal::{Entry, GroupId, JournalReader, JournalWriter};
+use lapwing_store::journal::{Entry, GroupId, JournalReader, JournalWriter, RoomThread};
 
 use super::batch::Record;
 use super::snapshot_thread::{SnapshotThread, Written};
@@ -13,16 +13,21 @@ use crate::slot::DATA_GROUPS;
 const COMPACT_BYTES: u64 = 2 << 20;
 /// On a disk that is nearly full states are written anew after so much: acknowledgements are small, and free much.
 const LOW_BYTES: u64 = 64 << 10;
+/// Or when the log was looked after so often, two seconds: of large messages a few acknowledgements are all.
+const LOW_TENDS: u32 = 20;
 
 /// What the log thread has of the data groups.
 pub(crate) struct Keeper {
     journal: JournalWriter,
     snapshots: SnapshotThread,
+    room: RoomThread,
     groups: DataGroups,
     /// By group: bytes of its entries since its last snapshot was begun.
     since: [u64; DATA_GROUPS as usize],
     /// By group: bytes of all entries when its last snapshot was begun.
     at: [u64; DATA_GROUPS as usize],
+    /// By group: how often the log was looked after since then.
+    tends: [u32; DATA_GROUPS as usize],
     /// Bytes of all entries.
     total: u64,
     /// A group gets a new one when so many came: what a start has to read again is bounded by that for each group.
@@ -47,7 +52,10 @@ impl Keeper {
             *since = log.last_index.saturating_sub(log.purged_index);
         }
         let snapshots = SnapshotThread::start(reader)?;
-        Ok(Keeper { journal, snapshots, groups, since, at: none, total: 0, snapshot_bytes })
+        let room = RoomThread::start();
+        let room = room.map_err(|source| NodeError::System { doing: "start a thread", source })?;
+        let tends = [0; DATA_GROUPS as usize];
+        Ok(Keeper { journal, snapshots, room, groups, since, at: none, tends, total: 0, snapshot_bytes })
     }
 
     /// Appends an entry under the index that its shard has given it.
@@ -86,6 +94,8 @@ impl Keeper {
     /// # Errors
     /// `Full`: later. Anything else is fatal.
     pub(super) fn tend(&mut self) -> Result<bool, StoreError> {
+        self.room.tend(&mut self.journal)?;
+        self.tends.iter_mut().for_each(|tends| *tends = tends.saturating_add(1));
         let snapshot = self.snapshots.take_written().map_or(Ok(()), |written| self.covered_by(written));
         let grown = (0..DATA_GROUPS).find(|group| self.needs_snapshot(*group));
         if let Some(group) = grown.filter(|_| snapshot.is_ok() && !self.snapshots.is_busy()) {
@@ -105,7 +115,8 @@ impl Keeper {
     /// A group that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
     fn needs_snapshot(&self, group: u16) -> bool {
         let (since, others) = (self.since[usize::from(group)], self.total - self.at[usize::from(group)]);
-        let is_needed = self.journal.is_low_on_space() && others >= LOW_BYTES;
+        let is_time = others >= LOW_BYTES || self.tends[usize::from(group)] >= LOW_TENDS;
+        let is_needed = self.journal.is_low_on_space() && is_time;
         since >= self.snapshot_bytes
             || (since > 0 && is_needed)
             || (since > 0 && others >= self.snapshot_bytes * u64::from(DATA_GROUPS))
@@ -120,17 +131,30 @@ impl Keeper {
         self.snapshots.begin(group, frozen);
         self.since[usize::from(group)] = 0;
         self.at[usize::from(group)] = self.total;
+        self.tends[usize::from(group)] = 0;
     }
 
     /// A snapshot is durable: what it has need not be read at a start, and what nobody refers to may go.
     fn covered_by(&mut self, Written { group, index, result }: Written) -> Result<(), StoreError> {
         if let Err(error) = result {
+            if matches!(error, StoreError::Full { .. }) {
+                self.give_up_reserve();
+            }
             // Tried again when it is looked for next.
             self.since[usize::from(group)] += self.snapshot_bytes;
             return Err(error);
         }
+        self.journal.purge(GroupId(group), index, 0).inspect_err(|_| {
+            // Too much waits for a commit: the next snapshot brings it.
+            self.since[usize::from(group)] += self.snapshot_bytes;
+        })?;
         self.groups.get(group).covered(index);
-        self.journal.purge(GroupId(group), index, 0)
+        Ok(())
+    }
+
+    /// Frees the space that is kept for what gives more back.
+    pub(super) fn give_up_reserve(&mut self) {
+        self.journal.give_up_reserve();
     }
 
     /// Whether nothing more should come but what frees space in the end.
@@ -150,6 +174,8 @@ impl Keeper {
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.journal.pending_bytes() > 0 {
             self.journal.commit()?;
+            // As soon as it is due: what is on its way has to find room.
+            self.room.tend(&mut self.journal)?;
         }
         Ok(())
     }
@@ -159,7 +185,7 @@ impl Keeper {
     /// # Errors
     /// As the log's.
     pub(super) fn close(self) -> Result<(), StoreError> {
-        drop(self.snapshots);
+        drop((self.snapshots, self.room));
         self.journal.close()
     }
 }

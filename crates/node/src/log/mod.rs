@@ -6,6 +6,8 @@
 //!   an acknowledgement may a commit wait a moment for company.
 //! - A full disk is a state: the thread keeps what it has, stops taking, raises a flag, and tries again. Shards then
 //!   drop stream copies of QoS 0 (counted) and do not read on from connections that publish QoS 1 or 2 into a stream.
+//!   Before that, while the disk is low, nothing comes but what gives space back: the journal has set space aside for it, and
+//!   what all shards have under way is bounded so that it finds room too.
 //! - Any other failure of the log stops the node.
 
 mod batch;
@@ -13,6 +15,7 @@ mod batch;
 mod crash;
 mod feed;
 mod keeper;
+mod shared;
 pub(crate) mod snapshot;
 mod snapshot_thread;
 mod thread;
@@ -20,4 +23,5 @@ mod thread;
 pub(crate) use batch::LogBatch;
 pub(crate) use feed::{LogFeed, StreamRoute};
 pub(crate) use keeper::Keeper;
-pub(crate) use thread::{LogShared, LogThread, now_us};
+pub(crate) use shared::LogShared;
+pub(crate) use thread::{LogThread, now_us};

@@ -1,13 +1,14 @@
 //! The one thread that writes the log.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lapwing_store::{Append, LogWriter, StoreError};
 
 use super::batch::{Destination, LogBatch, Record};
 use super::keeper::Keeper;
+use super::shared::LogShared;
 use crate::assemble::Unpark;
 use crate::mailbox::{Bell, Inlet};
 
@@ -22,57 +23,6 @@ const RETAIN_EVERY: Duration = Duration::from_secs(1);
 /// How often the length of the data groups' log is looked after.
 const TEND_EVERY: Duration = Duration::from_millis(100);
 
-/// What the log thread tells everyone; written by it alone.
-pub(crate) struct LogShared {
-    committed: Vec<AtomicU64>,
-    /// Per shard the last ticket that it ever gave; written by the shard when it ends.
-    given: Vec<AtomicU64>,
-    full: AtomicBool,
-    /// There is still room, but not for another file.
-    low: AtomicBool,
-    stop: AtomicBool,
-}
-
-impl LogShared {
-    pub(crate) fn new(shards: usize) -> Self {
-        let zeros = || (0..shards).map(|_| AtomicU64::new(0)).collect();
-        LogShared {
-            committed: zeros(),
-            given: zeros(),
-            full: AtomicBool::new(false),
-            low: AtomicBool::new(false),
-            stop: AtomicBool::new(false),
-        }
-    }
-
-    pub(crate) fn committed(&self, shard: usize) -> u64 {
-        self.committed[shard].load(Ordering::Acquire)
-    }
-
-    pub(crate) fn note_end(&self, shard: usize, ticket: u64) {
-        self.given[shard].store(ticket, Ordering::Release);
-    }
-
-    /// Records that a shard has given and that were never committed; for when all threads have ended.
-    pub(crate) fn unlogged(&self, shard: usize) -> u64 {
-        self.given[shard].load(Ordering::Acquire).saturating_sub(self.committed(shard))
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.full.load(Ordering::Relaxed)
-    }
-
-    /// True while only what frees space in the end should come: acknowledgements, not messages.
-    pub(crate) fn is_low(&self) -> bool {
-        self.low.load(Ordering::Relaxed)
-    }
-
-    /// Asks the thread to end once the lanes are empty. Written by the node, after its shards have ended.
-    pub(crate) fn stop(&self) {
-        self.stop.store(true, Ordering::Release);
-    }
-}
-
 /// The log thread's state; [`LogThread::run`] is its life.
 pub(crate) struct LogThread {
     writer: LogWriter,
@@ -85,6 +35,8 @@ pub(crate) struct LogThread {
     shared: Arc<LogShared>,
     /// The last ticket appended, per shard.
     appended: Vec<u64>,
+    /// Bytes of batches appended as a whole since the last commit.
+    appended_bytes: u64,
     /// A batch of which the writer has taken the first records only, because too much waited: (shard, batch, next).
     rest: Option<(usize, LogBatch, usize)>,
     /// The lane to look at next.
@@ -116,6 +68,7 @@ impl LogThread {
             unpark,
             shared,
             appended,
+            appended_bytes: 0,
             rest: None,
             turn: 0,
             awaited: false,
@@ -183,6 +136,9 @@ impl LogThread {
         // Nothing is appended before it came in, even if the clock was set back meanwhile.
         let appended_at_us = now_us().max(batch.ingress_at_us);
         let refused = self.append_records(shard, &batch, from, appended_at_us)?;
+        if refused.is_none() {
+            self.appended_bytes += batch.bodies.len() as u64;
+        }
         self.rest = refused.map(|next| (shard, batch, next));
         Ok(())
     }
@@ -231,7 +187,10 @@ impl LogThread {
 
     fn commit(&mut self) -> Result<(), StoreError> {
         self.keeper.as_mut().map_or(Ok(()), Keeper::commit)?;
-        self.writer.commit().map(|_| ())
+        self.writer.commit().map(|_| ()).inspect_err(|_| {
+            // A stream has no reserve of its own.
+            self.keeper.iter_mut().for_each(Keeper::give_up_reserve);
+        })
     }
 
     fn close(self) -> Result<(), StoreError> {
@@ -254,6 +213,7 @@ impl LogThread {
             }
             Err(error) if error.is_retryable() => {
                 self.shared.full.store(true, Ordering::Relaxed);
+                self.note_room();
                 std::thread::park_timeout(FULL_PAUSE);
             }
             Err(error) => return Err(error),
@@ -266,9 +226,10 @@ impl LogThread {
     fn publish(&mut self) {
         let was_full = self.shared.full.swap(false, Ordering::Relaxed);
         self.awaited = false;
+        let is_room = self.shared.arrived(std::mem::take(&mut self.appended_bytes));
         for (shard, ticket) in self.appended.iter().enumerate() {
             let cell = &self.shared.committed[shard];
-            if cell.load(Ordering::Relaxed) != *ticket || was_full {
+            if cell.load(Ordering::Relaxed) != *ticket || was_full || is_room {
                 cell.store(*ticket, Ordering::Release);
                 self.shards[shard].ring();
             }
@@ -299,7 +260,7 @@ impl LogThread {
         self.note_room();
         self.has_more_to_tend = match tended {
             // The next commit meets the same full disk and raises the flag; this is tried again.
-            Err(error) if error.is_retryable() => false,
+            Err(error) if error.is_retryable() => true,
             tended => tended?,
         };
         Ok(())
@@ -307,8 +268,11 @@ impl LogThread {
 
     /// Lets the shards know whether another segment will find room, before more comes.
     fn note_room(&self) {
-        if let Some(keeper) = &self.keeper {
-            self.shared.low.store(keeper.is_low_on_space(), Ordering::Relaxed);
+        let Some(keeper) = &self.keeper else { return };
+        let is_low = keeper.is_low_on_space();
+        if self.shared.low.swap(is_low, Ordering::Relaxed) && !is_low {
+            // Nothing else may come that would wake them.
+            self.shards.iter().for_each(Bell::ring);
         }
     }
 

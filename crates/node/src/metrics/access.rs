@@ -18,10 +18,12 @@ pub(crate) enum Refused {
     ClientId,
     /// To connect under a name that is longer than a session's identity may be.
     Identity,
+    /// To be told of publishers.
+    Envelope,
 }
 
 impl Refused {
-    const COUNT: usize = 6;
+    const COUNT: usize = 7;
     const ALL: [(Refused, &'static str); Self::COUNT] = [
         (Refused::Connect, "connect"),
         (Refused::Publish, "publish"),
@@ -29,6 +31,7 @@ impl Refused {
         (Refused::Will, "will"),
         (Refused::ClientId, "client_id"),
         (Refused::Identity, "identity"),
+        (Refused::Envelope, "envelope"),
     ];
 }
 
@@ -36,7 +39,7 @@ impl Refused {
 #[derive(Debug, Default)]
 pub(crate) struct AccessCounters {
     refused: [Counter; Refused::COUNT],
-    /// Subscriptions and wills taken back because rules were changed.
+    /// Subscriptions, wills and rights to be told of publishers taken back because rules were changed.
     pub(crate) revoked: Counter,
     /// Patterns of rules that a client id or a user name would have changed.
     pub(crate) void_patterns: Counter,
@@ -60,7 +63,7 @@ impl AccessCounters {
             .collect();
         metrics.push(Metric::counter(
             "lapwing_rights_revoked_total",
-            "Subscriptions and wills taken back because users or rules were changed.",
+            "Subscriptions, wills and envelopes taken back because users or rules were changed.",
             sum(&|shard| shard.revoked.get()),
         ));
         metrics.push(Metric::counter(

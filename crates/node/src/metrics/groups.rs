@@ -3,8 +3,8 @@
 //! Counters begin with their group and end with it. Share names, filters and client ids are labels: there are as many
 //! series as `dispatch.groups_max` and `dispatch.member_metrics_max` allow.
 
-use super::{Metric, MetricKind};
-use crate::group_reports::{DeferredReport, GroupReport, MemberReport};
+use super::{Metric, MetricKind, members};
+use crate::group_reports::{DeferredReport, GroupReport};
 
 /// The metrics of `reports`; those of members where there are at most `members_max` in all groups together.
 pub(crate) fn collect(reports: &[GroupReport], members_max: u32) -> Vec<Metric> {
@@ -12,12 +12,9 @@ pub(crate) fn collect(reports: &[GroupReport], members_max: u32) -> Vec<Metric> 
     for family in GROUP_FAMILIES {
         metrics.extend(reports.iter().flat_map(|report| family.of_group(report)));
     }
-    let members: usize = reports.iter().map(|report| report.members.len()).sum();
-    if members <= members_max as usize {
-        for family in MEMBER_FAMILIES {
-            let of_group = |report| GroupReport::members(report, family);
-            metrics.extend(reports.iter().flat_map(of_group));
-        }
+    let count: usize = reports.iter().map(|report| report.members.len()).sum();
+    if count <= members_max as usize {
+        metrics.extend(members::collect(reports));
     }
     metrics
 }
@@ -28,13 +25,6 @@ struct GroupFamily {
     help: &'static str,
     label: &'static str,
     read: fn(&GroupReport) -> Vec<(&'static str, f64)>,
-}
-
-/// One name with its meaning; `read` gives the value of one member, None: it has none now.
-struct MemberFamily {
-    name: &'static str,
-    help: &'static str,
-    read: fn(&MemberReport) -> Option<f64>,
 }
 
 /// Without a further label.
@@ -153,44 +143,6 @@ const GROUP_FAMILIES: &[GroupFamily] = &[
     },
 ];
 
-const MEMBER_FAMILIES: &[MemberFamily] = &[
-    MemberFamily {
-        name: "lapwing_group_member_round_trip_seconds",
-        help: "Round trip to a member; members only while there are at most dispatch.member_metrics_max.",
-        read: |member| member.rtt_ms.map(|rtt_ms| rtt_ms / 1000.0),
-    },
-    MemberFamily {
-        name: "lapwing_group_member_service_seconds",
-        help: "What a message is expected to take a member.",
-        read: |member| member.service_ms.map(|service_ms| service_ms / 1000.0),
-    },
-    MemberFamily {
-        name: "lapwing_group_member_queue_messages",
-        help: "Messages that wait in a member, as far as is known.",
-        read: |member| member.queue,
-    },
-    MemberFamily {
-        name: "lapwing_group_member_inflight_messages",
-        help: "Messages that a member has and has not acknowledged.",
-        read: |member| Some(member.inflight as f64),
-    },
-    MemberFamily {
-        name: "lapwing_group_member_picks_total",
-        help: "Messages given to a member.",
-        read: |member| Some(member.picks as f64),
-    },
-    MemberFamily {
-        name: "lapwing_group_member_deadlines_missed_total",
-        help: "Deadlines missed by a member.",
-        read: |member| Some(member.missed as f64),
-    },
-    MemberFamily {
-        name: "lapwing_group_member_kicks_total",
-        help: "Times a member was disconnected because it had stalled.",
-        read: |member| Some(member.kicks as f64),
-    },
-];
-
 fn ends(group: &GroupReport) -> Vec<(&'static str, f64)> {
     let counters = &group.counters;
     let sum = |by_reason: &std::collections::BTreeMap<&'static str, u64>| by_reason.values().sum::<u64>() as f64;
@@ -227,18 +179,8 @@ impl GroupFamily {
     }
 }
 
-impl GroupReport {
-    fn members(&self, family: &MemberFamily) -> Vec<Metric> {
-        let known = self.members.iter().filter_map(|member| Some((member, (family.read)(member)?)));
-        let sampled = known.map(|(member, value)| {
-            let metric = sample(family.name, family.help, value);
-            metric.with("group", &*self.name).with("filter", &*self.filter).with("client_id", &*member.client_id)
-        });
-        sampled.collect()
-    }
-}
-
-fn sample(name: &'static str, help: &'static str, value: f64) -> Metric {
+/// One value, without labels.
+pub(super) fn sample(name: &'static str, help: &'static str, value: f64) -> Metric {
     let kind = if name.ends_with("_total") { MetricKind::Counter } else { MetricKind::Gauge };
     Metric { name, help, kind, labels: Vec::new(), value }
 }
@@ -248,7 +190,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
-    use crate::group_reports::CounterReport;
+    use crate::group_reports::{CounterReport, MemberReport};
     use crate::metrics::to_text;
 
     fn member(client_id: &str) -> MemberReport {

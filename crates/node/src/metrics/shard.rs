@@ -32,6 +32,8 @@ pub(crate) struct ShardCounters {
     pub(crate) deliveries: Counter,
     pub(crate) forwarded: Counter,
     pub(crate) stream_records: Counter,
+    /// Messages that a rule about their topic keeps in memory alone.
+    pub(crate) in_memory: Counter,
     pub(crate) wills: Counter,
     pub(crate) reads_held: Counter,
     pub(crate) turns: Counter,
@@ -81,6 +83,7 @@ impl Default for ShardCounters {
             deliveries: Counter::default(),
             forwarded: Counter::default(),
             stream_records: Counter::default(),
+            in_memory: Counter::default(),
             wills: Counter::default(),
             reads_held: Counter::default(),
             turns: Counter::default(),
@@ -184,6 +187,11 @@ impl ShardCounters {
                 "lapwing_stream_messages_total",
                 "Messages handed to the log for a stream.",
                 sum(|s| s.stream_records.get()),
+            ),
+            Metric::counter(
+                "lapwing_messages_in_memory_total",
+                "Messages that whoever keeps them has in memory alone, because a table of topics says so.",
+                sum(|s| s.in_memory.get()),
             ),
             Metric::counter(
                 "lapwing_messages_retransmitted_total",

@@ -17,6 +17,12 @@ pub(crate) struct TrafficCounters {
     pub(crate) shared_subscriptions: Gauge,
     /// Declarations, reports and answers to probes that could not be read or were nobody's.
     pub(crate) signals_ignored: Counter,
+    /// Events of clients that were published.
+    pub(crate) events: Counter,
+    /// Those that found no room to wait.
+    pub(crate) events_dropped: Counter,
+    /// Messages that left no room for a stamp.
+    pub(crate) unstamped: Counter,
     /// Messages made here less those freed here, wrapping: only the sum over all shards means something.
     pub(crate) kept_messages: Gauge,
 }
@@ -43,6 +49,21 @@ impl TrafficCounters {
                 "lapwing_signals_ignored_total",
                 "Declarations, reports and answers to probes of clients that could not be read or answered nothing.",
                 sum(|t| t.signals_ignored.get()),
+            ),
+            Metric::counter(
+                "lapwing_events_total",
+                "Events of clients that were published on $lapwing/events/...",
+                sum(|t| t.events.get()),
+            ),
+            Metric::counter(
+                "lapwing_events_dropped_total",
+                "Events of clients that were not published because so many waited already: events.queue, events.queue_bytes.",
+                sum(|t| t.events_dropped.get()),
+            ),
+            Metric::counter(
+                "lapwing_messages_unstamped_total",
+                "Messages so large, or with so many user properties, that they do not say who has published them.",
+                sum(|t| t.unstamped.get()),
             ),
             Metric::counter(
                 "lapwing_messages_sent_total",

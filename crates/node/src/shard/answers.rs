@@ -14,6 +14,8 @@ pub(crate) struct Answer {
     pub(crate) reply: Reply,
     /// Filters whose retained messages are to be sent after it.
     pub(crate) replays: Vec<Box<str>>,
+    /// Filters under which messages may wait in holds, which are offered after it. Empty where there is no hold.
+    pub(crate) wanted: Vec<Box<str>>,
     /// It must not leave before this promise is kept.
     pub(crate) promise: Option<u64>,
     /// Filters of groups, each with its place in the answer: only now it is known whether the group takes the session, and
@@ -51,6 +53,7 @@ impl Answers {
         let Some(pending) = self.pending.get_mut(place) else { return };
         pending.answer.reply.append(part.reply);
         pending.answer.replays.extend(part.replays);
+        pending.answer.wanted.extend(part.wanted);
         pending.answer.promise = pending.answer.promise.max(part.promise);
         pending.answer.untold.extend(part.untold);
         pending.outstanding += outstanding;

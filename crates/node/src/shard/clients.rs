@@ -16,6 +16,7 @@ use super::keeping::{Keeping, Kept, KeptAs};
 use super::promises::Promises;
 use super::sent::Sent;
 use super::standing::Standing;
+use super::turn_lists::touch;
 use super::windows::Windows;
 use crate::slot::ShardId;
 
@@ -28,13 +29,13 @@ pub(crate) struct Clients {
     /// What the sessions count.
     pub(crate) counters: SessionCounters,
     /// Connections with bytes to read or handle, each once.
-    ready: VecDeque<usize>,
+    pub(super) ready: VecDeque<usize>,
     /// Connections with bytes to write, each once.
     pub(super) touched: Vec<usize>,
     /// Sessions with acknowledgements that wait for a commit, each once.
     pub(super) awaiting: Vec<SessionKey>,
     /// Connections to be flushed before the turn ends: see `output_mark_bytes`.
-    large: Vec<usize>,
+    pub(super) large: Vec<usize>,
     /// Output from which a connection that takes its bytes is flushed at once.
     output_mark_bytes: usize,
     pub(super) overflowing: Vec<(SessionKey, Close)>,
@@ -49,6 +50,8 @@ pub(crate) struct Clients {
     told: Vec<Fact>,
     /// Data groups that have the message in hand already, from before the node started: a bit each.
     pub(crate) repeats: u16,
+    /// The message in hand is kept in memory alone, because a rule about its topic says so.
+    pub(crate) in_memory: bool,
     /// What they wait for.
     pub(crate) promises: Promises,
     /// Connections whose output waits for the disk.
@@ -91,6 +94,7 @@ impl Clients {
             facts: Vec::new(),
             told: Vec::new(),
             repeats: 0,
+            in_memory: false,
             promises: Promises::new(shards),
             held: Vec::new(),
             windows: None,
@@ -121,15 +125,6 @@ impl Clients {
         self.connections.get_mut(index)
     }
 
-    /// The kernel takes bytes again.
-    pub(crate) fn writable(&mut self, index: usize) {
-        if let Some(connection) = self.connections.get_mut(index)
-            && (connection.output_bytes() > 0 || connection.socket.has_unsent())
-        {
-            touch(connection, index, &mut self.touched);
-        }
-    }
-
     /// The indexes of all connections.
     pub(crate) fn connection_indexes(&self) -> Vec<usize> {
         self.connections.iter().map(|(index, _)| index).collect()
@@ -137,58 +132,6 @@ impl Clients {
 
     pub(crate) fn connection_count(&self) -> usize {
         self.connections.len()
-    }
-
-    /// Lets the connection be read in this or the next turn.
-    pub(crate) fn queue_read(&mut self, index: usize) {
-        if let Some(connection) = self.connections.get_mut(index)
-            && !connection.queued
-            && connection.hold.is_none()
-        {
-            connection.queued = true;
-            self.ready.push_back(index);
-        }
-    }
-
-    /// The next connection to read; of `turn` there are as many as stood in the list when the turn began.
-    pub(crate) fn next_ready(&mut self) -> Option<usize> {
-        let index = self.ready.pop_front()?;
-        if let Some(connection) = self.connections.get_mut(index) {
-            connection.queued = false;
-        }
-        Some(index)
-    }
-
-    pub(crate) fn ready_count(&self) -> usize {
-        self.ready.len()
-    }
-
-    /// Lets the connection be flushed at the end of this turn.
-    pub(crate) fn touch(&mut self, index: usize) {
-        if let Some(connection) = self.connections.get_mut(index) {
-            touch(connection, index, &mut self.touched);
-        }
-    }
-
-    /// Takes the list of connections to flush.
-    pub(crate) fn take_touched(&mut self) -> Vec<usize> {
-        std::mem::take(&mut self.touched)
-    }
-
-    /// The next connection whose output should not wait for the end of the turn.
-    pub(crate) fn next_large(&mut self) -> Option<usize> {
-        self.large.pop()
-    }
-
-    /// Gives the memory of the list back.
-    pub(crate) fn recycle_touched(&mut self, mut list: Vec<usize>) {
-        list.clear();
-        list.append(&mut self.touched);
-        self.touched = list;
-    }
-
-    pub(crate) fn has_touched(&self) -> bool {
-        !self.touched.is_empty()
     }
 
     /// A key for a new session: unique in the process as long as fewer than 2^24 sessions follow each other in one place.
@@ -357,13 +300,6 @@ impl Clients {
     /// Sessions whose queue overflowed and whose policy is to be disconnected for it.
     pub(crate) fn take_overflowing(&mut self) -> Vec<(SessionKey, Close)> {
         std::mem::take(&mut self.overflowing)
-    }
-}
-
-pub(super) fn touch(connection: &mut Connection, index: usize, touched: &mut Vec<usize>) {
-    if !connection.touched {
-        connection.touched = true;
-        touched.push(index);
     }
 }
 

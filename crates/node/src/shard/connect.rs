@@ -15,6 +15,7 @@ use super::licence::Licence;
 use super::serve::Flow;
 use super::standing::Standing;
 use super::{Due, Shard};
+use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::slot::Slot;
 
@@ -79,7 +80,10 @@ impl Shard {
             Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
         };
         match self.permit_connect(connect, &standing.identity, &admission.client_id) {
-            Ok(licence) => self.open_session(index, connect, &admission, standing, licence),
+            Ok(licence) => {
+                let admission = self.with_envelope(admission, connect, &standing.identity);
+                self.open_session(index, connect, &admission, standing, licence);
+            }
             Err(reason) => return self.refuse(index, connect, reason, None),
         }
         Flow::Continue
@@ -174,6 +178,7 @@ impl Shard {
         }
         if let Some(client) = who {
             let session_present = opened.session_present;
+            self.note_event(&client, &Happened::Connected { session_present });
             self.observe(HookName::Connected, || HookCall::Connected { client, session_present });
         }
         self.count_sessions();

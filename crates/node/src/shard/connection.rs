@@ -58,6 +58,8 @@ pub(crate) struct Connection {
     pub(crate) room: Room,
     /// Of the packet at the beginning of `input` so much is done.
     pub(super) parts: Option<Parts>,
+    /// Messages that it has published; counted where events tell of it.
+    pub(crate) published: u64,
     /// Bytes of its buffers in the shard's account.
     pub(crate) counted_bytes: usize,
     /// It has said goodbye itself: nothing we say is waited for.
@@ -136,6 +138,7 @@ impl Connection {
             rate: None,
             room: Room::Unknown,
             parts: None,
+            published: 0,
             counted_bytes: 0,
             has_left: false,
             linger_bytes: None,

@@ -17,22 +17,35 @@ impl Clients {
         grants: impl Iterator<Item = &'g Grant>,
         now_ms: u64,
     ) -> bool {
-        if self.keeps_no_more && self.would_wait(key, routed) {
+        self.offer(key, routed, grants, now_ms).is_some()
+    }
+
+    /// The same; of a session that is there, whether it wants the message at all: not its own, with No Local.
+    pub(crate) fn offer<'g>(
+        &mut self,
+        key: SessionKey,
+        routed: &Routed<'_>,
+        grants: impl Iterator<Item = &'g Grant>,
+        now_ms: u64,
+    ) -> Option<bool> {
+        let kept = if routed.publish().qos.is_acknowledged() { self.keeper(key) } else { None };
+        // What waits for a kept session stays in the log.
+        if self.keeps_no_more && kept.is_none() && self.would_wait(key, routed) {
             self.not_kept += 1;
-            return true;
+            return Some(true);
         }
-        let kept = if routed.publish().qos.is_acknowledged() { self.kept(key) } else { None };
         let delivered = match kept {
             // It has it from before the node started.
-            Some(kept) if self.repeats & kept.bit() != 0 => return true,
+            Some(kept) if self.repeats & kept.bit() != 0 => return Some(true),
             Some(kept) => self.deliver_kept(key, kept, routed, grants, now_ms),
             None => self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)),
         };
-        let Some(delivered) = delivered else { return false };
+        let delivered = delivered?;
+        let wants = delivered != Delivered::NotLocal;
         if let Delivered::Overflow(close) = delivered {
             self.overflowing.push((key, close));
         }
-        true
+        Some(wants)
     }
 
     /// Delivers to a session that is kept: under the index that the message's entry in its data group will have.
@@ -72,12 +85,25 @@ impl Clients {
         self.entry(key)?.kept_as.kept
     }
 
+    /// How the log knows a session that is to have the message in hand there; `None`: it has it in memory, if at all.
+    fn keeper(&mut self, key: SessionKey) -> Option<Kept> {
+        let rules_version = self.keeping.as_ref().map_or(0, |keeping| keeping.rules_version);
+        if !self.in_memory {
+            return self.kept(key);
+        }
+        let entry = self.entry(key)?;
+        let kept = entry.kept_as.kept?;
+        // What waits may be of the same topic and from before the rule. It lies in the log, behind all that is in memory, so
+        // this message follows it there: else it would overtake.
+        if entry.kept_as.rules_version != rules_version && entry.session.queued_messages() == 0 {
+            entry.kept_as.rules_version = rules_version;
+        }
+        (entry.kept_as.rules_version != rules_version).then_some(kept)
+    }
+
     /// Whether the message would lie in memory with a client that does not take it now.
     fn would_wait(&mut self, key: SessionKey, routed: &Routed<'_>) -> bool {
-        let would_wait = |entry: &mut Entry| {
-            // What waits for a kept session stays in the log.
-            entry.kept_as.kept.is_none() && (entry.connection.is_none() || entry.session.queued_messages() > 0)
-        };
+        let would_wait = |entry: &mut Entry| entry.connection.is_none() || entry.session.queued_messages() > 0;
         routed.publish().qos.is_acknowledged() && self.entry(key).is_some_and(would_wait)
     }
 }

@@ -3,6 +3,7 @@
 use super::connection::{Hold, Stage};
 use super::kept_word::wall_ms;
 use super::{Due, Shard};
+use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};
@@ -73,6 +74,7 @@ impl Shard {
         let Some(connection) = self.clients.connection(index) else { return };
         let Stage::Open { session: key, .. } = connection.stage else { return };
         connection.stage = Stage::Closing;
+        let published = connection.published;
         let Some(entry) = self.clients.entry(key) else { return };
         entry.connection = None;
         entry.away_since_ms = wall_ms();
@@ -80,6 +82,7 @@ impl Shard {
         let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
         self.give_up_parts(index);
         if let Some(client) = who.clone() {
+            self.note_event(&client, &Happened::Disconnected { reason, published });
             self.observe(HookName::Disconnected, || HookCall::Disconnected { client, reason });
         }
         if ended || !self.went_offline(stays) {
@@ -181,6 +184,7 @@ impl Shard {
     /// Why clients have to leave a node that drains; they are told where to go, if there is such a place.
     pub(super) fn leaving_reason(&self) -> ReasonCode {
         match self.shared.config.server_reference {
+            Some(_) if self.shared.config.server_moved => ReasonCode::ServerMoved,
             Some(_) => ReasonCode::UseAnotherServer,
             None => ReasonCode::ServerShuttingDown,
         }

@@ -152,7 +152,11 @@ impl Shard {
     ) -> Result<Standing, Stop> {
         let Some(hooks) = &self.hooks else {
             return match finding {
-                Finding::Known(identity) => Ok(Standing { identity, who: None }),
+                Finding::Known(identity) => {
+                    let is_watched = self.happenings.is_on();
+                    let who = is_watched.then(|| Arc::new(self.who(index, connect, admission, &identity)));
+                    Ok(Standing { identity, who })
+                }
                 Finding::Unknown(refusal) => Err(self.forbid(refusal)),
             };
         };

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use lapwing_codec::{Packet, Publish, QoS, ReasonCode, Subscribe, SubscribeFiltersBuf, SubscriptionOptions};
-use lapwing_session::{Accepted, Inbound, Message, Routed, Step};
+use lapwing_session::{Inbound, Io, Message, Routed, Session, Step};
 
 use super::Shard;
 use super::gate::{Asking, drop_reason};
 use super::serve::{Client, Flow};
+use crate::events::Happened;
 use crate::hooks::{Changed, HookCall, HookClient, HookMessage, HookName, Missing, SubscribeCall, Verdict, Whom};
 use crate::metrics::DropReason;
 
@@ -15,6 +16,8 @@ use crate::metrics::DropReason;
 struct Refused {
     reason: ReasonCode,
     why: DropReason,
+    /// Words for people.
+    text: Option<Box<str>>,
 }
 
 impl Shard {
@@ -52,12 +55,13 @@ impl Shard {
     fn decide_publish(&mut self, verdict: Verdict) -> Result<Option<Box<Changed>>, Refused> {
         match verdict {
             Verdict::Change(changed) => Ok(Some(changed)),
-            Verdict::Refuse { reason, .. } => {
+            Verdict::Refuse { reason, text } => {
                 self.counters.hooks.refused(HookName::Publish);
-                Err(Refused { reason, why: DropReason::HookRefused })
+                Err(Refused { reason, why: DropReason::HookRefused, text })
             }
             Verdict::Missing(missing) if !self.passes_unjudged() => {
-                Err(Refused { reason: ReasonCode::ImplementationSpecificError, why: drop_reason(missing) })
+                let reason = ReasonCode::ImplementationSpecificError;
+                Err(Refused { reason, why: drop_reason(missing), text: None })
             }
             _ => Ok(None),
         }
@@ -70,8 +74,11 @@ impl Shard {
         self.counters.dropped(refused.why, 1);
         let charged = self.charge_message(index);
         if qos != QoS::AtMostOnce {
-            let accepted = Accepted::Refused(refused.reason);
-            self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
+            let words = refused.text.as_deref();
+            let refuse = |session: &mut Session, io: &mut Io<'_>| {
+                session.refuse(inbound.receipt, refused.reason, words, io);
+            };
+            self.clients.with(client.session, refuse);
         }
         if charged == Flow::Held { charged } else { self.check_output(index) }
     }
@@ -114,6 +121,7 @@ impl Shard {
     ) -> Flow {
         let mut filters = SubscribeFiltersBuf::new();
         let mut refused = Vec::with_capacity(verdicts.len());
+        let words = words_of(&verdicts);
         for (asked, verdict) in subscribe.filters.iter().zip(verdicts) {
             let options = match verdict {
                 Verdict::Grant(granted) => within(granted, asked.options, asked.filter),
@@ -131,8 +139,11 @@ impl Shard {
         match self.clients.with(client.session, |session, io| session.handle(&packet, now_ms, io)) {
             Some(Ok(Step::Subscribe(request))) => {
                 // Whole: its verdicts are for all of it.
-                let Some(applied) = self.apply_subscribe(client.session, &request, &refused) else { return Flow::Gone };
-                self.wait_or_reply(client.session, applied, None, false);
+                let Some((mut reply, waits)) = self.apply_subscribe(client.session, &request, &refused) else {
+                    return Flow::Gone;
+                };
+                words.into_iter().for_each(|words| reply.explain(&words));
+                self.wait_or_reply(client.session, (reply, waits), None, false);
                 self.check_share(index)
             }
             Some(Ok(_)) => Flow::Continue,
@@ -193,13 +204,27 @@ impl Shard {
         }
     }
 
-    /// Tells `on_published` of a message that was routed.
+    /// Tells `on_published`, and who reads events, of a message that was routed.
     pub(super) fn observe_published(&mut self, who: &Arc<HookClient>, publish: &Publish<'_>) {
+        self.note_event(who, &Happened::Published(publish));
         self.observe(HookName::Published, || HookCall::Published {
             client: who.clone(),
             message: Box::new(HookMessage::of(publish)),
         });
     }
+}
+
+/// What hooks say of the filters that they refuse: a SUBACK has one place for words.
+fn words_of(verdicts: &[Verdict]) -> Option<String> {
+    let mut words: Vec<&str> = Vec::new();
+    for verdict in verdicts {
+        if let Verdict::Refuse { text: Some(text), .. } = verdict
+            && !words.contains(&&**text)
+        {
+            words.push(text);
+        }
+    }
+    (!words.is_empty()).then(|| words.join("; "))
 }
 
 /// What a hook grants, but not more than was asked for. No Local on a shared subscription would be an error of the

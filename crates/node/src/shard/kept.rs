@@ -34,7 +34,7 @@ impl Shard {
         publisher: u64,
         origin: Option<Origin>,
     ) -> bool {
-        self.clients.repeats = 0;
+        (self.clients.repeats, self.clients.in_memory) = (0, false);
         let now_ms = self.now_ms;
         match (&mut self.log, &mut self.clients.keeping) {
             (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, About { publisher, origin, now_ms }),
@@ -206,7 +206,9 @@ fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
     if let Some(id) = NonZeroU64::new(kept.id.0) {
         entry.session.keep(id);
     }
-    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
+    let rules_version = keeping.rules_version;
+    entry.kept_as =
+        KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, rules_version, ..KeptAs::default() };
     true
 }
 

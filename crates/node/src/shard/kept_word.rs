@@ -15,6 +15,7 @@ impl Shard {
         if let Some(through) = clients.promises.keep(committed, |shard| shared.confirmed(shard, *id)) {
             clients.committed(through);
             self.groups_committed(through);
+            self.holds_committed(through);
         }
     }
 

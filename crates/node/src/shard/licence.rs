@@ -148,10 +148,11 @@ impl Shard {
 
     /// One session under the new rules: what it may not have any more is taken back, also while it has no connection.
     fn renew(&mut self, key: SessionKey, identity: &Identity) {
+        let may_be_told = self.may_be_told(identity);
         let Some(entry) = self.clients.entry(key) else { return };
         let rights = self.shared.authority.rights(identity, &entry.client_id);
         let mut removed = Vec::new();
-        let mut revoked = 0;
+        let mut revoked = u64::from(!may_be_told && entry.session.revoke_envelope());
         if let Some(rights) = &rights {
             let keep = |filter: &str| rights.may_subscribe(filter);
             entry.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));

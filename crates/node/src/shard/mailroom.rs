@@ -88,6 +88,8 @@ impl Shard {
             Control::AskPage(request) => self.answer_page(from, request),
             Control::Page(page) => self.take_page_in_turn(from, page),
             Control::AskRoom(question) => self.answer_room(from, &question),
+            Control::Wanted { filter } => self.wanted_from_holds(&filter),
+            Control::Offered(list) => self.hear_offered(&list),
             Control::Room { index, born, fits } => self.take_room(index, born, fits),
         }
         None
@@ -101,6 +103,10 @@ impl Shard {
         };
         if add {
             self.tree.insert(filter, target, Grant::default());
+            if interest == Interest::Groups {
+                // A declared group waits for nobody.
+                self.wanted_from_holds(filter);
+            }
         } else if self.tree.remove(filter, target) == Removal::NotFound {
             debug_assert!(false, "a filter was withdrawn that was never announced");
         }
@@ -137,7 +143,8 @@ impl Shard {
                 debug_assert!(false, "a frame of our own could not be read");
                 continue;
             };
-            let routed = Routed::with_deadline(publish, ELSEWHERE, errand.expires_at_ms);
+            let publisher = errand.held.map_or(ELSEWHERE, |through| through.publisher);
+            let routed = Routed::with_deadline(publish, publisher, errand.expires_at_ms);
             self.route_mail(from, &routed, errand);
             self.flush_large();
         }

@@ -15,6 +15,7 @@ mod connection;
 mod delivery;
 mod endings;
 mod entry;
+mod events;
 mod exchange;
 mod farewell;
 mod flush;
@@ -22,6 +23,7 @@ mod gate;
 mod groups;
 mod hold;
 mod holdings;
+mod holds;
 mod interest;
 mod judge;
 mod judged;
@@ -30,6 +32,7 @@ mod kept;
 mod kept_word;
 mod licence;
 mod linger;
+mod log_room;
 mod mailroom;
 mod pages;
 mod paging;
@@ -46,11 +49,15 @@ mod route;
 mod sent;
 mod sequence;
 mod serve;
+mod settlement;
+mod stamp;
 mod standing;
 mod subscribe;
 mod sys;
 mod terms;
+mod topic_rules;
 mod turn;
+mod turn_lists;
 mod waiting;
 mod windows;
 
@@ -64,6 +71,7 @@ use mio::{Events, Poll, Token};
 
 use crate::data_groups::Doubt;
 use crate::error::NodeError;
+use crate::events::EventQueue;
 use crate::hooks::{HookFeed, HookName};
 use crate::log::LogFeed;
 use crate::mail::PageRequest;
@@ -82,8 +90,10 @@ use clients::Clients;
 use endings::Endings;
 use groups::{GroupTable, Pending};
 use hold::Held;
+use holds::Holds;
+pub(crate) use holds::ranked as ranked_holds;
 use interest::Announcer;
-pub(crate) use keeping::{Origin, Recovered};
+pub(crate) use keeping::{Kept, Origin, Recovered};
 pub(crate) use kept_word::wall_ms;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use promises::Confirmations;
@@ -92,10 +102,12 @@ use retained::RetainedTable;
 use route::{Target, Tree};
 pub(crate) use sent::Sent;
 use sequence::Sequences;
+use settlement::Settlement;
 use subscribe::Waiter;
 pub(crate) use sys::Sys;
 use terms::Terms;
 pub(crate) use terms::codec_limits;
+use topic_rules::TopicRules;
 
 /// The event of a shard's waker.
 pub(crate) const WAKER: Token = Token(usize::MAX);
@@ -140,8 +152,12 @@ enum Due {
     Probe { key: SessionKey, epoch: u64 },
     /// Something of a group: a stall to be looked for, a message that waits too long.
     Group(NonZeroU64),
+    /// Something of a hold, by its place: a message expires, or may be tried again.
+    Hold(usize),
     /// The next share of what ended sessions leave.
     Endings,
+    /// Publishers of QoS 2 that have been silent are looked at.
+    Settlement,
     /// The `$SYS` tree is published.
     Sys,
 }
@@ -186,6 +202,8 @@ pub(crate) struct Shard {
     pages: Option<PageFeed>,
     /// QoS 2 messages that a crash has caught on their way, by the session that published them.
     doubts: Vec<(SessionKey, Doubt)>,
+    /// Whose QoS 2 messages are settled although they do not say so.
+    settlement: Settlement,
     /// Messages of other shards that have to be kept here.
     confirmations: Confirmations,
     /// All that was restored is known to every shard; only then clients may come.
@@ -196,6 +214,8 @@ pub(crate) struct Shard {
     clients: Clients,
     tree: Tree,
     groups: GroupTable,
+    /// Messages that wait for their first subscriber.
+    holds: Holds,
     /// What of groups, and of their messages here, waits for the disk or for room.
     pending: Pending,
     /// What sessions here say to groups here.
@@ -213,6 +233,11 @@ pub(crate) struct Shard {
     sequences: Sequences,
     /// Where this shard publishes the `$SYS` tree.
     sys: Option<Sys>,
+    /// What clients have done, to be published.
+    happenings: EventQueue,
+    stamper: stamp::Stamper,
+    /// Messages that were given a name.
+    stamped: u64,
     timers: Timers<Due>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
@@ -227,6 +252,8 @@ pub(crate) struct Shard {
     licences_version: u64,
     /// The version of the groups' tables that holds here.
     groups_version: u64,
+    /// Which messages are kept in memory alone.
+    topic_rules: TopicRules,
     /// Filters that the connection in hand has subscribed to or cancelled in this turn.
     filters_taken: u64,
     /// The node's memory, as it was at the beginning of the turn.
@@ -263,6 +290,7 @@ impl Shard {
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
         }
+        let left_holds = recovered.as_ref().map(|recovered| recovered.holds()).unwrap_or_default();
         let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
         Ok(Shard {
             terms: shared
@@ -276,10 +304,12 @@ impl Shard {
             recovered,
             pages,
             doubts: Vec::new(),
+            settlement: Settlement::default(),
             is_restored: false,
             is_listening: false,
             tree,
             groups: GroupTable::new(id),
+            holds: Holds::new(&shared, id, post.shards(), left_holds.iter().map(|filter| &**filter)),
             pending: Pending::default(),
             words: VecDeque::new(),
             announcer: Announcer::new(id, post.shards()),
@@ -296,12 +326,16 @@ impl Shard {
             timers: Timers::new(),
             counters,
             sys,
+            happenings: EventQueue::new(&shared.config.events, post.shards()),
+            stamper: stamp::Stamper::default(),
+            stamped: 0,
             held: Held::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
             licences_version: shared.authority.version(),
             groups_version: 0,
+            topic_rules: TopicRules::unread(),
             filters_taken: 0,
             pressure: Pressure::Normal,
             lingering: 0,

@@ -228,6 +228,7 @@ impl Shard {
             }
             self.counters.deliveries.add(1);
             let routed = Routed::retained(message);
+            self.note_in_memory(routed.publish());
             self.clients.deliver(page.to, &routed, std::iter::once(grant), self.now_ms);
             // What a kept session has been given is its own: it outlives the retained message, and the node.
             self.keep(&routed, None, 0, None);
@@ -266,7 +267,7 @@ impl Shard {
     }
 
     /// Whether a session can take a message, with its output and queue below the `part`-th part of their marks.
-    fn has_room(&mut self, key: SessionKey, part: usize) -> bool {
+    pub(super) fn has_room(&mut self, key: SessionKey, part: usize) -> bool {
         let limits = &self.shared.config.limits;
         let output_max = limits.output_high_bytes as usize / part;
         let messages_max = (limits.queue_messages_max as usize / 2).clamp(1, QUEUE_MESSAGES).div_ceil(part);

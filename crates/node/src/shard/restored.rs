@@ -39,6 +39,7 @@ impl Shard {
             recovered.restore(group, &settings, clocks, self)?;
         }
         self.keep_groups();
+        self.settle_silent();
         self.count_sessions();
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
@@ -57,6 +58,7 @@ impl Shard {
         if !self.is_listening && self.shared.is_restored() {
             self.is_listening = true;
             self.complete()?;
+            self.wanted_from_holds("#");
             self.open_listeners()?;
         }
         Ok(())
@@ -88,7 +90,7 @@ impl Shard {
             let of = lapwing_session::Origin { packet_id, use_number, settled };
             let routed = Routed::with_deadline(publish, key, expires_at_ms);
             // Nobody waits: the publisher is told when it asks.
-            let _ = self.route_from(&routed, &client_id, Some(Origin { publisher, of, is_resent: true }));
+            let _ = self.route_as_it_is(&routed, &client_id, Some(Origin { publisher, of, is_resent: true }));
             self.clients.facts.push((publisher, Fact::Received { packet_id, use_number }));
         }
         Ok(())

@@ -18,6 +18,8 @@ struct Kept {
     message: Arc<Message>,
     /// The hash of the publisher's client id, for No Local.
     publisher: u64,
+    /// It is nowhere else.
+    in_memory: bool,
 }
 
 /// What became of a message that was to be retained.
@@ -25,8 +27,8 @@ struct Kept {
 pub(crate) enum Retained {
     /// It is its topic's message now.
     Kept,
-    /// The same, of a topic of the node's own, which nobody keeps beyond its life.
-    Own,
+    /// The same, and nobody keeps it beyond the node's life: its topic is the node's own, or a rule says so.
+    InMemory,
     /// Its topic has no message any more, as it asked.
     Cleared,
     /// There is no room for it, and its topic has no message any more.
@@ -45,7 +47,7 @@ pub(crate) struct RetainedTable {
     /// When messages expire, the first one on top. A topic that got another value leaves its entry behind; it is told by
     /// its time.
     expiries: BinaryHeap<Reverse<(u64, Box<str>)>>,
-    /// Topics that have lost their message and not got another one, since somebody asked.
+    /// Topics that have lost the message that is on disk and not got another one there, since somebody asked.
     cleared: Vec<Box<str>>,
 }
 
@@ -74,6 +76,15 @@ impl RetainedTable {
     ///
     /// Without room the message before it is forgotten too: an older value must not pose as the newest.
     pub(crate) fn set(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> Retained {
+        self.put(routed, publisher, false, now_ms)
+    }
+
+    /// The same for a message that is not to outlive the node: what is on disk of its topic from before has to go.
+    pub(crate) fn set_in_memory(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> Retained {
+        self.put(routed, publisher, true, now_ms)
+    }
+
+    fn put(&mut self, routed: &Routed<'_>, publisher: u64, in_memory: bool, now_ms: u64) -> Retained {
         let publish = routed.publish();
         (0..EXPIRED_PER_SET).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
         if publish.payload.is_empty() {
@@ -85,9 +96,10 @@ impl RetainedTable {
             if publisher != stable_hash(OURSELVES.as_bytes()) {
                 return Retained::Refused;
             }
-            let before = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher });
+            let kept = Kept { message: message.clone(), publisher, in_memory: true };
+            let before = self.topics.insert(publish.topic, kept);
             self.sys += u64::from(before.is_none());
-            return Retained::Own;
+            return Retained::InMemory;
         }
         let bytes = message.footprint() as u64;
         if !self.has_room(publish.topic, bytes, now_ms) {
@@ -96,11 +108,15 @@ impl RetainedTable {
         }
         self.bytes += bytes;
         // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
-        if let Some(before) = self.topics.insert(publish.topic, Kept { message: message.clone(), publisher }) {
+        let kept = Kept { message: message.clone(), publisher, in_memory };
+        if let Some(before) = self.topics.insert(publish.topic, kept) {
             self.bytes -= before.message.footprint() as u64;
+            if in_memory && !before.in_memory {
+                self.cleared.push(publish.topic.into());
+            }
         }
         self.note_expiry(message);
-        Retained::Kept
+        if in_memory { Retained::InMemory } else { Retained::Kept }
     }
 
     /// Forgets a topic because its newest value cannot be kept: an older one must not pose as the newest.
@@ -112,14 +128,16 @@ impl RetainedTable {
     fn remove(&mut self, topic: &str) {
         if let Some(before) = self.topics.remove(topic) {
             self.bytes -= before.message.footprint() as u64;
-            self.cleared.push(topic.into());
+            if !before.in_memory {
+                self.cleared.push(topic.into());
+            }
         }
     }
 
-    /// Takes the topics that have lost their message since the last call and have got no other one.
+    /// Takes the topics that have lost the message that is on disk since the last call, and have got no other one there.
     pub(crate) fn take_cleared(&mut self) -> Vec<Box<str>> {
         let mut cleared = std::mem::take(&mut self.cleared);
-        cleared.retain(|topic| self.topics.get(topic).is_none());
+        cleared.retain(|topic| self.topics.get(topic).is_none_or(|kept| kept.in_memory));
         cleared
     }
 
@@ -253,6 +271,25 @@ mod tests {
         assert_eq!((matching(&table, "#", 0).len(), table.messages()), (1, 1));
     }
 
+    /// A value in memory alone: is the one on disk forgotten there once, and nothing when the topic is cleared or comes back
+    /// to the disk?
+    #[test]
+    fn what_is_on_disk_goes_when_memory_has_the_newest() {
+        let mut table = RetainedTable::new(10, 10_000);
+        let (value, none) =
+            (Publish { retain: true, ..Publish::qos0("a", b"1") }, Publish { retain: true, ..Publish::qos0("a", b"") });
+        let routed = |publish| Routed::new(publish, SessionKey(0), 0);
+        assert_eq!(table.set(&routed(value), PUBLISHER, 0), Retained::Kept);
+        assert_eq!(table.set_in_memory(&routed(value), PUBLISHER, 0), Retained::InMemory);
+        assert_eq!(table.take_cleared(), ["a".into()]);
+        assert_eq!(table.set_in_memory(&routed(value), PUBLISHER, 0), Retained::InMemory);
+        assert_eq!(table.set_in_memory(&routed(none), PUBLISHER, 0), Retained::Cleared);
+        assert!(!table.has_cleared(), "the disk has nothing of it");
+        table.set_in_memory(&routed(value), PUBLISHER, 0);
+        assert_eq!(table.set(&routed(value), PUBLISHER, 0), Retained::Kept);
+        assert!(table.set(&routed(none), PUBLISHER, 0) == Retained::Cleared && table.has_cleared());
+    }
+
     /// Is a full table a refusal, without the older value staying, and are expired ones given up first?
     #[test]
     fn a_full_table_refuses_and_forgets() {
@@ -301,7 +338,7 @@ mod tests {
         };
         let routed = Routed::new(publish, SessionKey(0), 0);
         assert_eq!(table.set(&routed, PUBLISHER, 0), Retained::Refused);
-        assert_eq!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0), Retained::Own);
+        assert_eq!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0), Retained::InMemory);
         assert_eq!((table.messages(), table.bytes(), matching(&table, "$SYS/#", 0).len()), (0, 0, 1));
     }
 

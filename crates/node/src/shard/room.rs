@@ -7,7 +7,7 @@
 //! answer and the message somebody else may take the room; then it is as for those who cannot be told.
 
 use lapwing_codec::{Packet, Publish, ReasonCode};
-use lapwing_session::{Accepted, Inbound, Message, SessionKey};
+use lapwing_session::{Accepted, Inbound, Message};
 
 use super::Shard;
 use super::connection::Hold;
@@ -51,7 +51,8 @@ impl Shard {
         };
         // An unknown alias is for the session to find.
         let Some(topic) = topic.map(Box::<str>::from) else { return false };
-        let bytes = Message::new(&Publish { topic: &topic, ..*publish }, SessionKey(0), None).footprint() as u64;
+        let bytes = Message::footprint_of(&Publish { topic: &topic, ..*publish }) + self.stamp_bytes(&client.id);
+        let bytes = bytes as u64;
         let owner = self.owner_of_topic(&topic);
         let Some(connection) = self.clients.connection(index) else { return false };
         if connection.room != Room::Unknown {

@@ -2,16 +2,16 @@
 
 use lapwing_codec::{Publish, QoS};
 use lapwing_envelope::{Envelope, sent_at_us};
-use lapwing_session::{Accepted, Grant, Routed};
+use lapwing_session::{Accepted, Grant, Routed, unstamped};
 
 use super::Shard;
 use super::groups::{Origin as GroupOrigin, Publisher};
 use super::keeping::Origin;
 use super::retained::Retained;
-use crate::log::now_us;
+use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons};
 use crate::memory::Pressure;
-use crate::metrics::DropReason;
+use crate::metrics::{DropReason, ShardCounters};
 use crate::slot::{ShardId, Slot, stable_hash};
 
 /// Who stands in a shard's filter tree.
@@ -45,19 +45,21 @@ struct Found {
 }
 
 impl Shard {
-    /// Routes a message that came in on this shard: from a client (with its id) or as a will.
-    pub(super) fn route(&mut self, routed: &Routed<'_>, client_id: &str) -> Accepted {
-        self.route_from(routed, client_id, None)
-    }
-
-    /// The same for a QoS 2 message of a kept session, which `origin` names.
-    pub(super) fn route_from(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+    /// Routes a message whose stamp is as it should be: one that came in and has it, or one that the node publishes itself.
+    pub(super) fn route_as_it_is(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+        if let Some(hold) = self.holds.of(routed) {
+            return self.route_through(hold, routed, client_id, origin);
+        }
         let publish = routed.publish();
         let publisher = stable_hash(client_id.as_bytes());
         debug_assert!(self.clients.keeping.as_ref().is_none_or(|keeping| !keeping.is_open()), "a message was not kept");
         self.note_repeats(origin);
-        let mut found = self.match_tree(routed, client_id);
         let mut errand = Errand { expires_at_ms: routed.expires_at_ms(), origin, ..Errand::default() };
+        if self.note_in_memory(publish) {
+            errand.reasons = Reasons::IN_MEMORY;
+            self.counters.in_memory.add(1);
+        }
+        let mut found = self.match_tree(routed, client_id);
         if found.groups != 0 {
             (errand.publisher, errand.ingress_us) = (publisher, self.clients.now_us);
         }
@@ -113,19 +115,28 @@ impl Shard {
                 }
                 Target::Stream(stream) => {
                     let Some(log) = log else { return };
-                    if publish.qos == QoS::AtMostOnce && log.is_disk_full() {
-                        counters.dropped(DropReason::StreamDiskFull, 1);
-                    } else {
-                        counters.stream_records.add(1);
-                        log.append(stream, &envelope(publish, client_id), publish.properties.user.iter());
-                        found.in_stream = true;
-                    }
+                    found.in_stream |= append_to_stream(log, stream, publish, client_id, counters);
                     true
                 }
             };
         });
         counters.deliveries.add(deliveries);
         found
+    }
+
+    /// Gives a message to the streams that want it, and to nobody else; true when one keeps it.
+    pub(super) fn append_to_streams(&mut self, routed: &Routed<'_>, client_id: &str) -> bool {
+        let Shard { tree, log: Some(log), counters, shared, .. } = self else { return false };
+        if shared.config.streams.is_empty() {
+            return false;
+        }
+        let (publish, mut in_stream) = (routed.publish(), false);
+        tree.matches(publish.topic, |entries| {
+            if let Target::Stream(stream) = entries[0].subscriber {
+                in_stream |= append_to_stream(log, stream, publish, client_id, counters);
+            }
+        });
+        in_stream
     }
 
     /// Puts one copy per interested shard into the mail; true when one of them has to keep it.
@@ -137,13 +148,13 @@ impl Shard {
         errand: Errand,
     ) -> bool {
         let retain = retain_owner.map_or(0, |owner| 1_u64 << owner.index());
-        let keepers =
-            if publish.qos.is_acknowledged() && self.clients.keeping.is_some() { found.keepers | retain } else { 0 };
+        let is_awaited = publish.qos.is_acknowledged() && !errand.reasons.has(Reasons::IN_MEMORY);
+        let keepers = if is_awaited && self.clients.keeping.is_some() { found.keepers | retain } else { 0 };
         let mut shards = found.sessions | found.groups | retain;
         while shards != 0 {
             let bit = shards & shards.wrapping_neg();
             shards &= !bit;
-            let mut reasons = Reasons::default();
+            let mut reasons = errand.reasons;
             for (set, reason) in [
                 (found.sessions, Reasons::SESSIONS),
                 (found.groups, Reasons::GROUPS),
@@ -168,11 +179,24 @@ impl Shard {
     /// A message that shard `from` sent here.
     pub(super) fn route_mail(&mut self, from: ShardId, routed: &Routed<'_>, errand: &Errand) {
         let reasons = errand.reasons;
+        if let Some(through) = errand.held {
+            if reasons.has(Reasons::HELD) {
+                return self.receive_held(from, routed, errand, through);
+            }
+            self.note_repeats(errand.origin);
+            self.hold_message(through.hold, routed, errand);
+            return;
+        }
         if errand.retained_seq > 0 {
             let topic = routed.publish().topic;
             self.sequences.note_live(from, self.owner_of_topic(topic), errand.retained_seq, topic);
         }
         self.note_repeats(errand.origin);
+        if reasons.has(Reasons::IN_MEMORY) {
+            // The rule may be younger than this turn.
+            self.renew_topic_rules();
+            self.clients.in_memory = true;
+        }
         let Shard { tree, clients, counters, now_ms, .. } = self;
         if reasons.has(Reasons::SESSIONS) {
             let mut deliveries = 0;
@@ -207,6 +231,8 @@ impl Shard {
         let retained = if self.pressure == Pressure::Full && !routed.publish().payload.is_empty() {
             self.counters.dropped(DropReason::MemoryFull, 1);
             self.retained.forget(topic)
+        } else if self.clients.in_memory {
+            self.retained.set_in_memory(routed, publisher, self.now_ms)
         } else {
             self.retained.set(routed, publisher, self.now_ms)
         };
@@ -223,6 +249,23 @@ impl Shard {
     pub(super) fn owner_of_topic(&self, topic: &str) -> ShardId {
         Slot::of(topic.as_bytes()).shard(self.post.shards())
     }
+}
+
+/// Gives a message to a stream; false when it has to do without.
+fn append_to_stream(
+    log: &mut LogFeed,
+    stream: u32,
+    publish: &Publish<'_>,
+    client_id: &str,
+    counters: &ShardCounters,
+) -> bool {
+    if publish.qos == QoS::AtMostOnce && log.is_disk_full() {
+        counters.dropped(DropReason::StreamDiskFull, 1);
+        return false;
+    }
+    counters.stream_records.add(1);
+    log.append(stream, &envelope(publish, client_id), unstamped(publish.properties.user).iter());
+    true
 }
 
 fn envelope<'a>(publish: &Publish<'a>, client_id: &'a str) -> Envelope<'a> {

@@ -161,6 +161,7 @@ impl Shard {
             };
             let flow = match &client {
                 Some(client) if self.must_ask_for_room(index, client, &packet) => Flow::Asked,
+                Some(client) if self.must_wait_for_log(index, client, &packet) => Flow::Asked,
                 Some(client) if self.is_hooked(&packet) => self.hooked_packet(index, client, &packet, &bytes[at..]),
                 Some(client) => self.handle_packet(index, client, &packet),
                 None => self.first_packet(index, &packet, &bytes[at..]),
@@ -253,6 +254,9 @@ impl Shard {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
         }
         if let Some(who) = &client.who {
+            if let Some(connection) = self.clients.connection(index) {
+                connection.published += 1;
+            }
             self.observe_published(who, &publish);
         }
         let is_kept = matches!(accepted, Accepted::Later(_));
@@ -277,7 +281,7 @@ pub(super) struct Client {
     pub(super) session: SessionKey,
     pub(super) version: Version,
     pub(super) id: Arc<str>,
-    /// The same for the hooks, if there are any.
+    /// The same for hooks and events, if there are any.
     pub(super) who: Option<Arc<HookClient>>,
     /// Whether there are rules for it.
     pub(super) has_licence: bool,

@@ -11,6 +11,6 @@ use crate::hooks::HookClient;
 pub(crate) struct Standing {
     /// Who it is.
     pub(crate) identity: Identity,
-    /// The same for the hooks, if there are any.
+    /// The same for hooks and events, if there are any.
     pub(crate) who: Option<Arc<HookClient>>,
 }

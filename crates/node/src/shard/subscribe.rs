@@ -8,6 +8,7 @@ use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, 
 use super::Shard;
 use super::answers::Answer;
 use super::route::Target;
+use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::mail::Interest;
 use crate::metrics::Refused;
@@ -41,6 +42,8 @@ pub(super) struct Waits {
     /// Groups, here or on other shards.
     joins: Vec<Joining>,
     replays: Vec<Box<str>>,
+    /// Filters under which messages may wait in holds, where there are any.
+    wanted: Vec<Box<str>>,
     added: u64,
     refused: u64,
     /// Of these, in groups.
@@ -64,7 +67,7 @@ impl Shard {
         let mut waits = Waits::default();
         let mut granted: Vec<(Box<str>, Grant)> = Vec::new();
         let licence = self.lend_licence(key);
-        let shards = self.post.shards();
+        let (shards, has_holds) = (self.post.shards(), self.holds.any());
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
         let Shard { clients, tree, announcer, post, .. } = self;
@@ -90,6 +93,10 @@ impl Shard {
             }
             if kept_as.kept.is_some() {
                 granted.push((subscription.filter.into(), subscription.grant));
+            }
+            if has_holds {
+                let filter = subscription.shared.as_ref().map_or(subscription.filter, |shared| shared.filter);
+                waits.wanted.push(filter.into());
             }
             if let Some(shared) = &subscription.shared {
                 waits.added_shared += u64::from(subscription.is_new);
@@ -137,7 +144,8 @@ impl Shard {
                 untold.push((at, filter.into()));
                 continue;
             }
-            let (client, filter, qos) = (who.clone(), filter.into(), *reason as u8);
+            let (client, filter, qos) = (who.clone(), Box::<str>::from(filter), *reason as u8);
+            self.note_event(&client, &Happened::Subscribed { filter: &filter, qos });
             self.observe(HookName::Subscribed, || HookCall::Subscribed { client, filter, qos });
         }
         untold
@@ -152,6 +160,7 @@ impl Shard {
             };
             let Some(client) = entry.standing.who.clone() else { continue };
             let qos = reason as u8;
+            self.note_event(&client, &Happened::Subscribed { filter: &filter, qos });
             self.observe(HookName::Subscribed, || HookCall::Subscribed { client, filter, qos });
         }
     }
@@ -168,7 +177,8 @@ impl Shard {
         let outstanding = waits.joins.len() + usize::from(waits.announcement.is_some()) + usize::from(more);
         let begins_at = place.map_or(0, |place| self.answers.len_of(place));
         let untold = waits.untold.into_iter().map(|(at, filter)| (begins_at + at, filter)).collect();
-        let answer = Answer { to: key, reply, replays: waits.replays, promise: waits.promise, untold };
+        let Waits { replays, wanted, promise, .. } = waits;
+        let answer = Answer { to: key, reply, replays, wanted, promise, untold };
         let place = match place {
             Some(place) => {
                 self.answers.extend(place, answer, outstanding);
@@ -228,7 +238,7 @@ impl Shard {
     }
 
     fn answer(&mut self, answer: Answer) {
-        let Answer { to, reply, replays, promise, untold } = answer;
+        let Answer { to, reply, replays, wanted, promise, untold } = answer;
         self.observe_joined(to, &reply, untold);
         self.clients.hold_output_of(to, promise);
         match self.clients.with(to, |session, io| session.reply(reply, io)) {
@@ -241,6 +251,7 @@ impl Shard {
             }
             None => return,
         }
+        wanted.iter().for_each(|filter| self.tell_holds(filter));
         for filter in replays {
             // It may have been cancelled before it was in force.
             if self.clients.entry(to).is_some_and(|entry| entry.session.grant(&filter).is_some()) {
@@ -262,6 +273,7 @@ impl Shard {
         let who = self.clients.entry(key).and_then(|entry| entry.standing.who.clone());
         for filter in &removed {
             if let Some(client) = who.clone() {
+                self.note_event(&client, &Happened::Unsubscribed { filter });
                 self.observe(HookName::Unsubscribed, || HookCall::Unsubscribed { client, filter: (**filter).into() });
             }
         }

@@ -10,8 +10,8 @@ use crate::metrics::ShardCounters;
 use crate::shared::CLOCK_BEGINS_MS;
 use crate::sys::{Board, OURSELVES, Totals};
 
-/// The publisher of `$SYS`: nobody's key, so No Local never leaves anything out.
-const NOBODY: SessionKey = SessionKey(u64::MAX - 1);
+/// The publisher of `$SYS` and of events: nobody's key, so No Local never leaves anything out.
+pub(super) const NOBODY: SessionKey = SessionKey(u64::MAX - 1);
 /// How soon it is tried again when mailboxes have no room.
 const AGAIN_MS: u64 = 100;
 
@@ -56,6 +56,6 @@ impl Shard {
             properties: PublishProperties::default(),
             payload: value.as_bytes(),
         };
-        let _ = self.route(&Routed::new(publish, NOBODY, self.now_ms), OURSELVES);
+        let _ = self.route_as_it_is(&Routed::new(publish, NOBODY, self.now_ms), OURSELVES, None);
     }
 }

@@ -55,6 +55,7 @@ impl Shard {
         self.now_ms = self.shared.now_ms();
         self.renew_groups();
         self.restore()?;
+        self.renew_topic_rules();
         self.note_room();
         self.publish_sys();
         loop {
@@ -161,6 +162,8 @@ impl Shard {
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.replays.can_move()
             || self.has_group_work()
+            || self.has_hold_work()
+            || self.may_publish_events()
             || self.may_adopt()
             || self.has_kept_promises()
             || self.has_news_for_log()
@@ -178,6 +181,7 @@ impl Shard {
             || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
             || self.shared.authority.version() != self.licences_version
+            || self.has_new_topic_rules()
     }
 
     /// Marks what the kernel reported.
@@ -219,6 +223,7 @@ impl Shard {
         self.mail_moved = false;
         self.renew_licences();
         self.renew_groups();
+        self.renew_topic_rules();
         self.report_groups();
         self.accept();
         self.take_mail();
@@ -230,8 +235,10 @@ impl Shard {
         self.serve_ready();
         self.run_timers();
         self.run_replays();
+        self.run_holds();
         self.close_overflowing();
         self.run_groups();
+        self.publish_events();
         self.ask_pages();
         self.tell_log();
         self.hand_over();
@@ -273,7 +280,9 @@ impl Shard {
                 Due::Endings => self.withdraw_ended(),
                 Due::Probe { key, epoch } => self.probe_due(key, epoch),
                 Due::Group(tag) => self.group_due(tag, at_ms),
+                Due::Hold(place) => self.hold_due(place, at_ms),
                 Due::Sys => self.publish_sys(),
+                Due::Settlement => self.settle_silent(),
                 Due::Door => {}
             }
         }
@@ -286,7 +295,7 @@ impl Shard {
 
     /// Sessions and connections that come and go leave their timers behind; those that nobody waits for go now.
     fn forget_stale_timers(&mut self) {
-        let Shard { timers, clients, groups, .. } = self;
+        let Shard { timers, clients, groups, holds, .. } = self;
         timers.retain(|at_ms, due| match due {
             Due::Connect { index, born }
             | Due::Stall { index, born }
@@ -297,7 +306,8 @@ impl Shard {
             Due::Session(key) => clients.entry(*key).is_some_and(|entry| entry.timer_ms == Some(at_ms)),
             Due::Probe { key, epoch } => clients.entry(*key).is_some_and(|entry| entry.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
-            Due::Door | Due::Endings | Due::Sys => true,
+            Due::Hold(place) => holds.timer_ms(*place) == Some(at_ms),
+            Due::Door | Due::Endings | Due::Settlement | Due::Sys => true,
         });
     }
 
@@ -305,6 +315,8 @@ impl Shard {
     fn is_quiet(&mut self) -> bool {
         self.post.is_empty()
             && !self.has_group_work()
+            && self.holds.is_settled()
+            && self.happenings.is_empty()
             && self.inlets.iter().all(super::LanesIn::is_empty)
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
             && self.is_kept_word()

@@ -2,7 +2,8 @@
 
 use lapwing_session::SessionKey;
 
-use super::clients::{Clients, touch};
+use super::clients::Clients;
+use super::turn_lists::touch;
 
 impl Clients {
     /// What the session's connection is sent from now on waits for `promise`, if it is not kept yet.

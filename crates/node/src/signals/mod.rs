@@ -13,6 +13,7 @@
 //! The page for those who write clients is docs/signals.md.
 
 mod declaration;
+mod envelope;
 mod number;
 #[cfg(test)]
 mod oracle;
@@ -24,6 +25,7 @@ mod work;
 pub(crate) use declaration::{Declared, Defaults};
 #[allow(unused_imports, reason = "what the oracle compares with")]
 pub(crate) use declaration::{PROBE_MS_MAX, PROBE_MS_MIN};
+pub(crate) use envelope::asks_for_envelope;
 pub(crate) use probe::{Probes, probe_payload, probe_topic};
 pub(crate) use report::in_acknowledgement;
 #[allow(unused_imports, reason = "what the oracle compares with")]

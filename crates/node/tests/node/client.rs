@@ -287,12 +287,25 @@ impl Client {
         self.expect("PINGRESP and nothing before it", |packet| matches!(packet, Packet::PingResp).then_some(()));
     }
 
+    /// The next packet: a message, or an UNSUBACK (`None`).
+    pub fn receive_or_unsuback(&mut self) -> Option<Received> {
+        self.expect("PUBLISH or UNSUBACK", |packet| match packet {
+            Packet::Publish(publish) => Some(Some(Received::new(publish))),
+            Packet::UnsubAck(_) => Some(None),
+            _ => None,
+        })
+    }
+
     pub fn unsubscribe(&mut self, filter: &str) {
+        self.send_unsubscribe(filter);
+        self.expect("UNSUBACK", |packet| matches!(packet, Packet::UnsubAck(_)).then_some(()));
+    }
+
+    pub fn send_unsubscribe(&mut self, filter: &str) {
         let mut filters = UnsubscribeFiltersBuf::new();
         filters.push(filter).expect("a short filter");
         let (properties, filters) = (UserProperties::EMPTY, filters.as_ref());
         self.send(&Packet::Unsubscribe(Unsubscribe { packet_id: id(2), user: properties, filters }));
-        self.expect("UNSUBACK", |packet| matches!(packet, Packet::UnsubAck(_)).then_some(()));
     }
 
     pub fn disconnect(mut self) {

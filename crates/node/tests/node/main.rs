@@ -6,6 +6,7 @@ mod drain;
 mod faulty_disk;
 mod fields;
 mod groups;
+mod holds;
 mod hook_double;
 mod hooks;
 mod hooks_connect;

@@ -182,9 +182,12 @@ fn what_a_stop_leaves_behind_is_counted() {
         for n in 1..=50 {
             device.publish("s/x/r", b"waits", QoS::AtLeastOnce, Some(n));
         }
-        eventually("all have come", || metric(&node, "lapwing_stream_messages_total", "") == 51);
+        // On a full disk some are taken in before the shard hears of it; the others stay with the device.
+        let taken = || metric(&node, "lapwing_stream_messages_total", "") - 1;
+        let alarm = || metric(&node, "lapwing_log_disk_full", "") == 1;
+        eventually("they have come", || if is_full { taken() > 0 && alarm() } else { taken() == 50 });
         node.stop().unwrap();
-        let left = if is_full { 50 } else { 0 };
+        let left = if is_full { taken() } else { 0 };
         assert_eq!(metric(&node, "lapwing_messages_dropped_total", "stream_stopped"), left);
     }
 }

@@ -122,7 +122,7 @@ impl DataFolder {
                 }
                 Err(error) => report.with([Finding::damage(0, 0, format!("cannot read it: {error}"))]),
             },
-            FileKind::Lock => report,
+            FileKind::Lock | FileKind::Stamps => report,
             FileKind::Draft => report.with([Finding::note("left by a crash; it may be removed")]),
             _ => report.with([Finding::note("not of the broker; not looked at")]),
         }

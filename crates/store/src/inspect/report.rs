@@ -11,6 +11,8 @@ pub enum FileKind {
     Format,
     /// Held by the broker that runs.
     Lock,
+    /// Says that messages carry their publishers, and names the folder's sessions; the broker's own.
+    Stamps,
     /// Says what a stream, or the journal, was made as.
     Meta,
     /// Positions of a stream's named readers.
@@ -37,6 +39,7 @@ impl FileKind {
         match self {
             FileKind::Format => "format",
             FileKind::Lock => "lock",
+            FileKind::Stamps => "stamps",
             FileKind::Meta => "meta",
             FileKind::Readers => "readers",
             FileKind::Segment => "segment",

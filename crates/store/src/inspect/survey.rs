@@ -109,6 +109,7 @@ fn kind_of(name: &str, home: Home) -> (FileKind, u64, u16) {
         let kind = match name {
             "format" => FileKind::Format,
             "lock" => FileKind::Lock,
+            "stamps" => FileKind::Stamps,
             _ if name.ends_with(".tmp") => FileKind::Draft,
             _ => FileKind::Other,
         };
@@ -124,7 +125,7 @@ fn kind_of(name: &str, home: Home) -> (FileKind, u64, u16) {
         (Some((kind, number)), _) => (kind, number, 0),
         (None, "meta") => (FileKind::Meta, 0, 0),
         (None, "readers") if home != Home::Journal => (FileKind::Readers, 0, 0),
-        (None, "spare") if home == Home::Journal => (FileKind::Spare, 0, 0),
+        (None, "spare" | "reserve") if home == Home::Journal => (FileKind::Spare, 0, 0),
         (None, _) if name.ends_with(".tmp") => (FileKind::Draft, 0, 0),
         (None, _) => (FileKind::Other, 0, 0),
     }

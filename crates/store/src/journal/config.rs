@@ -32,9 +32,9 @@ impl JournalConfig {
         Ok(())
     }
 
-    /// Where commits of entries end: what is left of a segment is for the journal's own records, so that a full disk does
-    /// not keep it from recording that segments are to be deleted.
-    pub(crate) fn entries_end(&self) -> u64 {
-        self.segment_bytes - (self.segment_bytes / 64).min(64 << 10)
+    /// What is kept free behind the entries of a segment for the journal's own records, so that a full disk does not keep it
+    /// from recording that segments are to be deleted.
+    pub(crate) fn own_bytes(&self) -> u64 {
+        (self.segment_bytes / 64).min(64 << 10)
     }
 }

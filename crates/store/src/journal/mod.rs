@@ -12,7 +12,7 @@
 //! - An entry above its group's purged index is needed for replay and never touched. At or below it, compaction keeps what
 //!   the caller calls live: segments without any are deleted, those under half live are rewritten into segments of kept
 //!   entries. What has been decided is recorded in the journal before a file goes.
-//! - No space left is a state, not a failure; a failed sync is fatal.
+//! - No space left is a state, not a failure; a failed sync is fatal. What gives space back has a reserve of its own.
 //!
 //! A seam is left for an index from keys to entries: it may be built from `replay` and looked up with `get`.
 
@@ -37,11 +37,12 @@ mod publish;
 mod reader;
 mod replay;
 mod restore;
+mod room;
+mod room_thread;
 mod sealed;
 mod segment_writer;
 mod sidecar;
 mod snapshot;
-mod spare;
 mod state;
 mod tail;
 mod terms;
@@ -61,6 +62,8 @@ pub(crate) use manifest::Listed;
 pub use open::Journal;
 pub(crate) use open::open;
 pub use reader::JournalReader;
+pub use room::{RoomMade, RoomOrder};
+pub use room_thread::RoomThread;
 pub(crate) use snapshot::name_of as snapshot_name;
 pub use snapshot::{Snapshot, SnapshotDraft};
 pub(crate) use state::segment_path;

@@ -1,6 +1,7 @@
 //! The writer's side of the segments: one write and one sync per commit, a new segment when one is full.
 
 use std::io::IoSlice;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use super::group::OWN;
 use super::info::JournalCommitted;
 use super::manifest::{Listed, Replaced};
 use super::pending::Pending;
-use super::spare;
+use super::room::{Room, Used};
 use super::state::{Shared, State};
 use crate::batch::{Batch, opening_bytes};
 use crate::clock::now_us;
@@ -24,18 +25,16 @@ use crate::record::{CommitBody, LIFETIME_JOURNAL, RecordHeader, RecordKind};
 #[derive(Debug)]
 pub(crate) struct SegmentWriter {
     segment_bytes: u64,
-    /// Where entries end; behind it is room for the journal's own records.
-    entries_end: u64,
+    /// Kept free behind the entries, for the journal's own records.
+    own_bytes: u64,
     /// Bytes reserved for the active segment; 0 where space cannot be reserved.
     allocated_bytes: u64,
     /// A record behind the last commit names its end, so that damage in it would be noticed.
     end_named: bool,
     /// The number that the next segment gets.
     next_sequence: u64,
-    /// A file waits to be the next segment.
-    has_spare: bool,
-    /// One could not be made although it is time for it.
-    is_low: bool,
+    /// What is set aside.
+    pub(crate) room: Room,
     /// Kept, so that a commit allocates nothing that grows with it.
     opening: Vec<u8>,
 }
@@ -46,12 +45,11 @@ impl SegmentWriter {
         let sealed = state.sealed.keys().next_back().copied().unwrap_or(0);
         Self {
             segment_bytes: config.segment_bytes,
-            entries_end: config.entries_end(),
+            own_bytes: config.own_bytes(),
             allocated_bytes,
             end_named: state.active.end == state.active.start_bytes,
             next_sequence: state.active.sequence.max(sealed) + 1,
-            has_spare: spare::find(&*shared.disk, &shared.dir, config.segment_bytes),
-            is_low: false,
+            room: Room::find(shared, config.segment_bytes),
             opening: vec![],
         }
     }
@@ -61,10 +59,14 @@ impl SegmentWriter {
         let runs = pending.batch.runs();
         let total = opening_bytes(runs.len()) + pending.batch.bytes() as u64;
         let (end, start_bytes) = shared.state().ends();
-        if end + total > self.entries_end && end > start_bytes {
+        let is_over = end + total + self.own_bytes > self.segment_bytes;
+        // One that began small and finds no more space is over early, if the next one is there.
+        let has_next = self.room.has_spare() && end > start_bytes;
+        if is_over && end > start_bytes || has_next && self.grow(shared, end + total + self.own_bytes).is_err() {
             self.roll(shared, total)?;
         }
         let (end, _) = shared.state().ends();
+        self.grow(shared, end + total + self.own_bytes)?;
         let body = CommitBody { synced_before: end, runs };
         let sync_us = self.write_batch(shared, &pending.batch, &body)?;
         shared.state().publish(pending, end + self.opening.len() as u64, end + total);
@@ -127,54 +129,60 @@ impl SegmentWriter {
         let (_, last_at_us) = batch.times_us();
         let at_us = if batch.is_empty() { now_us() } else { last_at_us };
         body.encode(at_us, shared.salt, &mut self.opening);
-        let parts = batch.parts(&self.opening);
-        let bytes: usize = parts.iter().map(|part| part.len()).sum();
-        let sync_us = self.write(shared, &parts, body.synced_before, bytes as u64)?;
+        self.grow(shared, body.synced_before + (self.opening.len() + batch.bytes()) as u64)?;
+        let sync_us = Self::write(shared, &batch.parts(&self.opening), body.synced_before)?;
         self.end_named = false;
         Ok(sync_us)
     }
 
-    fn write(&self, shared: &Shared, parts: &[IoSlice<'_>], at: u64, bytes: u64) -> Result<u64, StoreError> {
+    /// Writes and syncs; returns the microseconds that the sync took.
+    fn write(shared: &Shared, parts: &[IoSlice<'_>], at: u64) -> Result<u64, StoreError> {
         let (file, path) = shared.state().active_file();
-        if self.allocated_bytes > 0 && at + bytes > self.allocated_bytes {
-            file.allocate(at + bytes).map_err(|error| StoreError::write("reserve space in", &path, error))?;
-        }
         file.write_at(parts, at).map_err(|error| StoreError::write("write to", &path, error))?;
         let started = Instant::now();
         file.sync().map_err(|error| StoreError::sync("sync", &path, error))?;
         Ok(u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX))
     }
 
-    /// Makes a spare segment once the active one is half full. A full disk is no error: the state is `is_low` until it works.
-    ///
-    /// # Errors
-    /// `WriteFailed`.
-    pub(crate) fn prepare(&mut self, shared: &Shared) -> Result<(), StoreError> {
-        if self.has_spare || self.allocated_bytes == 0 || shared.state().active.end * 2 < self.segment_bytes {
-            self.is_low = false;
+    /// Reserves space for the first `bytes` bytes of the active segment: it may have begun small, or a record be large. More
+    /// than that where there is some, as commits should not have to ask each time.
+    fn grow(&mut self, shared: &Shared, bytes: u64) -> Result<(), StoreError> {
+        if self.allocated_bytes == 0 || bytes <= self.allocated_bytes {
             return Ok(());
         }
-        match spare::make(&*shared.disk, &shared.dir, self.segment_bytes) {
-            Ok(made) => (self.has_spare, self.is_low) = (made, false),
-            Err(error) if error.is_retryable() => self.is_low = true,
-            Err(error) => return Err(error),
-        }
+        let (file, path) = shared.state().active_file();
+        let ample = bytes + self.segment_bytes / 16;
+        let (reserved, result) = match file.allocate(ample) {
+            Ok(_) => (ample, Ok(())),
+            Err(_) => (bytes, file.allocate(bytes).map(drop)),
+        };
+        result.map_err(|error| StoreError::write("reserve space in", &path, error))?;
+        self.allocated_bytes = reserved;
         Ok(())
     }
 
-    /// The disk had no room for a spare segment; what is left of the active one is all there is.
-    pub(crate) fn is_low(&self) -> bool {
-        self.is_low
+    /// How the active segment stands.
+    pub(crate) fn used(&self, shared: &Shared) -> Used {
+        Used { end: shared.state().active.end, allocated_bytes: self.allocated_bytes }
+    }
+
+    /// While space is low the active segment is sealed as soon as its next one would be due: only then may go what is dead in
+    /// it, and what is not used of it is free at once.
+    ///
+    /// # Errors
+    /// `Full`, `Exhausted`: later. Anything else is fatal.
+    pub(crate) fn make_way(&mut self, shared: &Shared) -> Result<(), StoreError> {
+        let used = self.used(shared);
+        match self.room.is_low() && used.end * 4 >= self.segment_bytes {
+            true => self.roll(shared, 0),
+            false => Ok(()),
+        }
     }
 
     /// Seals the active segment and goes on in a new one with room for `bytes`.
     fn roll(&mut self, shared: &Shared, bytes: u64) -> Result<(), StoreError> {
-        let (active, allocated_bytes) = self.following(shared, bytes).inspect_err(|_| {
-            // The spare may have gone with the attempt.
-            self.has_spare = self.has_spare && spare::find(&*shared.disk, &shared.dir, self.segment_bytes);
-        })?;
+        let (active, allocated_bytes) = self.next_segment(shared, bytes)?;
         self.next_sequence += 1;
-        self.has_spare = false;
         self.allocated_bytes = allocated_bytes;
         self.end_named = true;
         let (sequence, listed, old) = {
@@ -193,8 +201,29 @@ impl SegmentWriter {
         Ok(())
     }
 
+    /// The segment behind the active one, with room for `bytes`. Where there is no space for a whole one, it begins small and
+    /// grows: the rest is for what gives space back.
+    fn next_segment(&mut self, shared: &Shared, bytes: u64) -> Result<(active::Active, u64), StoreError> {
+        let least = bytes + self.own_bytes;
+        let spare = self.room.spare(&shared.dir);
+        if spare.is_some() || !self.room.is_low() {
+            let whole = self.segment_bytes.max(least);
+            let made = self.following(shared, whole, spare.as_deref());
+            self.room.spare_used(shared);
+            if !matches!(made, Err(StoreError::Full { .. })) {
+                return made;
+            }
+        }
+        self.following(shared, least, None)
+    }
+
     /// Makes the segment behind the active one. What waits is not in its checkpoint: it comes behind it.
-    fn following(&self, shared: &Shared, bytes: u64) -> Result<(active::Active, u64), StoreError> {
+    fn following(
+        &self,
+        shared: &Shared,
+        wanted_bytes: u64,
+        spare: Option<&Path>,
+    ) -> Result<(active::Active, u64), StoreError> {
         let (groups, before) = {
             let state = shared.state();
             let active = &state.active;
@@ -207,11 +236,7 @@ impl SegmentWriter {
         let sequence = self.next_sequence;
         let (uuid, salt) = (shared.uuid, shared.salt);
         let before = Before { uuid, salt, sequence, previous_end, previous_last_at_us, groups: &groups, segments };
-        // What is kept free for the journal's own records stays free.
-        let wanted_bytes = bytes + (self.segment_bytes - self.entries_end);
-        let wanted_bytes = self.segment_bytes.max(wanted_bytes);
-        let spare = self.has_spare.then(|| spare::path(&shared.dir));
-        active::create(&*shared.disk, &shared.dir, before, wanted_bytes, spare.as_deref())
+        active::create(&*shared.disk, &shared.dir, before, wanted_bytes, spare)
     }
 }
 
@@ -220,7 +245,7 @@ impl State {
         (self.active.end, self.active.start_bytes)
     }
 
-    fn active_file(&self) -> (Arc<dyn DiskFile>, Arc<std::path::Path>) {
+    fn active_file(&self) -> (Arc<dyn DiskFile>, Arc<Path>) {
         (self.active.file.clone(), self.active.path.clone())
     }
 }

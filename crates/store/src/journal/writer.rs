@@ -136,10 +136,10 @@ impl JournalWriter {
         self.pending.batch.bytes()
     }
 
-    /// The disk has no room for another segment, and half of the active one is used: nothing more should be taken in but
-    /// what frees space in the end, as acknowledgements and purges do. Found out by `compact`, which also ends it.
+    /// The disk has no room for what should be set aside: nothing more should be taken in but what frees space in the end, as
+    /// acknowledgements and purges do. Found out, and ended, by [`JournalWriter::room_made`].
     pub fn is_low_on_space(&self) -> bool {
-        self.segment.is_low()
+        self.segment.room.is_low()
     }
 
     /// Writes and syncs what waits, then lets readers see it. Does nothing when nothing waits.
@@ -159,11 +159,6 @@ impl JournalWriter {
         JournalCounters::add(&counters.bytes, committed.bytes);
         JournalCounters::add(&counters.sync_us, committed.sync_us);
         JournalCounters::add(&counters.commits, 1);
-        if !self.segment.is_low() {
-            // As soon as half of a segment is used, not when it is next looked after: what is on its way has to find room.
-            let prepared = self.segment.prepare(&self.shared);
-            self.note(prepared)?;
-        }
         Ok(committed)
     }
 
@@ -183,9 +178,13 @@ impl JournalWriter {
         }
     }
 
-    /// Remembers an error that stops the journal, counts one that does not.
+    /// Remembers an error that stops the journal, counts one that does not; what finds no space has the reserve at its next
+    /// try.
     pub(crate) fn note<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(error) = &result {
+            if matches!(error, StoreError::Full { .. }) {
+                self.give_up_reserve();
+            }
             match error.is_retryable() {
                 true => JournalCounters::add(&self.shared.counters.full, 1),
                 false => self.stopped = Some(error.to_string()),

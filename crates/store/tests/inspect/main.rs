@@ -3,5 +3,6 @@
 
 mod common;
 mod copy;
+mod cut;
 mod mend;
 mod regions;

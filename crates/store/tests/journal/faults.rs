@@ -130,34 +130,3 @@ fn a_folder_that_cannot_be_written_is_named_when_opening() {
         assert!(error.to_string().contains("/data"), "{error}");
     }
 }
-
-/// Acknowledgements make entries dead, but they are entries themselves: a disk that is full for publishers has to have
-/// room for them.
-#[test]
-fn a_journal_that_is_low_on_space_still_takes_what_frees_it() {
-    let disk = SimDisk::new(1);
-    let (mut writer, reader) = open_sim(&disk).expect("open");
-    disk.set_capacity(400 << 10);
-    let is_live = &mut |_, _| false;
-    let mut last = 0;
-    while !writer.is_low_on_space() {
-        last = append(&mut writer, A, &[7; 1000]).max(last);
-        writer.commit().expect("there is room until it is said that there is not");
-        writer.compact(is_live, 100_000).expect("compact");
-    }
-    assert!(last > 200, "{last}");
-    for number in 0..50 {
-        append(&mut writer, B, &[number; 20]);
-        writer.commit().expect("room for acknowledgements");
-    }
-    writer.purge(A, last, 0).expect("purge");
-    writer.commit().expect("room for a purge");
-    while !writer.compact(is_live, 100_000).expect("compact").round_over {}
-    writer.compact(is_live, 100_000).expect("compact");
-    assert!(!writer.is_low_on_space());
-    assert!(reader.info().segments <= 2, "{:?}", reader.info());
-    for _ in 0..200 {
-        append(&mut writer, A, &[8; 1000]);
-        writer.commit().expect("commit");
-    }
-}

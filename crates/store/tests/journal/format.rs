@@ -114,7 +114,9 @@ fn write_kept_fixture() {
     fs::remove_file(dir.join("lock")).expect("remove");
     fs::remove_dir(dir.join("streams")).expect("remove");
     // Only space that is reserved; not to be kept with the program.
-    let _ = fs::remove_file(dir.join("log/spare"));
+    for name in ["spare", "reserve"] {
+        let _ = fs::remove_file(dir.join("log").join(name));
+    }
 }
 
 #[test]

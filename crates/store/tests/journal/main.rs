@@ -7,6 +7,7 @@ mod damage;
 mod expected;
 mod faults;
 mod format;
+mod full;
 mod journal;
 mod model;
 #[path = "../store/sim/mod.rs"]

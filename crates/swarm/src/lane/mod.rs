@@ -15,6 +15,7 @@ use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::serials::Serials;
 use crate::sim_client::{Hearing, Publisher, SimClient, Stage, Subscriber};
+use crate::wait::wait;
 use lapwing_client::{Address, ClientError, Protocol};
 use lapwing_codec::ReasonCode;
 use mio::{Events, Poll};
@@ -137,16 +138,17 @@ impl Lane {
         if self.profile.spin || !self.again.is_empty() || (!self.work.is_empty() && self.credit() > 0) {
             return Duration::ZERO;
         }
-        // The poll counts milliseconds; ten at most, so that keep alive and the stop are seen.
+        // Ten milliseconds at most, so that keep alive and the stop are seen.
         Duration::from_nanos(due_ns.saturating_sub(now_ns()).min(10 * MILLISECOND_NS))
     }
 
     /// Waits up to `timeout` for the sockets and handles all that came.
     fn turn(&mut self, timeout: Duration) -> Result<(), SwarmError> {
         let mut events = std::mem::replace(&mut self.events, Events::with_capacity(0));
-        let answer = match self.poll.poll(&mut events, Some(timeout)) {
+        let waited = if timeout.is_zero() { Ok(()) } else { wait(&self.poll, timeout) };
+        let answer = match self.poll.poll(&mut events, Some(Duration::ZERO)) {
             Err(error) if error.kind() != std::io::ErrorKind::Interrupted => Err(error),
-            _ => Ok(()),
+            _ => waited,
         };
         let again = std::mem::take(&mut self.again);
         for event in &events {

@@ -18,6 +18,7 @@ from pathlib import Path
 from lapwing.errors import BrokerError, ConfigError
 from lapwing.lab.dispatch.links import Links
 from lapwing.lab.dispatch.processes import cpu_s
+from lapwing.lab.ports import free_ports
 
 GROUP = "lab"
 """Share name of the group."""
@@ -47,15 +48,6 @@ class RunningBroker:
     def cpu_s(self) -> float:
         """Processor seconds so far."""
         return cpu_s(self.pid)
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago, none of them twice."""
-    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [probe.getsockname()[1] for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports
 
 
 def _wait_for_port(name: str, address: tuple[str, int], process: subprocess.Popen[bytes], log: Path) -> None:
@@ -100,7 +92,7 @@ def _process(name: str, command: Sequence[str], folder: Path, *addresses: tuple[
 @contextmanager
 def lapwing(links: Links, shards: int) -> Iterator[RunningBroker]:
     """Lapwing as a user starts it, with nothing set but addresses and limits that hold no policy back."""
-    port, member_port, http_port = _free_ports(3)
+    port, member_port, http_port = free_ports(3)
     has_proxy = links.device is None
     with tempfile.TemporaryDirectory(prefix="lapwing-lab-") as name:
         folder = Path(name)
@@ -154,7 +146,7 @@ class Peer:
     @contextmanager
     def running(self, links: Links) -> Iterator[RunningBroker]:
         """The broker, once it listens."""
-        (port,) = _free_ports(1)
+        (port,) = free_ports(1)
         with tempfile.TemporaryDirectory(prefix=f"lapwing-lab-{self.name}-") as name:
 
             def filled(text: str) -> str:

@@ -9,5 +9,6 @@ from collections.abc import Mapping
 
 JOBS: Mapping[str, str] = {
     "coverage": "readings, quarantine, quality, latency, coverage: tables, pictures and a report",
+    "controller": "the tables of coverage; places, whereabouts, outbox, commands: and tells devices what to measure",
     "deadlines": "misses, dead_letters, quarantine: tables and a picture",
 }

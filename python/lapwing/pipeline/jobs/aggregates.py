@@ -12,6 +12,8 @@ import pyarrow as pa
 from lapwing.pipeline.transforms.coverage import PLACE, bins_of_coverage, coverage, coverage_bins
 from lapwing.pipeline.transforms.groups import Groups
 from lapwing.pipeline.transforms.latency import bins_of_latency, latency, latency_bins
+from lapwing.pipeline.transforms.places import PLACE as PLACES_KEY
+from lapwing.pipeline.transforms.places import joined_whereabouts, places, samples, samples_of_places, whereabouts
 from lapwing.pipeline.transforms.quality import joined_quality, quality
 
 Transform = Callable[[pa.Table], pa.Table]
@@ -27,7 +29,7 @@ class Aggregate:
 
     name: str
     keys: Sequence[str]
-    """The first one is a time: rows of the table at other times cannot be touched."""
+    """The first one is a time or a tile: rows of the table with others cannot be touched."""
     part: Transform
     apart: Transform
     joined: Transform
@@ -61,5 +63,11 @@ def aggregates(served_dbm: int) -> tuple[Aggregate, ...]:
     )
 
 
-PARTS: dict[str, Transform] = {each.name: each.part for each in aggregates(0)}
+OF_CONTROLLER = (
+    Aggregate("places", PLACES_KEY, samples, samples_of_places, places),
+    Aggregate("whereabouts", ("device",), whereabouts, _same, joined_whereabouts),
+)
+"""What the controller has besides."""
+
+PARTS: dict[str, Transform] = {each.name: each.part for each in (*aggregates(0), *OF_CONTROLLER)}
 """What a Spark task does; thresholds matter when parts are joined only."""

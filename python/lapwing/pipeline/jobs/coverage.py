@@ -1,21 +1,25 @@
-"""The job ``coverage``: from a broker's stream to tables, pictures and a report."""
+"""The job ``coverage``: from a stream or a Kafka topic to tables, pictures and a report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lapwing.pipeline.jobs.cluster_tables import ClusterTables
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.progress import NOTHING_YET, BatchProgress, JobResult, ProgressCallback
+from lapwing.pipeline.jobs.sink_choice import AUTO, DELTA_SPARK, chosen_sink
 from lapwing.pipeline.jobs.stream_job import Hook, StreamJob, Trigger
 from lapwing.pipeline.source.client import StreamState
+from lapwing.pipeline.source.spark_jars import DELTA, Package
 from lapwing.pipeline.transforms.coverage import SERVED_DBM
 
 
 class CoverageJob(StreamJob[BatchProgress]):
     """A running job; `run_coverage` is the short form, `StreamJob` has the arguments.
 
-    ``lapwing.served_dbm`` in ``conf`` is the RSRP from which on a place counts as served.
+    ``lapwing.served_dbm`` in ``conf`` is the RSRP from which on a place counts as served; ``lapwing.sink`` who writes
+    the tables, see `lapwing.pipeline.jobs.sink_choice`.
     """
 
     name = "coverage"
@@ -52,13 +56,19 @@ class CoverageJob(StreamJob[BatchProgress]):
 
     def _take_options(self, options: dict[str, str]) -> None:
         self._served_dbm = int(options.pop("served_dbm", SERVED_DBM))
+        self._sink = chosen_sink(options.pop("sink", AUTO), self._master)
+
+    def _sink_packages(self) -> tuple[Package, ...]:
+        return (DELTA,) if self._sink == DELTA_SPARK else ()
 
     def _made_tables(self, state: StreamState) -> CoverageTables:
-        return CoverageTables(
+        kind = ClusterTables if self._sink == DELTA_SPARK else CoverageTables
+        return kind(
             self._out / "tables",
             state.uuid,
             list(state.partitions),
             served_dbm=self._served_dbm,
+            dense=self._source.offsets_are_dense,
             committed=self._committed,
         )
 

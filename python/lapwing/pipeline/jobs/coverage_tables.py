@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import ClassVar
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from lapwing.contracts.fields import Record
 from lapwing.contracts.tables import KEYS, TABLES
 from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
 from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
-from lapwing.pipeline.jobs.stream_job import Begun, Hook
+from lapwing.pipeline.jobs.stream_job import Hook
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.source.job_source import Begun
 from lapwing.pipeline.transforms.repeats import joined_marks
 
 _SIDE_BY_SIDE = 3
@@ -36,8 +39,12 @@ class CoverageTables:
         stream_uuid: What the positions in the tables belong to.
         partitions: The stream's partitions.
         served_dbm: From this RSRP on a place counts as served.
+        dense: See `JobSource.offsets_are_dense`.
         committed: See `Hook`.
+        besides: Aggregates of a job that does more; ``records`` and ``keys`` are their tables'.
     """
+
+    sink: ClassVar[type[DeltaSink]] = DeltaSink
 
     def __init__(
         self,
@@ -46,14 +53,20 @@ class CoverageTables:
         partitions: Sequence[int],
         *,
         served_dbm: int,
+        dense: bool = True,
         committed: Hook = lambda _: None,
+        besides: Sequence[Aggregate] = (),
+        records: Mapping[str, Record] = {},
+        keys: Mapping[str, Sequence[str]] = {},
     ) -> None:
         # Spark's tasks write into these folders from a working folder of their own.
         home = folder.absolute()
-        self._sinks = {name: DeltaSink(home / name, TABLES[name], KEYS.get(name, ())) for name in TABLES}
+        all_records, all_keys = {**TABLES, **records}, {**KEYS, **keys}
+        self._sinks = {name: self.sink(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()}
         self._uuid = stream_uuid
         self._partitions = list(partitions)
-        self._aggregates = aggregates(served_dbm)
+        self._aggregates = (*aggregates(served_dbm), *besides)
+        self._dense = dense
         self._committed = committed
         self._batches = 0
 
@@ -83,7 +96,7 @@ class CoverageTables:
             stands = self._stands()
             folders = {name: str(self._sinks[name].folder) for name in ("readings", "quarantine")}
             with phases.phase("digest"):
-                found = digest(rows, Plan(folders, self._sinks["seen"].files(), stands))
+                found = digest(rows, Plan(folders, self._sinks["seen"].files(), stands, self._parts()))
             written = self._write(found, phases) if found.counts else {}
         total = Counts()
         for counts in found.counts.values():
@@ -96,7 +109,7 @@ class CoverageTables:
             repeated=total.repeated,
             quarantined=total.quarantined,
             lost=total.lost,
-            trimmed=_trimmed(stands["seen"], found.counts),
+            trimmed=trimmed(stands["seen"], found.counts, dense=self._dense),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
@@ -110,6 +123,9 @@ class CoverageTables:
             for name, sink in self._sinks.items():
                 if name != "seen":
                     sink.compact()
+
+    def _parts(self) -> list[str]:
+        return [aggregate.name for aggregate in self._aggregates]
 
     def _write(self, found: Digest, phases: Phases) -> dict[str, int]:
         done = _done(found)
@@ -162,7 +178,12 @@ def _done(found: Digest) -> dict[int, int]:
     return {partition: counts.next for partition, counts in found.counts.items()}
 
 
-def _trimmed(start: Mapping[int, int], counts: Mapping[int, Counts]) -> int:
-    # Offsets have no holes: what lies between two positions and did not come was deleted before it was read.
-    gone = [each.next - (start.get(p) or each.lowest) - each.rows for p, each in counts.items()]
+def trimmed(start: Mapping[int, int], counts: Mapping[int, Counts], *, dense: bool) -> int:
+    """How many messages retention had deleted before they were read."""
+    # What lies between two positions and did not come was deleted before it was read. Kafka's offsets have holes of
+    # their own (marks of transactions): only those before the first one that came are taken for deleted.
+    gone = [
+        each.next - (start.get(p) or each.lowest) - each.rows if dense else each.lowest - (start.get(p) or each.lowest)
+        for p, each in counts.items()
+    ]
     return max(0, sum(gone))

@@ -49,10 +49,16 @@ class DeadlinesJob(StreamJob[LateProgress]):
         return done
 
     def _own_checkpoint(self) -> Path:
-        return self._out / "checkpoint" / self._address.stream
+        return self._out / "checkpoint" / self._source.name
 
     def _made_tables(self, state: StreamState) -> LateTables:
-        return LateTables(self._out / "tables", state.uuid, list(state.partitions), committed=self._committed)
+        return LateTables(
+            self._out / "tables",
+            state.uuid,
+            list(state.partitions),
+            dense=self._source.offsets_are_dense,
+            committed=self._committed,
+        )
 
     def _draw(self) -> list[Path]:
         from lapwing.pipeline.report.deadlines_picture import draw_deadlines

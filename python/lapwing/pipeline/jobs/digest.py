@@ -39,6 +39,8 @@ class Plan:
     """The files of ``seen``, as the batch before left it."""
     stands: Mapping[str, Mapping[int, int]]
     """Per table and stream partition the offset below which the table has everything already."""
+    parts: Sequence[str] = ("coverage", "latency", "quality")
+    """The aggregates that are wanted: names of ``PARTS``."""
 
 
 @dataclass
@@ -94,11 +96,11 @@ def _answers(rows: pa.Table, plan: Plan) -> Iterator[tuple[str, bytes]]:
     refused = rows["reason"].is_valid()
     broken, valid = rows.filter(refused), rows.filter(pc.invert(refused))
     classified = classify(valid, _seen_of(valid, plan.seen))
-    missing = {name: rows_from(classified, plan.stands[name]) for name in ("readings", *PARTS)}
+    missing = {name: rows_from(classified, plan.stands[name]) for name in ("readings", *plan.parts)}
     yield from file_answer("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan.folders)
     yield from file_answer("quarantine", rows_from(broken, plan.stands["quarantine"]), QUARANTINE, plan.folders)
-    for name, part in PARTS.items():
-        yield name, ipc(part(missing[name]))
+    for name in plan.parts:
+        yield name, ipc(PARTS[name](missing[name]))
     yield "seen", ipc(marks(classified))
     for partition, counts in _counted(rows, classified).items():
         yield f"counts/{partition}", json.dumps(asdict(counts)).encode()

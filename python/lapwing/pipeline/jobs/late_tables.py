@@ -17,8 +17,9 @@ from lapwing.pipeline.jobs.aggregates import Aggregate
 from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, digest_late
 from lapwing.pipeline.jobs.late_progress import LateProgress
 from lapwing.pipeline.jobs.progress import Phases
-from lapwing.pipeline.jobs.stream_job import Begun, Hook
+from lapwing.pipeline.jobs.stream_job import Hook
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.source.job_source import Begun
 
 LAST = "quarantine"
 
@@ -37,17 +38,25 @@ class LateTables:
         folder: Holds one folder per table.
         stream_uuid: What the positions in the tables belong to.
         partitions: The stream's partitions.
+        dense: See `JobSource.offsets_are_dense`.
         committed: See `Hook`.
     """
 
     def __init__(
-        self, folder: Path, stream_uuid: str, partitions: Sequence[int], *, committed: Hook = lambda _: None
+        self,
+        folder: Path,
+        stream_uuid: str,
+        partitions: Sequence[int],
+        *,
+        dense: bool = True,
+        committed: Hook = lambda _: None,
     ) -> None:
         # Spark's tasks write into these folders from a working folder of their own.
         home = folder.absolute()
         self._sinks = {name: DeltaSink(home / name, LATE_TABLES[name], LATE_KEYS.get(name, ())) for name in LATE_TABLES}
         self._uuid = stream_uuid
         self._partitions = list(partitions)
+        self._dense = dense
         self._committed = committed
         self._batches = 0
 
@@ -87,7 +96,7 @@ class LateTables:
             misses=total.misses,
             dead_letters=total.dead_letters,
             quarantined=total.quarantined,
-            trimmed=_trimmed(stands[LAST], found.counts),
+            trimmed=_trimmed(stands[LAST], found.counts, dense=self._dense),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
@@ -129,7 +138,11 @@ def _done(found: LateDigest) -> dict[int, int]:
     return {partition: counts.next for partition, counts in found.counts.items()}
 
 
-def _trimmed(start: Mapping[int, int], counts: Mapping[int, LateCounts]) -> int:
-    # Offsets have no holes: what lies between two positions and did not come was deleted before it was read.
-    gone = [each.next - (start.get(p) or each.lowest) - each.rows for p, each in counts.items()]
+def _trimmed(start: Mapping[int, int], counts: Mapping[int, LateCounts], *, dense: bool) -> int:
+    # What lies between two positions and did not come was deleted before it was read. Kafka's offsets have holes of
+    # their own (marks of transactions): only those before the first one that came are taken for deleted.
+    gone = [
+        each.next - (start.get(p) or each.lowest) - each.rows if dense else each.lowest - (start.get(p) or each.lowest)
+        for p, each in counts.items()
+    ]
     return max(0, sum(gone))

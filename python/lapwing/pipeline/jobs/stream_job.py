@@ -1,17 +1,16 @@
-"""A job over a broker's stream: what every one of them does, whatever its tables are.
+"""A job over a stream or a Kafka topic: what every one of them does, whatever its tables are.
 
-It looks at the stream, holds its folder, starts Spark and the query, and ends it between two batches. Where its tables
+It looks at the source, holds its folder, starts Spark and the query, and ends it between two batches. Where its tables
 stand decides what a batch still has to write; the checkpoint only says where to read on.
 """
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
@@ -19,12 +18,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lapwing.errors import LapwingError, TimedOutError
-from lapwing.pipeline.errors import TableError, unsealed
+from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.session import session
-from lapwing.pipeline.source.address import StreamAddress
+from lapwing.pipeline.sinks.delta_spark import DELTA_SETTINGS
 from lapwing.pipeline.source.client import StreamState
-from lapwing.pipeline.source.options import SourceOptions
+from lapwing.pipeline.source.job_source import Begun
+from lapwing.pipeline.source.open_source import open_source
+from lapwing.pipeline.source.spark_jars import Package, jar_settings
 from lapwing.pipeline.transforms.parse import observed
 
 Trigger = Literal["available-now"] | float
@@ -35,14 +36,6 @@ Hook = Callable[[str], None]
 
 _POLL_S = 0.1
 _TIDY_EVERY_BATCHES = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """Where the tables stand: all are done up to ``start``, some up to ``until`` already."""
-
-    start: Mapping[int, int]
-    until: Mapping[int, int]
 
 
 class Batch(Protocol):
@@ -84,7 +77,8 @@ class StreamJob(ABC, Generic[Progress]):
     """A running job.
 
     Args:
-        source: ``http://HOST:PORT/v1/streams/NAME``; without a path the stream ``readings``.
+        source: ``http://HOST:PORT/v1/streams/NAME``, without a path the stream ``readings``; or
+            ``kafka://HOST:PORT[,HOST:PORT]/TOPIC``.
         out: Gets ``tables/NAME`` and the pictures.
         checkpoint: Spark's; None: the job's own under ``out``. Without it a job goes on where its tables stand.
         trigger: See `Trigger`.
@@ -114,13 +108,12 @@ class StreamJob(ABC, Generic[Progress]):
     ) -> None:
         given = dict(conf or {})
         self._options = {k.removeprefix("lapwing."): given.pop(k) for k in list(given) if k.startswith("lapwing.")}
+        self._master, self._conf = master, given
         self._take_options(self._options)
-        self._address = StreamAddress.parse(source)
-        self._source = SourceOptions.parse({**self._options, "url": str(self._address)})
+        self._source = open_source(source, self._options)
         self._out = Path(out)
         self._checkpoint = Path(checkpoint) if checkpoint else self._own_checkpoint()
         self._trigger = trigger
-        self._master, self._conf = master, given
         self._progress = progress or (lambda _: None)
         self._committed = committed
         self._total = nothing_yet
@@ -144,6 +137,15 @@ class StreamJob(ABC, Generic[Progress]):
     def _take_options(self, options: dict[str, str]) -> None:
         """Takes out of ``options`` what is not the source's."""
 
+    def _sink_packages(self) -> tuple[Package, ...]:
+        """The jars that the tables need; none with delta-rs."""
+        return ()
+
+    def _spark_settings(self) -> dict[str, str]:
+        packages = (*self._source.packages, *self._sink_packages())
+        jars = jar_settings(self._conf, packages) if packages else {}
+        return {**(DELTA_SETTINGS if self._sink_packages() else {}), **jars, **self._conf}
+
     def _own_checkpoint(self) -> Path:
         return self._out / "checkpoint"
 
@@ -153,15 +155,16 @@ class StreamJob(ABC, Generic[Progress]):
         Raises:
             LapwingError: The source, the folders or Spark cannot be used; see `lapwing.errors`.
         """
-        state = self._look()
+        self._source.check()
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:
             app, log = f"lapwing {self.name}", self._out / "spark.log"
-            spark = session(master=self._master, conf=self._conf, app=app, log=log)
+            spark = session(master=self._master, conf=self._spark_settings(), app=app, log=log)
+            state = self._source.opened(spark)
             self._tables = self._made_tables(state)
-            options = {"reader": self.name, **self._options, **self._resumed(self._tables)}
-            rows = spark.readStream.format("lapwing").options(url=str(self._address), decode=self.decode, **options)
-            writer = observed(rows.load()).writeStream.foreachBatch(self._on_batch)
+            fresh, begun = self._fresh(self._tables), self._tables.begun()
+            rows = self._source.load(spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)
+            writer = observed(rows).writeStream.foreachBatch(self._on_batch)
             writer = writer.option("checkpointLocation", str(self._checkpoint))
             self._begun = self._ended = time.monotonic()
             if self._trigger == "available-now":
@@ -170,7 +173,7 @@ class StreamJob(ABC, Generic[Progress]):
                 self._query = writer.trigger(processingTime=f"{float(self._trigger)} seconds").start()
         except Exception as error:
             self._folder.release()
-            raise unsealed(error, where=str(self._address)) from None
+            raise self._source.told(error) from None
         return self
 
     def wait(self, stopped: threading.Event | None = None) -> None:
@@ -193,7 +196,7 @@ class StreamJob(ABC, Generic[Progress]):
             LapwingError: The job failed meanwhile.
         """
         query = self._running()
-        target = {p: held.next_offset for p, held in self._look().partitions.items() if held.next_offset}
+        target = {p: held.next_offset for p, held in self._source.state().partitions.items() if held.next_offset}
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while not self._reached(target):
@@ -203,7 +206,7 @@ class StreamJob(ABC, Generic[Progress]):
                 if time.monotonic() > deadline:
                     raise TimedOutError(
                         f"the job has not caught up in {timeout_s:g} s",
-                        where=str(self._address),
+                        where=self._source.where,
                         remedy="wait longer, or send less",
                     )
                 self._changed.wait(_POLL_S)
@@ -229,27 +232,17 @@ class StreamJob(ABC, Generic[Progress]):
         phases = {**done.seconds_by_phase, "draw": time.monotonic() - begun}
         return replace(done, pictures=tuple(pictures), seconds_by_phase=phases)
 
-    def _look(self) -> StreamState:
-        with self._source.client() as client:
-            return client.state()
-
-    def _resumed(self, tables: JobTables[Progress]) -> dict[str, str]:
-        """Without a checkpoint the tables say where to go on, and which batch was begun."""
-        if any((self._checkpoint / "commits").glob("[0-9]*")):
-            if tables.untouched():
-                raise TableError(
-                    "the checkpoint is ahead of the tables, which have just been made",
-                    where=str(self._checkpoint),
-                    remedy="remove the checkpoint as well, or bring the tables back",
-                )
-            return {}
-        begun = tables.begun()
-        start = {str(p): offset for p, offset in begun.start.items() if offset}
-        until = {str(p): offset for p, offset in begun.until.items() if offset > begun.start.get(p, 0)}
-        return {
-            **({"start": json.dumps(start)} if start else {}),
-            **({"until": json.dumps(until)} if until else {}),
-        }
+    def _fresh(self, tables: JobTables[Progress]) -> bool:
+        """Whether there is no checkpoint: then the tables say where to go on, and which batch was begun."""
+        if not any((self._checkpoint / "commits").glob("[0-9]*")):
+            return True
+        if tables.untouched():
+            raise TableError(
+                "the checkpoint is ahead of the tables, which have just been made",
+                where=str(self._checkpoint),
+                remedy="remove the checkpoint as well, or bring the tables back",
+            )
+        return False
 
     def _on_batch(self, rows: DataFrame, batch: int) -> None:
         with self._at_work:
@@ -272,7 +265,8 @@ class StreamJob(ABC, Generic[Progress]):
         tables = self._tables
         assert tables is not None  # `_running` has checked
         done = tables.begun().start if self._done is None else self._done
-        return all(done.get(partition, 0) >= offset for partition, offset in target.items())
+        read = self._source.read_up_to(self._running().lastProgress)
+        return all(max(done.get(p, 0), read.get(p, 0)) >= offset for p, offset in target.items())
 
     def _running(self) -> StreamingQuery:
         if self._query is None:
@@ -284,4 +278,4 @@ class StreamJob(ABC, Generic[Progress]):
         if failure and not self._stopping.is_set():
             if self._folder:
                 self._folder.release()
-            raise unsealed(failure, where=str(self._address))
+            raise self._source.told(failure)

@@ -8,11 +8,12 @@ from tempfile import TemporaryDirectory
 from lapwing.pipeline.report.coverage_facts import coverage_facts
 from lapwing.pipeline.report.coverage_picture import ASPECT, draw_coverage
 from lapwing.pipeline.report.facts import Facts, table_rows
+from lapwing.pipeline.report.html import Picture
 from lapwing.pipeline.report.latency_facts import latency_facts
 from lapwing.pipeline.report.latency_picture import draw_latency
 from lapwing.pipeline.report.loss_facts import loss_facts
 from lapwing.pipeline.report.loss_picture import draw_loss
-from lapwing.pipeline.report.page import Picture, write_page
+from lapwing.pipeline.report.page import write_page
 from lapwing.pipeline.report.style import DARK, LIGHT, Scheme, fonts
 
 

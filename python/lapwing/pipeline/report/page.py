@@ -1,23 +1,19 @@
 """``report.html``: one file that holds everything it shows and fetches nothing, in a light and a dark scheme.
 
-Everything that comes from data goes through ``_text``; the markup itself is only in this module and
+Everything that comes from data goes through ``text``; the markup itself is only in this module, ``html`` and
 ``page_style``.
 """
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
 
 import lapwing
 from lapwing.contracts.tables import TABLES
 from lapwing.pipeline.report.facts import Facts
+from lapwing.pipeline.report.html import Picture, cards, document, section, table, text
 from lapwing.pipeline.report.loss_facts import LossFacts
-from lapwing.pipeline.report.page_style import STYLE
 from lapwing.pipeline.report.units import count, dbm, duration, share
 
 _TABLE_MEANINGS = {
@@ -28,15 +24,6 @@ _TABLE_MEANINGS = {
     "coverage": "per quarter of an hour, map tile, network and channel",
     "seen": "which serials have arrived, as bit masks",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A picture in both schemes, as PNG bytes."""
-
-    name: str
-    light: bytes
-    dark: bytes
 
 
 def write_page(facts: Facts, pictures: list[Picture], path: Path) -> Path:
@@ -53,72 +40,39 @@ def page(facts: Facts, pictures: dict[str, Picture]) -> str:
         _section("loss", "Loss", _loss_words(facts), pictures, ""),
         f"<section><h2>Tables</h2>{_tables_table(facts)}{_quarantine_table(facts)}</section>",
     )
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="generator" content="Lapwing {_text(lapwing.__version__)}">
-<link rel="icon" href="data:,">
-<title>Lapwing: coverage, latency and loss</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<header><h1>Coverage, latency and loss</h1><p>{_headline(facts)}</p></header>
-<main>
-{_cards(facts)}
-{"".join(sections)}
-</main>
-<footer>{_footer(facts)}</footer>
-</body>
-</html>
-"""
+    body = f"{_cards(facts)}\n{''.join(sections)}"
+    title = "Coverage, latency and loss"
+    return document("Lapwing: coverage, latency and loss", title, _headline(facts), body, _footer(facts))
 
 
-def _section(name: str, title: str, words: str, pictures: dict[str, Picture], table: str) -> str:
-    picture = pictures[name]
-    return f"""<section id="{name}">
-<h2>{title}</h2>
-<figure>
-<div class="scroll"><picture>
-<source media="(prefers-color-scheme: dark)" srcset="{_data_uri(picture.dark)}">
-<img src="{_data_uri(picture.light)}" alt="{_text(words)}">
-</picture></div>
-<figcaption>{_text(words)}</figcaption>
-</figure>
-{table}
-</section>
-"""
+def _section(name: str, title: str, words: str, pictures: dict[str, Picture], below: str) -> str:
+    return section(name, title, words, pictures[name], below)
 
 
 def _headline(facts: Facts) -> str:
     if facts.coverage is None:
         return "No reading has arrived yet."
     first, last = facts.coverage.first, facts.coverage.last
-    return _text(
+    return text(
         f"{count(facts.tables.rows['readings'])} readings, measured {first:%-d %B %Y %H:%M} to "
         f"{last:%-d %B %Y %H:%M} UTC, in {count(facts.coverage.tiles)} map tiles."
     )
 
 
 def _cards(facts: Facts) -> str:
-    cards = [("readings", count(facts.tables.rows["readings"]), "")]
+    figures = [("readings", count(facts.tables.rows["readings"]), "")]
     if facts.loss is not None:
         totals = facts.loss.totals
-        cards += [
+        figures += [
             ("devices", count(len(facts.loss.devices)), ""),
             ("lost", count(totals["lost"]), _mood(totals["lost"])),
             ("repeated", count(totals["repeated"]), ""),
         ]
-    cards.append(("in quarantine", count(facts.tables.rows["quarantine"]), _mood(facts.tables.rows["quarantine"])))
+    figures.append(("in quarantine", count(facts.tables.rows["quarantine"]), _mood(facts.tables.rows["quarantine"])))
     whole = next((route for route in facts.latency if route.name == "sent->ingress"), None)
     if whole is not None:
-        cards += [("device to broker, p50", duration(whole.p50_us), ""), ("p99", duration(whole.p99_us), "")]
-    items = "".join(
-        f'<li class="{mood}"><b>{_text(value)}</b><span>{_text(name)}</span></li>' for name, value, mood in cards
-    )
-    return f'<ul class="cards">{items}</ul>'
+        figures += [("device to broker, p50", duration(whole.p50_us), ""), ("p99", duration(whole.p99_us), "")]
+    return cards(figures)
 
 
 def _mood(trouble: int) -> str:
@@ -189,7 +143,7 @@ def _network_table(facts: Facts) -> str:
         )
         for network in facts.coverage.totals
     ]
-    return _table(head, body)
+    return table(head, body)
 
 
 def _route_table(facts: Facts) -> str:
@@ -207,49 +161,24 @@ def _route_table(facts: Facts) -> str:
         )
         for route in facts.latency
     ]
-    return _table(head, body)
+    return table(head, body)
 
 
 def _tables_table(facts: Facts) -> str:
     body = [(name, count(facts.tables.rows[name]), _TABLE_MEANINGS.get(name, "")) for name in TABLES]
-    return _table(("table", "rows", "what a row is"), body, words=(0, 2))
+    return table(("table", "rows", "what a row is"), body, words=(0, 2))
 
 
 def _quarantine_table(facts: Facts) -> str:
     if not facts.tables.quarantine:
         return ""
-    return _table(
+    return table(
         ("quarantine: reason", "rows"),
         [(name, count(rows)) for name, rows in facts.tables.quarantine.items()],
     )
 
 
-def _table(head: tuple[str, ...], body: Sequence[tuple[str, ...]], words: tuple[int, ...] = (0,)) -> str:
-    """A table that scrolls sideways by itself on a narrow screen; columns of ``words`` are text, the others
-    figures.
-    """
-
-    def line(cells: tuple[str, ...], tag: str) -> str:
-        made = (
-            f'<{tag} class="{"word" if index in words else "figure"}">{_text(cell)}</{tag}>'
-            for index, cell in enumerate(cells)
-        )
-        return f"<tr>{''.join(made)}</tr>"
-
-    rows = "".join(line(cells, "td") for cells in body)
-    table = f"<table><thead>{line(head, 'th')}</thead><tbody>{rows}</tbody></table>"
-    return f'<div class="scroll" tabindex="0">{table}</div>'
-
-
 def _footer(facts: Facts) -> str:
-    credit = f"<p>Data: {_text(facts.credit)}</p>" if facts.credit else ""
+    credit = f"<p>Data: {text(facts.credit)}</p>" if facts.credit else ""
     made = f"Made {datetime.now(UTC):%-d %B %Y %H:%M} UTC by Lapwing {lapwing.__version__}."
-    return f"{credit}<p>{_text(made)} Percentiles are nearest rank on the histograms in the tables.</p>"
-
-
-def _data_uri(png: bytes) -> str:
-    return f"data:image/png;base64,{b64encode(png).decode()}"
-
-
-def _text(text: str) -> str:
-    return escape(text, quote=True)
+    return f"{credit}<p>{text(made)} Percentiles are nearest rank on the histograms in the tables.</p>"

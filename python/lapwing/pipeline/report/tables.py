@@ -15,6 +15,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
+from lapwing.contracts.command_tables import COMMAND_TABLES
 from lapwing.contracts.late_tables import LATE_TABLES
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import LapwingError
@@ -31,7 +32,7 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
         ReportError: the table is not there, cannot be read, or lacks a column.
     """
     table = _open(out, name)
-    contract = ({**LATE_TABLES, **TABLES})[name].arrow_schema()
+    contract = ({**LATE_TABLES, **COMMAND_TABLES, **TABLES})[name].arrow_schema()
     wanted = list(contract.names if columns is None else columns)
     try:
         files = ds.dataset(table.file_uris(), schema=pa.schema(table.schema().to_arrow()), format="parquet")

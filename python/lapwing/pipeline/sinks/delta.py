@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.sinks.files import WrittenFile, write_file
 
 VERSION_KEY = "lapwing.record.version"
+POSITIONS_KEY = "lapwing.positions"
+"""In the metadata of a commit that Spark made: per stream and partition the next offset."""
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
 _KEPT_HOURS = 1
 """Files that no version needs any more stay that long, for those who are reading them."""
@@ -46,7 +49,8 @@ class DeltaSink:
     def positions(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
         """Per partition the offset up to which this table is done; 0 for one it has not met."""
         done = {p: self._table.transaction_version(_app_id(stream_uuid, p)) for p in partitions}
-        return {partition: int(offset or 0) for partition, offset in done.items()}
+        spark_s = self._positions_of_spark(stream_uuid)
+        return {p: max(int(offset or 0), spark_s.get(p, 0)) for p, offset in done.items()}
 
     def untouched(self) -> bool:
         """Whether nothing was committed since the table was made."""
@@ -60,13 +64,22 @@ class DeltaSink:
         """How many rows the table has."""
         return int(self._table.count())
 
-    def read(self, column: str | None = None, among: pa.Array | None = None) -> pa.Table:
-        """The table; with ``column`` only the rows whose value there is ``among`` some."""
+    def read(
+        self, column: str | None = None, among: pa.Array | None = None, columns: Sequence[str] | None = None
+    ) -> pa.Table:
+        """The table, or some ``columns`` of it; with ``column`` only the rows whose value there is ``among`` some."""
         files = self.files()
         if not files:
-            return self._schema.empty_table()
-        wanted = None if column is None else ds.field(column).isin(pc.unique(among))
-        return ds.dataset(files, schema=self._schema, format="parquet").to_table(filter=wanted)
+            return self._schema.empty_table().select(self._schema.names if columns is None else list(columns))
+        kept = self._schema.names if columns is None else list(columns)
+        found = ds.dataset(files, schema=self._schema, format="parquet")
+        if column is None:
+            return found.to_table(columns=kept)
+        if pa.types.is_string(self._schema.field(column).type):
+            # Not pushed down: delta-rs writes statistics of texts as views, which Arrow cannot compare with texts.
+            rows = found.to_table()
+            return rows.filter(pc.is_in(rows[column], pc.unique(among))).select(kept)
+        return found.to_table(columns=kept, filter=ds.field(column).isin(pc.unique(among)))
 
     def append(self, files: Sequence[WrittenFile], stream_uuid: str, done: Mapping[int, int]) -> int:
         """Commits files that lie in `folder`; the table is then done up to the offsets ``done``. Returns their rows."""
@@ -84,7 +97,7 @@ class DeltaSink:
                 same,
                 source_alias="source",
                 target_alias="target",
-                commit_properties=_properties(stream_uuid, done),
+                commit_properties=self._properties(stream_uuid, done),
             )
             .when_matched_update_all()
             .when_not_matched_insert_all()
@@ -109,9 +122,31 @@ class DeltaSink:
         now_ms = int(time.time() * 1000)
         actions: Any = [AddAction(f.path, f.size_bytes, {}, now_ms, True, f.stats()) for f in files]
         self._table.create_write_transaction(
-            actions, mode, self._table.schema(), commit_properties=_properties(uuid, done)
+            actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done)
         )
         self._table.update_incremental()
+
+    def _properties(self, uuid: str, done: Mapping[int, int]) -> CommitProperties:
+        at = self._forward(uuid, done)
+        return CommitProperties(
+            app_transactions=[Transaction(_app_id(uuid, p), offset) for p, offset in sorted(at.items())]
+        )
+
+    def _forward(self, uuid: str, done: Mapping[int, int]) -> dict[int, int]:
+        """A table never goes back: a batch that is cut anew may end before where this table stands already."""
+        stands = self.positions(uuid, list(done))
+        return {partition: max(offset, stands[partition]) for partition, offset in done.items()}
+
+    def _positions_of_spark(self, uuid: str) -> dict[int, int]:
+        """What the latest commit of `SparkDeltaSink` for that stream says; empty where there is none."""
+        if self._table.transaction_version(uuid) is None:
+            return {}
+        for limit in (1, None):
+            for commit in self._table.history(limit):
+                said = json.loads(commit.get("userMetadata") or "{}").get(POSITIONS_KEY, {}).get(uuid)
+                if said is not None:
+                    return {int(partition): int(offset) for partition, offset in said.items()}
+        raise self._unusable("its history no longer says where it stands", "bring its log back, or give another --out")
 
     def _open(self) -> DeltaTable:
         try:
@@ -149,9 +184,3 @@ class DeltaSink:
 
 def _app_id(stream_uuid: str, partition: int) -> str:
     return f"{stream_uuid}/{partition}"
-
-
-def _properties(stream_uuid: str, done: Mapping[int, int]) -> CommitProperties:
-    return CommitProperties(
-        app_transactions=[Transaction(_app_id(stream_uuid, p), offset) for p, offset in sorted(done.items())]
-    )

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Literal
 
 from lapwing.credentials import Credentials, find_credentials
-from lapwing.errors import ConfigError
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamClient
+from lapwing.pipeline.source.typed import offsets_option, typed_options, wrong_option
 
 _WHERE = 'format("lapwing")'
 
@@ -66,18 +65,9 @@ class SourceOptions:
         Raises:
             ConfigError: An option is unknown, missing, or no such value.
         """
-        known = {_plain(each.name): each for each in fields(cls)}
-        typed: dict[str, Any] = {}
-        for name, value in given.items():
-            if name.lower() == "path":
-                continue
-            if (each := known.get(_plain(name))) is None:
-                # Its value is not shown: a misspelled secret is one all the same.
-                remedy = f"options are {', '.join(each.name for each in known.values())}"
-                raise ConfigError(f"there is no option {name}", where=_WHERE, remedy=remedy)
-            typed[each.name] = _typed(each.name, str(each.type), value)
+        typed = typed_options(fields(cls), {k: v for k, v in given.items() if k.lower() != "path"}, _WHERE)
         if "url" not in typed:
-            raise _wrong("url", "", "give http://HOST:PORT/v1/streams/NAME")
+            raise wrong_option("url", "", "give http://HOST:PORT/v1/streams/NAME", _WHERE)
         options = cls(**typed)
         StreamAddress.parse(options.url)
         options.start_offsets()
@@ -112,41 +102,8 @@ class SourceOptions:
 
     def start_offsets(self) -> Mapping[int, int] | None:
         """The offsets that `start` names; None for a word."""
-        return None if self.start in ("earliest", "latest") else _offsets("start", self.start)
+        return None if self.start in ("earliest", "latest") else offsets_option("start", self.start, _WHERE)
 
     def until_offsets(self) -> Mapping[int, int] | None:
         """The offsets that `until` names; None where it is not set."""
-        return _offsets("until", self.until) if self.until else None
-
-
-def _plain(name: str) -> str:
-    """Spark keeps no case: ``tokenFile``, ``token_file`` and ``tokenfile`` are one."""
-    return name.lower().replace("_", "")
-
-
-def _offsets(name: str, text: str) -> Mapping[int, int]:
-    try:
-        return {int(partition): int(offset) for partition, offset in json.loads(text).items()}
-    except (ValueError, AttributeError, TypeError):
-        raise _wrong(name, text, 'give earliest, latest or JSON {"PARTITION": OFFSET}') from None
-
-
-def _typed(name: str, kind: str, value: str) -> Any:
-    try:
-        if kind.startswith("Literal"):
-            words = [word.strip(" \"'") for word in kind[len("Literal[") : -1].split(",")]
-            return words[words.index(value)]
-        number = {"int": int, "float": float}.get(kind)
-        if number is None:
-            return value
-        made = number(value)
-        if made < 0:
-            raise ValueError
-        return made
-    except ValueError:
-        wanted = f"give one of {kind[len('Literal[') : -1]}" if kind.startswith("Literal") else f"give {kind} >= 0"
-        raise _wrong(name, value, wanted) from None
-
-
-def _wrong(name: str, value: str, remedy: str) -> ConfigError:
-    return ConfigError(f"option {name} = {value!r} cannot be", where=_WHERE, remedy=remedy)
+        return offsets_option("until", self.until, _WHERE) if self.until else None

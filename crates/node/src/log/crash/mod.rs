@@ -21,6 +21,7 @@ use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::slot::Slot;
 
+mod full;
 mod picture;
 mod script;
 #[allow(dead_code, reason = "the store's own tests need more of it")]

@@ -47,6 +47,7 @@ struct Emptying {
 enum Done {
     Ended(Reply<bool>),
     Emptied(Emptied, Reply<Option<Emptied>>),
+    Renewed(Reply<()>),
 }
 
 impl Asked {
@@ -79,6 +80,7 @@ impl Shard {
             match done {
                 Done::Ended(reply) => reply.send(true),
                 Done::Emptied(emptied, reply) => reply.send(Some(emptied)),
+                Done::Renewed(reply) => reply.send(()),
             }
         }
     }
@@ -96,6 +98,10 @@ impl Shard {
                 None
             }
             Work::Ask(SessionAsk::Empty(client_id, reply)) => self.begin_to_empty(client_id, reply),
+            Work::Ask(SessionAsk::RenewGroups(reply)) => {
+                self.renew_groups_by_order(reply);
+                None
+            }
             Work::List(listing) => self.list_on(listing).map(Work::List),
             Work::Empty(emptying) => self.empty_on(emptying),
         }
@@ -114,6 +120,16 @@ impl Shard {
         } else {
             reply.send(true);
         }
+    }
+
+    /// A table was changed by an order: whoever gave it hears of it when it holds after a crash too.
+    fn renew_groups_by_order(&mut self, reply: Reply<()>) {
+        self.renew_groups();
+        if self.clients.keeping.is_none() {
+            return reply.send(());
+        }
+        let promise = self.clients.promises.take();
+        self.asked.done.push_back((promise, Done::Renewed(reply)));
     }
 
     fn begin_to_empty(&mut self, client_id: Box<str>, reply: Reply<Option<Emptied>>) -> Option<Work> {

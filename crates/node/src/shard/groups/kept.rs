@@ -14,6 +14,7 @@ use super::table::Beginning;
 use super::{Origin, Publisher, Shard};
 use crate::mail::Interest;
 use crate::metrics::DropReason;
+use crate::shard::holds::HOLD_NAME;
 use crate::shard::keeping::restore::RestoredGroup;
 use crate::words::{JoinRequest, share_name};
 
@@ -85,6 +86,9 @@ impl Shard {
 
     /// A group that was kept comes back with what it had not finished; one that has nobody any more ends.
     pub(in crate::shard) fn restore_group(&mut self, restored: RestoredGroup) {
+        if &*restored.name == HOLD_NAME {
+            return self.restore_hold(restored);
+        }
         let Some(place) = self.place_for(&restored) else {
             self.counters.dropped(DropReason::GroupEmpty, restored.messages.len() as u64);
             if let Some(keeping) = &mut self.clients.keeping {

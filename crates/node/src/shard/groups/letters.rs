@@ -86,7 +86,8 @@ impl Shard {
 
     fn publish_own(&mut self, publish: Publish<'_>, publisher: SessionKey) -> Accepted {
         debug_assert!(publish.qos == QoS::AtMostOnce || !publish.retain);
-        self.route(&Routed::new(publish, publisher, self.now_ms), PUBLISHER)
+        // A dead letter keeps the stamp of its message.
+        self.route_as_it_is(&Routed::new(publish, publisher, self.now_ms), PUBLISHER, None)
     }
 }
 

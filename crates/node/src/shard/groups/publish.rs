@@ -79,6 +79,13 @@ impl Common {
 impl Shard {
     /// Gives a message to every group here that wants its topic; true when one took it.
     pub(in crate::shard) fn publish_to_groups(&mut self, routed: &Routed<'_>, origin: Origin<'_>) -> bool {
+        let (taken, refused) = self.offer_to_groups(routed, origin);
+        self.counters.dropped(DropReason::GroupEmpty, refused);
+        taken
+    }
+
+    /// The same, and how many have nobody who could take it.
+    pub(in crate::shard) fn offer_to_groups(&mut self, routed: &Routed<'_>, origin: Origin<'_>) -> (bool, u64) {
         let Shard { groups, clients, shared, counters, .. } = self;
         let (mut common, mut taken, mut refused) = (None, false, 0);
         let qos = routed.publish().qos;
@@ -100,14 +107,14 @@ impl Shard {
             let common: &Common =
                 common.get_or_insert_with(|| Common::new(routed, origin, &shared.config.dispatch, counters));
             let message = routed.keep();
-            let entry = owned.entry(qos, clients.keeping.as_deref());
+            let in_memory = clients.in_memory;
+            let entry = owned.entry(qos, clients.keeping.as_deref().filter(|_| !in_memory));
             let facts = common.facts(routed, (message.footprint(), entry), origin.ingress_us, &owned.config);
             if owned.group.publish(message.clone(), facts, clients.now_us) {
                 owned.logs(entry, qos, clients.keeping.as_deref_mut());
             }
         });
-        counters.dropped(DropReason::GroupEmpty, refused);
-        taken
+        (taken, refused)
     }
 }
 

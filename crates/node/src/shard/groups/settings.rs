@@ -74,6 +74,7 @@ impl Shard {
                     // heard of it was too early.
                     let _ = self.announcer.want(Interest::Groups, filter, true, &mut self.post);
                     let _ = self.keep_group(place);
+                    self.wanted_from_holds(filter);
                 }
             }
         }

@@ -285,6 +285,17 @@ impl GroupTable {
         self.memberships.get(&member).cloned().unwrap_or_default()
     }
 
+    /// Whether a group would take a message of `topic`.
+    pub(crate) fn wants(&mut self, topic: &str) -> bool {
+        let GroupTable { filters, groups, .. } = self;
+        let mut wanted = false;
+        filters.matches(topic, |entries| {
+            let owned = groups.get(entries[0].subscriber as usize);
+            wanted |= owned.is_some_and(|owned| owned.group.takes_messages());
+        });
+        wanted
+    }
+
     /// Calls `publish` for each group that wants `topic`.
     pub(crate) fn matches(&mut self, topic: &str, mut publish: impl FnMut(&mut OwnedGroup)) {
         let mut matched = std::mem::take(&mut self.matched);

@@ -57,6 +57,8 @@ pub(crate) struct KeptAs {
     pub(crate) has_will: bool,
     /// The other shards know its subscriptions as those of a kept session; stays when it is kept no more.
     pub(crate) is_keeper: bool,
+    /// The version of the rules about topics that hold for it.
+    pub(crate) rules_version: u64,
     /// What its client is told that repeats what it was told before must not leave before this promise is kept.
     pub(crate) held_until: u64,
 }
@@ -89,6 +91,8 @@ pub(crate) struct Keeping {
     ended: Vec<Kept>,
     /// Consumer groups that are.
     ended_groups: Vec<Kept>,
+    /// The version of the rules about topics.
+    pub(crate) rules_version: u64,
     /// The wall clock at the beginning of the turn, milliseconds since the epoch.
     pub(super) wall_ms: u64,
     /// Room to encode in.
@@ -110,6 +114,7 @@ impl Keeping {
             urgent: 0,
             ended: Vec::new(),
             ended_groups: Vec::new(),
+            rules_version: 0,
             wall_ms: 0,
             frame: Vec::new(),
             bytes: Vec::new(),

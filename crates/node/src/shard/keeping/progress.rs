@@ -1,6 +1,6 @@
 //! What became of messages, and each step of QoS 2: facts, one entry per data group and turn.
 
-use lapwing_ledger::{Ended, Entry, List};
+use lapwing_ledger::{Ended, Entry, List, Settled};
 use lapwing_session::Fact;
 
 use super::message::slot_in;
@@ -21,6 +21,11 @@ impl Keeping {
     /// A kept session is over.
     pub(crate) fn ended(&mut self, kept: Kept) {
         self.ended.push(kept);
+    }
+
+    /// QoS 2 messages of some publishers are settled in this data group. Nobody waits for that.
+    pub(crate) fn settle(&mut self, log: &mut LogFeed, group: u16, settled: Settled<'_>) {
+        self.append(log, slot_in(usize::from(group)), false, &Entry::Settled(settled));
     }
 
     /// True when something waits to be told to the log.

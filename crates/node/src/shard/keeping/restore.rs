@@ -16,6 +16,7 @@ use super::{GROUPS, Kept, Origin, identity};
 use crate::data_groups::{DataGroups, Doubt, Share};
 use crate::error::NodeError;
 use crate::mail::decode_frame;
+use crate::shard::holds::HOLD_NAME;
 use crate::shard::standing::Standing;
 use crate::slot::Slot;
 
@@ -91,6 +92,12 @@ pub(crate) struct RestoredMessage {
 }
 
 impl Recovered {
+    /// Filters of the holds that the log has.
+    pub(crate) fn holds(&self) -> Vec<Box<str>> {
+        let filter = |share: &str| share.strip_prefix(HOLD_NAME)?.strip_prefix('/').map(Box::from);
+        self.shares.keys().filter_map(|share| filter(share)).collect()
+    }
+
     /// Makes sessions and retained messages of what a data group has.
     ///
     /// # Errors
@@ -118,7 +125,10 @@ impl Recovered {
         // Every data group is asked next, this one too.
         drop(state);
         for mut restored in groups {
-            self.sort_out(&mut restored);
+            // What a hold has offered to several it offers again: those who have it already are known by its origin.
+            if &*restored.name != HOLD_NAME {
+                self.sort_out(&mut restored);
+            }
             hands.group(restored);
         }
         Ok(())
@@ -233,8 +243,9 @@ fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result
             sent.insert(flight.entry, id);
         }
     }
-    for ((index, terms), frame_bytes) in kept.queue().zip(kept.frame_bytes()) {
-        let id = sent.get(&index).copied();
+    // Millions may wait: they are looked at once, and what is seldom there costs nothing.
+    for (index, terms, frame_bytes) in kept.references() {
+        let id = if sent.is_empty() { None } else { sent.get(&index).copied() };
         let entry = NonZeroU64::new(index).ok_or(malformed("an entry has the number 0"))?;
         let bytes = frame_bytes + MESSAGE_BYTES;
         with_terms(terms, |terms| restoration.paged(terms, entry, bytes, id))?;
@@ -248,6 +259,10 @@ fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result
 /// The terms of the log in the session's words.
 fn with_terms(terms: Terms<'_>, work: impl FnOnce(KeptTerms<'_>)) -> Result<(), Fault> {
     let qos = QoS::from_u8(terms.qos).ok_or(malformed("a QoS above 2"))?;
+    if terms.ids.is_empty() {
+        work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::EMPTY });
+        return Ok(());
+    }
     let ids: Option<Vec<SubscriptionId>> = terms.ids.iter().map(SubscriptionId::new).collect();
     let ids = ids.ok_or(malformed("a subscription identifier that is none"))?;
     work(KeptTerms { qos, retain: terms.retain, ids: SubscriptionIds::from_slice(&ids) });

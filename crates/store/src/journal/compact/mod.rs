@@ -77,6 +77,8 @@ pub(crate) struct Compaction {
     candidates: Vec<Candidate>,
     /// Segments that could not be read; nobody touches them again.
     unreadable: BTreeSet<u64>,
+    /// Why something could not be rewritten in this round; what is dead goes all the same.
+    put_off: Option<StoreError>,
     /// Where the active segment ended at the last call.
     end: (u64, u64),
 }
@@ -93,13 +95,11 @@ impl JournalWriter {
     /// Compacts, within a budget: about so many bytes are read or written, and an entry asked about counts as 64. Call it
     /// often, and with as much as the disk may be burdened with: for instance ten times a second with 1 MiB.
     ///
-    /// A spare segment is made ahead of time here; see `is_low_on_space`.
-    ///
     /// `is_live` is asked about entries at or below the purged index of their group: what it calls dead goes, sooner or
     /// later, and must stay dead. Entries above are never touched. When nothing was written since the last call, the end
     /// of the journal is named in it.
     /// # Errors
-    /// `Full`, `Exhausted`: tried again at a later call. Anything else is fatal, as for `commit`; a segment that cannot be
+    /// `Full`, `Exhausted`: tried again at a later call; what needs no space was done. Anything else is fatal, as for `commit`; a segment that cannot be
     /// read is left alone and told in a notice.
     pub fn compact(
         &mut self,
@@ -115,8 +115,6 @@ impl JournalWriter {
         self.compaction = compaction;
         self.count(&done);
         self.note(result)?;
-        let prepared = self.segment.prepare(&self.shared);
-        self.note(prepared)?;
         self.name_end_when_idle()?;
         Ok(done)
     }
@@ -189,6 +187,8 @@ impl Compaction {
             if !self.begin_rewrite(context, true)? {
                 (self.looked_through, done.round_over) = (0, true);
                 self.candidates.clear();
+                context.segment.make_way(context.shared)?;
+                return self.put_off.take().map_or(Ok(()), Err);
             }
             return Ok(());
         };
@@ -224,14 +224,22 @@ impl Compaction {
 
     /// Begins to rewrite when there is enough for it; false when there is not.
     fn begin_rewrite(&mut self, context: &mut Context<'_>, round_over: bool) -> Result<bool, StoreError> {
-        let sources = choose(&self.candidates, context.segment.segment_bytes(), round_over);
+        let output_bytes_max = context.segment.segment_bytes() / if context.segment.room.is_low() { 4 } else { 1 };
+        if context.segment.room.is_low() {
+            // What costs least space, first.
+            self.candidates.sort_by_key(|candidate| candidate.live_bytes);
+        }
+        let sources = choose(&self.candidates, output_bytes_max, round_over);
         if sources.is_empty() {
             return Ok(false);
         }
         let chosen = self.candidates.iter().filter(|candidate| sources.contains(&candidate.sequence));
         let live_bytes = chosen.map(|candidate| candidate.live_bytes).sum();
         self.candidates.retain(|candidate| !sources.contains(&candidate.sequence));
-        self.work = Work::Rewrite(Box::new(Rewrite::begin(context, sources, live_bytes)?));
+        match Rewrite::begin(context, sources, live_bytes) {
+            Ok(rewrite) => self.work = Work::Rewrite(Box::new(rewrite)),
+            Err(error) => self.put_off(error)?,
+        }
         Ok(true)
     }
 
@@ -245,7 +253,7 @@ impl Compaction {
     ) -> Result<(), StoreError> {
         match rewrite.step(context, is_live, budget, done) {
             Ok(false) => self.work = Work::Rewrite(rewrite),
-            Ok(true) => rewrite.finish(context, done)?,
+            Ok(true) => return rewrite.finish(context, done).or_else(|error| self.put_off(error)),
             Err(error) => {
                 rewrite.give_up(context.shared);
                 let sources = rewrite.sources().to_vec();
@@ -263,7 +271,16 @@ impl Compaction {
                 self.unreadable.extend(sequences);
                 Ok(())
             }
-            _ => Err(error),
+            _ => self.put_off(error),
         }
+    }
+
+    /// There was no space: the round goes on, and says so at its end.
+    fn put_off(&mut self, error: StoreError) -> Result<(), StoreError> {
+        if !error.is_retryable() {
+            return Err(error);
+        }
+        self.put_off = Some(error);
+        Ok(())
     }
 }

@@ -1,0 +1,68 @@
+//! Groups are declared, changed and taken out while the node runs.
+
+use std::collections::BTreeMap;
+
+use crate::config::GroupConfig;
+use crate::data_groups::Share;
+use crate::error::NodeError;
+use crate::mailbox::Bell;
+use crate::shared::Shared;
+
+impl Shared {
+    /// Takes or replaces the settings of a group and tells every shard.
+    pub(crate) fn put_group(&self, name: &str, group: GroupConfig) -> Result<(), NodeError> {
+        self.check_strategy(name, &group)?;
+        self.groups.put(name, group)?;
+        self.bells.iter().for_each(Bell::ring);
+        Ok(())
+    }
+
+    /// Takes, replaces and takes out settings of several groups, and tells every shard; on an error nothing changes.
+    pub(crate) fn change_groups(&self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
+        for (name, group) in &changes {
+            group.as_ref().map_or(Ok(()), |group| self.check_strategy(name, group))?;
+        }
+        self.groups.change_all(changes)?;
+        self.bells.iter().for_each(Bell::ring);
+        Ok(())
+    }
+
+    /// Whether the strategy that a group uses is there: code is named in the configuration only, never at run time.
+    pub(crate) fn check_strategy(&self, name: &str, group: &GroupConfig) -> Result<(), NodeError> {
+        match group.r#use.as_deref() {
+            Some(class) if self.strategies.get(class).is_none() => {
+                let what = format!("{class:?} was not loaded when the broker started");
+                let remedy = "Name it in the configuration of any group, and start the broker again.";
+                Err(NodeError::config(&format!("groups.{name}.use"), what, remedy))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the settings of a group out and tells every shard; false when there were none.
+    pub(crate) fn remove_group(&self, name: &str) -> bool {
+        let was_there = self.groups.remove(name);
+        self.bells.iter().for_each(Bell::ring);
+        was_there
+    }
+
+    /// Declares the groups that were declared in an earlier life of the node, whose queues are on disk, and that nobody
+    /// declares now: what was promised for them is kept until somebody ends them. `shares`: see
+    /// [`crate::data_groups::DataGroups::shares`].
+    pub(crate) fn redeclare_groups(&self, shares: &BTreeMap<Box<str>, Share>) {
+        let tables = self.groups.tables();
+        for (share, Share { declared, .. }) in shares {
+            let (Some((name, filter)), Some(json)) = (share.split_once('/'), declared) else { continue };
+            if tables.get(name).is_some_and(|table| table.filters.iter().any(|declared| declared == filter)) {
+                continue;
+            }
+            self.notify(match self.groups.redeclare(name, filter, json) {
+                Ok(()) => format!(
+                    "group {name} on {filter} was declared before and its queue is on disk: it goes on; to keep its settings in \
+                     your hands declare it in the configuration, to end it use \"lapwing groups remove {name}\""
+                ),
+                Err(error) => format!("group {name} on {filter} was declared before and cannot be declared now: {error}"),
+            });
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! One hold on the shard that owns it.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use lapwing_codec::QoS;
+use lapwing_session::Message;
+
+use super::queue::{Bounds, HoldQueue, Waiting};
+use crate::config::{HoldConfig, Overflow};
+use crate::mail::Offered;
+use crate::metrics::HoldCounters;
+use crate::shard::keeping::{Kept, Origin};
+
+/// A message and what its owner has to know of it.
+#[derive(Debug)]
+pub(super) struct HeldMessage {
+    pub(super) message: Arc<Message>,
+    /// Hash of its publisher's client id.
+    pub(super) publisher: u64,
+    /// When it had been read, on the node's clock.
+    pub(super) ingress_us: u64,
+    /// Where it is logged, if it is.
+    pub(super) entry: Option<NonZeroU64>,
+    /// A rule about its topic keeps it in memory alone, wherever it is.
+    pub(super) in_memory: bool,
+    /// It is from before the node started: somebody may have it already.
+    pub(super) is_resent: bool,
+}
+
+/// Messages under way to other shards, in order.
+#[derive(Debug, Default)]
+pub(super) struct Flight {
+    pub(super) number: u32,
+    /// Answers that have not come.
+    pub(super) outstanding: usize,
+    pub(super) items: Vec<Under>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct Under {
+    /// Its place in the queue.
+    pub(super) number: u64,
+    pub(super) waiting: Waiting<HeldMessage>,
+    /// The best answer so far.
+    pub(super) offered: Offered,
+    /// Some of those who take it keep it on disk.
+    pub(super) is_kept: bool,
+}
+
+/// One hold.
+pub(super) struct Hold {
+    pub(super) filter: Box<str>,
+    /// How long a message may wait.
+    pub(super) expiry_ms: Option<u64>,
+    /// New messages are logged.
+    pub(super) logs: bool,
+    /// How the log knows it.
+    pub(super) kept: Option<Kept>,
+    /// Of its QoS 2 messages in the log those that have not ended there.
+    pub(super) unsettled: BTreeSet<NonZeroU64>,
+    pub(super) queue: HoldQueue<HeldMessage>,
+    pub(super) flight: Option<Flight>,
+    pub(super) flights: u32,
+    /// The timer set for it.
+    pub(super) timer_ms: Option<u64>,
+    pub(super) counters: Arc<HoldCounters>,
+}
+
+impl Hold {
+    pub(super) fn configured(
+        filter: &str,
+        config: &HoldConfig,
+        keeps_sessions: bool,
+        counters: Arc<HoldCounters>,
+    ) -> Self {
+        let bounds = Bounds { messages: config.messages, bytes: config.bytes, overflow: config.overflow };
+        let expiry_ms = (config.expiry_ms > 0).then_some(config.expiry_ms);
+        Hold {
+            expiry_ms,
+            logs: config.is_durable(keeps_sessions),
+            queue: HoldQueue::new(bounds),
+            ..Hold::left(filter, counters)
+        }
+    }
+
+    /// One that is not configured any more: it gives what it has, without bounds, and gets nothing.
+    pub(super) fn left(filter: &str, counters: Arc<HoldCounters>) -> Self {
+        let bounds = Bounds { messages: u64::MAX / 2, bytes: u64::MAX / 2, overflow: Overflow::DropOldest };
+        Hold {
+            filter: filter.into(),
+            expiry_ms: None,
+            logs: false,
+            kept: None,
+            unsettled: BTreeSet::new(),
+            queue: HoldQueue::new(bounds),
+            flight: None,
+            flights: 0,
+            timer_ms: None,
+            counters,
+        }
+    }
+
+    /// Whether a turn would bring it on.
+    pub(super) fn has_work(&self) -> bool {
+        self.flight.is_none() && self.queue.has_work()
+    }
+
+    /// What entries of receivers name as the origin of a QoS 2 message.
+    pub(super) fn origin(&self, held: &HeldMessage) -> Option<Origin> {
+        let is_exact = held.message.qos() == QoS::ExactlyOnce;
+        let (kept, entry) = self.kept.zip(held.entry.filter(|_| is_exact))?;
+        let settled = self.unsettled.first().copied().unwrap_or(entry).min(entry);
+        Some(Origin { is_resent: held.is_resent, ..Origin::of_group(kept, entry, settled.get()) })
+    }
+
+    /// When a message that came at `came_ms` and expires itself at `expires_at_ms` has waited long enough.
+    pub(super) fn deadline_ms(&self, came_ms: u64, expires_at_ms: Option<u64>) -> Option<u64> {
+        let own = self.expiry_ms.map(|expiry_ms| came_ms.saturating_add(expiry_ms));
+        own.into_iter().chain(expires_at_ms).min()
+    }
+
+    /// Shows what waits.
+    pub(super) fn show(&self) {
+        self.counters.waiting_messages.set(self.queue.len());
+        self.counters.waiting_bytes.set(self.queue.bytes());
+    }
+}

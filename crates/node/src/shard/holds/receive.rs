@@ -1,0 +1,111 @@
+//! A message that the owner of a hold offers: to sessions and groups of this shard.
+
+use std::collections::HashMap;
+
+use lapwing_session::{Routed, SessionKey};
+use rustc_hash::FxBuildHasher;
+
+use super::Shard;
+use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
+use crate::shard::groups::{Origin as GroupOrigin, Publisher};
+use crate::shard::route::Target;
+use crate::slot::ShardId;
+
+/// What of one flight nobody here took.
+#[derive(Debug, Default)]
+pub(super) struct Declined {
+    flight: u32,
+    /// By topic, as it was answered first: who subscribes in the midst of a flight must not get the second message and then the
+    /// first, which comes again. Topics are chosen by clients, but one flight is short.
+    topics: HashMap<Box<str>, Offered, FxBuildHasher>,
+}
+
+impl Shard {
+    /// Shard `from` offers a message of one of its holds.
+    pub(in crate::shard) fn receive_held(
+        &mut self,
+        from: ShardId,
+        routed: &Routed<'_>,
+        errand: &Errand,
+        through: Through,
+    ) {
+        let topic = routed.publish().topic;
+        let declined = self.holds.declined.entry((from, through.hold)).or_default();
+        if declined.flight != through.flight {
+            declined.flight = through.flight;
+            declined.topics.clear();
+        }
+        let offered = match declined.topics.get(topic) {
+            Some(offered) => *offered,
+            None => self.offer_here(routed, errand, through.may_wait).0,
+        };
+        if offered != Offered::Taken
+            && let Some(declined) = self.holds.declined.get_mut(&(from, through.hold))
+        {
+            declined.topics.insert(topic.into(), offered);
+        }
+        self.answer_offer(from, through, offered);
+    }
+
+    /// Notes an answer, in one list with those before if it can be.
+    fn answer_offer(&mut self, to: ShardId, through: Through, offered: Offered) {
+        let Through { hold, flight, index, .. } = through;
+        let answers = &mut self.holds.answers;
+        let last =
+            answers.last_mut().filter(|(owner, list)| *owner == to && (list.hold, list.flight) == (hold, flight));
+        match last {
+            Some((_, list)) => list.answers.push((index, offered)),
+            None => answers.push((to, OfferedList { hold, flight, answers: vec![(index, offered)] })),
+        }
+    }
+
+    /// Gives a message to whoever here subscribes to it; also whether the log has it now. `may_wait`: who has no room need
+    /// not lose it.
+    pub(super) fn offer_here(&mut self, routed: &Routed<'_>, errand: &Errand, may_wait: bool) -> (Offered, bool) {
+        if may_wait && !self.has_receiver_with_room(routed.publish().topic) {
+            return (Offered::Full, false);
+        }
+        self.note_repeats(errand.origin);
+        if errand.reasons.has(Reasons::IN_MEMORY) {
+            // The rule may be younger than this turn.
+            self.renew_topic_rules();
+            self.clients.in_memory = true;
+        }
+        let (mut taken, mut deliveries) = (false, 0);
+        let Shard { tree, clients, counters, now_ms, .. } = self;
+        if errand.reasons.has(Reasons::SESSIONS) {
+            tree.matches(routed.publish().topic, |entries| {
+                if let Target::Session(key) = entries[0].subscriber {
+                    let options = entries.iter().map(|entry| &entry.options);
+                    let offered = clients.offer(key, routed, options, *now_ms);
+                    deliveries += u64::from(offered.is_some());
+                    taken |= offered == Some(true);
+                }
+            });
+        }
+        counters.deliveries.add(deliveries);
+        if errand.reasons.has(Reasons::GROUPS) && !self.groups.is_empty() {
+            let publisher = Publisher::Hash(errand.publisher);
+            let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
+            taken |= in_group;
+        }
+        let is_kept = self.keep(routed, None, errand.publisher, errand.origin);
+        (if taken { Offered::Taken } else { Offered::Nobody }, is_kept)
+    }
+
+    /// Whether somebody here can take a message of a topic now, or nobody is there at all. Who is away has a queue for it.
+    fn has_receiver_with_room(&mut self, topic: &str) -> bool {
+        if self.groups.wants(topic) {
+            return true;
+        }
+        let mut sessions: Vec<SessionKey> = Vec::new();
+        self.tree.matches(topic, |entries| {
+            if let Target::Session(key) = entries[0].subscriber {
+                sessions.push(key);
+            }
+        });
+        sessions.retain(|key| self.clients.entry(*key).is_some());
+        let is_away = |shard: &mut Shard, key| shard.clients.entry(key).is_some_and(|entry| entry.connection.is_none());
+        sessions.is_empty() || sessions.into_iter().any(|key| is_away(self, key) || self.has_room(key, 1))
+    }
+}

@@ -1,0 +1,264 @@
+//! A hold offers what waits in it.
+
+use std::sync::Arc;
+
+use lapwing_session::Routed;
+
+use super::owned::{Flight, HeldMessage, Hold, Under};
+use super::queue::Waiting;
+use super::{Holds, Shard};
+use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
+use crate::shard::Due;
+use crate::shard::route::Target;
+use crate::slot::ShardId;
+
+/// Messages offered by one hold in one turn.
+const OFFERED_PER_TURN: usize = 4096;
+/// Messages of one flight; their places are 16 bits.
+const FLIGHT_MESSAGES: usize = 4096;
+/// Bytes of one flight, roughly.
+const FLIGHT_BYTES: u64 = 4 << 20;
+/// Nodes of the tree of topics that a search looks at in one turn.
+const NODES_PER_TURN: usize = 512;
+/// Messages that expire in one turn.
+const EXPIRED_PER_TURN: usize = 1024;
+/// When what had a receiver without room is tried again.
+const AGAIN_MS: u64 = 20;
+/// How long a receiver has for making room; then it gets the message as it would any other, and its own queue decides.
+const PATIENCE_MS: u64 = 10_000;
+
+/// Who wants a topic.
+#[derive(Clone, Copy, Debug, Default)]
+struct Targets {
+    /// Somebody here.
+    own: bool,
+    /// Bit per shard: its sessions; groups that it owns; it has sessions among these that are kept on disk.
+    sessions: u64,
+    groups: u64,
+    keepers: u64,
+}
+
+impl Targets {
+    fn remote(self) -> u64 {
+        self.sessions | self.groups
+    }
+
+    fn count(self) -> u32 {
+        self.remote().count_ones() + u32::from(self.own)
+    }
+}
+
+impl Hold {
+    /// Whether a message may wait for room at the one place where somebody wants it.
+    fn may_wait(&self, waiting: &Waiting<HeldMessage>, targets: Targets, now_ms: u64) -> bool {
+        let is_patient = waiting.parked_since_ms.is_none_or(|since_ms| now_ms < since_ms + PATIENCE_MS);
+        waiting.has_waited && is_patient && targets.count() == 1
+    }
+}
+
+impl Shard {
+    /// One step of a hold.
+    pub(super) fn run_hold(&mut self, place: usize) {
+        self.expire_held(place);
+        let Some(hold) = self.holds.owned.get_mut(place) else { return };
+        if hold.flight.is_none() {
+            if hold.queue.is_searching() {
+                hold.queue.search(NODES_PER_TURN);
+            }
+            self.offer_held(place);
+        }
+        self.set_hold_timer(place);
+    }
+
+    fn expire_held(&mut self, place: usize) {
+        let now_ms = self.now_ms;
+        let Some(hold) = self.holds.owned.get_mut(place) else { return };
+        let mut gone = Vec::new();
+        hold.queue.expire(now_ms, EXPIRED_PER_TURN, |waiting| gone.push(waiting.item.entry));
+        hold.counters.expired.add(gone.len() as u64);
+        gone.into_iter().for_each(|entry| self.finish_held(place, entry));
+    }
+
+    /// Offers what is ready, in order, until a flight is full or the turn's share is used up.
+    fn offer_held(&mut self, place: usize) {
+        let mut flight = Flight::default();
+        let mut bytes = 0;
+        for _ in 0..OFFERED_PER_TURN {
+            if flight.items.len() >= FLIGHT_MESSAGES || bytes >= FLIGHT_BYTES || !self.post.has_credit() {
+                break;
+            }
+            let Some(topic) = self.holds.owned[place].queue.next_ready().cloned() else { break };
+            let targets = self.targets_of(&topic);
+            if targets.count() == 0 {
+                self.pass_over_held(place);
+                continue;
+            }
+            let Some((number, waiting)) = self.holds.owned[place].queue.take_ready() else { break };
+            if waiting.deadline_ms.is_some_and(|at_ms| at_ms <= self.now_ms) {
+                self.holds.owned[place].counters.expired.add(1);
+                self.finish_held(place, waiting.item.entry);
+                continue;
+            }
+            if flight.number == 0 {
+                let hold = &mut self.holds.owned[place];
+                hold.flights = hold.flights.wrapping_add(1).max(1);
+                flight.number = hold.flights;
+            }
+            bytes += waiting.bytes;
+            self.offer_one(place, (number, waiting), targets, &mut flight);
+        }
+        if flight.outstanding > 0 {
+            self.holds.owned[place].flight = Some(flight);
+        }
+    }
+
+    /// Offers one message: here at once, and with the flight to other shards.
+    fn offer_one(
+        &mut self,
+        place: usize,
+        (number, waiting): (u64, Waiting<HeldMessage>),
+        targets: Targets,
+        flight: &mut Flight,
+    ) {
+        let hold = &self.holds.owned[place];
+        let may_wait = hold.may_wait(&waiting, targets, self.now_ms);
+        let message = Arc::clone(&waiting.item.message);
+        let reasons = Reasons::HELD.with(Reasons::SESSIONS).with(Reasons::GROUPS);
+        let reasons = if waiting.item.in_memory { reasons.with(Reasons::IN_MEMORY) } else { reasons };
+        let errand = Errand {
+            reasons,
+            publisher: waiting.item.publisher,
+            ingress_us: waiting.item.ingress_us,
+            expires_at_ms: message.expires_at_ms(),
+            origin: hold.origin(&waiting.item),
+            ..Errand::default()
+        };
+        let (mut offered, mut is_kept) = (Offered::Nobody, false);
+        if targets.own {
+            (offered, is_kept) = self.offer_here(&Routed::of(&message), &errand, may_wait);
+            self.flush_large();
+        }
+        if targets.remote() == 0 {
+            return self.settle_held(place, Under { number, waiting, offered, is_kept });
+        }
+        is_kept |= targets.keepers != 0;
+        let through = Through {
+            hold: place as u32,
+            flight: flight.number,
+            index: flight.items.len() as u16,
+            may_wait,
+            publisher: message.publisher(),
+        };
+        self.post_held(targets, Errand { held: Some(through), ..errand }, &message.publish());
+        flight.outstanding += targets.remote().count_ones() as usize;
+        flight.items.push(Under { number, waiting, offered, is_kept });
+    }
+
+    fn post_held(&mut self, targets: Targets, errand: Errand, publish: &lapwing_codec::Publish<'_>) {
+        let in_memory = errand.reasons.has(Reasons::IN_MEMORY);
+        let keepers = if self.clients.keeping.is_some() && !in_memory { targets.keepers } else { 0 };
+        let mut shards = targets.remote();
+        while shards != 0 {
+            let bit = shards & shards.wrapping_neg();
+            shards &= !bit;
+            let target = ShardId(bit.trailing_zeros() as u8);
+            let mut reasons = if in_memory { Reasons::HELD.with(Reasons::IN_MEMORY) } else { Reasons::HELD };
+            for (set, reason) in
+                [(targets.sessions, Reasons::SESSIONS), (targets.groups, Reasons::GROUPS), (keepers, Reasons::KEEP)]
+            {
+                if set & bit != 0 {
+                    reasons = reasons.with(reason);
+                }
+            }
+            self.counters.forwarded.add(1);
+            self.sequences.post(target);
+            if reasons.has(Reasons::KEEP) {
+                self.clients.promises.posted(target.index());
+            }
+            self.post.publish(target, Errand { reasons, ..errand }, publish);
+        }
+    }
+
+    /// Another shard says what became of messages that it was offered.
+    pub(in crate::shard) fn hear_offered(&mut self, list: &OfferedList) {
+        let place = list.hold as usize;
+        let Some(hold) = self.holds.owned.get_mut(place) else { return };
+        let Some(mut flight) = hold.flight.take_if(|flight| flight.number == list.flight) else {
+            debug_assert!(false, "an answer to no flight");
+            return;
+        };
+        for (index, offered) in &list.answers {
+            flight.outstanding = flight.outstanding.saturating_sub(1);
+            if let Some(under) = flight.items.get_mut(usize::from(*index)) {
+                under.offered = under.offered.max(*offered);
+            }
+        }
+        if flight.outstanding > 0 {
+            hold.flight = Some(flight);
+            return;
+        }
+        // The last first, so that each comes to stand before those behind it.
+        flight.items.into_iter().rev().for_each(|under| self.settle_held(place, under));
+    }
+
+    /// What becomes of a message that was offered to everybody.
+    fn settle_held(&mut self, place: usize, under: Under) {
+        let Under { number, waiting, offered, is_kept } = under;
+        let now_ms = self.now_ms;
+        let Shard { holds, clients, .. } = self;
+        let Holds { owned, finishing, .. } = holds;
+        let hold = &mut owned[place];
+        match offered {
+            Offered::Taken => {
+                hold.counters.released.add(1);
+                match waiting.item.entry {
+                    // When everybody who keeps it has it on disk: a crash before makes it twice, and loses none.
+                    Some(entry) if is_kept => finishing.push_back((clients.promises.take(), place, entry)),
+                    entry => self.finish_held(place, entry),
+                }
+            }
+            Offered::Full => hold.queue.park(number, waiting, now_ms),
+            Offered::Nobody => {
+                let mut gone = Vec::new();
+                hold.queue.put_back(number, waiting, |waiting| gone.push(waiting.item.entry));
+                self.overflowed(place, gone);
+            }
+        }
+    }
+
+    fn pass_over_held(&mut self, place: usize) {
+        let mut gone = Vec::new();
+        self.holds.owned[place].queue.pass_over(|waiting| gone.push(waiting.item.entry));
+        self.overflowed(place, gone);
+    }
+
+    fn overflowed(&mut self, place: usize, gone: Vec<Option<std::num::NonZeroU64>>) {
+        self.holds.owned[place].counters.overflowed.add(gone.len() as u64);
+        gone.into_iter().for_each(|entry| self.finish_held(place, entry));
+    }
+
+    fn targets_of(&mut self, topic: &str) -> Targets {
+        let mut targets = Targets { own: !self.groups.is_empty() && self.groups.wants(topic), ..Targets::default() };
+        self.tree.matches(topic, |entries| match entries[0].subscriber {
+            Target::Session(_) => targets.own = true,
+            Target::Shard(shard) => targets.sessions |= 1 << shard.index(),
+            Target::Keeper(shard) => targets.keepers |= 1 << shard.index(),
+            Target::Groups(shard) => targets.groups |= 1 << shard.index(),
+            Target::Stream(_) => {}
+        });
+        targets
+    }
+
+    /// Shows what waits, and lets the next deadline wake this shard.
+    fn set_hold_timer(&mut self, place: usize) {
+        let again_ms = self.now_ms + AGAIN_MS;
+        let hold = &mut self.holds.owned[place];
+        hold.show();
+        let again = hold.queue.has_parked().then_some(again_ms);
+        let Some(at_ms) = hold.queue.next_deadline_ms().into_iter().chain(again).min() else { return };
+        if hold.timer_ms.is_none_or(|timer_ms| at_ms < timer_ms) {
+            hold.timer_ms = Some(at_ms);
+            self.timers.add(at_ms, Due::Hold(place));
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Publishers that say nothing for a while: that their last QoS 2 messages are settled is said for them.
+//!
+//! A publisher settles its messages with its next one, in each data group that has them. Until then their bodies stay in
+//! the log, for the case that a crash has cut them off from some of their receivers. Who has stopped publishing would keep
+//! them there for ever, and so would a consumer group whose last message a session has taken over. So each shard looks at its
+//! own data groups from time to time: what the publisher's data group has as released, or finished, is settled.
+
+use lapwing_ledger::{List, Settled, SettledPublisher};
+
+use super::{Due, Shard};
+use crate::data_groups::DataGroups;
+use crate::slot::{DATA_GROUPS, Slot};
+
+/// How often a shard looks. Who publishes more often than that settles by itself.
+const LOOK_MS: u64 = 2_000;
+/// Publishers that one look at a data group judges.
+const PUBLISHERS_MAX: usize = 1_024;
+
+/// How far a shard has come, by data group.
+#[derive(Debug, Default)]
+pub(super) struct Settlement {
+    /// Publishers named before this entry have been silent since the last look but one.
+    silent_before: [u64; DATA_GROUPS as usize],
+    /// Those named before this one were judged.
+    looked_before: [u64; DATA_GROUPS as usize],
+}
+
+impl Shard {
+    /// Settles what silent publishers have left; once begun, again and again.
+    pub(super) fn settle_silent(&mut self) {
+        let Some(recovered) = &self.recovered else { return };
+        let states = recovered.groups.clone();
+        let (shards, own) = (self.post.shards(), self.id);
+        for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
+            let settled = self.settlement.look(&states, group);
+            if let (false, Some(log), Some(keeping)) = (settled.is_empty(), &mut self.log, &mut self.clients.keeping) {
+                keeping.settle(log, group, Settled { publishers: List::from_slice(&settled) });
+            }
+        }
+        self.timers.add(self.now_ms + LOOK_MS, Due::Settlement);
+    }
+}
+
+impl Settlement {
+    /// What of a data group can be settled now. Locks one group at a time.
+    fn look(&mut self, states: &DataGroups, group: u16) -> Vec<SettledPublisher> {
+        let place = usize::from(group);
+        let (from, before) = (self.looked_before[place], self.silent_before[place]);
+        let (silent, applied): (Vec<_>, u64) = {
+            let state = states.get(group);
+            (state.publishers_named_in(from..before).take(PUBLISHERS_MAX).collect(), state.applied())
+        };
+        self.silent_before[place] = applied + 1;
+        let is_over = silent.len() < PUBLISHERS_MAX;
+        self.looked_before[place] = silent.last().filter(|_| !is_over).map_or(0, |(entry, ..)| entry + 1);
+        let settled = silent.into_iter().filter_map(|(_, group, session, first)| {
+            let below = states.get(group).settled_below(session)?;
+            (below > first).then_some(SettledPublisher { group, session, below })
+        });
+        settled.collect()
+    }
+}

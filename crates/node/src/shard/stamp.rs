@@ -1,0 +1,103 @@
+//! Messages are stamped with their publishers where they come in; who may be told of that is decided at CONNECT.
+
+use lapwing_access::{Identity, Right};
+use lapwing_codec::{Connect, Publish, PublishProperties, UserProperties};
+use lapwing_session::{Accepted, Admission, Routed, Stamp, StampBuf, is_stamped, stamp_bytes, unstamped};
+
+use super::Shard;
+use super::keeping::Origin;
+use crate::log::now_us;
+use crate::metrics::Refused;
+use crate::signals::asks_for_envelope;
+
+/// Payloads above this leave no room for a stamp in the largest packet there is; they go without.
+const PAYLOAD_BYTES_MAX: usize = (1 << 28) - (1 << 18);
+
+/// What a shard puts stamps together with.
+#[derive(Debug, Default)]
+pub(super) struct Stamper {
+    buf: StampBuf,
+    session: String,
+    message_id: String,
+}
+
+impl Shard {
+    /// Routes a message that came in on this shard: from a client (with its id) or as a will.
+    pub(super) fn route(&mut self, routed: &Routed<'_>, client_id: &str) -> Accepted {
+        self.route_from(routed, client_id, None)
+    }
+
+    /// The same for a QoS 2 message of a kept session, which `origin` names.
+    ///
+    /// A stamp that its publisher has made up does not come further than here, whether anybody looks for stamps or not.
+    #[inline]
+    pub(super) fn route_from(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+        if self.shared.stamps.are_wanted() || is_stamped(&routed.publish().properties.user) {
+            return self.route_stamped(routed, client_id, origin);
+        }
+        self.route_as_it_is(routed, client_id, origin)
+    }
+
+    #[inline(never)]
+    fn route_stamped(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+        let publish = *routed.publish();
+        let own = unstamped(publish.properties.user);
+        let mut stamper = std::mem::take(&mut self.stamper);
+        let is_stamped = self.shared.stamps.are_wanted() && self.stamp(&mut stamper, routed, own, client_id);
+        let user = if is_stamped { stamper.buf.user() } else { own };
+        let publish = Publish { properties: PublishProperties { user, ..publish.properties }, ..publish };
+        let routed = Routed::with_deadline(publish, routed.publisher(), routed.expires_at_ms());
+        let accepted = self.route_as_it_is(&routed, client_id, origin);
+        self.stamper = stamper;
+        accepted
+    }
+
+    /// Puts the stamp and the publisher's `own` properties together; false when there is no room for a stamp.
+    fn stamp(&mut self, stamper: &mut Stamper, routed: &Routed<'_>, own: UserProperties<'_>, client_id: &str) -> bool {
+        let Stamper { buf, session, message_id } = stamper;
+        let (key, publish) = (routed.publisher(), routed.publish());
+        session.clear();
+        self.shared.stamps.name_session(key, self.clients.kept(key), session);
+        self.stamped += 1;
+        message_id.clear();
+        self.shared.stamps.name_message(self.id, self.stamped, message_id);
+        let stamp = Stamp { client_id, session, qos: publish.qos, message_id, ingress_us: now_us() };
+        let is_stamped = publish.payload.len() <= PAYLOAD_BYTES_MAX && buf.stamp(&stamp, own).is_ok();
+        self.counters.traffic.unstamped.add(u64::from(!is_stamped));
+        is_stamped
+    }
+
+    /// What a message of this client takes up beyond its packet.
+    pub(super) fn stamp_bytes(&self, client_id: &str) -> usize {
+        if self.shared.stamps.are_wanted() { stamp_bytes(client_id) } else { 0 }
+    }
+
+    /// Whether a client that asks in its CONNECT to be told of publishers may be, for its CONNACK.
+    pub(super) fn with_envelope(
+        &mut self,
+        admission: Admission,
+        connect: &Connect<'_>,
+        identity: &Identity,
+    ) -> Admission {
+        let (asks, ignored) = asks_for_envelope(&connect.properties.user);
+        self.counters.traffic.signals_ignored.add(u64::from(ignored));
+        if !asks {
+            return admission;
+        }
+        let may = self.may_be_told(identity);
+        if may {
+            if let Err(error) = self.shared.stamps.want() {
+                let why = "messages say who has published them, but not after a restart until somebody asks again";
+                self.shared.notify(format!("{why}: the data folder cannot be written: {error}"));
+            }
+        } else {
+            self.counters.access.refused(Refused::Envelope, 1);
+        }
+        admission.with_envelope(may)
+    }
+
+    /// Whether somebody may be told of publishers.
+    pub(super) fn may_be_told(&self, identity: &Identity) -> bool {
+        self.shared.stamps.may_be_wanted() && self.shared.authority.may(identity, Right::Envelope, "")
+    }
+}

@@ -1,0 +1,239 @@
+//! Space that the journal has set aside: a file for the next segment, and a reserve.
+//!
+//! The *spare* segment is made ahead of time, so that a new segment costs no allocation while somebody waits for a commit. The
+//! *reserve* is there for a disk that is full: what gives space back (acknowledgements, snapshots, segments that are
+//! rewritten) needs some first. Where it finds none the reserve is given up, and nothing more should be taken in until it
+//! has been made again. Neither file has a number or anything in it; what a crash leaves of them is used or made anew.
+//!
+//! Setting aside may take long and is done beside the writer: it gives an order, somebody carries it out, and it is told.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::state::Shared;
+use super::writer::JournalWriter;
+use crate::disk::{Access, Disk};
+use crate::error::StoreError;
+
+/// What is set aside, and whether that is enough.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// Size of either file.
+    segment_bytes: u64,
+    has_spare: bool,
+    has_reserve: bool,
+    /// The reserve was given up and has not been made again.
+    is_given_up: bool,
+    /// There was no space when something was to be set aside.
+    is_short: bool,
+    /// An order is being carried out.
+    is_ordered: bool,
+    /// The file system cannot reserve space.
+    is_vain: bool,
+}
+
+/// How the active segment stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Used {
+    pub end: u64,
+    /// 0 where space cannot be reserved.
+    pub allocated_bytes: u64,
+}
+
+/// What is to be set aside.
+#[derive(Debug)]
+pub struct RoomOrder {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    /// Bytes of the reserve, and how many more must be free.
+    reserve: Option<(u64, u64)>,
+    /// Bytes of the spare segment.
+    spare: Option<u64>,
+}
+
+/// What has become of an order; false where space cannot be reserved.
+#[derive(Debug)]
+pub struct RoomMade {
+    reserve: Option<Result<bool, StoreError>>,
+    spare: Option<Result<bool, StoreError>>,
+}
+
+fn spare_path(dir: &Path) -> PathBuf {
+    dir.join("spare")
+}
+
+fn reserve_path(dir: &Path) -> PathBuf {
+    dir.join("reserve")
+}
+
+impl Room {
+    /// What an earlier life has set aside.
+    pub(crate) fn find(shared: &Shared, segment_bytes: u64) -> Self {
+        let is_there = |file: PathBuf| find(&*shared.disk, &file, segment_bytes);
+        Room {
+            segment_bytes,
+            has_spare: is_there(spare_path(&shared.dir)),
+            has_reserve: is_there(reserve_path(&shared.dir)),
+            is_given_up: false,
+            is_short: false,
+            is_ordered: false,
+            is_vain: false,
+        }
+    }
+
+    /// There was no space for what should be set aside: nothing more should be taken in but what frees space in the end.
+    pub(crate) fn is_low(&self) -> bool {
+        self.is_short || self.is_given_up
+    }
+
+    pub(crate) fn has_spare(&self) -> bool {
+        self.has_spare
+    }
+
+    /// The file for the next segment.
+    pub(crate) fn spare(&self, dir: &Path) -> Option<PathBuf> {
+        self.has_spare.then(|| spare_path(dir))
+    }
+
+    /// The spare file has become a segment, or was tried to: it is gone, or still there.
+    pub(crate) fn spare_used(&mut self, shared: &Shared) {
+        self.has_spare = self.has_spare && find(&*shared.disk, &spare_path(&shared.dir), self.segment_bytes);
+    }
+
+    /// Frees the reserve, for what gives more back.
+    pub(crate) fn give_up(&mut self, shared: &Shared) {
+        if self.has_reserve && shared.disk.remove(&reserve_path(&shared.dir)).is_ok() {
+            (self.has_reserve, self.is_given_up) = (false, true);
+        }
+    }
+
+    /// A quarter of the active segment is used, or it began small: the next one is made. Early, as what is on its way to the
+    /// log when there is no space for it has to find room in this one.
+    pub(crate) fn is_due(&self, used: Used) -> bool {
+        used.end * 4 >= self.segment_bytes || used.allocated_bytes < self.segment_bytes
+    }
+
+    fn order(&mut self, shared: &Shared, used: Used) -> Option<RoomOrder> {
+        if self.is_ordered || self.is_vain || used.allocated_bytes == 0 {
+            return None;
+        }
+        let needs_spare = !self.has_spare && self.is_due(used);
+        if self.has_reserve && !needs_spare {
+            self.is_short = false;
+            return None;
+        }
+        self.is_ordered = true;
+        // Just freed space is not taken from what is about to free more.
+        let more_bytes = if self.is_given_up { self.segment_bytes / 4 } else { 0 };
+        let (disk, dir) = (shared.disk.clone(), shared.dir.clone());
+        let reserve = (!self.has_reserve).then_some((self.segment_bytes, more_bytes));
+        Some(RoomOrder { disk, dir, reserve, spare: needs_spare.then_some(self.segment_bytes) })
+    }
+
+    fn made(&mut self, made: RoomMade) -> Result<(), StoreError> {
+        (self.is_ordered, self.is_short) = (false, false);
+        if let Some(reserve) = made.reserve {
+            self.has_reserve = self.is_there(reserve)?;
+            self.is_given_up &= !self.has_reserve;
+        }
+        if let Some(spare) = made.spare {
+            self.has_spare = self.is_there(spare)?;
+        }
+        Ok(())
+    }
+
+    fn is_there(&mut self, made: Result<bool, StoreError>) -> Result<bool, StoreError> {
+        match made {
+            Ok(made) => {
+                self.is_vain |= !made;
+                Ok(made)
+            }
+            Err(error) if error.is_retryable() => {
+                self.is_short = true;
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl RoomOrder {
+    /// Sets aside; takes as long as the disk does. Without space for the reserve the rest is not tried.
+    #[must_use = "the writer has to be told with room_made()"]
+    pub fn carry_out(self) -> RoomMade {
+        let reserve =
+            self.reserve.map(|(bytes, more_bytes)| make(&*self.disk, &reserve_path(&self.dir), bytes, more_bytes));
+        let may_go_on = !matches!(reserve, Some(Err(_)));
+        let spare = self.spare.filter(|_| may_go_on);
+        RoomMade { reserve, spare: spare.map(|bytes| make(&*self.disk, &spare_path(&self.dir), bytes, 0)) }
+    }
+}
+
+impl JournalWriter {
+    /// What should be set aside now, if anything should and no order is being carried out. Ask after each commit, and from time to
+    /// time while the journal is low on space.
+    pub fn room_order(&mut self) -> Option<RoomOrder> {
+        let used = self.segment.used(&self.shared);
+        self.segment.room.order(&self.shared, used)
+    }
+
+    /// An order was carried out. A full disk is no error: see [`JournalWriter::is_low_on_space`].
+    ///
+    /// # Errors
+    /// `WriteFailed`: fatal.
+    pub fn room_made(&mut self, made: RoomMade) -> Result<(), StoreError> {
+        self.check_running()?;
+        let made = self.segment.room.made(made);
+        self.note(made)
+    }
+
+    /// Sets aside what should be, here and now: for those who have no thread for it.
+    ///
+    /// # Errors
+    /// As [`JournalWriter::room_made`].
+    pub fn make_room(&mut self) -> Result<(), StoreError> {
+        match self.room_order() {
+            Some(order) => self.room_made(order.carry_out()),
+            None => Ok(()),
+        }
+    }
+
+    /// Frees the reserve: somebody beside the journal has found no space for what will give some back, such as a snapshot.
+    pub fn give_up_reserve(&mut self) {
+        self.segment.room.give_up(&self.shared);
+    }
+}
+
+/// Whether one of at least this size is there; a smaller one is removed.
+fn find(disk: &dyn Disk, file: &Path, bytes: u64) -> bool {
+    let found = disk.open(file, Access::Read).and_then(|handle| handle.bytes());
+    match found {
+        Ok(found) if found >= bytes => true,
+        Ok(_) => {
+            // It is made anew; what cannot be removed is written over then.
+            let _ = disk.remove(file);
+            false
+        }
+        Err(_) => false,
+    }
+}
+
+/// Makes a file of this size where so many more bytes are free; false where space cannot be reserved.
+///
+/// # Errors
+/// `Full`, `Exhausted`: nothing is left behind. `WriteFailed`.
+fn make(disk: &dyn Disk, file: &Path, bytes: u64, more_bytes: u64) -> Result<bool, StoreError> {
+    let make = |error| StoreError::make("set space aside in", file, error);
+    let handle = disk.open(file, Access::Create).map_err(make)?;
+    let reserved = handle.allocate(bytes + more_bytes).and_then(|reserved| {
+        if more_bytes > 0 {
+            handle.set_len(bytes)?;
+        }
+        Ok(reserved)
+    });
+    if !matches!(reserved, Ok(true)) {
+        // What cannot be removed is written over at the next try.
+        let _ = disk.remove(file);
+    }
+    reserved.map_err(|error| StoreError::write("reserve space in", file, error))
+}

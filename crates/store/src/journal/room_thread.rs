@@ -1,0 +1,73 @@
+//! Sets space aside beside the thread that writes the journal: a commit never waits for an allocation.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::{Builder, JoinHandle};
+
+use super::room::{RoomMade, RoomOrder};
+use super::writer::JournalWriter;
+use crate::error::StoreError;
+
+/// The thread, and its way in and out. Ends when it is dropped.
+#[derive(Debug)]
+pub struct RoomThread {
+    /// None: it is told to end.
+    orders: Option<SyncSender<RoomOrder>>,
+    made: Receiver<RoomMade>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl RoomThread {
+    /// # Errors
+    /// No thread can be had.
+    pub fn start() -> io::Result<Self> {
+        let (orders, waiting) = sync_channel::<RoomOrder>(1);
+        let (done, made) = sync_channel(1);
+        let work = move || {
+            for order in waiting {
+                if done.send(order.carry_out()).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = Builder::new().name("lapwing-room".into()).spawn(work)?;
+        Ok(RoomThread { orders: Some(orders), made, thread: Some(thread) })
+    }
+
+    /// Tells the writer what has been set aside, and takes its next order. Never waits.
+    ///
+    /// # Errors
+    /// As [`JournalWriter::room_made`].
+    pub fn tend(&mut self, writer: &mut JournalWriter) -> Result<(), StoreError> {
+        match self.made.try_recv() {
+            Ok(made) => writer.room_made(made)?,
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => self.fail(),
+        }
+        // There is one order at a time, so the channel has room for it.
+        if let Some(order) = writer.room_order()
+            && self.orders.as_ref().is_none_or(|orders| orders.send(order).is_err())
+        {
+            self.fail();
+        }
+        Ok(())
+    }
+
+    /// It has ended before it was told to: its panic goes on here, and ends the node.
+    fn fail(&mut self) -> ! {
+        match self.thread.take().map(JoinHandle::join) {
+            Some(Err(panic)) => resume_unwind(panic),
+            _ => panic!("the thread that sets space aside has ended"),
+        }
+    }
+}
+
+impl Drop for RoomThread {
+    /// Nothing may write in the folder when the journal has been closed.
+    fn drop(&mut self) {
+        self.orders = None;
+        // A panic of it was printed when it happened, and the node is ending.
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}

@@ -1,0 +1,33 @@
+"""Makes librdkafka's clients, and says what is wrong with their settings without quoting a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+
+from lapwing.bridge.kafka_settings import Settings, without_secrets
+from lapwing.errors import ConfigError
+
+Client = TypeVar("Client")
+
+
+def made(
+    kind: Callable[[dict[str, Any]], Client], settings: Settings, on_error: Callable[[KafkaError], None]
+) -> Client:
+    """A producer or a consumer; ``on_error`` hears of its connections.
+
+    Raises:
+        ConfigError: librdkafka does not take the settings.
+    """
+    try:
+        return kind({**settings, "error_cb": on_error})
+    except (KafkaException, TypeError, ValueError) as failure:
+        text = failure.args[0].str() if isinstance(failure, KafkaException) else str(failure)
+        # Without its cause, which may quote a setting.
+        raise ConfigError(
+            f"Kafka's client cannot be made: {without_secrets(text, settings)}",
+            where="bridge.kafka",
+            remedy="correct this setting",
+        ) from None

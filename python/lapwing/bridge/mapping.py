@@ -1,0 +1,256 @@
+"""What a message is as a Kafka record by one rule. Pure: a delivery in, a record out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from lapwing.bridge.template import fill, parse
+from lapwing.config.bridge import ToKafka
+from lapwing.config.bridge_text import is_kafka_topic
+from lapwing.contracts import kafka_record as names
+from lapwing.contracts.kafka_envelope import escaped
+from lapwing.contracts.kafka_record import ENVELOPE, Reason
+
+Headers = list[tuple[str, str | bytes]]
+
+_TOPICS_KEPT = 20_000
+"""Topics of devices whose record topic is remembered; then all are forgotten and found again."""
+
+
+class Message(Protocol):
+    """What the mapping reads of a delivery."""
+
+    @property
+    def topic(self) -> str:
+        """Where it was published."""
+
+    @property
+    def payload(self) -> bytes:
+        """What was published."""
+
+    @property
+    def retain(self) -> bool:
+        """It was retained."""
+
+    @property
+    def user_properties(self) -> list[tuple[str, str]]:
+        """In order; names may repeat."""
+
+    @property
+    def content_type(self) -> str | None:
+        """What the payload is."""
+
+    @property
+    def response_topic(self) -> str | None:
+        """Where to answer."""
+
+    @property
+    def correlation_data(self) -> bytes | None:
+        """What to answer with."""
+
+
+class Record(NamedTuple):
+    """A record for Kafka."""
+
+    topic: str
+    key: str | bytes | None
+    value: bytes | None
+    headers: Headers
+
+
+class DeadLetter(NamedTuple):
+    """A record that can never be what it should, and why."""
+
+    record: Record
+    reason: Reason
+    words: str
+
+
+class _Route(NamedTuple):
+    """What follows from a message's topic alone."""
+
+    kafka_topic: str
+    problem: Reason | None
+    captures: tuple[str, ...]
+    key: str | None
+    """The key, where the topic decides it."""
+
+
+class Mapping:
+    """One rule, made ready.
+
+    Args:
+        rule: The rule.
+        topics_max: Kafka topics that the rule's template may name.
+        record_bytes_max: What a record may have in value and key.
+    """
+
+    def __init__(self, rule: ToKafka, *, topics_max: int, record_bytes_max: int) -> None:
+        self._levels = rule.filter.split("/")
+        self._topic = parse(rule.topic)
+        self._key = None if rule.key is None else parse(rule.key)
+        self._key_is_client = rule.key == "{client}"
+        self._key_is_of_topic = self._key is None or all(is_of_topic(place) for place in self._key.places)
+        self._topics_max = topics_max
+        self._record_bytes_max = record_bytes_max
+        self._kafka_topics: set[str] = set()
+        self._routes: dict[str, _Route] = {}
+
+    def records(self, messages: Sequence[Message], forwarded_us: int, *, told: bool) -> list[Record | DeadLetter]:
+        """One record for each message, in order.
+
+        Args:
+            messages: Of one filter.
+            forwarded_us: The bridge's clock, in microseconds since the epoch.
+            told: The broker says who published: the first five user properties of a message are its own.
+        """
+        routes = self._routes
+        forwarded = (names.FORWARDED_US, str(forwarded_us))
+        records: list[Record | DeadLetter] = []
+        for message in messages:
+            topic = message.topic
+            route = routes.get(topic) or self._route(topic)
+            properties = message.user_properties
+            is_told = told and len(properties) >= _TOLD and properties[0][0] == names.CLIENT
+            headers: Headers = [(names.TOPIC, topic), forwarded]
+            if is_told and len(properties) == _TOLD:
+                headers += properties
+            elif properties:
+                headers += _escaped(properties, told=is_told)
+            _add_rest(headers, message)
+            if self._key_is_client:
+                key = properties[0][1] if is_told else None
+            elif self._key_is_of_topic:
+                key = route.key
+            else:
+                key = self._filled_key(route, topic, properties, told=is_told)
+            record = Record(route.kafka_topic, key, message.payload, headers)
+            if route.problem is not None or len(record.value or b"") > self._record_bytes_max:
+                records.append(self._dead(record, route.problem))
+            else:
+                records.append(record)
+        return records
+
+    def _route(self, topic: str) -> _Route:
+        captures = capture(self._levels, topic)
+        places = {str(number): text.replace("/", ".") for number, text in enumerate(captures, 1)}
+        kafka_topic = fill(self._topic, places) or ""
+        problem = self._problem(kafka_topic)
+        key = None
+        if self._key is not None and self._key_is_of_topic:
+            key = fill(self._key, _places(captures, topic))
+        if len(self._routes) >= _TOPICS_KEPT:
+            self._routes.clear()
+        route = self._routes[topic] = _Route(kafka_topic, problem, captures, key)
+        return route
+
+    def _problem(self, kafka_topic: str) -> Reason | None:
+        if kafka_topic in self._kafka_topics:
+            return None
+        if not is_kafka_topic(kafka_topic):
+            return Reason.BAD_TOPIC
+        if len(self._kafka_topics) >= self._topics_max:
+            return Reason.TOO_MANY_TOPICS
+        self._kafka_topics.add(kafka_topic)
+        return None
+
+    def _filled_key(
+        self, route: _Route, topic: str, properties: Sequence[tuple[str, str]], *, told: bool
+    ) -> str | None:
+        """Null where a place has nothing: half a key would put strangers together, and order would mean nothing."""
+        if self._key is None:
+            return None
+        places = _places(route.captures, topic)
+        if told:
+            places["client"] = properties[0][1]
+        for name, value in reversed(properties):
+            places[f"property:{name}"] = value
+        return fill(self._key, places)
+
+    def _dead(self, record: Record, problem: Reason | None) -> DeadLetter:
+        if problem is None:
+            size, most = len(record.value or b""), self._record_bytes_max
+            return DeadLetter(record, Reason.TOO_LARGE, f"{size} bytes are more than kafka.record_bytes_max = {most}")
+        if problem is Reason.TOO_MANY_TOPICS:
+            words = f"{record.topic!r} would be one more than kafka.topics_max = {self._topics_max}"
+            return DeadLetter(record, problem, words)
+        return DeadLetter(record, problem, f"{record.topic[:300]!r} is no name for a Kafka topic")
+
+
+_TOLD = len(ENVELOPE)
+
+
+def is_of_topic(place: str) -> bool:
+    """Whether a place of a key is filled from the topic alone."""
+    return place == "topic" or place.isdigit()
+
+
+def _places(captures: Sequence[str], topic: str) -> dict[str, str]:
+    return {"topic": topic} | {str(number): text for number, text in enumerate(captures, 1)}
+
+
+def _escaped(properties: Sequence[tuple[str, str]], *, told: bool) -> list[tuple[str, str]]:
+    """The broker's own as they are; of the publisher's those that are called as ours are under another name."""
+    start = _TOLD if told else 0
+    return [*properties[:start], *((escaped(name), value) for name, value in properties[start:])]
+
+
+def _add_rest(headers: Headers, message: Message) -> None:
+    if message.retain:
+        headers.append((names.RETAIN, "1"))
+    if (content_type := message.content_type) is not None:
+        headers.append((names.CONTENT_TYPE, content_type))
+    if (response_topic := message.response_topic) is not None:
+        headers.append((names.RESPONSE_TOPIC, response_topic))
+        if (data := message.correlation_data) is not None:
+            headers.append((names.CORRELATION_DATA, data))
+
+
+def capture(levels: Sequence[str], topic: str) -> tuple[str, ...]:
+    """What each wildcard of a filter, by its levels, matches in a topic of that filter."""
+    found = topic.split("/")
+    captures = [there for want, there in zip(levels, found, strict=False) if want == "+"]
+    if levels[-1] == "#":
+        captures.append("/".join(found[len(levels) - 1 :]))
+    return tuple(captures)
+
+
+def dead_letter(letter: DeadLetter, kafka_topic: str, part_bytes: int) -> list[Record]:
+    """The records of the dead-letter topic for one message: one, or several parts of a large value.
+
+    Args:
+        letter: What is dead, and why.
+        kafka_topic: The dead-letter topic.
+        part_bytes: A larger value goes in parts of this size, and headers beyond it are left out, which is said. All
+            parts have one key: they stay in order, in one partition.
+    """
+    topic, key, value, own = letter.record
+    headers, left_out = _at_most(own, part_bytes)
+    words = f"{letter.words}; {left_out} headers are too large and left out" if left_out else letter.words
+    said: Headers = [(names.REASON, letter.reason.value), (names.ERROR, words)]
+    if topic:
+        said.append((names.KAFKA_TOPIC, topic[:1_024]))
+    if key is not None:
+        said.append((names.KAFKA_KEY, key))
+    if value is None or len(value) <= part_bytes:
+        return [Record(kafka_topic, key, value, said + headers)]
+    count = -(-len(value) // part_bytes)
+    part_key = key if key is not None else next((text for name, text in headers if name == names.MESSAGE_ID), topic)
+    parts = (value[number * part_bytes : (number + 1) * part_bytes] for number in range(count))
+    return [
+        Record(kafka_topic, part_key, part, [*said, (names.PART, f"{number}/{count}"), *headers])
+        for number, part in enumerate(parts, 1)
+    ]
+
+
+def _at_most(headers: Headers, bytes_max: int) -> tuple[Headers, int]:
+    """The first headers of so many bytes, and how many are left out."""
+    kept: Headers = []
+    left = bytes_max
+    for name, value in headers:
+        left -= len(name.encode()) + len(value.encode() if isinstance(value, str) else value)
+        if left < 0:
+            break
+        kept.append((name, value))
+    return kept, len(headers) - len(kept)

@@ -1,0 +1,225 @@
+"""Hands batches of records to Kafka, and comes back when Kafka has every one of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from lapwing.bridge.counts import Counts
+from lapwing.bridge.kafka_client import made
+from lapwing.bridge.kafka_settings import common_settings, producer_settings, without_secrets
+from lapwing.bridge.mapping import DeadLetter, Record, dead_letter
+from lapwing.bridge.stopping import Stopping, Waiting
+from lapwing.bridge.verdict import Verdict, reason_of, verdict_of
+from lapwing.config.bridge import BridgeKafka
+
+_TURN_S = 0.25
+"""Longest wait inside librdkafka at a time: the end of the bridge is heard in between."""
+_PATIENCE_S = 2.0
+"""After so long the operator is told."""
+_PURGE_S = 5.0
+
+
+class Sink(Protocol):
+    """Where batches go."""
+
+    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> None:
+        """Returns when every item is safe; calls ``alive`` now and then while it waits.
+
+        Raises:
+            Abandoned: there is no more time; some may be safe.
+        """
+
+    def close(self) -> None:
+        """Lets go of what it has."""
+
+
+class _Outgoing(NamedTuple):
+    record: Record
+    is_letter: bool = False
+    alone: bool = False
+
+
+class _Failure(NamedTuple):
+    place: int
+    error: KafkaError
+    alone: bool
+    """The error is the record's own, not that of a batch it was in."""
+
+
+class KafkaSink:
+    """A producer, and what is done with the records that Kafka does not take. For one thread.
+
+    Args:
+        kafka: The configuration.
+        stopping: Ends its waits.
+        waiting: Told when it waits for Kafka.
+        counts: Retries, restarts and dead letters are counted there.
+
+    Raises:
+        ConfigError: the settings cannot be: a file is missing, say.
+    """
+
+    def __init__(self, kafka: BridgeKafka, stopping: Stopping, waiting: Waiting, counts: Counts) -> None:
+        self._kafka = kafka
+        self._stopping = stopping
+        self._waiting = waiting
+        self._counts = counts
+        self._common = common_settings(kafka)
+        self._last_error = ""
+        self._is_at_its_end = False
+        self._producers: dict[bool, Producer] = {}
+        self._producer(alone=False)
+
+    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> None:
+        """See `Sink`."""
+        outgoing: list[_Outgoing] = []
+        for item in items:
+            if type(item) is DeadLetter:
+                outgoing += self._letters(item)
+            else:
+                outgoing.append(_Outgoing(item))  # type: ignore[arg-type]
+        while failures := self._send(outgoing, alive):
+            outgoing = self._next_round(outgoing, failures, alive)
+        self._waiting.ends()
+
+    def close(self) -> None:
+        """Gives up what Kafka has not confirmed."""
+        for producer in self._producers.values():
+            producer.purge()
+            self._flush(producer)
+        self._producers.clear()
+
+    def _send(self, outgoing: Sequence[_Outgoing], alive: Callable[[], None]) -> list[_Failure]:
+        """Sends everything, waits until Kafka has answered for it, and gives what it did not take, in order."""
+        failures: list[_Failure] = []
+        used = together = self._producer(alone=False)
+        for place, (record, _, is_alone) in enumerate(outgoing):
+            if is_alone:
+                used = self._producer(alone=True)
+            self._produce(used if is_alone else together, record, partial(_note, failures, place, is_alone), alive)
+        self._wait_for(together, alive)
+        if used is not together:
+            self._wait_for(used, alive)
+        return sorted(failures, key=_place_of)
+
+    def _produce(
+        self, producer: Producer, record: Record, report: Callable[..., None], alive: Callable[[], None]
+    ) -> None:
+        topic, key, value, headers = record
+        while True:
+            try:
+                producer.produce(topic, value, key, headers=headers, on_delivery=report)  # type: ignore[arg-type]
+            except BufferError:
+                self._wait_for(producer, alive)
+                continue
+            except KafkaException as failure:
+                # Refused before it was in any batch: the error is its own.
+                report(failure.args[0], None, own=True)
+            return
+
+    def _wait_for(self, producer: Producer, alive: Callable[[], None]) -> None:
+        """Until Kafka has answered for everything that this producer has."""
+        began = time.monotonic()
+        while self._flush(producer):
+            self._stopping.check()
+            alive()
+            if self._is_at_its_end:
+                # What is left comes back as purged, and goes out again with the next producer.
+                producer.purge()
+            if time.monotonic() - began >= _PATIENCE_S and not self._waiting.why:
+                self._waiting.begins(self._last_error or "Kafka has not confirmed what it was sent")
+
+    def _flush(self, producer: Producer) -> int:
+        """Waits for a turn, and gives how much is left."""
+        try:
+            return producer.flush(_TURN_S)
+        except (KafkaException, SystemError) as failure:
+            # So confluent-kafka tells a fatal error: raised out of whatever serves callbacks, and not told to error_cb.
+            cause = failure if isinstance(failure, KafkaException) else failure.__cause__
+            if not isinstance(cause, KafkaException):
+                raise
+            self._on_error(cause.args[0])
+            self._is_at_its_end = True
+            return len(producer)
+
+    def _next_round(
+        self, outgoing: Sequence[_Outgoing], failures: Sequence[_Failure], alive: Callable[[], None]
+    ) -> list[_Outgoing]:
+        """What to send now; when it has waited, if it must."""
+        following: list[_Outgoing] = []
+        why = ""
+        for place, error, is_alone in failures:
+            sent = outgoing[place]
+            verdict = verdict_of(error.code(), alone=is_alone)
+            if verdict is Verdict.DEAD and not sent.is_letter:
+                following += self._letters(DeadLetter(sent.record, reason_of(error.code()), error.str()))
+                continue
+            self._counts.retries += 1
+            following.append(sent._replace(alone=sent.alone or verdict is not Verdict.AGAIN))
+            if verdict is Verdict.RESTART:
+                self._is_at_its_end = True
+                following[-1] = sent
+            if verdict is not Verdict.ALONE:
+                why = why or f"topic {sent.record.topic!r}: {error.str()}"
+        if why:
+            self._waiting.begins(self._last_error if self._is_at_its_end and self._last_error else why)
+            self._stopping.pause(self._kafka.retry / 1000, alive)
+        if self._is_at_its_end:
+            self._restart()
+        return following
+
+    def _letters(self, letter: DeadLetter) -> list[_Outgoing]:
+        self._counts.dead_letters[letter.reason.value] += 1
+        kafka = self._kafka
+        records = dead_letter(letter, kafka.dead_letters, kafka.dead_letter_part_bytes)
+        return [_Outgoing(record, is_letter=True) for record in records]
+
+    def _producer(self, *, alone: bool) -> Producer:
+        """The producer of batches, or the one that sends each record by itself; made when it is needed."""
+        producer = self._producers.get(alone)
+        if producer is None:
+            settings = producer_settings(self._kafka, self._common, alone=alone)
+            producer = self._producers[alone] = made(Producer, settings, self._on_error)
+        return producer
+
+    def _restart(self) -> None:
+        self._counts.restarts += 1
+        self.close()
+        self._is_at_its_end = False
+        self._last_error = ""
+
+    def _on_error(self, error: KafkaError) -> None:
+        """Called inside ``flush``: what librdkafka has to say about its connections, or that it cannot go on."""
+        self._last_error = without_secrets(error.str(), self._common)
+        self._is_at_its_end |= error.fatal()
+
+
+def _note(
+    failures: list[_Failure],
+    place: int,
+    alone: bool,
+    error: KafkaError | None,
+    _message: object,
+    own: bool = False,
+) -> None:
+    if error is not None:
+        failures.append(_Failure(place, error, alone or own))
+
+
+def _place_of(failure: _Failure) -> int:
+    return failure.place
+
+
+class NullSink:
+    """Takes everything and keeps nothing: for measuring what is before it."""
+
+    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> None:
+        """See `Sink`."""
+
+    def close(self) -> None:
+        """See `Sink`."""

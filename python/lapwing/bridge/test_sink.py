@@ -1,0 +1,129 @@
+"""What does the sink do with what Kafka says? Kafka's client is played here; tests/bridge has a real one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from lapwing.bridge import sink as room
+from lapwing.bridge.counts import Counts, prometheus_text
+from lapwing.bridge.mapping import Record
+from lapwing.bridge.sink import KafkaSink
+from lapwing.bridge.stopping import Abandoned, Stopping, Waiting
+from lapwing.config.bridge import BridgeKafka
+
+Verdicts = dict[bytes, list[int]]
+"""By value: what Kafka answers to it, one after the other; then it takes it."""
+
+
+class Cluster:
+    """What all producers of a test have in common."""
+
+    def __init__(self, verdicts: Verdicts | None = None, fatal_flushes: int = 0, is_down: bool = False) -> None:
+        self.verdicts = verdicts or {}
+        self.fatal_flushes = fatal_flushes
+        self.is_down = is_down
+        self.taken: list[tuple[str, bytes]] = []
+        self.producers = 0
+
+    def producer(self, _kind: object, _settings: object, _on_error: object) -> Any:
+        self.producers += 1
+        return PlayedProducer(self)
+
+
+class PlayedProducer:
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._left: list[tuple[str, bytes, Callable[[Any, Any], None]]] = []
+
+    def __len__(self) -> int:
+        return len(self._left)
+
+    def produce(self, topic: str, value: bytes, _key: Any, *, headers: Any, on_delivery: Any) -> None:
+        self._left.append((topic, value, on_delivery))
+
+    def flush(self, _timeout_s: float) -> int:
+        if self._cluster.fatal_flushes:
+            self._cluster.fatal_flushes -= 1
+            cause = KafkaException(KafkaError(KafkaError.CLUSTER_AUTHORIZATION_FAILED, "no", fatal=True))
+            raise SystemError("flush returned a result with an exception set") from cause
+        if self._cluster.is_down:
+            return len(self._left)
+        left, self._left = self._left, []
+        for topic, value, on_delivery in left:
+            answers = self._cluster.verdicts.get(value)
+            if answers:
+                on_delivery(KafkaError(answers.pop(0)), None)
+            else:
+                self._cluster.taken.append((topic, value))
+        return 0
+
+    def purge(self) -> None:
+        left, self._left = self._left, []
+        for _, _, on_delivery in left:
+            on_delivery(KafkaError(KafkaError._PURGE_QUEUE), None)
+
+
+class Bench:
+    """A sink on a cluster that is played."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cluster: Cluster) -> None:
+        monkeypatch.setattr(room, "made", cluster.producer)
+        self.cluster = cluster
+        self.said: list[str] = []
+        self.stopping = Stopping()
+        self.counts = Counts("r", "to_kafka")
+        kafka = BridgeKafka.model_validate({"retry": "10ms"})
+        self.sink = KafkaSink(kafka, self.stopping, Waiting("rule r", self.said.append), self.counts)
+
+    def carry(self, *values: bytes) -> list[tuple[str, bytes]]:
+        self.sink.carry([Record("t", None, value, []) for value in values], lambda: None)
+        return self.cluster.taken
+
+
+def test_what_is_taken_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(monkeypatch, Cluster())
+    assert bench.carry(b"1", b"2") == [("t", b"1"), ("t", b"2")]
+    assert bench.said == []
+
+
+def test_a_missing_topic_is_asked_for_again_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = KafkaError.UNKNOWN_TOPIC_OR_PART
+    bench = Bench(monkeypatch, Cluster({b"1": [missing, missing], b"2": [missing, missing]}))
+    assert bench.carry(b"1", b"2") == [("t", b"1"), ("t", b"2")]
+    assert bench.counts.retries == 4
+    assert len(bench.said) == 2, "that it waits, and that it goes on"
+
+
+def test_one_bad_record_of_a_batch_is_dead_and_the_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    invalid = KafkaError.INVALID_RECORD
+    bench = Bench(monkeypatch, Cluster({b"1": [invalid], b"2": [invalid, invalid], b"3": [invalid]}))
+    taken = bench.carry(b"1", b"2", b"3")
+    assert sorted(taken) == [("lapwing-dead-letters", b"2"), ("t", b"1"), ("t", b"3")]
+    assert bench.counts.dead_letters == {"invalid": 1}
+    assert 'reason="invalid"} 1' in prometheus_text([bench.counts])
+
+
+def test_a_dead_letter_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    large = KafkaError.MSG_SIZE_TOO_LARGE
+    bench = Bench(monkeypatch, Cluster({b"1": [large, large, large, large]}))
+    assert bench.carry(b"1") == [("lapwing-dead-letters", b"1")]
+    assert bench.counts.dead_letters == {"too-large": 1}
+
+
+def test_a_producer_at_its_end_is_replaced_and_all_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(monkeypatch, Cluster(fatal_flushes=1))
+    assert bench.carry(b"1", b"2") == [("t", b"1"), ("t", b"2")]
+    assert bench.counts.restarts == 1
+    assert bench.cluster.producers == 2
+    assert "no" in bench.said[0]
+
+
+def test_the_end_of_the_bridge_ends_every_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(monkeypatch, Cluster(is_down=True))
+    bench.stopping.abandon()
+    with pytest.raises(Abandoned):
+        bench.carry(b"1")

@@ -1,0 +1,96 @@
+"""A lane from MQTT to Kafka: one rule, for one member."""
+
+from __future__ import annotations
+
+import time
+
+from lapwing.bridge.counts import Counts
+from lapwing.bridge.mapping import Mapping
+from lapwing.bridge.mqtt_side import connect_options
+from lapwing.bridge.sink import KafkaSink, Sink
+from lapwing.bridge.stopping import Abandoned, Say, Stopping, Waiting
+from lapwing.client import Consumer, Delivery
+from lapwing.config.bridge import BridgeSection, ToKafka
+from lapwing.contracts.kafka_record import INGRESS_US
+
+
+class ToKafkaLane:
+    """Takes batches as a member of the group, and acknowledges each when Kafka has it.
+
+    Args:
+        bridge: The configuration.
+        rule: The rule it carries.
+        member: Which member of this process, from 0.
+        stopping: Tells when the bridge ends.
+        say: Takes lines for the operator.
+        sink: Where to instead of Kafka.
+
+    Raises:
+        ConfigError: a setting cannot be.
+    """
+
+    def __init__(
+        self, bridge: BridgeSection, rule: ToKafka, member: int, stopping: Stopping, say: Say, sink: Sink | None = None
+    ) -> None:
+        mqtt = bridge.mqtt
+        self.name = f"{rule.name}-{member}"
+        self.counts = Counts(rule.name, "to_kafka")
+        self._asks = mqtt.envelope
+        self._say = say
+        self._linger_ms = float(mqtt.linger)
+        waiting = Waiting(f"rule {rule.name}", say)
+        self._sink = sink or KafkaSink(bridge.kafka, stopping, waiting, self.counts)
+        self._mapping = Mapping(
+            rule,
+            topics_max=bridge.kafka.topics_max,
+            record_bytes_max=bridge.kafka.record_bytes_max,
+        )
+        self._consumer = Consumer(
+            mqtt.url,
+            rule.filter,
+            group=mqtt.group,
+            batch=mqtt.batch,
+            high=2 * mqtt.batch,
+            high_bytes=mqtt.waiting_bytes_max,
+            envelope=mqtt.envelope,
+            **connect_options(mqtt, self.name),
+        )
+        self.counts.waiting_s = lambda: waiting.since_s
+        self.counts.late = lambda: self._consumer.counters.late
+        self.counts.queued = lambda: self._consumer.counters.waiting
+
+    def connect(self) -> None:
+        """Connects to the broker and joins the group; errors are those of `Consumer`."""
+        self._consumer.connect()
+        if self._asks and not self._consumer.counters.is_told:
+            self._say(f"rule {self.counts.rule}: the broker does not tell who published: no client ids, no message ids")
+
+    def run(self) -> None:
+        """Carries until `close`; errors are those of `Consumer`."""
+        try:
+            for batch in self._consumer.batches(wait_ms=self._linger_ms):
+                self._carry(batch)
+        except Abandoned:
+            # Not finished: the broker gives the batch to another member, or to us when we are back.
+            self._consumer.abort()
+        except BaseException:
+            self._consumer.abort()
+            raise
+        finally:
+            self._sink.close()
+
+    def close(self, timeout_s: float) -> None:
+        """Takes in no more and lets `run` finish what is here; what is not finished then stays the broker's."""
+        self._consumer.close(timeout_s)
+
+    def _carry(self, batch: list[Delivery]) -> None:
+        ingress_us = batch[0].user_property(INGRESS_US)
+        self.counts.begins(len(batch), _whole(ingress_us))
+        items = self._mapping.records(batch, time.time_ns() // 1000, told=self._consumer.counters.is_told)
+        self._sink.carry(items, self._consumer.alive)
+        self.counts.carried(len(batch), sum([len(message.payload) for message in batch]))
+
+
+def _whole(text: str | None) -> int:
+    """The number, or 0: another broker may use the name for something else."""
+    return int(text) if text is not None and text.isdecimal() and len(text) < 20 else 0

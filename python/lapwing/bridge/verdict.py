@@ -1,0 +1,61 @@
+"""What becomes of a record that Kafka did not take. Pure: an error in, a verdict out.
+
+librdkafka has tried again by then whatever can be tried at once (a leader that moved, a broker that is down, a
+time-out): for ever, and in order. What is left is decided here.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+from confluent_kafka import KafkaError
+
+from lapwing.contracts.kafka_record import Reason
+
+
+class Verdict(Enum):
+    """What to do with the record."""
+
+    AGAIN = auto()
+    """Send it again after a pause: somebody may make the topic, or grant the right."""
+    ALONE = auto()
+    """Send it again by itself: Kafka refuses batches for one of their records."""
+    DEAD = auto()
+    """It can never be taken: to the dead letters."""
+    RESTART = auto()
+    """The producer is at its end: make another, and send everything again that was not confirmed."""
+
+
+_TOO_LARGE = frozenset((KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE, KafkaError.INVALID_MSG_SIZE))
+_INVALID = frozenset((KafkaError.INVALID_RECORD, KafkaError.INVALID_TIMESTAMP, KafkaError.TOPIC_EXCEPTION))
+_AT_ITS_END = frozenset(
+    (
+        KafkaError._FATAL,
+        KafkaError._PURGE_QUEUE,
+        KafkaError._PURGE_INFLIGHT,
+        KafkaError._STATE,
+        KafkaError._DESTROY,
+        KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        KafkaError.UNKNOWN_PRODUCER_ID,
+        KafkaError.INVALID_PRODUCER_EPOCH,
+    )
+)
+
+
+def verdict_of(code: int, *, alone: bool) -> Verdict:
+    """What to do with a record that came back with this error.
+
+    Args:
+        code: As ``KafkaError.code()`` gives it.
+        alone: It was sent by itself, so the error is its own.
+    """
+    if code in _AT_ITS_END:
+        return Verdict.RESTART
+    if code in _TOO_LARGE or code in _INVALID:
+        return Verdict.DEAD if alone else Verdict.ALONE
+    return Verdict.AGAIN
+
+
+def reason_of(code: int) -> Reason:
+    """The name under which a dead record goes to the dead letters."""
+    return Reason.TOO_LARGE if code in _TOO_LARGE else Reason.INVALID

@@ -1,0 +1,308 @@
+"""The tables under ``[bridge]``: what ``lapwing bridge run`` carries between a broker and Kafka, and how.
+
+A broker that reads the same file leaves them alone. Secrets are in files or in the environment, never here.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from lapwing.config.addresses import is_loopback, parse_http_address
+from lapwing.config.bridge_text import (
+    captures_of,
+    parse_bridge_filter,
+    parse_kafka_template,
+    parse_kafka_topic,
+    parse_key_template,
+    parse_mqtt_template,
+    places,
+)
+from lapwing.config.http import OptionalFile
+from lapwing.config.units import Duration, Seconds, Size
+from lapwing.host_port import split_host_port
+
+_RULES_MAX = 256
+_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$"
+_OURS = frozenset(
+    [
+        "acks",
+        "auto.offset.reset",
+        "batch.num.messages",
+        "bootstrap.servers",
+        "client.id",
+        "compression.codec",
+        "compression.type",
+        "delivery.report.only.error",
+        "delivery.timeout.ms",
+        "dr_cb",
+        "enable.auto.commit",
+        "enable.auto.offset.store",
+        "enable.gapless.guarantee",
+        "enable.idempotence",
+        "error_cb",
+        "group.id",
+        "linger.ms",
+        "logger",
+        "message.max.bytes",
+        "message.send.max.retries",
+        "message.timeout.ms",
+        "metadata.broker.list",
+        "on_delivery",
+        "partition.assignment.strategy",
+        "partitioner",
+        "queue.buffering.max.ms",
+        "request.required.acks",
+        "retries",
+        "sasl.mechanism",
+        "sasl.mechanisms",
+        "sasl.username",
+        "security.protocol",
+        "transactional.id",
+    ]
+)
+_SECRET = re.compile(r"password|secret|token|jaas|\.pem$|^ssl\.key\b|oauthbearer\.config")
+
+RuleName = Annotated[str, Field(pattern=_NAME)]
+_Text = Annotated[str, Field(min_length=1, max_length=1_024, pattern="^[^\\x00]*$")]
+
+
+def _many(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+def _off_is_none(value: object) -> object:
+    return None if value == "off" else value
+
+
+def _parse_server(text: str) -> str:
+    split_host_port(text)
+    return text
+
+
+def _parse_metrics(text: str | None) -> str | None:
+    address = parse_http_address(text) if text else None
+    if address is not None and not is_loopback(split_host_port(address)[0]):
+        raise ValueError("must be an address of loopback: nobody is asked who he is there")
+    return address
+
+
+def _check_options(options: dict[str, str | int | bool]) -> dict[str, str | int | bool]:
+    for name in options:
+        if _SECRET.search(name.lower()):
+            raise ValueError(f"{name}: a secret belongs into a file, or into the environment")
+        if name.lower() in _OURS:
+            raise ValueError(f"{name} is the bridge's own: see the keys of [bridge.kafka]")
+    return options
+
+
+class BridgeMqtt(BaseModel):
+    """The broker's side: where it is, who the bridge is there, and how much it takes at a time."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: Annotated[str, Field(pattern="^(tcp|mqtt|tls|mqtts|ws|wss)://.+")] = "tcp://127.0.0.1:1883"
+    """The broker, as it prints it."""
+
+    group: Annotated[str, Field(pattern="^[^/+#\\x00]{1,256}$")] = "bridge"
+    """Share name: bridges with the same one share the messages of each filter."""
+
+    client_id: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
+    """What client ids begin with (rule and number of the member follow), for sessions that outlive a restart; "off":
+    made up."""
+
+    session_expiry: Seconds = 60
+    """With client_id: how long the broker keeps the session of a member that is gone."""
+
+    envelope: bool = True
+    """Ask the broker who published each message (user property lapwing-envelope of CONNECT)."""
+
+    batch: int = Field(default=1_000, ge=1, le=30_000)
+    """Messages that a member takes at once, at most. It has twice as many unacknowledged, or as many as the broker's
+    limits.inflight_messages_max lets it; the broker keeps all others."""
+
+    linger: Duration = Field(default=5, le=60_000)
+    """How long a batch waits for more after its first message."""
+
+    waiting_bytes_max: Size = Field(default=32 << 20, ge=1 << 20, le=1 << 36)
+    """Bytes of messages that have come and that nobody has taken, at most: then nothing more is read."""
+
+    username: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
+    """User name; "off": none. The password is in password_file or LAPWING_PASSWORD."""
+
+    password_file: OptionalFile = None
+    """A file whose first line is the password."""
+
+    ca: OptionalFile = None
+    """Authorities to trust, in PEM; "off": this machine's."""
+
+    certificate: OptionalFile = None
+    """The bridge's own certificate with its chain, in PEM."""
+
+    key: OptionalFile = None
+    """Its private key; "off": it is in the certificate's file."""
+
+
+class BridgeKafka(BaseModel):
+    """Kafka's side: where it is, who the bridge is there, and how records are sent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bootstrap: Annotated[
+        list[Annotated[str, AfterValidator(_parse_server)]], BeforeValidator(_many), Field(min_length=1, max_length=64)
+    ] = ["127.0.0.1:9092"]
+    """HOST:PORT of one server, or of several."""
+
+    security: Literal["plaintext", "tls", "sasl", "sasl-tls"] = "plaintext"
+    """TLS encrypts; SASL says who the bridge is."""
+
+    mechanism: Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] = "SCRAM-SHA-512"
+    """How SASL shows the password."""
+
+    username: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
+    """User name for SASL; "off": none. The password is in password_file or LAPWING_KAFKA_PASSWORD."""
+
+    password_file: OptionalFile = None
+    """A file whose first line is the password."""
+
+    ca: OptionalFile = None
+    """Authorities to trust, in PEM; "off": this machine's."""
+
+    certificate: OptionalFile = None
+    """The bridge's own certificate with its chain, in PEM."""
+
+    key: OptionalFile = None
+    """Its private key."""
+
+    key_password_file: OptionalFile = None
+    """A file whose first line opens the key."""
+
+    compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "lz4"
+    """Of batches of records."""
+
+    record_bytes_max: Size = Field(default=1_048_588, ge=1_024, le=1_000_000_000)
+    """Larger records go to the dead letters without being sent; Kafka's own default."""
+
+    retry: Duration = Field(default=1_000, ge=10, le=600_000)
+    """The pause after which what Kafka could not take (topic missing, not authorized) is sent again."""
+
+    topics_max: int = Field(default=1_000, ge=1, le=100_000)
+    """Kafka topics that templates may name, at most: a device must not make as many as it likes."""
+
+    dead_letters: Annotated[str, AfterValidator(parse_kafka_topic)] = "lapwing-dead-letters"
+    """The Kafka topic for what can never be carried."""
+
+    dead_letter_part_bytes: Size = Field(default=256 << 10, ge=1_024, le=100_000_000)
+    """The value of a dead letter that is larger goes in parts of this size."""
+
+    options: Annotated[dict[str, str | int | bool], AfterValidator(_check_options), Field(max_length=64)] = {}
+    """Further settings of librdkafka, as { "socket.timeout.ms" = 10000 }; no secrets, and none that have a key here."""
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        wants_user = self.security in ("sasl", "sasl-tls")
+        if wants_user != (self.username is not None):
+            raise ValueError('give username with security = "sasl" or "sasl-tls", and only then')
+        if self.security in ("plaintext", "sasl") and (self.ca or self.certificate or self.key):
+            raise ValueError('ca, certificate and key are for TLS: set security = "tls" or "sasl-tls"')
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("certificate and key belong together: give both")
+        return self
+
+
+class ToKafka(BaseModel):
+    """Messages of one topic filter, and the Kafka topic that they go to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: RuleName
+    """Names the rule in metrics and messages; required."""
+
+    filter: Annotated[str, AfterValidator(parse_bridge_filter)]
+    """Topic filter: each + and the # captures what it matches, {1} the first; required. A message of two filters goes
+    both ways."""
+
+    topic: Annotated[str, AfterValidator(parse_kafka_template)]
+    """Kafka topic, with captures: "readings", "readings-{1}"; "/" in a capture becomes "."; required."""
+
+    key: Annotated[str | None, BeforeValidator(_off_is_none), AfterValidator(lambda v: v and parse_key_template(v))] = (
+        "{client}"
+    )
+    """The record's key: "{client}", captures, "{topic}" or "{property:NAME}" in any text; "off": none."""
+
+    @model_validator(mode="after")
+    def _captures_are_there(self) -> Self:
+        _check_captures(self.filter, self.topic, "topic")
+        _check_captures(self.filter, self.key or "", "key")
+        return self
+
+
+class ToMqtt(BaseModel):
+    """Records of one Kafka topic, and the MQTT topic that they go to."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: RuleName
+    """Names the rule in metrics and messages; required."""
+
+    topic: Annotated[str, AfterValidator(parse_kafka_topic)]
+    """Kafka topic; required."""
+
+    to: Annotated[str, AfterValidator(parse_mqtt_template)]
+    """MQTT topic: "{key}", "{topic}" (Kafka's), "{header:NAME}" in any text, as in "commands/{key}"; required."""
+
+    group: Annotated[str, Field(min_length=1, max_length=249, pattern="^[^\\x00]*$")] = "lapwing-bridge"
+    """Kafka consumer group: bridges with the same one share the partitions."""
+
+    qos: Annotated[int, Field(ge=0, le=2)] = 1
+    """Quality of service to publish with. At 0 nothing answers: what the broker drops is lost."""
+
+    retain: bool = False
+    """Publish as retained messages; an empty value clears the topic."""
+
+    start: Literal["earliest", "latest"] = "earliest"
+    """Where a group that has no offsets yet begins."""
+
+
+class BridgeSection(BaseModel):
+    """The bridge to Kafka: its members, and how they end."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    members: int = Field(default=1, ge=1, le=64)
+    """Members in this process, each with connections of its own. They share one interpreter: for more messages, run
+    this command once more, here or elsewhere."""
+
+    metrics: Annotated[str | None, AfterValidator(_parse_metrics)] = "127.0.0.1:0"
+    """HOST:PORT of /metrics and /healthz, on loopback; port 0 lets the system choose; "off" for none."""
+
+    drain: Duration = Field(default=10_000, le=3_600_000)
+    """How long SIGTERM waits until Kafka, or the broker, has what is in flight."""
+
+    to_kafka: Annotated[list[ToKafka], Field(max_length=_RULES_MAX)] = []
+    """Rules from MQTT to Kafka: filter, topic, key."""
+
+    to_mqtt: Annotated[list[ToMqtt], Field(max_length=_RULES_MAX)] = []
+    """Rules from Kafka to MQTT: topic, to, group, qos, retain."""
+
+    mqtt: BridgeMqtt = BridgeMqtt()
+    kafka: BridgeKafka = BridgeKafka()
+
+    @model_validator(mode="after")
+    def _rules_do_not_meet(self) -> Self:
+        names = [rule.name for rule in self.to_kafka] + [rule.name for rule in self.to_mqtt]
+        if twice := next((name for name in names if names.count(name) > 1), None):
+            raise ValueError(f'two rules are named "{twice}": each needs a name of its own')
+        filters = [rule.filter for rule in self.to_kafka]
+        if shared := next((each for each in filters if filters.count(each) > 1), None):
+            raise ValueError(f'two rules have the filter "{shared}": they would share its messages')
+        return self
+
+
+def _check_captures(topic_filter: str, template: str, key: str) -> None:
+    there = captures_of(topic_filter)
+    for place in places(template):
+        if place.isdigit() and not 1 <= int(place) <= there:
+            raise ValueError(f"{key} names {{{place}}}, and the filter {topic_filter!r} captures {there}")

@@ -1,0 +1,178 @@
+"""Commands, answers and registrations over MQTT.
+
+Three connections. Registrations are retained and come whole with every subscription: a plain subscriber that keeps
+nothing. Answers must not be lost while the controller is away: a session that the broker keeps, its messages
+acknowledged once they are in the table. Commands go out through a publisher that resends what is not answered.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Unpack
+
+from lapwing.client import Consumer, Delivery, Publisher
+from lapwing.client.options import ConnectOptions
+from lapwing.contracts.commands import ANSWERS, REGISTRATIONS, answer_topic, command_topic, registration_topic
+from lapwing.errors import LapwingError, TimedOutError
+from lapwing.pipeline.commands.post import Hearer
+
+LOG = logging.getLogger("lapwing.controller")
+
+SESSION_S = 7 * 86_400
+"""Answers wait so long for a controller that is away."""
+
+ANSWERS_AT_ONCE = 2_000
+REGISTRATIONS_AT_ONCE = 1_000
+_TICK_S = 1.0
+_LINGER_MS = 100.0
+_MARK = "lapwing-mark-"
+_ID_PROPERTY = "lapwing-command-id"
+
+
+class MqttWires:
+    """See `lapwing.pipeline.commands.post.Wires`.
+
+    Args:
+        url: The broker: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH`` or ``wss://``.
+        name: Of this controller at the broker: the session that keeps its answers. One name, one controller at a time.
+        connect: User, password, authorities; see `ConnectOptions`.
+    """
+
+    def __init__(self, url: str, name: str, **connect: Unpack[ConnectOptions]) -> None:
+        self._url, self._name = url, name
+        options: Any = dict(connect)
+        self._publisher = Publisher(url, client_id=f"{name}-commands", **options)
+        self._registrations = Consumer(
+            url,
+            REGISTRATIONS,
+            qos=1,
+            report=False,
+            batch=REGISTRATIONS_AT_ONCE,
+            client_id=f"{name}-registrations",
+            **options,
+        )
+        self._answers = Consumer(
+            url,
+            ANSWERS,
+            qos=1,
+            report=False,
+            batch=ANSWERS_AT_ONCE,
+            client_id=f"{name}-answers",
+            session_expiry_s=SESSION_S,
+            **options,
+        )
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Event()
+        self._mark = f"{_MARK}{secrets.token_hex(8)}"
+        self._caught_up = {REGISTRATIONS: threading.Event(), ANSWERS: threading.Event()}
+
+    def open(self, hearer: Hearer, timeout_s: float = 10.0) -> None:
+        """Connects; on return every retained registration, and every answer that waited, has been heard.
+
+        A mark that is published behind them, on a device's topic that no device has, tells when.
+        """
+        self._publisher.connect()
+        self._registrations.connect()
+        self._answers.connect()
+        for consumer, body in ((self._registrations, self._hear_registrations), (self._answers, self._hear_answers)):
+            thread = threading.Thread(target=self._guarded, args=(consumer, body, hearer), daemon=True)
+            thread.start()
+            self._threads.append(thread)
+        for topic in (registration_topic(self._mark), answer_topic(self._mark)):
+            self._publisher.publish(topic, b"", qos=1)
+        deadline = time.monotonic() + timeout_s
+        for topics, event in self._caught_up.items():
+            if not event.wait(max(0.0, deadline - time.monotonic())):
+                raise TimedOutError(
+                    f"what waited on {topics} did not come within {timeout_s:g} s",
+                    where=self._url,
+                    remedy="look at the broker; the controller must be permitted to publish and to subscribe there",
+                )
+
+    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> None:
+        """Hands a command over; see `Post.send`."""
+        self._publisher.publish(
+            command_topic(device),
+            payload,
+            qos=1,
+            content_type="application/json",
+            correlation_data=command_id.encode(),
+            user_properties=[(_ID_PROPERTY, command_id)],
+            message_expiry_s=expiry_s,
+            timeout_s=0.0,
+        )
+
+    def flush(self, timeout_s: float) -> bool:
+        """See `Post.flush`."""
+        try:
+            self._publisher.flush(timeout_s)
+        except TimedOutError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Says goodbye; answers that come from now on wait for the next controller."""
+        if self._closing.is_set():
+            return
+        self._closing.set()
+        for thread in self._threads:
+            thread.join()  # each says goodbye for its consumer
+        if not self._threads:
+            self._registrations.abort()
+            self._answers.abort()
+        try:
+            self._publisher.close(1.0)
+        except LapwingError:
+            # What the broker does not have is in the outbox: the next run publishes it.
+            self._publisher.abort()
+
+    def _guarded(self, consumer: Consumer, body: Callable[[Hearer], None], hearer: Hearer) -> None:
+        try:
+            body(hearer)
+            consumer.close()  # by the thread of the loop: the batch in hand counts as done
+        except Exception as error:
+            consumer.abort()  # what was not finished comes again
+            told = error if isinstance(error, LapwingError) else LapwingError(f"{type(error).__name__}: {error}")
+            if self._closing.is_set():
+                LOG.error("the controller's connection ended badly: %s", told, exc_info=error)
+            else:
+                hearer.broken(told)
+
+    def _hear_registrations(self, hearer: Hearer) -> None:
+        while not self._closing.is_set():
+            for batch in self._registrations.batches(REGISTRATIONS_AT_ONCE, wait_ms=10.0, timeout_s=_TICK_S):
+                for device, payload in _unmarked(batch):
+                    hearer.registered(device, payload)
+                self._note(REGISTRATIONS, batch)
+                if self._closing.is_set():
+                    return
+
+    def _hear_answers(self, hearer: Hearer) -> None:
+        while not self._closing.is_set():
+            # A batch is acknowledged to the broker when the next one is asked for: then it is in the table.
+            for batch in self._answers.batches(ANSWERS_AT_ONCE, wait_ms=_LINGER_MS, timeout_s=_TICK_S):
+                hearer.answered(_unmarked(batch))
+                hearer.tick()
+                self._note(ANSWERS, batch)
+                if self._closing.is_set():
+                    return
+            hearer.tick()
+
+    def _note(self, topics: str, batch: Sequence[Delivery]) -> None:
+        if any(_device(message) == self._mark for message in batch):
+            self._caught_up[topics].set()
+
+
+def _device(message: Delivery) -> str:
+    """The level of the topic that names the device: both filters have it second."""
+    return message.topic.split("/")[1]
+
+
+def _unmarked(batch: Sequence[Delivery]) -> list[tuple[str, bytes]]:
+    """Devices and payloads, without marks: other controllers' too, and those of runs that were killed."""
+    heard = ((_device(message), message) for message in batch)
+    return [(device, message.payload) for device, message in heard if not device.startswith(_MARK)]

@@ -1,0 +1,331 @@
+"""The desk: decides once per batch, stores, publishes, follows up; the one writer of ``outbox`` and ``commands``."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from lapwing.contracts.command_tables import COMMAND_KEYS, COMMANDS, OUTBOX
+from lapwing.contracts.commands import Answer, Command, Measure, Rate, Report, decode, encode
+from lapwing.errors import LapwingError
+from lapwing.pipeline.commands.entry import FAILED, Entry
+from lapwing.pipeline.commands.post import Post
+from lapwing.pipeline.commands.registry import Registry
+from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.transforms.choose import SECOND_US, Known, Order, Policy, choose
+from lapwing.pipeline.transforms.groups import ints
+
+LOG = logging.getLogger("lapwing.controller")
+
+HISTORY_S = 3600
+"""Commands of the last hour count when somebody is chosen."""
+ENTRIES_MAX = 100_000
+"""Commands held in memory, open ones and those of the last hour; at that many open ones nothing more is decided."""
+PATIENCE_S = 3600
+"""So long after its expiry a command that was begun may still end."""
+_FLUSH_S = 1.0
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Hook = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Which batch decides, when, and how far it goes."""
+
+    checkpoint: str
+    """Twelve hexadecimal digits of the checkpoint's id."""
+    batch: int
+    at_us: int
+    """The batch's time: the same when it is run again."""
+    stream_uuid: str
+    done: Mapping[int, int]
+    """Per stream partition the offset up to which the batch goes."""
+
+
+class CommandDesk:
+    """Used from the batch's thread and from the one that takes answers.
+
+    Args:
+        folder: Holds the tables ``outbox`` and ``commands``.
+        post: Carries commands.
+        registry: Who can be commanded.
+        policy: See `Policy`.
+        repeat_s: A command that is not answered is published again after so long.
+        committed: Called with a step's name right after it; tests kill the job there.
+        now_us: The clock.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        post: Post,
+        registry: Registry,
+        policy: Policy,
+        *,
+        repeat_s: float = 15.0,
+        committed: Hook = lambda _: None,
+        now_us: Callable[[], int] = lambda: time.time_ns() // 1000,
+    ) -> None:
+        self._outbox = DeltaSink(folder / "outbox", OUTBOX)
+        self._commands = DeltaSink(folder / "commands", COMMANDS, COMMAND_KEYS["commands"])
+        self._post, self._registry, self._policy = post, registry, policy
+        self._repeat_us = round(repeat_s * SECOND_US)
+        self._committed, self._now_us = committed, now_us
+        self._lock = threading.RLock()
+        self._changed: set[str] = set()
+        self._handed: set[str] = set()
+        self._quiet_until_us = 0
+        self.unknown_answers = 0
+        """Answers about a command that is none of this desk's, or of another device."""
+        self.malformed_answers = 0
+        self.failures = 0
+        """Times that commands could not be handed over, or were refused by the broker."""
+        self._entries = self._restored()
+
+    def decide(self, moment: Moment, places: Callable[[], pa.Table], whereabouts: Callable[[], pa.Table]) -> int:
+        """Decides for a batch, unless that has been done; gives how many commands are new.
+
+        Their rows are committed when this returns, and have been handed to the post if the broker is there.
+
+        Args:
+            moment: The batch.
+            places: Gives rows of ``PLACES``; asked if there is somebody who could be told.
+            whereabouts: Gives rows of ``WHEREABOUTS``.
+        """
+        with self._lock:
+            if not len(self._registry) or self._has_decided(moment):
+                return 0
+            entries = self._chosen(moment, places(), whereabouts())
+            if entries:
+                self._store(moment, entries)
+                self._committed("outbox")
+                self.publish()
+            return len(entries)
+
+    def answered(self, answers: Iterable[tuple[str, bytes]]) -> None:
+        """Takes answers, each with the device of its topic; they are in ``commands`` when this returns."""
+        with self._lock:
+            for device, payload in answers:
+                self._take(device, decode(payload, Answer))
+            self._save()
+
+    def follow_up(self) -> None:
+        """Gives up what is over, publishes what nobody has answered once more, and saves what has changed."""
+        with self._lock:
+            now_us = self._now_us()
+            for entry in [each for each in self._entries.values() if each.is_open]:
+                self._put(entry.with_time(now_us, PATIENCE_S * SECOND_US))
+            self._forget(now_us)
+            self.publish()
+            self._save()
+
+    def publish(self, timeout_s: float = _FLUSH_S) -> None:
+        """Hands over what the broker does not have, and marks what it has taken."""
+        with self._lock:
+            now_us = self._now_us()
+            if now_us < self._quiet_until_us:
+                return
+            try:
+                for entry in [each for each in self._entries.values() if self._is_due(each, now_us)]:
+                    left_s = math.ceil((entry.expires_at - now_us) / SECOND_US)
+                    self._post.send(entry.device, entry.id, entry.payload, max(1, left_s))
+                    self._handed.add(entry.id)
+                taken = bool(self._handed) and self._post.flush(timeout_s)
+            except LapwingError as error:
+                # Nobody knows which of them: all go again, later.
+                LOG.error("commands could not be published: %s", error)
+                self.failures += 1
+                self._handed.clear()
+                self._quiet_until_us = now_us + self._repeat_us
+                return
+            if taken:
+                self._committed("published")
+                now_us = self._now_us()
+                for each in self._handed & self._entries.keys():
+                    self._put(self._entries[each].with_publication(now_us))
+                self._handed.clear()
+                self._save()
+
+    def states(self) -> dict[str, int]:
+        """How many of the commands in memory are in which state."""
+        with self._lock:
+            return dict(Counter(each.state for each in self._entries.values()))
+
+    def devices(self) -> int:
+        """How many are registered."""
+        return len(self._registry)
+
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        with self._lock:
+            return {sink.record.name: sink.rows() for sink in (self._outbox, self._commands)}
+
+    def tidy(self) -> None:
+        """Makes few files of many."""
+        with self._lock:
+            self._outbox.compact()
+            self._commands.compact()
+
+    def untouched(self) -> bool:
+        """Whether nothing was ever decided."""
+        return self._outbox.untouched()
+
+    def _has_decided(self, moment: Moment) -> bool:
+        stands = self._outbox.positions(moment.stream_uuid, list(moment.done))
+        return all(stands[partition] >= offset for partition, offset in moment.done.items())
+
+    def _chosen(self, moment: Moment, places: pa.Table, whereabouts: pa.Table) -> list[Entry]:
+        newest_us = int(ints(whereabouts["seen_at"]).max()) if whereabouts.num_rows else 0
+        opened = [each for each in self._entries.values() if each.is_open]
+        if newest_us < moment.at_us - self._policy.behind_s * SECOND_US or len(opened) >= ENTRIES_MAX:
+            return []
+        rest_us = moment.at_us - self._policy.rest_s * SECOND_US
+        resting = (each for each in self._entries.values() if each.state in (*FAILED, "reassigned"))
+        known = Known(
+            places=places,
+            whereabouts=whereabouts,
+            crew=self._registry.crew(
+                Counter(each.device for each in opened), Counter(each.device for each in self._entries.values())
+            ),
+            attended=frozenset(each.tile for each in opened if each.tile is not None),
+            failed=frozenset((each.device, each.tile or "") for each in resting if (each.ended_at or 0) >= rest_us),
+        )
+        orders = choose(known, moment.at_us, self._policy)[: ENTRIES_MAX - len(opened)]
+        return [self._entry(moment, number, order) for number, order in enumerate(orders)]
+
+    def _entry(self, moment: Moment, sequence: int, order: Order) -> Entry:
+        name = f"{moment.checkpoint}-{moment.batch}-{sequence}"
+        # From now on, not from the batch's time: a slow batch would decide commands that nobody can begin any more.
+        expires_us = max(moment.at_us, self._now_us()) + round(self._policy.expire_s * SECOND_US)
+        command = Command(name, order.device, _time(moment.at_us), _time(expires_us), _order(order))
+        payload = encode(command)
+        return Entry(name, order.device, order.do, order.tile, payload, moment.at_us, expires_us, 0)
+
+    def _store(self, moment: Moment, entries: Sequence[Entry]) -> None:
+        replaced = [self._replaced_by(entry) for entry in entries]
+        rows = [
+            {
+                **{name: getattr(entry, name) for name in ("id", "device", "do", "tile", "payload")},
+                "decided_at": entry.decided_at,
+                "expires_at": entry.expires_at,
+                "batch": moment.batch,
+                "sequence": number,
+                "replaces": old.id if old else None,
+            }
+            for number, (entry, old) in enumerate(zip(entries, replaced, strict=True))
+        ]
+        written = write_file(_table(rows, OUTBOX.arrow_schema()), self._outbox.folder)
+        self._outbox.append([written], moment.stream_uuid, moment.done)
+        now_us = self._now_us()
+        for entry, old in zip(entries, replaced, strict=True):
+            self._put(replace(entry, committed_at=now_us))
+            if old:
+                self._put(old.with_replacement(entry.id))
+
+    def _replaced_by(self, entry: Entry) -> Entry | None:
+        """The command that came to nothing and is about the same: of a place, or else of the same device."""
+        failed = (each for each in self._entries.values() if each.state in FAILED and each.do == entry.do)
+        about = [each for each in failed if each.tile == entry.tile and (each.tile or each.device == entry.device)]
+        return max(about, key=lambda each: (each.ended_at or 0, each.id), default=None)
+
+    def _is_due(self, entry: Entry, now_us: int) -> bool:
+        if entry.id in self._handed or now_us >= entry.expires_at:
+            return False
+        return entry.state == "outbox" or entry.wants_repeat(now_us, self._repeat_us)
+
+    def _take(self, device: str, answer: Answer | None) -> None:
+        if answer is None:
+            self.malformed_answers += 1
+            return
+        entry = self._entries.get(answer.id)
+        if entry is None or entry.device != device or answer.device != device:
+            self.unknown_answers += 1
+            return
+        self._registry.answered(answer)
+        self._put(entry.with_answer(answer, self._now_us()))
+
+    def _put(self, entry: Entry) -> None:
+        if self._entries.get(entry.id) != entry:
+            self._entries[entry.id] = entry
+            self._changed.add(entry.id)
+
+    def _save(self) -> None:
+        if not self._changed:
+            return
+        rows = [self._entries[each].row() for each in sorted(self._changed)]
+        self._commands.merge(_table(rows, COMMANDS.arrow_schema()), "", {})
+        self._changed.clear()
+        self._committed("commands")
+
+    def _forget(self, now_us: int) -> None:
+        """Lets go of what has ended, is saved, and counts no more."""
+        ended = [each for each in self._entries.values() if not each.is_open and each.id not in self._changed]
+        ended.sort(key=lambda each: each.ended_at or 0)
+        surplus = len(self._entries) - ENTRIES_MAX
+        for number, entry in enumerate(ended):
+            if number < surplus or (entry.ended_at or 0) < now_us - HISTORY_S * SECOND_US:
+                del self._entries[entry.id]
+
+    def _restored(self) -> dict[str, Entry]:
+        """What the tables say: open commands, those of the last hour, and rows of ``outbox`` that have no state yet."""
+        since_us = self._now_us() - HISTORY_S * SECOND_US
+        states = {row["id"]: row for row in _rows(self._commands.read())}
+        wanted = {name for name, row in states.items() if row["ended_at"] is None or row["ended_at"] >= since_us}
+        wanted |= set(self._outbox.read(columns=["id"])["id"].to_pylist()) - states.keys()
+        entries: dict[str, Entry] = {}
+        replaced: list[tuple[str, str]] = []
+        for row in _rows(self._outbox.read("id", pa.array(sorted(wanted), pa.string()))):
+            stored = {name: row[name] for name in ("id", "device", "do", "tile", "payload", "decided_at", "expires_at")}
+            known = states.get(row["id"])
+            entries[row["id"]] = (
+                Entry(**stored, committed_at=row["decided_at"])
+                if known is None
+                else Entry(payload=row["payload"], **known)
+            )
+            if known is None:
+                self._changed.add(row["id"])
+                if row["replaces"]:
+                    replaced.append((row["replaces"], row["id"]))
+        for old, new in replaced:
+            if old in entries and entries[old].state in FAILED:
+                entries[old] = entries[old].with_replacement(new)
+                self._changed.add(old)
+        return entries
+
+
+def _order(order: Order) -> Measure | Rate | Report:
+    if order.do == "measure":
+        assert order.tile is not None  # a choice to measure names its place
+        return Measure(order.tile, order.seconds, order.rate_hz, order.network, order.channel)
+    return Rate(order.rate_hz) if order.do == "rate" else Report()
+
+
+def _time(at_us: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=at_us)
+
+
+def _table(rows: Sequence[Mapping[str, object]], schema: pa.Schema) -> pa.Table:
+    arrays = [pa.array([row[field.name] for row in rows], _plain(field.type)).cast(field.type) for field in schema]
+    return pa.table(arrays, schema=pa.schema(list(schema)))
+
+
+def _rows(table: pa.Table) -> list[dict[str, Any]]:
+    plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in table.schema])
+    rows: list[dict[str, Any]] = table.cast(plain).to_pylist()
+    return rows
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return pa.int64() if pa.types.is_timestamp(kind) else kind

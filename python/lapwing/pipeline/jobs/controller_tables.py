@@ -1,0 +1,103 @@
+"""The controller's tables: those of ``coverage``, what it has to know of places and devices, and its commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+
+from pyspark.sql import DataFrame
+
+from lapwing.contracts.command_tables import COMMAND_KEYS, COMMAND_TABLES
+from lapwing.pipeline.commands.desk import CommandDesk, Moment
+from lapwing.pipeline.jobs.aggregates import OF_CONTROLLER
+from lapwing.pipeline.jobs.coverage_tables import CoverageTables
+from lapwing.pipeline.jobs.progress import BatchProgress
+from lapwing.pipeline.jobs.stream_job import Hook
+
+_OWN = {name: COMMAND_TABLES[name] for name in ("places", "whereabouts")}
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerProgress(BatchProgress):
+    """One micro-batch, done and decided."""
+
+    commands: int = 0
+    """New ones."""
+    states: Mapping[str, int] = field(default_factory=dict)
+    """Commands that are open or of the last hour, by state."""
+    devices: int = 0
+    """Registered, there or not."""
+
+    def told(self) -> str:
+        """For people: what it brought."""
+        # Not super(): a dataclass with slots is another class than the one that was written.
+        brought = BatchProgress.told(self)
+        return f"{brought}, {self.commands:,} commands" if self.commands else brought
+
+
+class ControllerTables(CoverageTables):
+    """See `CoverageTables`; a batch is decided once its tables stand.
+
+    Args:
+        folder: Holds one folder per table.
+        stream_uuid: What the positions in the tables belong to.
+        partitions: The stream's partitions.
+        desk: Decides, and writes ``outbox`` and ``commands``.
+        checkpoint: Spark's: it knows the batch's time.
+        served_dbm: From this RSRP on a place counts as served.
+        dense: See `JobSource.offsets_are_dense`.
+        committed: See `Hook`.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        stream_uuid: str,
+        partitions: Sequence[int],
+        *,
+        desk: CommandDesk,
+        checkpoint: Path,
+        served_dbm: int,
+        dense: bool,
+        committed: Hook,
+    ) -> None:
+        super().__init__(
+            folder,
+            stream_uuid,
+            partitions,
+            served_dbm=served_dbm,
+            dense=dense,
+            committed=committed,
+            besides=OF_CONTROLLER,
+            records=_OWN,
+            keys=COMMAND_KEYS,
+        )
+        self._desk = desk
+        self._checkpoint = checkpoint
+
+    def write(self, rows: DataFrame, batch: int) -> ControllerProgress:
+        """Writes a batch, then decides, unless a run before has."""
+        told = super().write(rows, batch)
+        moment = Moment(*_batch_of(self._checkpoint, batch), self._uuid, told.done)
+        decided = self._desk.decide(moment, self._sinks["places"].read, self._sinks["whereabouts"].read)
+        known = {each.name: getattr(told, each.name) for each in fields(told)}
+        return ControllerProgress(**known, commands=decided, states=self._desk.states(), devices=self._desk.devices())
+
+    def rows(self) -> dict[str, int]:
+        """How many rows each table has."""
+        return {**super().rows(), **self._desk.rows()}
+
+    def tidy(self, *, every_batches: int = 1) -> None:
+        """Makes few files of many: between batches, never within one."""
+        super().tidy(every_batches=every_batches)
+        if self._batches % every_batches == 0:
+            self._desk.tidy()
+
+
+def _batch_of(checkpoint: Path, batch: int) -> tuple[str, int, int]:
+    """Twelve digits of the checkpoint's id, the batch, and its time in microseconds, which Spark has pinned there."""
+    identity = json.loads((checkpoint / "metadata").read_text())["id"]
+    pinned = json.loads((checkpoint / "offsets" / str(batch)).read_text().splitlines()[1])
+    return identity.replace("-", "")[:12], batch, pinned["batchTimestampMs"] * 1000

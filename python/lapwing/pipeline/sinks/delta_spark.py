@@ -1,0 +1,90 @@
+"""One Delta table, written by Spark's executors with Delta's own jar: for a cluster. Nothing goes through the driver.
+
+The table is made by `DeltaSink`, and read by it: the folder is one that driver and executors share. What differs is who
+writes. Delta takes one application transaction per commit, so it carries ``STREAM-UUID = sum of all next offsets``,
+which Delta enforces: a commit that adds nothing to the positions is left out. The positions themselves stand beside it
+in the commit's metadata, as JSON; `DeltaSink.positions` reads both.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lapwing.pipeline.sinks.delta import POSITIONS_KEY, DeltaSink
+
+DELTA_SETTINGS: Mapping[str, str] = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    # The contracts have lists of rows whose members are never null; Delta cannot check that within lists.
+    "spark.databricks.delta.constraints.allowUnenforcedNotNull.enabled": "true",
+    # Of a table's log: 50 tasks after each commit, unless told otherwise. These tables have few files.
+    "spark.databricks.delta.snapshotPartitions": "2",
+}
+"""Spark's, at its start."""
+
+_TXN_APP = "spark.databricks.delta.write.txnAppId"
+_TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_VIEW = "lapwing_complete_rows"
+
+
+class SparkDeltaSink(DeltaSink):
+    """See `DeltaSink`; its tables may be read and written by either, one after the other."""
+
+    def load(self, spark: SparkSession) -> DataFrame:
+        """The table as it is now: later commits do not change what is read."""
+        version = self._table.version()
+        return spark.read.format("delta").option("versionAsOf", version).load(str(self.folder))
+
+    def append_rows(self, rows: DataFrame, stream_uuid: str, done: Mapping[int, int]) -> int:
+        """Appends; the table is then done up to the offsets ``done``. Returns how many rows that were."""
+        columns = rows.select(self.record.names)
+        return self._committed(
+            rows.sparkSession,
+            stream_uuid,
+            done,
+            lambda: columns.write.format("delta").mode("append").save(str(self.folder)),
+        )
+
+    def merge_rows(self, rows: DataFrame, stream_uuid: str, done: Mapping[int, int]) -> int:
+        """Puts complete rows in place of those with the same key; returns how many rows were written."""
+        rows.select(self.record.names).createOrReplaceTempView(_VIEW)
+        same = " AND ".join(f"target.{key} <=> source.{key}" for key in self._keys)
+        statement = (
+            f"MERGE INTO delta.`{self.folder}` AS target USING {_VIEW} AS source ON {same}"
+            " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
+        )
+        spark = rows.sparkSession
+        return self._committed(spark, stream_uuid, done, lambda: spark.sql(statement))
+
+    def _committed(self, spark: SparkSession, uuid: str, done: Mapping[int, int], write: Callable[[], object]) -> int:
+        at = self._forward(uuid, done)
+        before = self._table.version()
+        with _said(spark, uuid, at):
+            write()
+        self._table.update_incremental()
+        if self._table.version() == before:
+            return 0
+        metrics = self._table.history(1)[0].get("operationMetrics", {})
+        return int(metrics.get("numOutputRows", 0))
+
+
+@contextmanager
+def _said(spark: SparkSession, uuid: str, at: Mapping[int, int]) -> Iterator[None]:
+    """Meanwhile commits carry the positions: one at a time, for the settings are the session's."""
+    told = {
+        _TXN_APP: uuid,
+        _TXN_VERSION: str(sum(at.values())),
+        _METADATA: json.dumps({POSITIONS_KEY: {uuid: {str(p): offset for p, offset in sorted(at.items())}}}),
+    }
+    for key, value in told.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in told:
+            spark.conf.unset(key)

@@ -1,0 +1,116 @@
+"""What a Kafka cluster says of a topic, asked with the client that Spark's own source brings: one client, one set of
+settings, whatever a cluster's security is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+from lapwing.errors import ConnectError, LapwingError, StreamError, StreamUnknownError
+from lapwing.pipeline.errors import SparkUnusableError
+from lapwing.pipeline.source.client import PartitionState, StreamState
+from lapwing.pipeline.source.spark_jars import JARS_REMEDY
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_SOURCE_CLASS = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
+_NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+"""What a cluster before Kafka 2.8 calls every topic."""
+
+_REFUSALS = ("AuthenticationException", "AuthorizationException", "SslAuthenticationException", "SecurityException")
+_CHARACTERS_MAX = 300
+
+
+class KafkaAdmin:
+    """Asks one cluster.
+
+    Args:
+        spark: Whose JVM has the client.
+        settings: Of the client; may hold secrets.
+        where: For errors.
+
+    Raises:
+        SparkUnusableError: The JVM has no Kafka source.
+    """
+
+    def __init__(self, spark: SparkSession, settings: Mapping[str, str], where: str) -> None:
+        self._jvm: Any = spark.sparkContext._jvm
+        self._settings = dict(settings)
+        self._where = where
+        self._require_jars()
+
+    def state(self, topic: str) -> StreamState:
+        """The topic's id, and what its partitions hold.
+
+        Raises:
+            ConnectError: Nobody answers, or the cluster refuses this client.
+            StreamUnknownError: There is no such topic.
+        """
+        try:
+            admin = self._jvm.org.apache.kafka.clients.admin.AdminClient.create(self._java_map(self._settings))
+            try:
+                return self._asked(admin, topic)
+            finally:
+                admin.close()
+        except Py4JError as error:
+            raise kafka_error(str(error), self._where, topic) from None
+
+    def _asked(self, admin: Any, topic: str) -> StreamState:
+        described = admin.describeTopics(self._java_list([topic])).allTopicNames().get().get(topic)
+        numbers = sorted(int(each.partition()) for each in described.partitions())
+        spec = self._jvm.org.apache.kafka.clients.admin.OffsetSpec
+        first = self._offsets(admin, topic, numbers, spec.earliest())
+        end = self._offsets(admin, topic, numbers, spec.latest())
+        identity = str(described.topicId().toString())
+        if identity == _NO_ID:
+            identity = str(admin.describeCluster().clusterId().get())
+        held = {number: PartitionState(first[number], end[number]) for number in numbers}
+        return StreamState(topic, f"kafka:{topic}:{identity}", held)
+
+    def _offsets(self, admin: Any, topic: str, numbers: list[int], spec: Any) -> dict[int, int]:
+        partition = self._jvm.org.apache.kafka.common.TopicPartition
+        asked = self._java_map({partition(topic, number): spec for number in numbers})
+        answer = admin.listOffsets(asked).all().get()
+        return {number: int(answer.get(partition(topic, number)).offset()) for number in numbers}
+
+    def _java_map(self, pairs: Mapping[Any, Any]) -> Any:
+        made = self._jvm.java.util.HashMap()
+        for key, value in pairs.items():
+            made.put(key, value)
+        return made
+
+    def _java_list(self, items: list[Any]) -> Any:
+        made = self._jvm.java.util.ArrayList()
+        for item in items:
+            made.add(item)
+        return made
+
+    def _require_jars(self) -> None:
+        loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+        try:
+            loader.loadClass(_SOURCE_CLASS)
+        except Py4JError:
+            what = "Spark has been started without its Kafka source"
+            raise SparkUnusableError(what, where=self._where, remedy=JARS_REMEDY) from None
+
+
+def kafka_error(said: str, where: str, topic: str) -> LapwingError:
+    """What a client of Kafka has thrown, by its text, as an error of ours; settings and secrets are not in it."""
+    lines = [line.strip() for line in said.splitlines() if "org.apache.kafka." in line or "Caused by:" in line]
+    reason = (lines[-1] if lines else said.strip().splitlines()[0] if said.strip() else "no reason given")[
+        :_CHARACTERS_MAX
+    ]
+    if "UnknownTopicOrPartitionException" in said:
+        remedy = "create it, or correct the topic of the source"
+        return StreamUnknownError(f"Kafka has no topic {topic!r}", where=where, remedy=remedy)
+    if any(name in said for name in _REFUSALS):
+        remedy = "check --conf lapwing.client_config=FILE, and that its user may describe and read the topic"
+        return ConnectError(f"Kafka refuses this client: {reason}", where=where, remedy=remedy)
+    if "TimeoutException" in said or "DisconnectException" in said or "bootstrap" in said:
+        remedy = "start Kafka, or correct the servers of the source"
+        return ConnectError("Kafka does not answer", where=where, remedy=remedy)
+    return StreamError(f"Kafka cannot be read: {reason}", where=where)

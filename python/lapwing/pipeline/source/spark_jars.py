@@ -1,0 +1,74 @@
+"""Where Spark gets the jars from that PySpark does not bring: its Kafka source, and Delta for a cluster."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lapwing.errors import ConfigError
+
+JARS_VARIABLE = "LAPWING_SPARK_JARS"
+"""Names a folder of jars; before all others."""
+JARS_REMEDY = (
+    "let Spark fetch them (it does unless told otherwise), give --conf spark.jars.packages=..., or run make spark-jars"
+    f" and name the folder in {JARS_VARIABLE}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A part of Spark that is fetched apart."""
+
+    what: str
+    coordinates: str
+    """As Maven and ``spark.jars.packages`` name it."""
+    jar: str
+    """Its file name, as a pattern."""
+
+
+KAFKA = Package("Kafka source", "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0", "spark-sql-kafka-0-10_2.13-*.jar")
+DELTA = Package("Delta sink", "io.delta:delta-spark_4.2_2.13:4.4.0", "delta-spark_4.2_2.13-*.jar")
+
+_USERS_OWN = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
+_TREE = Path(".cache") / "spark-jars"
+
+
+def jar_settings(conf: Mapping[str, str], packages: tuple[Package, ...]) -> dict[str, str]:
+    """Spark's settings that bring ``packages``.
+
+    The user's own settings win, as does spark-submit, which has started Spark already. Then a folder of jars: named by
+    `JARS_VARIABLE`, or ``.cache/spark-jars`` of the source tree. Else Spark fetches them from Maven Central, once.
+
+    Raises:
+        ConfigError: The folder that the variable names has them not.
+    """
+    if any(name in conf for name in _USERS_OWN) or "PYSPARK_GATEWAY_PORT" in os.environ:
+        return {}
+    folder = find_jars(packages)
+    if folder:
+        return {"spark.jars": ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))}
+    return {"spark.jars.packages": ",".join(package.coordinates for package in packages)}
+
+
+def find_jars(packages: tuple[Package, ...]) -> Path | None:
+    """The folder that holds all ``packages``; None: there is none. Errors as for `jar_settings`."""
+    named = os.environ.get(JARS_VARIABLE)
+    for folder in _folders(named):
+        missing = [package.what for package in packages if not any(folder.glob(package.jar))]
+        if not missing:
+            return folder.absolute()
+        if named:
+            raise ConfigError(
+                f"no jar of Spark's {missing[0]} there", where=f"{JARS_VARIABLE}={named}", remedy="run make spark-jars"
+            )
+    return None
+
+
+def _folders(named: str | None) -> Iterator[Path]:
+    if named:
+        yield Path(named)
+        return
+    for above in (Path.cwd(), *Path(__file__).parents):
+        yield above / _TREE

@@ -1,0 +1,66 @@
+"""Options as text -> values, by the fields of a dataclass: what every source's options have in common."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import Field
+from typing import Any
+
+from lapwing.errors import ConfigError
+
+
+def typed_options(known: Iterable[Field[Any]], given: Mapping[str, str], where: str) -> dict[str, Any]:
+    """The values of ``given`` as the types of their fields say.
+
+    Args:
+        known: A dataclass's fields: ``str``, ``int``, ``float`` or ``Literal``; numbers are at least 0.
+        given: By name; Spark keeps no case: ``tokenFile``, ``token_file`` and ``tokenfile`` are one.
+        where: For errors.
+
+    Raises:
+        ConfigError: An option is unknown, or no such value.
+    """
+    fields = {_plain(each.name): each for each in known}
+    typed: dict[str, Any] = {}
+    for name, value in given.items():
+        if (each := fields.get(_plain(name))) is None:
+            # Its value is not shown: a misspelled secret is one all the same.
+            remedy = f"options are {', '.join(each.name for each in fields.values())}"
+            raise ConfigError(f"there is no option {name}", where=where, remedy=remedy)
+        typed[each.name] = _typed(each.name, str(each.type), value, where)
+    return typed
+
+
+def offsets_option(name: str, text: str, where: str) -> Mapping[int, int]:
+    """Offsets per partition from JSON."""
+    try:
+        return {int(partition): int(offset) for partition, offset in json.loads(text).items()}
+    except (ValueError, AttributeError, TypeError):
+        raise wrong_option(name, text, 'give earliest, latest or JSON {"PARTITION": OFFSET}', where) from None
+
+
+def wrong_option(name: str, value: str, remedy: str, where: str) -> ConfigError:
+    """The error of an option that cannot be."""
+    return ConfigError(f"option {name} = {value!r} cannot be", where=where, remedy=remedy)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def _typed(name: str, kind: str, value: str, where: str) -> Any:
+    try:
+        if kind.startswith("Literal"):
+            words = [word.strip(" \"'") for word in kind[len("Literal[") : -1].split(",")]
+            return words[words.index(value)]
+        number = {"int": int, "float": float}.get(kind)
+        if number is None:
+            return value
+        made = number(value)
+        if made < 0:
+            raise ValueError
+        return made
+    except ValueError:
+        wanted = f"give one of {kind[len('Literal[') : -1]}" if kind.startswith("Literal") else f"give {kind} >= 0"
+        raise wrong_option(name, value, wanted, where) from None

@@ -1,0 +1,80 @@
+"""A broker of its own for each test, one Kafka for all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Running, RunningBroker
+from kafka_server import kafka
+
+__all__ = ["kafka"]
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[RunningBroker]:
+    """`lapwing broker`, with a durable group for what the bridge takes."""
+    group = 'groups.bridge={filters = ["spectrum/+/readings"], strategy = "key-ordered"}'
+    with RunningBroker(tmp_path / "data", "--set", group) as running:
+        yield running.wait_until_ready()
+
+
+class RunningBridge(Running):
+    """`lapwing bridge run --json`."""
+
+    def __init__(self, url: str, bootstrap: str, *settings: str, variables: dict[str, str] | None = None) -> None:
+        given = (f"bridge.mqtt.url={url}", f"bridge.kafka.bootstrap={bootstrap}", *settings)
+        flags = [word for setting in given for word in ("--set", setting)]
+        super().__init__("bridge", "run", "--json", *flags, variables=variables)
+        self.notices: list[str] = []
+        self.metrics_url = ""
+
+    def wait_until_ready(self) -> RunningBridge:
+        """Until it has said so."""
+        event = self.event("ready")
+        self.metrics_url = f"{event['metrics']}/metrics"
+        return self
+
+    def event(self, kind: str) -> dict[str, Any]:
+        """The next event of a kind; notices before it are kept."""
+        while True:
+            event: dict[str, Any] = json.loads(self.line())
+            if event["event"] == "notice":
+                self.notices.append(event["notice"])
+            if event["event"] == kind:
+                return event
+
+    def wait_for_notice(self, part: str) -> str:
+        """Until it has said something with ``part`` in it."""
+        while True:
+            notice: str = self.event("notice")["notice"]
+            if part in notice:
+                return notice
+
+
+def to_kafka(topic: str, **more: str) -> str:
+    """The setting of one rule from MQTT to Kafka."""
+    rule = {"name": "readings", "filter": "spectrum/+/readings", "topic": topic, **more}
+    return f"bridge.to_kafka=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
+
+
+StartBridge = Callable[..., RunningBridge]
+
+
+@pytest.fixture
+def start_bridge() -> Iterator[StartBridge]:
+    """`start_bridge(url, bootstrap, setting, ...)`: ready on return; killed at the end, if it still runs."""
+    started: list[RunningBridge] = []
+
+    def start(url: str, bootstrap: str, *settings: str, variables: dict[str, str] | None = None) -> RunningBridge:
+        bridge = RunningBridge(url, bootstrap, *settings, variables=variables)
+        started.append(bridge)
+        return bridge.wait_until_ready()
+
+    yield start
+    for bridge in started:
+        bridge.process.kill()
+        bridge.process.wait()

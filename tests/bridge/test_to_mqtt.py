@@ -1,0 +1,92 @@
+"""Do records of a Kafka topic reach their devices, and are their offsets committed only then?"""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+import urllib.request
+from pathlib import Path
+
+from commands import RunningBroker
+from conftest import StartBridge
+from kafka_server import headers_of, read_topic, write_topic
+from restarting import RestartingBroker
+
+from lapwing import Client
+from lapwing.lab.kafka import LocalKafka
+
+
+def to_mqtt(topic: str, **more: str) -> str:
+    rule = {"name": "commands", "topic": topic, "to": "commands/{key}", "group": f"group-{topic}", **more}
+    return f"bridge.to_mqtt=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
+
+
+def test_commands_reach_their_devices(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge) -> None:
+    kafka.create_topic("commands")
+    with Client(broker.url, client_id="phone-7") as phone:
+        phone.subscribe("commands/phone-7", qos=1)
+        first = start_bridge(broker.url, kafka.bootstrap, to_mqtt("commands"))
+        headers = [("unit", b"dBm"), ("lapwing-content-type", b"text/plain"), ("raw", b"\xff")]
+        write_topic(
+            kafka.bootstrap,
+            "commands",
+            [
+                {"key": "phone-7", "value": b"measure", "headers": headers},
+                {"key": "phone-8", "value": b"rest"},
+                {"key": "phone/+", "value": b"nobody"},
+                {"value": b"without a key"},
+            ],
+        )
+        message = phone.receive(timeout_s=30)
+        assert message is not None
+        assert (message.payload, message.qos, message.content_type) == (b"measure", 1, "text/plain")
+        assert message.user_properties == [("lapwing-kafka-position", "commands/0/0"), ("unit", "dBm")]
+        letters = read_topic(kafka.bootstrap, "lapwing-dead-letters", 2)
+        assert {letter.value() for letter in letters} == {b"nobody", b"without a key"}
+        assert headers_of(letters[0])["lapwing-reason"] == "bad-topic"
+        assert first.end(signal.SIGTERM) == 0
+
+        second = start_bridge(broker.url, kafka.bootstrap, to_mqtt("commands"))
+        write_topic(kafka.bootstrap, "commands", [{"key": "phone-7", "value": b"again"}])
+        message = phone.receive(timeout_s=30)
+        assert message is not None
+        assert message.payload == b"again", "what was committed does not come again"
+        assert second.end(signal.SIGTERM) == 0
+
+
+def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge) -> None:
+    kafka.create_topic("patient")
+    broker = RestartingBroker(tmp_path)
+    broker.start()
+    try:
+        with Client(broker.url, client_id="phone", clean_start=False, session_expiry_s=600) as phone:
+            phone.subscribe("commands/#", qos=1)
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("patient"))
+        broker.kill()
+        write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(50)])
+        bridge.wait_for_notice("waits")
+        broker.start()
+        bridge.wait_for_notice("goes on")
+        with Client(broker.url, client_id="phone", clean_start=False, session_expiry_s=600) as phone:
+            topics = {message.topic for message in _take(phone, 50)}
+        assert topics == {f"commands/{number}" for number in range(50)}
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            metrics = urllib.request.urlopen(bridge.metrics_url).read().decode()
+            if 'lapwing_bridge_messages_total{rule="commands",direction="to_mqtt"} 50' in metrics:
+                break
+        else:
+            raise AssertionError(metrics)
+        assert bridge.end(signal.SIGTERM) == 0
+    finally:
+        broker.kill()
+
+
+def _take(client: Client, count: int) -> list[object]:
+    taken = []
+    for message in client.messages(timeout_s=20):
+        taken.append(message)
+        if len({each.topic for each in taken}) == count:
+            break
+    return taken

@@ -1,0 +1,127 @@
+"""What becomes of messages that Kafka cannot take, now or ever? Each is there in the end, under a name."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from commands import RunningBroker
+from conftest import StartBridge, to_kafka
+from kafka_server import headers_of, read_topic
+
+from lapwing import Publisher
+from lapwing.lab.kafka import LocalKafka
+
+NO_NEW_TOPICS = {"auto.create.topics.enable": "false", "message.max.bytes": "100000"}
+
+
+@pytest.fixture(scope="module")
+def strict(tmp_path_factory: pytest.TempPathFactory) -> LocalKafka:
+    """A Kafka server that makes no topics by itself and takes no large batches."""
+    with LocalKafka(tmp_path_factory.mktemp("strict"), settings=NO_NEW_TOPICS) as running:
+        running.create_topic("lapwing-dead-letters")
+        yield running
+
+
+def publish(url: str, *payloads: bytes, client_id: str = "phone-7") -> None:
+    """At QoS 1; on return the broker has them."""
+    with Publisher(url, client_id=client_id) as publisher:
+        for payload in payloads:
+            publisher.publish("spectrum/7/readings", payload)
+
+
+def test_a_missing_topic_is_waited_for(broker: RunningBroker, strict: LocalKafka, start_bridge: StartBridge) -> None:
+    bridge = start_bridge(broker.url, strict.bootstrap, to_kafka("later"), "bridge.kafka.retry=100ms")
+    publish(broker.url, *(b"%d" % number for number in range(100)))
+    bridge.wait_for_notice("'later'")
+    strict.create_topic("later")
+    bridge.wait_for_notice("goes on")
+    records = read_topic(strict.bootstrap, "later", 100)
+    assert [int(record.value()) for record in records] == list(range(100))
+
+
+def test_what_is_too_large_is_a_dead_letter_and_its_batch_is_not(
+    broker: RunningBroker, strict: LocalKafka, start_bridge: StartBridge
+) -> None:
+    """Kafka refuses the batch for its size: is only the record dead that is too large by itself?"""
+    strict.create_topic("small")
+    settings = ("bridge.kafka.compression=none", "bridge.kafka.dead_letter_part_bytes=50000", "bridge.mqtt.linger=1s")
+    bridge = start_bridge(broker.url, strict.bootstrap, to_kafka("small"), *settings)
+    payloads = [bytes([65 + number]) * 40_000 for number in range(5)]
+    large = bytes(range(256)) * 512
+    publish(broker.url, *payloads, large)
+    records = read_topic(strict.bootstrap, "small", 5)
+    assert sorted(record.value() for record in records) == payloads
+    letters = read_topic(strict.bootstrap, "lapwing-dead-letters", 3)
+    assert b"".join(letter.value() for letter in letters) == large
+    headers = headers_of(letters[1])
+    assert headers["lapwing-reason"] == "too-large"
+    assert headers["lapwing-part"] == "2/3"
+    assert headers["lapwing-kafka-topic"] == "small"
+    assert headers["lapwing-topic"] == "spectrum/7/readings"
+    assert bridge.end(signal.SIGTERM) == 0
+
+
+def test_a_record_that_kafka_refuses_for_what_it_is_is_a_dead_letter(
+    broker: RunningBroker, strict: LocalKafka, start_bridge: StartBridge
+) -> None:
+    """A compacted topic takes no record without a key: are those with one carried, although they share a batch?"""
+    strict.create_topic("compacted", settings={"cleanup.policy": "compact"})
+    rule = to_kafka("compacted", key="{property:device}")
+    bridge = start_bridge(broker.url, strict.bootstrap, rule, "bridge.kafka.dead_letters=invalid-letters")
+    strict.create_topic("invalid-letters")
+    with Publisher(broker.url) as publisher:
+        for number in range(20):
+            key = [] if number == 7 else [("device", f"d{number}")]
+            publisher.publish("spectrum/7/readings", str(number), user_properties=key)
+    records = read_topic(strict.bootstrap, "compacted", 19)
+    assert {int(record.value()) for record in records} == set(range(20)) - {7}
+    (letter,) = read_topic(strict.bootstrap, "invalid-letters", 1)
+    assert letter.value() == b"7"
+    assert headers_of(letter)["lapwing-reason"] == "invalid"
+    assert bridge.end(signal.SIGTERM) == 0
+
+
+@pytest.mark.slow
+def test_kafka_killed_paused_and_back(broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge) -> None:
+    own = LocalKafka(tmp_path / "kafka")
+    with own as kafka:
+        kafka.create_topic("through")
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka("through"))
+        publish(broker.url, b"before")
+        assert len(read_topic(kafka.bootstrap, "through", 1)) == 1
+        kafka.kill()
+        publish(broker.url, *(b"killed %d" % number for number in range(50)))
+        bridge.wait_for_notice("waits")
+        kafka.start()
+        bridge.wait_for_notice("goes on")
+        kafka.pause()
+        publish(broker.url, *(b"paused %d" % number for number in range(50)))
+        bridge.wait_for_notice("waits")
+        kafka.resume()
+        bridge.wait_for_notice("goes on")
+        publish(broker.url, b"after")
+        records = read_topic(kafka.bootstrap, "through", 102)
+        values = list(dict.fromkeys(record.value() for record in records))
+        assert values[0] == b"before"
+        assert values[-1] == b"after"
+        assert len(values) == 102
+        assert bridge.end(signal.SIGTERM) == 0
+
+
+def test_a_drain_does_not_wait_for_ever_and_nothing_is_lost(
+    broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge
+) -> None:
+    own = LocalKafka(tmp_path / "kafka")
+    with own as kafka:
+        kafka.create_topic("drained")
+        first = start_bridge(broker.url, kafka.bootstrap, to_kafka("drained"), "bridge.drain=300ms")
+        kafka.kill()
+        publish(broker.url, b"kept")
+        first.wait_for_notice("waits")
+        assert first.end(signal.SIGTERM) == 0
+        kafka.start()
+        second = start_bridge(broker.url, kafka.bootstrap, to_kafka("drained"))
+        assert [record.value() for record in read_topic(kafka.bootstrap, "drained", 1)] == [b"kept"]
+        assert second.end(signal.SIGTERM) == 0

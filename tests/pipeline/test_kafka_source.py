@@ -1,0 +1,253 @@
+"""Through Kafka: are the tables those of the stream, each reading once, and is what goes wrong told?"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+import test_deadlines_job as deadlines
+from confluent_kafka import Producer
+from kafka_stream import FLUSH_S, KafkaStream
+from messages import envelopes, fleet, reading
+from pyspark.sql import SparkSession
+from served_stream import ServedStream
+from test_coverage_job import POINTS, KilledError, check, killed_at, rows, run_until_killed, send
+
+from lapwing.contracts.kafka_envelope import KafkaEnvelope, headers
+from lapwing.errors import ConnectError, LapwingError, OffsetAheadError, OffsetTrimmedError, StreamUnknownError
+from lapwing.lab.kafka import LocalKafka
+from lapwing.pipeline.errors import StreamRecreatedError
+from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
+from lapwing.pipeline.jobs.deadlines import DeadlinesJob, run_deadlines
+from lapwing.pipeline.jobs.progress import JobResult
+
+pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
+SOON = ["readings", "seen"]
+BY_AND_BY = [pytest.param(point, marks=pytest.mark.long) for point in POINTS if point not in SOON]
+
+
+@pytest.fixture
+def topic(kafka: LocalKafka) -> KafkaStream:
+    return KafkaStream(kafka, f"t-{uuid.uuid4()}")
+
+
+def run(stream: KafkaStream | ServedStream, out: Path, **arguments: Any) -> JobResult:
+    return run_coverage(stream.url, out, draw=False, **arguments)
+
+
+def without(table: list[dict[str, Any]], *columns: str) -> list[str]:
+    """Rows as text, sorted, without columns that are the run's own."""
+    return sorted(json.dumps({k: v for k, v in row.items() if k not in columns}, default=str) for row in table)
+
+
+def test_the_tables_are_those_of_the_stream(topic: KafkaStream, stream: ServedStream, tmp_path: Path) -> None:
+    """Counts, sums and histograms, of the same messages in the same partitions; cut into other batches."""
+    for source in (topic, stream):
+        for partition in range(2):
+            for batch in fleet(3_000, devices=40, seed=partition, repeats=0.05, name=f"dev-{partition}"):
+                source.append(partition, batch)
+        send(source, 0, 20)  # type: ignore[arg-type]
+    kafka, broker = tmp_path / "kafka", tmp_path / "broker"
+    through_kafka = run(topic, kafka, conf={"lapwing.max_rows_per_batch": "2500"})
+    through_stream = run(stream, broker)
+    for name in ("rows", "readings", "repeated", "quarantined", "lost", "trimmed", "rows_in_tables"):
+        assert getattr(through_kafka, name) == getattr(through_stream, name), name
+    assert (through_kafka.rows, through_kafka.repeated > 200) == (6052, True)
+    assert through_kafka.batches > 1
+    for table in ("readings", "quarantine"):
+        own = ("observed_at", "forwarded_at")
+        assert without(rows(kafka, table), *own) == without(rows(broker, table), *own), table
+    for table in ("quality", "coverage"):
+        assert without(rows(kafka, table)) == without(rows(broker, table)), table
+    latency = [[row for row in rows(out, "latency") if "observed" not in row["route"]] for out in (kafka, broker)]
+    assert without(latency[0]) == without(latency[1])
+    assert len(latency[0]) > 0
+
+
+def test_batches_add_up_and_a_checkpoint_may_be_deleted(topic: KafkaStream, tmp_path: Path) -> None:
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    run(topic, tmp_path, conf={"lapwing.max_rows_per_batch": "7"})
+    shutil.rmtree(tmp_path / "checkpoint")
+    send(topic, 10, 15)  # type: ignore[arg-type]
+    assert run(topic, tmp_path, conf={"lapwing.max_rows_per_batch": "30"}).rows == 40
+    assert run(topic, tmp_path).rows == 0
+    check(tmp_path, 25)
+
+
+@pytest.mark.parametrize("point", [*SOON, *BY_AND_BY])
+@pytest.mark.parametrize("keep_checkpoint", [True, False])
+def test_a_job_that_ends_after_a_commit_repeats_nothing(
+    topic: KafkaStream, tmp_path: Path, point: str, keep_checkpoint: bool
+) -> None:
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    run_until_killed(topic, tmp_path, point)  # type: ignore[arg-type]
+    if not keep_checkpoint:
+        shutil.rmtree(tmp_path / "checkpoint")
+    send(topic, 10, 10)  # type: ignore[arg-type]
+    # Without the checkpoint smaller batches: the first ends before where some tables stand already.
+    run(topic, tmp_path, conf={} if keep_checkpoint else {"lapwing.max_rows_per_batch": "7"})
+    check(tmp_path, 20)
+
+
+def test_what_a_bridge_writes_again_counts_as_repeated(topic: KafkaStream, tmp_path: Path) -> None:
+    """After a crash of the bridge: the same records once more, in this batch and in a later one."""
+    batch = envelopes([reading("a", serial) for serial in range(6)])
+    topic.append(0, batch)
+    topic.append(0, batch.slice(3))
+    assert run(topic, tmp_path).repeated == 3
+    topic.append(0, batch.slice(4))
+    result = run(topic, tmp_path)
+    assert (result.readings, result.repeated, result.lost) == (0, 2, 0)
+    assert sum(row["repeated"] for row in rows(tmp_path, "quality")) == 5
+    assert len(rows(tmp_path, "readings")) == 6
+
+
+def test_records_of_strangers_are_readings_too(topic: KafkaStream, tmp_path: Path) -> None:
+    """No header at all, other people's, broken ones; and what is no reading keeps its bytes and its key."""
+    stamp = 1_767_225_600_123
+    for serial, found in enumerate(
+        ([], [("trace", b"1")], [("lapwing-ingress-us", b"soon"), ("lapwing-qos", b"\xff")])
+    ):
+        payload = json.dumps(reading("a", serial)).encode()
+        topic.produce(0, payload, key=b"a", headers=found, timestamp=stamp)
+    topic.produce(1, b"broken", key=b"someone", timestamp=stamp)
+    topic.produce(1, None, key=b"\xff", headers=headers(KafkaEnvelope("spectrum/b", "b")), timestamp=stamp)
+    topic.flush()
+    result = run(topic, tmp_path)
+    assert (result.readings, result.quarantined) == (3, 2)
+    assert {row["ingress_at"].timestamp() for row in rows(tmp_path, "readings")} == {stamp / 1000}
+    found = {(row["topic"], row["client_id"], row["payload"]) for row in rows(tmp_path, "quarantine")}
+    assert found == {(topic.name, "someone", b"broken"), ("spectrum/b", "b", b"")}
+
+
+def test_what_retention_has_deleted_stops_the_job_or_is_counted(topic: KafkaStream, tmp_path: Path) -> None:
+    topic.append(0, envelopes([reading("d", n) for n in range(10)]))
+    run(topic, tmp_path)
+    topic.append(0, envelopes([reading("d", n) for n in range(10, 20)]))
+    topic.trim(0, 14)
+    with pytest.raises(OffsetTrimmedError, match="4 offsets are gone"):
+        run(topic, tmp_path)
+    shutil.rmtree(tmp_path / "checkpoint")
+    with pytest.raises(OffsetTrimmedError, match="on_trimmed=skip"):
+        run(topic, tmp_path)
+    result = run(topic, tmp_path, conf={"lapwing.on_trimmed": "skip"})
+    assert (result.trimmed, result.readings, result.lost) == (4, 6, 4)
+
+
+def test_retention_that_overtakes_a_running_job_stops_it(topic: KafkaStream, tmp_path: Path) -> None:
+    """Spark finds it: the records were there when the job looked, and are not when it reads."""
+    for number in range(20):  # one by one, and fetched so: a consumer reads ahead
+        topic.append(0, envelopes([reading("d", number)]))
+    trimmed: list[int] = []
+
+    def overtaken(name: str) -> None:
+        if name == "batch" and not trimmed:
+            trimmed.append(15)
+            topic.trim(0, 15)
+
+    fetched = {"lapwing.kafka.max.partition.fetch.bytes": "1", "lapwing.kafka.fetch.max.bytes": "1"}
+    conf = {"lapwing.max_rows_per_batch": "5", **fetched}
+    job = CoverageJob(topic.url, tmp_path, trigger="available-now", conf=conf, committed=overtaken).start()
+    try:
+        with pytest.raises(OffsetTrimmedError, match="on_trimmed=skip"):
+            job.wait()
+    finally:
+        job.stop()
+
+
+def test_a_topic_made_again_stops_the_job_and_a_new_checkpoint_goes_on(topic: KafkaStream, tmp_path: Path) -> None:
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    run(topic, tmp_path)
+    topic.recreate()
+    send(topic, 10, 5)  # type: ignore[arg-type]
+    with pytest.raises(StreamRecreatedError, match="made again"):
+        run(topic, tmp_path)
+    run(topic, tmp_path, checkpoint=tmp_path / "new")
+    check(tmp_path, 15)
+
+
+def test_a_running_job_catches_up_behind_marks_of_transactions(
+    topic: KafkaStream, kafka: LocalKafka, tmp_path: Path
+) -> None:
+    """A committed transaction ends with an offset that is no message: is nobody waited for, and nothing lost?"""
+    producer = Producer({"bootstrap.servers": kafka.bootstrap, "transactional.id": topic.name})
+    producer.init_transactions(FLUSH_S)
+    job = CoverageJob(topic.url, tmp_path, trigger=0.1).start()
+    try:
+        for serial in range(2):
+            producer.begin_transaction()
+            producer.produce(topic.name, json.dumps(reading("a", serial)).encode(), partition=0)
+            producer.commit_transaction(FLUSH_S)
+            job.wait_caught_up(120)
+    finally:
+        job.stop()
+    result = job.result(draw=False)
+    assert (result.readings, result.lost) == (2, 0)
+
+
+def test_new_partitions_are_read_from_their_beginning(topic: KafkaStream, tmp_path: Path) -> None:
+    topic.append(0, envelopes([reading("a", 0)]))
+    run(topic, tmp_path)
+    topic.add_partitions(3)
+    topic.append(2, envelopes([reading("b", 0), reading("b", 1)]))
+    shutil.rmtree(tmp_path / "checkpoint")
+    assert run(topic, tmp_path).readings == 2
+    assert run(topic, tmp_path).readings == 0
+
+
+def test_deadlines_read_kafka_too(topic: KafkaStream, tmp_path: Path) -> None:
+    deadlines.send(topic, 0, 10)  # type: ignore[arg-type]
+
+    def killed(name: str) -> None:
+        if name == "misses":
+            raise KilledError(name)
+
+    job = DeadlinesJob(topic.url, tmp_path, trigger="available-now", committed=killed).start()
+    try:
+        with pytest.raises(LapwingError, match="KilledError"):
+            job.wait()
+    finally:
+        job.stop()
+    shutil.rmtree(tmp_path / "checkpoint")
+    deadlines.send(topic, 10, 5)  # type: ignore[arg-type]
+    run_deadlines(topic.url, tmp_path, draw=False, conf={"lapwing.max_rows_per_batch": "7"})
+    deadlines.check(tmp_path, 15)
+
+
+def test_what_cannot_be_read_is_told(topic: KafkaStream, kafka: LocalKafka, tmp_path: Path) -> None:
+    with pytest.raises(StreamUnknownError, match="no topic 'nowhere'"):
+        run_coverage(f"kafka://{kafka.bootstrap}/nowhere", tmp_path / "a", draw=False)
+    conf = {"lapwing.timeout_s": "2"}
+    with pytest.raises(ConnectError, match="does not answer"):
+        run_coverage("kafka://127.0.0.1:1/readings", tmp_path / "b", draw=False, conf=conf)
+    send(topic, 0, 5)  # type: ignore[arg-type]
+    job = CoverageJob(topic.url, tmp_path / "c", trigger="available-now", committed=killed_at("seen")).start()
+    with pytest.raises(LapwingError, match="KilledError"):
+        job.wait()
+    job.stop()
+
+
+def test_a_topic_that_ends_before_the_job_is_told(topic: KafkaStream, tmp_path: Path) -> None:
+    from lapwing.pipeline.source.client import PartitionState, StreamState
+    from lapwing.pipeline.source.kafka_topic import KafkaTopic
+
+    source = KafkaTopic(topic.url, {})
+    state = StreamState(topic.name, "kafka:x", {0: PartitionState(0, 4)})
+    with pytest.raises(OffsetAheadError, match="ends at offset 4 of partition 0, before the job's 7"):
+        source._check({0: 7}, state, fresh=True)
+
+
+def test_the_command_reads_kafka(topic: KafkaStream, tmp_path: Path, spark: SparkSession) -> None:
+    """In a process of its own, whose Spark is started with the jars."""
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    words = ["pipeline", "run", "coverage", "--source", topic.url, "--out", str(tmp_path), "--trigger", "available-now"]
+    command = [sys.executable, "-m", "lapwing", *words, "--conf", "spark.driver.memory=1g"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    assert ended.returncode == 0, ended.stderr
+    check(tmp_path, 10)
