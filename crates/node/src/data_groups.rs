@@ -123,19 +123,18 @@ pub(crate) fn next_indexes(reader: &JournalReader) -> Result<[u64; DATA_GROUPS a
 }
 
 /// A QoS 2 message of a kept session that some data groups have, while nothing says that its publisher's session has taken
-/// it: the crash came in between. Its client has had no PUBREC.
+/// it: the crash came in between. Its client has had no PUBCOMP: it sends the message again, or has had PUBREC.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Doubt {
     /// The publisher's session.
     pub(crate) session: KeeperId,
     pub(crate) packet_id: u16,
     pub(crate) use_number: u64,
-    /// Where the message is: data group and index.
-    pub(crate) at: (u16, u64),
 }
 
 impl DataGroups {
-    /// What is in doubt of the sessions of one data group, each message once, in the order of their use numbers.
+    /// What is in doubt of the sessions of one data group and not known to be, each message once, in the order of their use
+    /// numbers.
     pub(crate) fn doubts(&self, group: u16) -> Vec<Doubt> {
         let mut doubts: Vec<Doubt> = Vec::new();
         for keeper in 0..DATA_GROUPS {
@@ -145,7 +144,6 @@ impl DataGroups {
                 session,
                 packet_id: unsettled.packet_id,
                 use_number: unsettled.use_number,
-                at: (keeper, unsettled.entry),
             }));
         }
         // What any group knows to be settled is so for all: one may have forgotten a message that another still remembers.

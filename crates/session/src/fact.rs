@@ -33,10 +33,18 @@ pub enum Fact {
         /// See [`crate::Origin`].
         use_number: u64,
     },
-    /// PUBREL: the client does not send the message of this packet id again.
+    /// PUBREL, or whatever else ends a doubt: the client does not send the message of this packet id again.
     Released {
         /// As in `Received`.
         packet_id: PacketId,
+    },
+    /// Of a session that is being put together: the log has something of a QoS 2 message from the client, and nothing says that it
+    /// was taken. No session tells this; whoever reads the log does, once, before it goes on.
+    Doubted {
+        /// The client's name for it.
+        packet_id: PacketId,
+        /// See [`crate::Origin`].
+        use_number: u64,
     },
 }
 
@@ -52,7 +60,7 @@ impl Fact {
     pub const fn holds_output(&self) -> bool {
         match self {
             Fact::Sent { .. } | Fact::Got { .. } | Fact::Released { .. } => true,
-            Fact::Finished { .. } | Fact::Received { .. } => false,
+            Fact::Finished { .. } | Fact::Received { .. } | Fact::Doubted { .. } => false,
         }
     }
 }

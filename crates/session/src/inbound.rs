@@ -19,6 +19,7 @@ pub struct Inbound<'p> {
     alias: Option<Arc<str>>,
     /// See [`Origin`]; of a message that has a use number.
     settled: u64,
+    is_resent: bool,
     /// To be handed back to [`Session::accept`].
     pub receipt: Receipt,
 }
@@ -32,6 +33,7 @@ pub struct Receipt {
     qos: QoS,
     /// 0: none.
     use_number: u64,
+    dup: bool,
 }
 
 impl Inbound<'_> {
@@ -52,6 +54,13 @@ impl Inbound<'_> {
         let packet_id = packet_id.filter(|_| use_number > 0)?;
         Some(Origin { packet_id, use_number, settled: self.settled })
     }
+
+    /// Whether it is in the log already, where not everybody may have it: one that [`Restoration::doubted`] named.
+    ///
+    /// [`Restoration::doubted`]: crate::Restoration::doubted
+    pub const fn is_resent(&self) -> bool {
+        self.is_resent
+    }
 }
 
 impl Session {
@@ -67,15 +76,16 @@ impl Session {
             self.acks.repeat(packet_id, link.version, io.out);
             return Ok(Step::Done);
         }
-        let (mut use_number, mut settled) = (0, 0);
+        let (mut use_number, mut settled, mut is_resent) = (0, 0, false);
         if qos.is_acknowledged() {
             self.check_receive_maximum()?;
             if let (QoS::ExactlyOnce, Some(packet_id), Some(kept)) = (qos, publish.packet_id, &self.told.kept) {
-                Origin { use_number, settled, .. } = kept.uses.origin(packet_id);
+                Origin { use_number, settled, .. } = kept.uses.origin(packet_id, publish.dup);
+                is_resent = kept.uses.is_resent(use_number);
             }
         }
-        let receipt = Receipt { link: link.id, packet_id: publish.packet_id, qos, use_number };
-        Ok(Step::Publish(Inbound { publish, alias, settled, receipt }))
+        let receipt = Receipt { link: link.id, packet_id: publish.packet_id, qos, use_number, dup: publish.dup };
+        Ok(Step::Publish(Inbound { publish, alias, settled, is_resent, receipt }))
     }
 
     fn check_publish(&self, publish: &Publish<'_>) -> Result<(), Close> {
@@ -144,8 +154,9 @@ impl Session {
         if receipt.qos == QoS::ExactlyOnce && !is_refused {
             self.receipts.insert(packet_id);
         }
-        if receipt.use_number > 0 && matches!(accepted, Accepted::Later(_)) {
-            self.told.taken(packet_id, receipt.use_number);
+        if receipt.use_number > 0 {
+            let window = usize::from(self.settings.receive_maximum);
+            self.told.answered(packet_id, receipt.use_number, receipt.dup, accepted, window);
         }
         self.acks.push(packet_id, receipt.qos, accepted, link.version, io.out);
     }
@@ -170,8 +181,8 @@ impl Session {
 
     /// PUBREL: the client will not send this message again; its id is free.
     pub(crate) fn on_pubrel(&mut self, packet_id: PacketId, io: &mut Io<'_>) -> Result<(), Close> {
-        let is_known = self.receipts.remove(packet_id);
-        self.told.released(packet_id);
+        let was_doubted = self.told.released(packet_id);
+        let is_known = self.receipts.remove(packet_id) || was_doubted;
         let reason = if is_known { ReasonCode::Success } else { ReasonCode::PacketIdentifierNotFound };
         self.send_ack(Packet::PubComp, packet_id, reason, io)
     }

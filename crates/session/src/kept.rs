@@ -78,6 +78,12 @@ impl Session {
         Some(KeptTerms { qos: terms.qos, retain: terms.retain, ids: terms.ids.as_ref() })
     }
 
+    /// Whether the log has messages of the client of which it is not known that they were taken: they could not be told from
+    /// new ones if the session forgot.
+    pub fn has_doubts(&self) -> bool {
+        self.told.kept.as_ref().is_some_and(|kept| kept.uses.has_doubts())
+    }
+
     /// Whether there are facts.
     #[inline]
     pub fn has_facts(&self) -> bool {

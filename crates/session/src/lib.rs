@@ -74,6 +74,7 @@ mod close;
 mod connack;
 mod counters;
 mod deliver;
+mod doubts;
 mod fact;
 mod flight;
 mod grant;

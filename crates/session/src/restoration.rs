@@ -119,6 +119,15 @@ impl Restoration {
         }
     }
 
+    /// The log has something of this QoS 2 message of the client, and nothing says that it was taken: see
+    /// [`crate::Inbound::is_resent`]. What was taken under its packet id before is over.
+    pub fn doubted(&mut self, packet_id: PacketId, use_number: u64) {
+        self.session.receipts.remove(packet_id);
+        if let Some(kept) = &mut self.session.told.kept {
+            kept.uses.doubt(packet_id, use_number);
+        }
+    }
+
     /// The session, kept and without connection.
     pub fn finish(mut self) -> Session {
         self.session.window = Window::restored(self.flights);

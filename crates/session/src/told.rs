@@ -4,8 +4,9 @@ use std::num::NonZeroU64;
 
 use lapwing_codec::PacketId;
 
+use crate::doubts::Doubts;
 use crate::kept::Kept;
-use crate::{Bound, Counters, DropReason, Fact, Fate, Outcome};
+use crate::{Accepted, Bound, Counters, DropReason, Fact, Fate, Outcome};
 
 /// What ties a message in a session to the outside. Both: a bound message that the session has adopted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,10 +55,39 @@ impl Told {
         }
     }
 
-    /// The client's QoS 2 message is on its way to the disk.
-    pub(crate) fn taken(&mut self, packet_id: PacketId, use_number: u64) {
-        if let Some(kept) = &mut self.kept {
-            kept.uses.take(packet_id, use_number);
+    /// The client's QoS 2 message was `accepted` or not; `dup`: it says to have sent it before. `window`: see [`Uses::pass_by`].
+    pub(crate) fn answered(
+        &mut self,
+        packet_id: PacketId,
+        use_number: u64,
+        dup: bool,
+        accepted: Accepted,
+        window: usize,
+    ) {
+        let Some(kept) = &mut self.kept else { return };
+        let is_refused = matches!(accepted, Accepted::Refused(reason) if reason.is_error());
+        if is_refused && dup {
+            // Where the refusal does not arrive, the same message comes again.
+            return;
+        }
+        let (is_resent, was_doubted) = (kept.uses.is_resent(use_number), kept.uses.resolve(packet_id));
+        if was_doubted && !is_resent {
+            // The id has another meaning from now on, whatever is left of the message after the next crash.
+            kept.facts.push(Fact::Released { packet_id });
+        }
+        if !(is_refused || dup) {
+            let forgotten = kept.uses.pass_by(window);
+            let released = |doubts: &Doubts| doubts.ids().map(|packet_id| Fact::Released { packet_id }).collect();
+            kept.facts.append(&mut forgotten.as_deref().map_or_else(Vec::new, released));
+        }
+        match accepted {
+            Accepted::Later(_) => kept.uses.take(packet_id, use_number),
+            // Everybody who keeps it has had it since before the crash.
+            Accepted::Now | Accepted::NobodySubscribed if is_resent => {
+                kept.uses.take(packet_id, use_number);
+                self.received(packet_id);
+            }
+            _ => {}
         }
     }
 
@@ -70,13 +100,14 @@ impl Told {
         }
     }
 
-    /// The client has released its message.
-    pub(crate) fn released(&mut self, packet_id: PacketId) {
-        if let Some(kept) = &mut self.kept
-            && kept.uses.release(packet_id)
-        {
+    /// The client has released its message; returns whether that was in doubt, so that it must have been taken.
+    pub(crate) fn released(&mut self, packet_id: PacketId) -> bool {
+        let Some(kept) = &mut self.kept else { return false };
+        let was_doubted = kept.uses.resolve(packet_id);
+        if kept.uses.release(packet_id) || was_doubted {
             kept.facts.push(Fact::Released { packet_id });
         }
+        was_doubted
     }
 
     /// The session has a message no longer, and the client does not have it: it is counted, unless it is one of a group,

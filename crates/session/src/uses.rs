@@ -9,6 +9,8 @@ use std::collections::{HashMap, VecDeque};
 use lapwing_codec::PacketId;
 use rustc_hash::FxBuildHasher;
 
+use crate::doubts::Doubts;
+
 /// Places that an empty table keeps.
 const PLACES_KEPT: usize = 16;
 
@@ -39,6 +41,8 @@ pub(crate) struct Uses {
     taken: HashMap<PacketId, Taken, FxBuildHasher>,
     /// The same in the order of their numbers, with gaps: some have been released.
     line: VecDeque<(u64, PacketId)>,
+    /// After a crash, until they are resolved.
+    doubts: Option<Box<Doubts>>,
 }
 
 impl Uses {
@@ -46,26 +50,70 @@ impl Uses {
     pub(crate) const FIRST: u64 = 1;
 
     pub(crate) fn new(next: u64) -> Self {
-        Uses { next: next.max(Self::FIRST), taken: HashMap::default(), line: VecDeque::new() }
+        Uses { next: next.max(Self::FIRST), taken: HashMap::default(), line: VecDeque::new(), doubts: None }
     }
 
-    /// The name of a message that has come and is not taken yet.
-    pub(crate) fn origin(&self, packet_id: PacketId) -> Origin {
-        // Until PUBREL nobody knows whether the client has read PUBREC, or will send the message again.
-        let settled = self.line.front().map_or(self.next, |(number, _)| *number);
-        Origin { packet_id, use_number: self.next, settled }
+    /// The name of a message that has come and is not taken yet; `dup`: as its client says, it may have come before.
+    pub(crate) fn origin(&self, packet_id: PacketId, dup: bool) -> Origin {
+        let Some(doubts) = &self.doubts else {
+            return Origin { packet_id, use_number: self.next, settled: self.unreleased() };
+        };
+        let doubted = if dup { doubts.number(packet_id) } else { None };
+        let settled = doubts.first().map_or(self.unreleased(), |first| first.min(self.unreleased()));
+        Origin { packet_id, use_number: doubted.unwrap_or(self.next), settled }
+    }
+
+    /// Until PUBREL nobody knows whether the client has read PUBREC, or will send the message again.
+    fn unreleased(&self) -> u64 {
+        self.line.front().map_or(self.next, |(number, _)| *number)
+    }
+
+    /// Whether this number is of a message that came before the crash.
+    pub(crate) const fn is_resent(&self, number: u64) -> bool {
+        number < self.next
     }
 
     /// The message is on its way to the disk.
     pub(crate) fn take(&mut self, packet_id: PacketId, number: u64) {
         self.next = self.next.max(number.saturating_add(1));
         self.taken.insert(packet_id, Taken { number, is_told: false });
-        self.line.push_back((number, packet_id));
+        let at = match self.line.back() {
+            // What came before the crash belongs in front of what came since.
+            Some((last, _)) if *last > number => self.line.partition_point(|(other, _)| *other < number),
+            _ => self.line.len(),
+        };
+        self.line.insert(at, (number, packet_id));
     }
 
     /// It was taken before the crash.
     pub(crate) fn taken_before(&mut self, packet_id: PacketId) {
         self.taken.insert(packet_id, Taken { number: 0, is_told: true });
+    }
+
+    /// The log has something of this message, and nothing says that it was taken.
+    pub(crate) fn doubt(&mut self, packet_id: PacketId, number: u64) {
+        self.taken.remove(&packet_id);
+        self.doubts.get_or_insert_default().add(packet_id, number);
+    }
+
+    pub(crate) const fn has_doubts(&self) -> bool {
+        self.doubts.is_some()
+    }
+
+    /// The client has said which message it means by this packet id; returns whether that was in doubt.
+    pub(crate) fn resolve(&mut self, packet_id: PacketId) -> bool {
+        let Some(doubts) = &mut self.doubts else { return false };
+        let was_doubted = doubts.remove(packet_id);
+        if doubts.is_empty() {
+            self.doubts = None;
+        }
+        was_doubted
+    }
+
+    /// A message came that the client had not sent before. After `window` of them the client has forgotten the messages in doubt: it
+    /// sends again first what it has. Returns them then.
+    pub(crate) fn pass_by(&mut self, window: usize) -> Option<Box<Doubts>> {
+        self.doubts.take_if(|doubts| doubts.pass_by() >= window)
     }
 
     /// The message is on disk: its number, to be told; `None` if nobody need know, or knows.
@@ -109,16 +157,16 @@ mod tests {
     }
 
     fn settled(uses: &Uses) -> u64 {
-        uses.origin(id(1000)).settled
+        uses.origin(id(1000), false).settled
     }
 
     /// Do numbers ascend, and is a number settled when its message and all before it are released?
     #[test]
     fn numbers_are_settled_in_order() {
         let mut uses = Uses::new(0);
-        assert_eq!(uses.origin(id(7)), Origin { packet_id: id(7), use_number: 1, settled: 1 });
+        assert_eq!(uses.origin(id(7), false), Origin { packet_id: id(7), use_number: 1, settled: 1 });
         (1..4).for_each(|n| uses.take(id(6 + n), n.into()));
-        assert_eq!(uses.origin(id(10)), Origin { packet_id: id(10), use_number: 4, settled: 1 });
+        assert_eq!(uses.origin(id(10), false), Origin { packet_id: id(10), use_number: 4, settled: 1 });
         assert_eq!((uses.durable(id(8)), uses.durable(id(8)), uses.durable(id(99))), (Some(2), None, None));
         assert_eq!((uses.release(id(8)), settled(&uses)), (true, 1));
         assert_eq!((uses.durable(id(7)), uses.release(id(7)), settled(&uses)), (Some(1), true, 3));
@@ -141,6 +189,38 @@ mod tests {
         uses.taken_before(id(8));
         assert_eq!((uses.durable(id(8)), settled(&uses)), (None, 5));
         assert_eq!([8, 8, 9].map(|n| uses.release(id(n))), [true, false, false]);
+    }
+
+    /// Does a message in doubt keep its number, and keep others from being settled, until its client says what has become of it?
+    #[test]
+    fn what_is_in_doubt_is_not_settled() {
+        let mut uses = Uses::new(20);
+        [(7, 14), (8, 16), (9, 19)].into_iter().for_each(|(n, number)| uses.doubt(id(n), number));
+        let named = |uses: &Uses, n, dup| {
+            let Origin { use_number, settled, .. } = uses.origin(id(n), dup);
+            (use_number, settled, uses.is_resent(use_number))
+        };
+        assert_eq!(named(&uses, 5, true), (20, 14, false), "it came before, and nothing of it was left");
+        uses.take(id(5), 20);
+        assert_eq!([named(&uses, 7, true), named(&uses, 8, false)], [(14, 14, true), (21, 14, false)]);
+        assert!(uses.resolve(id(7)) && !uses.resolve(id(7)));
+        uses.take(id(7), 14);
+        assert_eq!(
+            (uses.durable(id(7)), settled(&uses), uses.release(id(7)), settled(&uses)),
+            (Some(14), 14, true, 16)
+        );
+        assert!(uses.resolve(id(8)) && uses.resolve(id(9)) && uses.doubts.is_none());
+        assert_eq!(settled(&uses), 20);
+    }
+
+    /// Are doubts given up when so many other messages have come as can be unacknowledged?
+    #[test]
+    fn a_client_that_has_forgotten_is_not_waited_for() {
+        let mut uses = Uses::new(20);
+        uses.doubt(id(7), 14);
+        assert!((0..9).all(|_| uses.pass_by(10).is_none()) && settled(&uses) == 14);
+        assert_eq!(uses.pass_by(10).map(|doubts| doubts.ids().collect()), Some(vec![id(7)]));
+        assert_eq!((settled(&uses), uses.pass_by(10).is_none()), (20, true));
     }
 
     /// Does one message that is never released not make the line grow?

@@ -30,10 +30,18 @@ pub enum Fact {
         /// The session's count of such messages: 1, 2, ...
         use_number: u64,
     },
-    /// PUBREL: the packet id is free.
+    /// The packet id is free: PUBREL for what was received, or whatever ended a doubt.
     Released {
         /// The packet id it was received under.
         packet_id: u16,
+    },
+    /// Found at a start: the log has a QoS 2 message of the client, and nothing says that it was taken. Where it is not yet
+    /// it comes when the client sends it again; until then its number is not settled.
+    Doubted {
+        /// Its packet id.
+        packet_id: u16,
+        /// As in `Received`.
+        use_number: u64,
     },
 }
 
@@ -42,6 +50,7 @@ const SENT: u8 = 1;
 const GOT: u8 = 2;
 const RECEIVED: u8 = 3;
 const RELEASED: u8 = 4;
+const DOUBTED: u8 = 5;
 
 impl Fact {
     /// The kind that its bytes do not hold.
@@ -52,6 +61,7 @@ impl Fact {
             Fact::Got { .. } => GOT,
             Fact::Received { .. } => RECEIVED,
             Fact::Released { .. } => RELEASED,
+            Fact::Doubted { .. } => DOUBTED,
         }
     }
 
@@ -62,7 +72,7 @@ impl Fact {
                 put_number(u64::from(packet_id), out);
                 put_number(entry, out);
             }
-            Fact::Received { packet_id, use_number } => {
+            Fact::Received { packet_id, use_number } | Fact::Doubted { packet_id, use_number } => {
                 put_number(u64::from(packet_id), out);
                 put_number(use_number, out);
             }
@@ -81,6 +91,7 @@ impl Fact {
             GOT => Fact::Got { packet_id: packet_id(input)? },
             RECEIVED => Fact::Received { packet_id: packet_id(input)?, use_number: number(input)? },
             RELEASED => Fact::Released { packet_id: packet_id(input)? },
+            DOUBTED => Fact::Doubted { packet_id: packet_id(input)?, use_number: number(input)? },
             _ => return Err(input.fault("unknown kind of fact")),
         })
     }

@@ -17,6 +17,7 @@
 //!                 use: use number, packet id, entry
 //! 10 end          the number of chunks, this one too                 the last record
 //! 11 declared     settings as bytes                                  of the group before it, in front of its references
+//! 12 doubted      packet id, use number                              like 3 to 6
 //! ```
 //!
 //! All numbers in their shortest form; sessions by client id, groups by name, topics, origins by the entry they were last named
@@ -44,3 +45,4 @@ const RETAINED: u8 = 8;
 const ORIGIN: u8 = 9;
 const END: u8 = 10;
 const DECLARED: u8 = 11;
+const DOUBTED: u8 = 12;

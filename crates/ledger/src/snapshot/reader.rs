@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{DECLARED, END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION};
+use super::{
+    DECLARED, DOUBTED, END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION,
+};
 use super::{VERSION, VERSION_WITHOUT_SIZES, origin_record, session_record};
 use crate::bounds::DECLARATION_BYTES_MAX;
 use crate::queue::{Queue, Reference};
 use crate::state::NO_TERMS;
 use crate::wire::{Input, Pack};
-use crate::{Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
+use crate::{ExactlyOnce, Fault, Flight, GroupState, KeeperId, KeptGroup, KeptSession, Subscription, Terms};
 
 /// Makes a state from the chunks of a snapshot.
 #[derive(Debug, Default)]
@@ -78,7 +80,8 @@ impl Restorer {
             SUBSCRIPTION => self.subscription(input),
             REFERENCES => self.references(input),
             FLIGHT => self.flight(input),
-            RECEIVED => self.received(input),
+            RECEIVED => self.client_use(input, ExactlyOnce::receive),
+            DOUBTED => self.client_use(input, ExactlyOnce::doubt),
             GROUP => self.group(input),
             RETAINED => self.retained(input),
             ORIGIN => self.origin(input),
@@ -226,11 +229,12 @@ impl Restorer {
         Ok(())
     }
 
-    fn received(&mut self, input: &mut Input<'_>) -> Result<(), Fault> {
+    /// A packet id that the client uses.
+    fn client_use(&mut self, input: &mut Input<'_>, put: fn(&mut ExactlyOnce, u16, u64)) -> Result<(), Fault> {
         let here = *input;
         let what = "a packet id or use number is cut off or impossible";
         let (packet_id, use_number) = (input.number_u16(what)?, input.number(what)?);
-        self.current_session(here)?.exactly_once().receive(packet_id, use_number);
+        put(self.current_session(here)?.exactly_once(), packet_id, use_number);
         Ok(())
     }
 
@@ -251,7 +255,7 @@ impl Restorer {
         let (publisher, uses) = origin_record::take(input)?;
         let entries = uses.list.iter().map(|unsettled| unsettled.entry).chain([uses.named_in]);
         entries.into_iter().try_for_each(|entry| self.check_entry(entry, here))?;
-        if !self.state.origins.restore(publisher, uses, &mut self.state.live) {
+        if !self.state.origins.restore(publisher, uses) {
             return Err(here.fault("two publishers of one id, or last named in one entry"));
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Writing a snapshot.
 
 use super::{
-    DECLARED, END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION,
+    DECLARED, DOUBTED, END, FLIGHT, GROUP, HEAD, ORIGIN, RECEIVED, REFERENCES, RETAINED, SESSION, SUBSCRIPTION, VERSION,
 };
 use super::{origin_record, session_record};
 use crate::bounds::DECLARATION_BYTES_MAX;
@@ -127,12 +127,14 @@ impl<F> Writer<'_, F> {
                 Ok(())
             })?;
         }
-        for (packet_id, use_number) in session.received() {
-            self.record(RECEIVED, |out| {
-                put_number(u64::from(packet_id), out);
-                put_number(use_number, out);
-                Ok(())
-            })?;
+        for (kind, uses) in [(RECEIVED, session.received()), (DOUBTED, session.doubted())] {
+            for (packet_id, use_number) in uses {
+                self.record(kind, |out| {
+                    put_number(u64::from(packet_id), out);
+                    put_number(use_number, out);
+                    Ok(())
+                })?;
+            }
         }
         Ok(())
     }

@@ -62,7 +62,7 @@ impl GroupState {
             self.retain(topic, index);
         }
         if let Some(origin) = &published.origin {
-            self.origins.note(origin, index, &mut self.live);
+            self.origins.note(origin, index);
         }
     }
 
@@ -87,7 +87,7 @@ impl GroupState {
     }
 
     fn settle(&mut self, one: &SettledPublisher) {
-        let is_known = self.origins.settle((one.group, one.session), one.below, &mut self.live);
+        let is_known = self.origins.settle((one.group, one.session), one.below);
         self.strays += u64::from(!is_known);
     }
 
@@ -247,6 +247,11 @@ fn note_in_session(session: &mut KeptSession, fact: Fact) -> Option<Left> {
         Fact::Received { packet_id, use_number } => {
             session.last_use = session.last_use.max(use_number);
             session.exactly_once().receive(packet_id, use_number);
+            Some(Left::Nothing)
+        }
+        Fact::Doubted { packet_id, use_number } => {
+            session.last_use = session.last_use.max(use_number);
+            session.exactly_once().doubt(packet_id, use_number);
             Some(Left::Nothing)
         }
         Fact::Released { packet_id } => {

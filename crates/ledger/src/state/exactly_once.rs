@@ -21,6 +21,8 @@ pub(crate) struct ExactlyOnce {
     by_entry: FxHashMap<u64, u16>,
     /// Packet id -> use number.
     received: FxHashMap<u16, u64>,
+    /// Of messages in doubt: packet id -> use number. An id is in one of both at most.
+    doubted: FxHashMap<u16, u64>,
 }
 
 impl ExactlyOnce {
@@ -55,12 +57,18 @@ impl ExactlyOnce {
     }
 
     pub(crate) fn receive(&mut self, packet_id: u16, use_number: u64) {
+        self.doubted.remove(&packet_id);
         self.received.insert(packet_id, use_number);
     }
 
-    /// False when it was not received.
+    pub(crate) fn doubt(&mut self, packet_id: u16, use_number: u64) {
+        self.received.remove(&packet_id);
+        self.doubted.insert(packet_id, use_number);
+    }
+
+    /// False when it was neither received nor in doubt.
     pub(crate) fn release(&mut self, packet_id: u16) -> bool {
-        self.received.remove(&packet_id).is_some()
+        self.received.remove(&packet_id).is_some() | self.doubted.remove(&packet_id).is_some()
     }
 
     /// By entry: in the order in which they were sent.
@@ -72,10 +80,19 @@ impl ExactlyOnce {
 
     /// Packet ids and use numbers, by use number.
     pub(crate) fn received(&self) -> Vec<(u16, u64)> {
-        let mut received: Vec<_> = self.received.iter().map(|(packet_id, number)| (*packet_id, *number)).collect();
-        received.sort_unstable_by_key(|(packet_id, number)| (*number, *packet_id));
-        received
+        by_number(&self.received)
     }
+
+    /// The same of messages in doubt.
+    pub(crate) fn doubted(&self) -> Vec<(u16, u64)> {
+        by_number(&self.doubted)
+    }
+}
+
+fn by_number(ids: &FxHashMap<u16, u64>) -> Vec<(u16, u64)> {
+    let mut ids: Vec<_> = ids.iter().map(|(packet_id, number)| (*packet_id, *number)).collect();
+    ids.sort_unstable_by_key(|(packet_id, number)| (*number, *packet_id));
+    ids
 }
 
 #[cfg(test)]

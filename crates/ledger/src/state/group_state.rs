@@ -18,7 +18,7 @@ pub(crate) type Groups = FxHashMap<KeeperId, Arc<KeptGroup>>;
 
 /// What the entries of one data group add up to: a function of them and of nothing else.
 ///
-/// Bodies of messages are not in it: a queue, the retained table, a will and a message in doubt name the entry that
+/// Bodies of messages are not in it: a queue, the retained table and a will name the entry that
 /// has them.
 #[derive(Debug, Default)]
 pub struct GroupState {
@@ -131,15 +131,16 @@ impl GroupState {
             return None;
         }
         if let Some(session) = self.session_of(publisher) {
-            let first = session.received().first().map(|(_, use_number)| *use_number);
-            return Some(first.unwrap_or(session.next_use()));
+            let (received, doubted) = (session.received(), session.doubted());
+            let firsts = received.first().into_iter().chain(doubted.first());
+            return Some(firsts.map(|(_, use_number)| *use_number).min().unwrap_or(session.next_use()));
         }
         let group = self.group_of(publisher);
         Some(group.map_or(u64::MAX, |group| group.queue().next().unwrap_or(self.applied + 1)))
     }
 
-    /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table, a
-    /// will or a message in doubt refers to it. An entry whose keepers have just ended may count for a while longer.
+    /// Whether the log must keep this entry: it is newer than what a snapshot covers, or a queue, the retained table or a
+    /// will refers to it. An entry whose keepers have just ended may count for a while longer.
     #[inline]
     pub fn is_live(&self, entry: u64) -> bool {
         entry > self.covered || self.live.has(entry)

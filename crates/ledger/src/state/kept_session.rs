@@ -142,6 +142,11 @@ impl KeptSession {
         self.exactly_once.as_ref().map_or_else(Vec::new, |ids| ids.received())
     }
 
+    /// QoS 2 messages of the client that are in doubt since a start: packet ids and use numbers, by use number.
+    pub fn doubted(&self) -> Vec<(u16, u64)> {
+        self.exactly_once.as_ref().map_or_else(Vec::new, |ids| ids.doubted())
+    }
+
     /// The use number of the client's next QoS 2 message.
     pub const fn next_use(&self) -> u64 {
         self.last_use.saturating_add(1)

@@ -2,7 +2,8 @@
 //!
 //! A message touches several data groups, and its `Received` another one; a crash may leave any of them out. So each
 //! group remembers the uses of a publisher that the publisher has not called settled: they are its unreleased messages, seldom
-//! more than a few. Their entries stay in the log: at a start the node completes what was cut, with the body from there.
+//! more than a few. At a start they say what was cut: when the publisher sends that again, those who have it take it once.
+//! Nobody needs the entries themselves.
 //!
 //! Who publishes no more does not settle its last message. The node may say so ([`Settled`](crate::Settled)), and there
 //! is a bound: beyond it the publisher that has been silent for longest is forgotten.
@@ -12,7 +13,6 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::live::Live;
 use crate::{KeeperId, Origin};
 
 /// Publishers that are remembered.
@@ -52,25 +52,25 @@ pub(crate) struct Uses {
 
 impl Origins {
     /// Entry `entry` brought a message of this origin.
-    pub(crate) fn note(&mut self, origin: &Origin, entry: u64, live: &mut Live) {
+    pub(crate) fn note(&mut self, origin: &Origin, entry: u64) {
         let publisher = (origin.group, origin.session);
         let uses = Arc::make_mut(self.publishers.entry(publisher).or_default());
         self.by_entry.remove(&uses.named_in);
         uses.named_in = entry;
         self.by_entry.insert(entry, publisher);
-        uses.settle(origin.settled, live);
-        uses.push(Unsettled { use_number: origin.use_number, packet_id: origin.packet_id, entry }, live);
+        uses.settle(origin.settled);
+        uses.push(Unsettled { use_number: origin.use_number, packet_id: origin.packet_id, entry });
         if self.publishers.len() > PUBLISHERS_MAX
             && let Some((_, silent)) = self.by_entry.pop_first()
         {
-            self.forget(silent, live);
+            self.publishers.remove(&silent);
         }
     }
 
     /// Uses below `below` are settled; false when the publisher is not known.
-    pub(crate) fn settle(&mut self, publisher: Publisher, below: u64, live: &mut Live) -> bool {
+    pub(crate) fn settle(&mut self, publisher: Publisher, below: u64) -> bool {
         let Some(uses) = self.publishers.get_mut(&publisher).map(Arc::make_mut) else { return false };
-        uses.settle(below, live);
+        uses.settle(below);
         if uses.list.is_empty() {
             self.by_entry.remove(&uses.named_in);
             self.publishers.remove(&publisher);
@@ -109,16 +109,9 @@ impl Origins {
     }
 
     /// Puts back what `iter` gave; false when it is there already.
-    pub(crate) fn restore(&mut self, publisher: Publisher, uses: Uses, live: &mut Live) -> bool {
-        uses.list.iter().for_each(|unsettled| live.add(unsettled.entry, 1));
+    pub(crate) fn restore(&mut self, publisher: Publisher, uses: Uses) -> bool {
         let is_new = self.by_entry.insert(uses.named_in, publisher).is_none();
         self.publishers.insert(publisher, Arc::new(uses)).is_none() && is_new
-    }
-
-    fn forget(&mut self, publisher: Publisher, live: &mut Live) {
-        if let Some(mut uses) = self.publishers.remove(&publisher) {
-            Arc::make_mut(&mut uses).settle(u64::MAX, live);
-        }
     }
 }
 
@@ -131,28 +124,21 @@ impl Uses {
         self.list.binary_search_by_key(&use_number, |unsettled| unsettled.use_number)
     }
 
-    fn push(&mut self, unsettled: Unsettled, live: &mut Live) {
+    fn push(&mut self, unsettled: Unsettled) {
         if unsettled.use_number < self.settled {
             return;
         }
         let Err(at) = self.find(unsettled.use_number) else { return };
-        live.add(unsettled.entry, 1);
         self.list.insert(at, unsettled);
         if self.list.len() > USES_MAX {
-            self.pop(live);
+            self.list.pop_front();
         }
     }
 
-    fn settle(&mut self, below: u64, live: &mut Live) {
+    fn settle(&mut self, below: u64) {
         self.settled = self.settled.max(below);
         while self.list.front().is_some_and(|unsettled| unsettled.use_number < below) {
-            self.pop(live);
-        }
-    }
-
-    fn pop(&mut self, live: &mut Live) {
-        if let Some(unsettled) = self.list.pop_front() {
-            live.remove(unsettled.entry);
+            self.list.pop_front();
         }
     }
 }
@@ -165,32 +151,29 @@ mod tests {
         Origin { group: 3, session: KeeperId(session), packet_id: 9, use_number, settled }
     }
 
-    /// Is a publisher remembered while no more than the bound were named after it, and are the entries of one that is forgotten
-    /// given up?
+    /// Is a publisher remembered while no more than the bound were named after it?
     #[test]
     fn who_has_been_silent_for_longest_is_forgotten() {
-        let (mut origins, mut live, mut entry) = (Origins::default(), Live::default(), 0);
-        let mut note = |session, use_number, origins: &mut Origins, live: &mut Live| {
+        let (mut origins, mut entry) = (Origins::default(), 0);
+        let mut note = |session, use_number, origins: &mut Origins| {
             entry += 1;
-            origins.note(&origin(session, use_number, use_number), entry, live);
+            origins.note(&origin(session, use_number, use_number), entry);
         };
-        note(1, 1, &mut origins, &mut live);
-        note(2, 1, &mut origins, &mut live);
-        (0..2 * PUBLISHERS_MAX as u64).for_each(|n| note(10 + n % 100, n, &mut origins, &mut live));
+        note(1, 1, &mut origins);
+        note(2, 1, &mut origins);
+        (0..2 * PUBLISHERS_MAX as u64).for_each(|n| note(10 + n % 100, n, &mut origins));
         assert!(origins.is_repeat(&origin(1, 1, 1)), "those who publish often take no place");
-        note(1, 2, &mut origins, &mut live);
-        (0..PUBLISHERS_MAX as u64 - 1).for_each(|n| note(1000 + n, 1, &mut origins, &mut live));
+        note(1, 2, &mut origins);
+        (0..PUBLISHERS_MAX as u64 - 1).for_each(|n| note(1000 + n, 1, &mut origins));
         assert!(origins.is_repeat(&origin(1, 2, 1)) && !origins.is_repeat(&origin(2, 1, 1)));
         assert_eq!((origins.publishers.len(), origins.by_entry.len()), (PUBLISHERS_MAX, PUBLISHERS_MAX));
-        assert_eq!(live.entries(), PUBLISHERS_MAX as u64);
     }
 
     /// Are there never more uses of a publisher than a client can have, whatever it settles?
     #[test]
     fn uses_are_bounded() {
-        let (mut origins, mut live) = (Origins::default(), Live::default());
-        (1..=USES_MAX as u64 + 5).for_each(|n| origins.note(&origin(1, n, 1), n, &mut live));
+        let mut origins = Origins::default();
+        (1..=USES_MAX as u64 + 5).for_each(|n| origins.note(&origin(1, n, 1), n));
         assert!(!origins.is_repeat(&origin(1, 5, 1)) && origins.is_repeat(&origin(1, 6, 1)));
-        assert_eq!(live.entries(), USES_MAX as u64);
     }
 }

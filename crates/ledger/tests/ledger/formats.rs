@@ -88,9 +88,10 @@ fn entries_of_messages() {
     progress.push(KeeperId(5), Fact::Got { packet_id: 2 });
     progress.push(KeeperId(3), Fact::Received { packet_id: 300, use_number: 6 });
     progress.push(KeeperId(3), Fact::Released { packet_id: 300 });
-    let bytes = [7, 1, 5, 8, 3, 0xC8, 1, 1, 1, 4, 10, 5, 2, 11, 3, 0xAC, 2, 6, 4, 0xAC, 2];
+    progress.push(KeeperId(3), Fact::Doubted { packet_id: 9, use_number: 7 });
+    let bytes = [7, 1, 6, 8, 3, 0xC8, 1, 1, 1, 4, 10, 5, 2, 11, 3, 0xAC, 2, 6, 4, 0xAC, 2, 5, 9, 7];
     check(&Entry::Progress(progress.as_progress()), &bytes);
-    assert_eq!((progress.len(), progress.bytes()), (5, bytes.len() - 3));
+    assert_eq!((progress.len(), progress.bytes()), (6, bytes.len() - 3));
     progress.clear();
     check(&Entry::Progress(progress.as_progress()), &[7, 1, 0]);
     progress.push(KeeperId(3), Fact::Got { packet_id: 1 });

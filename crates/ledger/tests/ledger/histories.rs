@@ -133,12 +133,13 @@ fn fact(random: &mut Random, now: &Picture) -> (u64, Fact) {
     let entry = front.or_else(|| random.pick(&queued).copied()).unwrap_or(random.below(400));
     let flying: Vec<_> = session.flights.keys().copied().collect();
     let packet_id = 1 + random.below(5) as u16;
-    let fact = match random.below(8) {
+    let fact = match random.below(9) {
         0..3 => Fact::Finished { entry },
         3 => Fact::Finished { entry: random.pick(&flying).copied().unwrap_or(entry) },
         4 => Fact::Sent { packet_id, entry },
         5 => Fact::Got { packet_id },
         6 => Fact::Received { packet_id, use_number: random.below(100) },
+        7 => Fact::Doubted { packet_id, use_number: random.below(100) },
         _ => Fact::Released { packet_id },
     };
     (session.id, fact)

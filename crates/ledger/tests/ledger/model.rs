@@ -143,10 +143,19 @@ impl Model {
                 }
             }
             Fact::Received { packet_id, use_number } => {
+                session.doubted.remove(&packet_id);
                 session.received.insert(packet_id, use_number);
                 session.next_use = session.next_use.max(use_number + 1);
             }
-            Fact::Released { packet_id } => drop(session.received.remove(&packet_id)),
+            Fact::Doubted { packet_id, use_number } => {
+                session.received.remove(&packet_id);
+                session.doubted.insert(packet_id, use_number);
+                session.next_use = session.next_use.max(use_number + 1);
+            }
+            Fact::Released { packet_id } => {
+                session.received.remove(&packet_id);
+                session.doubted.remove(&packet_id);
+            }
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct SessionPicture {
     pub flights: BTreeMap<u64, (u16, bool)>,
     /// Packet id -> use number.
     pub received: BTreeMap<u16, u64>,
+    /// The same.
+    pub doubted: BTreeMap<u16, u64>,
     pub next_use: u64,
 }
 
@@ -68,9 +70,7 @@ impl Picture {
         let queues = sessions.clone().flat_map(|session| session.queue.keys().copied());
         let wills = sessions.filter_map(|session| session.will.map(|will| will.entry));
         let groups = self.groups.values().flat_map(|group| group.queue.iter().copied());
-        let doubts = self.unsettled.values().map(|(_, entry)| *entry);
-        let others = self.retained.values().copied().chain(doubts);
-        let mut live: Vec<_> = queues.chain(wills).chain(groups).chain(others).collect();
+        let mut live: Vec<_> = queues.chain(wills).chain(groups).chain(self.retained.values().copied()).collect();
         live.sort_unstable();
         live.dedup();
         live
@@ -94,6 +94,7 @@ fn session_picture(session: &KeptSession) -> SessionPicture {
         queue: queue.into_iter().collect(),
         flights: session.flights().into_iter().map(flight).collect(),
         received: session.received().into_iter().collect(),
+        doubted: session.doubted().into_iter().collect(),
         next_use: session.next_use(),
     }
 }

@@ -131,7 +131,7 @@ fn of_changed(changed: &Changed<'_>) -> Value {
 }
 
 fn of_facts(facts: &Facts<'_>) -> Value {
-    let mut counts = [0_u64; 5];
+    let mut counts = [0_u64; 6];
     for (_, fact) in facts.iter() {
         let place = match fact {
             Fact::Finished { .. } => 0,
@@ -139,13 +139,14 @@ fn of_facts(facts: &Facts<'_>) -> Value {
             Fact::Got { .. } => 2,
             Fact::Received { .. } => 3,
             Fact::Released { .. } => 4,
+            Fact::Doubted { .. } => 5,
         };
         counts[place] += 1;
     }
-    let [finished, sent, got, received, released] = counts;
+    let [finished, sent, got, received, released, doubted] = counts;
     json!({
         "entry": "Progress", "facts": facts.len(), "finished": finished, "sent": sent, "got": got,
-        "received": received, "released": released,
+        "received": received, "released": released, "doubted": doubted,
     })
 }
 

@@ -57,7 +57,7 @@ impl Shard {
     pub(super) fn origin_of(&mut self, key: SessionKey, inbound: &Inbound<'_>) -> Option<Origin> {
         let origin = inbound.origin()?;
         let publisher = self.clients.kept(key)?;
-        Some(Origin { publisher, of: origin, is_resent: false })
+        Some(Origin { publisher, of: origin, is_resent: inbound.is_resent() })
     }
 
     /// Finds out which data groups have the message in hand from before the node started.
@@ -81,7 +81,7 @@ impl Shard {
         let is_told_later = entry.session.has_facts();
         let is_new = match goes_on {
             // One that is to end with its connection needs the log for as long as something of it is only there.
-            Some(kept) if entry.session.expiry_s() > 0 || entry.session.is_paged() => {
+            Some(kept) if entry.session.expiry_s() > 0 || entry.session.is_paged() || entry.session.has_doubts() => {
                 go_on(&mut keeping, log, entry, kept, former)
             }
             Some(kept) => {

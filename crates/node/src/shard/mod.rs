@@ -13,6 +13,7 @@ mod clients;
 mod connect;
 mod connection;
 mod delivery;
+mod due;
 mod endings;
 mod entry;
 mod events;
@@ -62,14 +63,12 @@ mod waiting;
 mod windows;
 
 use std::collections::VecDeque;
-use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use lapwing_session::{Grant, SessionKey};
+use lapwing_session::Grant;
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
 
-use crate::data_groups::Doubt;
 use crate::error::NodeError;
 use crate::events::EventQueue;
 use crate::hooks::{HookFeed, HookName};
@@ -87,6 +86,7 @@ use crate::words::Word;
 use answers::Answers;
 use asked::Asked;
 use clients::Clients;
+use due::Due;
 use endings::Endings;
 use groups::{GroupTable, Pending};
 use hold::Held;
@@ -133,35 +133,6 @@ impl Door {
     }
 }
 
-/// What a deadline is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
-    /// The connection must have sent its CONNECT.
-    Connect { index: usize, born: u64 },
-    /// The connection must have taken bytes.
-    Stall { index: usize, born: u64 },
-    /// The connection may be read on: its bucket has filled, or its pause is over.
-    Rate { index: usize, born: u64 },
-    /// The connection must have been ended by its peer too.
-    Linger { index: usize, born: u64 },
-    /// Keep alive, will delay or expiry of a session.
-    Session(SessionKey),
-    /// A paused listener is looked at again.
-    Door,
-    /// A client that has asked for it is probed.
-    Probe { key: SessionKey, epoch: u64 },
-    /// Something of a group: a stall to be looked for, a message that waits too long.
-    Group(NonZeroU64),
-    /// Something of a hold, by its place: a message expires, or may be tried again.
-    Hold(usize),
-    /// The next share of what ended sessions leave.
-    Endings,
-    /// Publishers of QoS 2 that have been silent are looked at.
-    Settlement,
-    /// The `$SYS` tree is published.
-    Sys,
-}
-
 /// What a shard is made of.
 pub(crate) struct ShardParts {
     pub(crate) id: ShardId,
@@ -200,8 +171,6 @@ pub(crate) struct Shard {
     recovered: Option<Recovered>,
     /// What waits in it for sessions is read elsewhere.
     pages: Option<PageFeed>,
-    /// QoS 2 messages that a crash has caught on their way, by the session that published them.
-    doubts: Vec<(SessionKey, Doubt)>,
     /// Whose QoS 2 messages are settled although they do not say so.
     settlement: Settlement,
     /// Messages of other shards that have to be kept here.
@@ -303,7 +272,6 @@ impl Shard {
             confirmations: Confirmations::new(post.shards()),
             recovered,
             pages,
-            doubts: Vec::new(),
             settlement: Settlement::default(),
             is_restored: false,
             is_listening: false,

@@ -2,21 +2,18 @@
 
 use std::sync::Arc;
 
-use lapwing_codec::PacketId;
 use lapwing_codec::topic::SharedFilter;
-use lapwing_ledger::Entry;
 use lapwing_session::{Fact, Grant, Routed, SessionKey, Settings};
-use lapwing_store::journal::GroupId;
 
 use super::groups::Membership;
 use super::keeping::restore::{Clocks, Hands, RestoredGroup, RestoredMessage, RestoredSession};
-use super::keeping::{Keeping, KeptAs, Origin};
+use super::keeping::{Keeping, KeptAs};
 use super::kept_word::wall_ms;
 use super::route::Target;
 use super::windows::Windows;
 use super::{Shard, Terms};
 use crate::error::NodeError;
-use crate::mail::{Interest, decode_frame};
+use crate::mail::Interest;
 use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};
 
@@ -57,41 +54,8 @@ impl Shard {
         }
         if !self.is_listening && self.shared.is_restored() {
             self.is_listening = true;
-            self.complete()?;
             self.wanted_from_holds("#");
             self.open_listeners()?;
-        }
-        Ok(())
-    }
-
-    /// Sends on QoS 2 messages that the crash has caught on their way to several data groups: to those that have not got
-    /// them. Their publishers' sessions count them as taken from now on, so nobody has to send them again, and who does
-    /// is told that they came.
-    fn complete(&mut self) -> Result<(), NodeError> {
-        let Some(recovered) = self.recovered.clone() else { return Ok(()) };
-        for (key, doubt) in std::mem::take(&mut self.doubts) {
-            let (group, index) = doubt.at;
-            let Some(entry) = recovered.reader.get(GroupId(group), index)? else { continue };
-            let published = match Entry::decode(&entry.body) {
-                Ok(Entry::Published(published)) => published,
-                Ok(_) => continue,
-                Err(fault) => return Err(NodeError::Entry { group, index, fault }),
-            };
-            let clocks = Clocks { now_ms: self.now_ms, wall_ms: wall_ms() };
-            let expires_at_ms = clocks.deadline(published.expires_at_ms);
-            let (Some(publish), Some(packet_id)) = (decode_frame(published.frame), PacketId::new(doubt.packet_id))
-            else {
-                continue;
-            };
-            let Some(entry) = self.clients.entry(key) else { continue };
-            let (Some(publisher), client_id) = (entry.kept_as.kept, entry.client_id.clone()) else { continue };
-            let use_number = doubt.use_number;
-            let settled = published.origin.map_or(use_number, |origin| origin.settled);
-            let of = lapwing_session::Origin { packet_id, use_number, settled };
-            let routed = Routed::with_deadline(publish, key, expires_at_ms);
-            // Nobody waits: the publisher is told when it asks.
-            let _ = self.route_as_it_is(&routed, &client_id, Some(Origin { publisher, of, is_resent: true }));
-            self.clients.facts.push((publisher, Fact::Received { packet_id, use_number }));
         }
         Ok(())
     }
@@ -147,7 +111,9 @@ impl Hands for Shard {
             entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
             entry.away_since_ms = away_since_ms;
         }
-        self.doubts.extend(doubts.into_iter().map(|doubt| (key, doubt)));
+        // Written once, in front of everything that this life says of the session.
+        let doubted = doubts.into_iter().map(|(packet_id, use_number)| Fact::Doubted { packet_id, use_number });
+        self.clients.facts.extend(doubted.map(|fact| (kept, fact)));
         for (filter, grant) in &subscriptions {
             self.restore_subscription(key, filter, *grant);
         }

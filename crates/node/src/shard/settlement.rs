@@ -1,9 +1,9 @@
 //! Publishers that say nothing for a while: that their last QoS 2 messages are settled is said for them.
 //!
-//! A publisher settles its messages with its next one, in each data group that has them. Until then their bodies stay in
-//! the log, for the case that a crash has cut them off from some of their receivers. Who has stopped publishing would keep
-//! them there for ever, and so would a consumer group whose last message a session has taken over. So each shard looks at its
-//! own data groups from time to time: what the publisher's data group has as released, or finished, is settled.
+//! A publisher settles its messages with its next one, in each data group that has them. Until then their names are
+//! remembered, for the case that a crash has cut them off from some of their receivers. Of who has stopped publishing they would
+//! be for ever, and of a consumer group whose last message a session has taken over. So each shard looks at its own data
+//! groups from time to time: what the publisher's data group has as released, or finished, is settled.
 
 use lapwing_ledger::{List, Settled, SettledPublisher};
 

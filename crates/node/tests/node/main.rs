@@ -2,6 +2,7 @@
 
 mod basics;
 mod client;
+mod doubts;
 mod drain;
 mod faulty_disk;
 mod fields;

@@ -74,6 +74,7 @@ impl Ledger {
                 assert!(self.received.insert(packet_id), "{packet_id} is taken twice without a release");
             }
             Fact::Released { packet_id } => assert!(self.received.remove(&packet_id), "released, and never taken"),
+            Fact::Doubted { .. } => panic!("no session tells that: whoever reads the log does"),
         }
     }
 

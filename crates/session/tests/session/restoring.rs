@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapwing_codec::{Ack, Connect, Packet, Publish, QoS, SubscriptionIds, Version};
+use lapwing_codec::{Ack, Connect, Packet, Publish, QoS, ReasonCode, SubscriptionIds, Version};
 use lapwing_session::{
     Accepted, Delivered, Fact, KeptTerms, Message, Restoration, Restored, Session, Settings, WillTerms,
 };
@@ -131,6 +131,56 @@ fn what_was_taken_is_not_taken_again() {
     rig.done(Packet::PubRel(Ack::success(id(9))));
     assert_eq!(rig.sent(), ["pubcomp(8)", "pubcomp(9,0x92)"]);
     assert_eq!(rig.facts(), [Fact::Released { packet_id: id(8) }]);
+}
+
+/// A message of the client that the log has and that nothing says was taken: what does each thing that the client may say of its
+/// packet id make of it?
+#[test]
+fn the_client_resolves_a_doubt() {
+    let inbound = |rig: &mut Rig, packet_id: u16, dup: bool, accepted: Accepted| {
+        let packet = Packet::Publish(Publish { dup, ..publish("t", QOS2, packet_id) });
+        let inbound = rig.inbound(&packet);
+        let named = (inbound.origin().map(|origin| (origin.use_number, origin.settled)), inbound.is_resent());
+        rig.accept(inbound.receipt, accepted);
+        named
+    };
+    let later = |n| Accepted::Later(n);
+    let released = |n| Fact::Released { packet_id: id(n) };
+    let received = |n, use_number| Fact::Received { packet_id: id(n), use_number };
+    let mut rig = Rig::new(Settings { receive_maximum: 3, ..Settings::default() });
+    let mut restoration = Restoration::new(Restored { next_use: 20, ..restored(&rig.settings) });
+    restoration.received(id(7));
+    (7..13).for_each(|n| restoration.doubted(id(n), u64::from(n) + 3));
+    rig.session = Some(restoration.finish());
+    assert!(rig.session().has_doubts());
+    back(&mut rig, &connect_persistent(Version::V311));
+    // What left nothing in the log is new to us, however long ago it was sent first.
+    assert_eq!(inbound(&mut rig, 1, true, later(1)), (Some((20, 10)), false));
+    assert_eq!(inbound(&mut rig, 7, true, later(2)), (Some((10, 10)), true));
+    rig.committed(2);
+    assert_eq!(rig.facts(), [received(1, 20), received(7, 10)]);
+    // Refused: if that does not arrive it comes again. And everybody may have it already.
+    let refused = Accepted::Refused(ReasonCode::QuotaExceeded);
+    assert_eq!(inbound(&mut rig, 8, true, refused), (Some((11, 10)), true));
+    assert_eq!(inbound(&mut rig, 8, true, Accepted::Now), (Some((11, 10)), true));
+    assert_eq!(rig.facts(), [received(8, 11)]);
+    // PUBREL: it was taken.
+    rig.sent();
+    rig.done(Packet::PubRel(Ack::success(id(9))));
+    assert_eq!((rig.sent(), rig.facts()), (vec!["pubcomp(9)".to_owned()], vec![released(9)]));
+    // The id for another message: said at once, since that one's entries may not outlive the next crash.
+    assert_eq!(inbound(&mut rig, 10, false, later(3)), (Some((21, 10)), false));
+    assert_eq!(rig.facts(), [released(10)]);
+    for n in [1, 7, 8] {
+        rig.done(Packet::PubRel(Ack::success(id(n))));
+    }
+    assert_eq!(rig.facts(), [1, 7, 8].map(released));
+    // Two more messages that are new: the client has forgotten the rest.
+    assert_eq!(inbound(&mut rig, 2, false, later(4)), (Some((22, 14)), false));
+    assert!(rig.session().has_doubts());
+    assert_eq!(inbound(&mut rig, 3, false, later(5)), (Some((23, 14)), false));
+    assert_eq!((rig.facts(), rig.session().has_doubts()), (vec![released(11), released(12)], false));
+    assert_eq!(inbound(&mut rig, 11, true, later(6)), (Some((24, 21)), false));
 }
 
 /// Do numbers go on above those of the life before?

@@ -20,7 +20,7 @@ from pyspark.storagelevel import StorageLevel
 
 from lapwing.contracts.tables import SEEN
 from lapwing.pipeline.jobs.aggregates import Aggregate, Transform
-from lapwing.pipeline.jobs.coverage_tables import CoverageTables, trimmed
+from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.digest import Counts
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
@@ -53,23 +53,7 @@ class ClusterTables(CoverageTables):
             finally:
                 classified.unpersist()
                 parsed.unpersist()
-        total = Counts()
-        for each in counts.values():
-            total.add(each)
-        seconds = phases.seconds.pop("batch")
-        return BatchProgress(
-            batch=batch,
-            rows=total.rows,
-            readings=total.readings,
-            repeated=total.repeated,
-            quarantined=total.quarantined,
-            lost=total.lost,
-            trimmed=trimmed(stands["seen"], counts, dense=self._dense),
-            seconds=seconds,
-            seconds_by_phase=phases.seconds,
-            rows_written=written,
-            done={**stands["seen"], **{partition: each.next for partition, each in counts.items()}},
-        )
+        return self._progress(batch, counts, stands["seen"], phases, written)
 
     def tidy(self, *, every_batches: int = 1) -> None:
         """Nothing: on a cluster ``OPTIMIZE`` is whoever's who runs it."""

@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 
 from lapwing.contracts.fields import Record
 from lapwing.contracts.tables import KEYS, TABLES
+from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
 from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
@@ -98,9 +99,15 @@ class CoverageTables:
             with phases.phase("digest"):
                 found = digest(rows, Plan(folders, self._sinks["seen"].files(), stands, self._parts()))
             written = self._write(found, phases) if found.counts else {}
+        return self._progress(batch, found.counts, stands["seen"], phases, written)
+
+    def _progress(
+        self, batch: int, counts: Mapping[int, Counts], seen: Mapping[int, int], phases: Phases, written: dict[str, int]
+    ) -> BatchProgress:
+        """What a batch was, from its ``counts`` by partition; ``seen``: the positions before it."""
         total = Counts()
-        for counts in found.counts.values():
-            total.add(counts)
+        for each in counts.values():
+            total.add(each)
         seconds = phases.seconds.pop("batch")
         return BatchProgress(
             batch=batch,
@@ -109,11 +116,11 @@ class CoverageTables:
             repeated=total.repeated,
             quarantined=total.quarantined,
             lost=total.lost,
-            trimmed=trimmed(stands["seen"], found.counts, dense=self._dense),
+            trimmed=reach.trimmed(seen, counts, dense=self._dense),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
-            done={**stands["seen"], **_done(found)},
+            done={**seen, **reach.done(counts)},
         )
 
     def tidy(self, *, every_batches: int = 1) -> None:
@@ -128,7 +135,7 @@ class CoverageTables:
         return [aggregate.name for aggregate in self._aggregates]
 
     def _write(self, found: Digest, phases: Phases) -> dict[str, int]:
-        done = _done(found)
+        done = reach.done(found.counts)
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             started: dict[str, Future[int]] = {}
             for name in ("readings", "quarantine"):
@@ -172,18 +179,3 @@ class CoverageTables:
 
     def _stands(self) -> dict[str, dict[int, int]]:
         return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}
-
-
-def _done(found: Digest) -> dict[int, int]:
-    return {partition: counts.next for partition, counts in found.counts.items()}
-
-
-def trimmed(start: Mapping[int, int], counts: Mapping[int, Counts], *, dense: bool) -> int:
-    """How many messages retention had deleted before they were read."""
-    # What lies between two positions and did not come was deleted before it was read. Kafka's offsets have holes of
-    # their own (marks of transactions): only those before the first one that came are taken for deleted.
-    gone = [
-        each.next - (start.get(p) or each.lowest) - each.rows if dense else each.lowest - (start.get(p) or each.lowest)
-        for p, each in counts.items()
-    ]
-    return max(0, sum(gone))

@@ -13,6 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
+from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate
 from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, digest_late
 from lapwing.pipeline.jobs.late_progress import LateProgress
@@ -96,11 +97,11 @@ class LateTables:
             misses=total.misses,
             dead_letters=total.dead_letters,
             quarantined=total.quarantined,
-            trimmed=_trimmed(stands[LAST], found.counts, dense=self._dense),
+            trimmed=reach.trimmed(stands[LAST], found.counts, dense=self._dense),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
-            done={**stands[LAST], **_done(found)},
+            done={**stands[LAST], **reach.done(found.counts)},
         )
 
     def tidy(self, *, every_batches: int) -> None:
@@ -111,7 +112,7 @@ class LateTables:
                 sink.compact()
 
     def _write(self, found: LateDigest, phases: Phases) -> dict[str, int]:
-        done = _done(found)
+        done = reach.done(found.counts)
         written = {aggregate.name: self._merge(aggregate, found, done, phases) for aggregate in AGGREGATES}
         with phases.phase(LAST):
             written[LAST] = self._sinks[LAST].append(found.files, self._uuid, done)
@@ -132,17 +133,3 @@ class LateTables:
 
     def _stands(self) -> dict[str, dict[int, int]]:
         return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}
-
-
-def _done(found: LateDigest) -> dict[int, int]:
-    return {partition: counts.next for partition, counts in found.counts.items()}
-
-
-def _trimmed(start: Mapping[int, int], counts: Mapping[int, LateCounts], *, dense: bool) -> int:
-    # What lies between two positions and did not come was deleted before it was read. Kafka's offsets have holes of
-    # their own (marks of transactions): only those before the first one that came are taken for deleted.
-    gone = [
-        each.next - (start.get(p) or each.lowest) - each.rows if dense else each.lowest - (start.get(p) or each.lowest)
-        for p, each in counts.items()
-    ]
-    return max(0, sum(gone))

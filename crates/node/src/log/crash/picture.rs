@@ -26,6 +26,7 @@ struct Session {
     /// Packet id, entry, and whether the client has it.
     flights: BTreeSet<(u16, u64, bool)>,
     received: BTreeMap<u16, u64>,
+    doubted: BTreeMap<u16, u64>,
     next_use: u64,
 }
 
@@ -55,6 +56,7 @@ impl Session {
             queue: session.queue().map(|(entry, terms)| (entry, terms.qos)).collect(),
             flights: flights.map(|flight| (flight.packet_id, flight.entry, flight.got)).collect(),
             received: session.received().into_iter().collect(),
+            doubted: session.doubted().into_iter().collect(),
             next_use: session.next_use(),
         }
     }

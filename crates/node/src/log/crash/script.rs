@@ -179,7 +179,9 @@ impl Writer {
                     progress.push(KeeperId(keeper), Fact::Finished { entry });
                 }
                 4 => {
+                    progress.push(session, Fact::Doubted { packet_id, use_number: self.index });
                     progress.push(session, Fact::Released { packet_id });
+                    progress.push(session, Fact::Doubted { packet_id: packet_id + 1, use_number: self.index });
                     progress.push(KeeperId(keeper), Fact::Finished { entry });
                 }
                 _ => progress.push(KeeperId(keeper), Fact::Finished { entry }),

@@ -19,7 +19,7 @@ pub(crate) struct Origin {
     pub(crate) publisher: Kept,
     /// Which of its QoS 2 messages it is, and which of them are settled; see [`lapwing_session::Origin`].
     pub(crate) of: lapwing_session::Origin,
-    /// Its client may have sent it before.
+    /// It was in the log when the node started, for some of its receivers.
     pub(crate) is_resent: bool,
 }
 

@@ -69,5 +69,6 @@ fn logged(fact: Fact) -> lapwing_ledger::Fact {
         Fact::Got { packet_id } => Logged::Got { packet_id: packet_id.get() },
         Fact::Received { packet_id, use_number } => Logged::Received { packet_id: packet_id.get(), use_number },
         Fact::Released { packet_id } => Logged::Released { packet_id: packet_id.get() },
+        Fact::Doubted { packet_id, use_number } => Logged::Doubted { packet_id: packet_id.get(), use_number },
     }
 }

@@ -67,8 +67,8 @@ pub(crate) struct RestoredSession {
     pub(crate) standing: Standing,
     /// Since when it has no connection, on the wall clock.
     pub(crate) away_since_ms: u64,
-    /// QoS 2 messages of its client that it counts as taken and that may not be everywhere yet.
-    pub(crate) doubts: Vec<Doubt>,
+    /// QoS 2 messages of its client that the log does not know to be in doubt yet: packet ids and use numbers.
+    pub(crate) doubts: Vec<(PacketId, u64)>,
 }
 
 /// One consumer group that was kept.
@@ -185,6 +185,8 @@ fn restore_session(
     clocks: Clocks,
 ) -> Result<RestoredSession, Fault> {
     let id = NonZeroU64::new(kept.id().0).ok_or(malformed("a session has the number 0"))?;
+    let doubts = doubts.iter().map(|doubt| Ok((packet_id(doubt.packet_id)?, doubt.use_number)));
+    let doubts = doubts.collect::<Result<Vec<_>, Fault>>()?;
     let away_ms = kept.disconnected_at_ms().map(|at_ms| clocks.since(at_ms));
     let remaining_ms =
         (kept.expiry_s() != u32::MAX).then(|| (u64::from(kept.expiry_s()) * 1000).saturating_sub(away_ms.unwrap_or(0)));
@@ -207,7 +209,7 @@ fn restore_session(
         remaining_ms,
         will,
         away_since: kept.away_since().and_then(NonZeroU64::new),
-        next_use: doubts.last().map_or(kept.next_use(), |doubt| doubt.use_number + 1),
+        next_use: doubts.last().map_or(kept.next_use(), |(_, use_number)| use_number + 1),
         now_ms: clocks.now_ms,
     });
     for subscription in kept.subscriptions() {
@@ -215,8 +217,8 @@ fn restore_session(
         restoration.subscribed(subscription.filter, grant);
     }
     restore_messages(kept, &mut restoration)?;
-    for doubt in doubts {
-        restoration.received(PacketId::new(doubt.packet_id).ok_or(malformed("a packet id is 0"))?);
+    for (packet_id, use_number) in &doubts {
+        restoration.doubted(*packet_id, *use_number);
     }
     let identity = identity::decode(kept.identity()).ok_or(malformed("a session's identity is none"))?;
     let slot = Slot::of(kept.client_id().as_bytes());
@@ -226,13 +228,12 @@ fn restore_session(
         standing: Standing { identity, who: None },
         // Who had a connection lost it with the node; when that was nobody wrote down.
         away_since_ms: kept.disconnected_at_ms().unwrap_or(clocks.wall_ms),
-        doubts: doubts.to_vec(),
+        doubts,
     })
 }
 
 /// The queue, as references, and both directions of QoS 2.
 fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result<(), Fault> {
-    let packet_id = |id| PacketId::new(id).ok_or(malformed("a packet id is 0"));
     let mut sent = FxHashMap::default();
     for flight in kept.flights() {
         let id = packet_id(flight.packet_id)?;
@@ -253,7 +254,14 @@ fn restore_messages(kept: &KeptSession, restoration: &mut Restoration) -> Result
     for (id, _) in kept.received() {
         restoration.received(packet_id(id)?);
     }
+    for (id, use_number) in kept.doubted() {
+        restoration.doubted(packet_id(id)?, use_number);
+    }
     Ok(())
+}
+
+fn packet_id(id: u16) -> Result<PacketId, Fault> {
+    PacketId::new(id).ok_or(malformed("a packet id is 0"))
 }
 
 /// The terms of the log in the session's words.

@@ -21,6 +21,8 @@ pub struct Book {
     /// By entry: packet id, and whether PUBREC has come.
     pub flights: BTreeMap<NonZeroU64, (PacketId, bool)>,
     pub received: BTreeSet<PacketId>,
+    /// Messages in doubt: the numbers by packet id.
+    pub doubted: BTreeMap<PacketId, u64>,
     pub next_use: u64,
 }
 
@@ -37,7 +39,7 @@ impl Book {
         book
     }
 
-    fn apply(&mut self, fact: &Fact) {
+    pub fn apply(&mut self, fact: &Fact) {
         match *fact {
             Fact::Finished { entry } => {
                 self.queue.remove(&entry);
@@ -51,17 +53,27 @@ impl Book {
                 self.queue.remove(entry);
             }
             Fact::Received { packet_id, use_number } => {
-                assert!(use_number >= self.next_use, "no number is given twice");
-                self.next_use = use_number + 1;
+                let doubted = self.doubted.remove(&packet_id);
+                let is_new = use_number >= self.next_use;
+                assert!(is_new || doubted == Some(use_number), "no number is given twice");
+                self.next_use = self.next_use.max(use_number + 1);
                 assert!(self.received.insert(packet_id), "taken twice without a release");
             }
-            Fact::Released { packet_id } => assert!(self.received.remove(&packet_id), "released before it was taken"),
+            Fact::Doubted { packet_id, use_number } => {
+                self.next_use = self.next_use.max(use_number + 1);
+                self.received.remove(&packet_id);
+                self.doubted.insert(packet_id, use_number);
+            }
+            Fact::Released { packet_id } => {
+                let is_known = self.received.remove(&packet_id) | self.doubted.remove(&packet_id).is_some();
+                assert!(is_known, "released before it was taken");
+            }
         }
     }
 
     /// Nothing is left of all the messages.
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.flights.is_empty() && self.received.is_empty()
+        self.queue.is_empty() && self.flights.is_empty() && self.received.is_empty() && self.doubted.is_empty()
     }
 
     /// The session as the log knows it; `paged`: what waits stays there.
@@ -90,6 +102,7 @@ impl Book {
         let got = self.flights.iter().filter(|(_, (_, is_got))| *is_got);
         got.for_each(|(entry, (packet_id, _))| restoration.got(*packet_id, *entry));
         self.received.iter().for_each(|packet_id| restoration.received(*packet_id));
+        self.doubted.iter().for_each(|(packet_id, number)| restoration.doubted(*packet_id, *number));
         restoration.finish()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use lapwing_codec::{Packet, Publish, QoS, Version};
-use lapwing_session::{Accepted, Fact, Inbound, Settings, Step};
+use lapwing_codec::{Packet, PacketId, Publish, QoS, Version};
+use lapwing_session::{Accepted, Fact, Inbound, Origin, Settings, Step};
 
 use super::book::{Book, message};
 use super::ledger;
@@ -17,8 +17,10 @@ pub enum Rule {
     ReleasedBeforePubcomp,
     SentBeforePublish,
     GotBeforePubrel,
-    /// A message that is durable in one log and not in another is put into that one too.
+    /// A message that is durable in one log and not in another goes only to that one when it is sent again.
     CompleteWhatWasCut,
+    /// That a message is in doubt is remembered over a second crash.
+    DoubtsAreTold,
     /// What has to wait for the disk waits on the next connection too.
     HoldOutlivesConnection,
 }
@@ -36,6 +38,8 @@ pub struct Broker {
     output: VecDeque<(usize, Vec<u8>)>,
     /// Entries of log 0 that are being read for the session.
     page: Option<Vec<u64>>,
+    /// Doubts that are in no log, where that rule is broken.
+    untold: Vec<(PacketId, u64)>,
 }
 
 /// In which of the logs 1 and 2 message `n` of the client belongs.
@@ -58,6 +62,7 @@ impl Broker {
             hold: 0,
             output: VecDeque::new(),
             page: None,
+            untold: Vec::new(),
         }
     }
 
@@ -102,7 +107,7 @@ impl Broker {
             Fact::Sent { .. } => self.broken == Some(Rule::SentBeforePublish),
             Fact::Got { .. } => self.broken == Some(Rule::GotBeforePubrel),
             Fact::Released { .. } => self.broken == Some(Rule::ReleasedBeforePubcomp),
-            Fact::Finished { .. } | Fact::Received { .. } => false,
+            Fact::Finished { .. } | Fact::Received { .. } | Fact::Doubted { .. } => false,
         }
     }
 
@@ -135,9 +140,16 @@ impl Broker {
         let publish = inbound.publish();
         let n = u32::from_be_bytes(publish.payload.try_into().expect("four bytes"));
         let mut accepted = Accepted::Now;
+        let has_it = |log: &Log| {
+            let name =
+                inbound.origin().filter(|_| inbound.is_resent() && self.broken != Some(Rule::CompleteWhatWasCut));
+            name.is_some_and(|origin| log.knows(origin.use_number))
+        };
         for target in targets(n) {
-            self.logs[target].push(Record::Published { n, qos: publish.qos, origin: inbound.origin() });
-            accepted = Accepted::Later(self.ticket + 1);
+            if !has_it(&self.logs[target]) {
+                self.logs[target].push(Record::Published { n, qos: publish.qos, origin: inbound.origin() });
+                accepted = Accepted::Later(self.ticket + 1);
+            }
         }
         if accepted != Accepted::Now {
             self.ticket += 1;
@@ -203,19 +215,22 @@ impl Broker {
         self.logs.iter_mut().zip(left).for_each(|(log, left)| log.cut(left));
         self.promises.clear();
         self.output.clear();
-        self.complete();
+        self.doubt();
         self.hold = 0;
         self.page = None;
         self.rig.out.clear();
-        let book = Book::of(&self.logs[0]);
+        let mut book = Book::of(&self.logs[0]);
         ledger::assert_book(&book, &self.logs[0]);
+        for (packet_id, number) in std::mem::take(&mut self.untold) {
+            book.apply(&Fact::Doubted { packet_id, use_number: number });
+        }
         let is_paged = self.rig.at_hand_bytes_max.is_some();
         self.rig.session = Some(book.restore(entry(1), &self.rig.settings, self.rig.now_ms, is_paged));
     }
 
-    /// Messages that one log has, and that were not durably taken: the others get them, and they are. What any log knows to
-    /// be settled is so for all: one may have forgotten a message that another still remembers.
-    fn complete(&mut self) {
+    /// Messages that a log has, and that were not durably taken: their client sends them again, or has had PUBREC. What any log
+    /// knows to be settled is so for all: one may have forgotten a message that another still remembers.
+    fn doubt(&mut self) {
         self.logs[1..].iter().for_each(ledger::assert_unsettled);
         let settled = self.logs[1].settled().max(self.logs[2].settled());
         let next_use = Book::of(&self.logs[0]).next_use.max(settled);
@@ -223,17 +238,13 @@ impl Broker {
         for target in [1, 2] {
             cut.extend(self.logs[target].unsettled().split_off(&next_use));
         }
-        for (use_number, (n, origin)) in cut {
-            if self.broken == Some(Rule::CompleteWhatWasCut) {
-                continue;
-            }
-            for log in targets(n) {
-                if !self.logs[log].unsettled().contains_key(&use_number) {
-                    self.logs[log].push(Record::Published { n, qos: QoS::ExactlyOnce, origin: Some(origin) });
-                }
-            }
-            self.logs[0].push(Record::Fact(Fact::Received { packet_id: origin.packet_id, use_number }));
+        let doubted = |(use_number, (_, origin)): (u64, (u32, Origin))| {
+            Record::Fact(Fact::Doubted { packet_id: origin.packet_id, use_number })
+        };
+        if self.broken == Some(Rule::DoubtsAreTold) {
+            self.untold = cut.iter().map(|(use_number, (_, origin))| (origin.packet_id, *use_number)).collect();
+            return;
         }
-        self.logs.iter_mut().for_each(|log| log.sync(usize::MAX));
+        self.logs[0].records.extend(cut.into_iter().map(doubted));
     }
 }

@@ -24,6 +24,7 @@ pub fn assert_book(book: &Book, log: &Log) {
         session.flights().iter().map(|flight| (entry(flight.entry), (id(flight.packet_id), flight.got))).collect();
     assert_eq!(flights, book.flights);
     assert_eq!(session.received().iter().map(|(n, _)| id(*n)).collect::<BTreeSet<_>>(), book.received);
+    assert_eq!(session.doubted().iter().map(|(n, number)| (id(*n), *number)).collect::<BTreeMap<_, _>>(), book.doubted);
 }
 
 /// Compares what both say is unsettled in a target's log.
@@ -100,6 +101,9 @@ fn fact_of(fact: lapwing_session::Fact) -> Fact {
         lapwing_session::Fact::Got { packet_id } => Fact::Got { packet_id: packet_id.get() },
         lapwing_session::Fact::Received { packet_id, use_number } => {
             Fact::Received { packet_id: packet_id.get(), use_number }
+        }
+        lapwing_session::Fact::Doubted { packet_id, use_number } => {
+            Fact::Doubted { packet_id: packet_id.get(), use_number }
         }
         lapwing_session::Fact::Released { packet_id } => Fact::Released { packet_id: packet_id.get() },
     }

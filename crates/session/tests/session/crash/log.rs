@@ -60,6 +60,24 @@ impl Log {
         origins.map(|origin| origin.settled).max().unwrap_or_default()
     }
 
+    /// Whether it has this use, or calls it settled.
+    pub fn knows(&self, use_number: u64) -> bool {
+        use_number < self.settled() || self.unsettled().contains_key(&use_number)
+    }
+
+    /// The messages of QoS 2 in the order in which they came here for the first time.
+    pub fn order(&self) -> Vec<u32> {
+        let mut order = Vec::new();
+        for record in &self.records {
+            if let Record::Published { n, qos: QoS::ExactlyOnce, .. } = record
+                && !order.contains(n)
+            {
+                order.push(*n);
+            }
+        }
+        order
+    }
+
     /// How often it has message `n`.
     pub fn count(&self, n: u32) -> usize {
         let is_it = |record: &&Record| matches!(record, Record::Published { n: other, .. } if *other == n);

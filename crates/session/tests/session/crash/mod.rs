@@ -136,6 +136,14 @@ fn each_rule_is_needed() {
         let wrong = first_wrong(Version::V5, &script(messages), Some(rule), &[]);
         assert!(wrong.is_some(), "nobody notices that {rule:?} is broken");
     }
+    let again = [Event::Back, Event::Commit(0, 9), Event::Commit(1, 9), Event::Commit(2, 9), Event::Crash([0; 3])];
+    let three = [Event::Send(QOS2); 3];
+    // Here the book of facts may be the first to see it: what it is told cannot be.
+    let noticed = || first_wrong(Version::V5, &script(&three), Some(Rule::DoubtsAreTold), &again).is_none();
+    assert!(
+        !std::panic::catch_unwind(noticed).unwrap_or(false),
+        "nobody notices that a second crash forgets the doubts"
+    );
     let said_again = [Event::Publish(QOS2), Event::Break, Event::Forth, Event::Forth];
     let wrong = first_wrong(Version::V5, &said_again, Some(Rule::HoldOutlivesConnection), &[]);
     assert!(wrong.is_some(), "nobody notices that the next connection does not wait");

@@ -150,6 +150,12 @@ impl World {
                 is_right(*qos, true, times).map_err(told)?;
             }
         }
+        for target in [1, 2] {
+            let order = self.broker.logs[target].order();
+            if !order.is_sorted() {
+                return Err(format!("log {target} has messages of the client in the order {order:?}"));
+            }
+        }
         self.judge_order()?;
         let is_over = self.device.is_idle() && Book::of(&self.broker.logs[0]).is_empty();
         if is_over { Ok(()) } else { Err(format!("something is left: {:?}", self.device)) }
