@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-STREAM, GROUP = "all", "crew"
+STREAM, GROUP, HOLD = "all", "crew", "h/#"
 _KIB = 1 << 10
 
 
@@ -85,6 +85,7 @@ class Plan:
     publishers: tuple[Publishing, ...]
     subscribers: tuple[Subscribing, ...]
     members: tuple[Subscribing, ...]
+    taker: Subscribing
     lives: tuple[Life, ...]
     durability: str = "disk"
 
@@ -112,6 +113,10 @@ segment_bytes = "64KiB"
 filters = ["g/#"]
 queue_bytes_max = "1GiB"
 parameters = {{ stall_ms = 0 }}
+
+[hold."{HOLD}"]
+messages = 1000000
+bytes = "1GiB"
 """
 
 
@@ -129,7 +134,10 @@ def plan(seed: int, *, power_cut: bool = False) -> Plan:
         partitions=random.randint(1, 3),
         publishers=tuple(_publishers(random, topics)),
         subscribers=tuple(_subscriber(random, f"sleeper-{n}", topics) for n in range(random.randint(2, 4))),
-        members=tuple(_member(random, f"member-{n}", members_qos) for n in range(random.randint(1, 3))),
+        members=tuple(
+            _keeper(random, f"member-{n}", f"$share/{GROUP}/g/#", members_qos) for n in range(random.randint(1, 3))
+        ),
+        taker=_keeper(random, "taker", HOLD, random.choice((1, 2))),
         lives=tuple(_life(random, power_cut=power_cut) for _ in range(random.choice((1, 2, 2, 3)))),
     )
 
@@ -141,8 +149,8 @@ def _publishers(random: Random, topics: tuple[str, ...]) -> list[Publishing]:
         (f"keeper-{n}", tuple(f"r/{n}/{number}" for number in range(random.choice((1, 5, 20)))), True)
         for n in range(random.randint(1, 2))
     ]
-    foremen = [("foreman", ("g/a", "g/b"), False)]
-    return [_publisher(random, *each) for each in (*own, *retained, *foremen)]
+    others = [("foreman", ("g/a", "g/b"), False), ("sender", ("h/a", "h/b"), False)]
+    return [_publisher(random, *each) for each in (*own, *retained, *others)]
 
 
 def _publisher(random: Random, name: str, topics: tuple[str, ...], retains: bool) -> Publishing:
@@ -173,11 +181,11 @@ def _subscriber(random: Random, name: str, topics: tuple[str, ...]) -> Subscribi
     )
 
 
-def _member(random: Random, name: str, qos: int) -> Subscribing:
+def _keeper(random: Random, name: str, filter_: str, qos: int) -> Subscribing:
     return Subscribing(
         name,
         version=random.choice((4, 5)),
-        filters=(f"$share/{GROUP}/g/#",),
+        filters=(filter_,),
         qos=qos,
         expiry_s=3_600,
         is_lazy=random.random() < 0.5,

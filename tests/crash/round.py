@@ -14,10 +14,10 @@ from .books import Books, Interest, Message
 from .device import Device
 from .loop import Loop
 from .machine import Machine, read_retained, read_stream
-from .plan import GROUP, STREAM, Life, Plan, Publishing
+from .plan import GROUP, HOLD, STREAM, Life, Plan, Publishing
 from .power import PowerCut
 from .publisher import Publisher
-from .subscribers import Member, Sleeper, Subscriber
+from .subscribers import Member, Sleeper, Subscriber, Taker
 
 LIFE_S, SETTLE_S, LAST_WORDS_S = 30.0, 30.0, 10.0
 _RETAINED, _STREAMED, _GROUPED = "r/#", "t/", "g/#"
@@ -49,7 +49,7 @@ class Round:
     Args:
         folder: New, empty; stays as the round leaves it.
         power: What takes back unsynced changes, where a life ends with the machine's.
-        groups: Groups keep their messages over a crash.
+        groups: Groups and the hold keep their messages over a crash.
     """
 
     def __init__(self, plan: Plan, folder: Path, power: PowerCut | None = None, *, groups: bool = True) -> None:
@@ -58,7 +58,7 @@ class Round:
         self._machine = Machine(folder, plan.settings(), power)
         self._random = Random(plan.seed ^ 0x5EED)
         self._outcome = Outcome(plan.seed, plan.shards)
-        wanted = [one for one in plan.publishers if groups or not one.topics[0].startswith("g/")]
+        wanted = [one for one in plan.publishers if groups or not one.topics[0].startswith(("g/", "h/"))]
         self._publishers = [Publisher(each, self.books) for each in wanted]
         self._subscribers: list[Subscriber] = [
             Sleeper(each, self.books, self.books.keep(each.name)) for each in plan.subscribers
@@ -68,6 +68,10 @@ class Round:
             # Declared in the configuration: it is there before anybody.
             crew.interests.append(Interest(_GROUPED, 2, asked_at=0, granted_at=0))
             self._subscribers += [Member(each, self.books, crew) for each in plan.members]
+            # Who cancels and subscribes again in the midst of what a kill takes sees its order broken: that is said.
+            held = self.books.keep(f"hold {HOLD}", is_ordered=False)
+            held.interests.append(Interest(HOLD, 2, asked_at=0, granted_at=0))
+            self._subscribers.append(Taker(plan.taker, self.books, held))
         self._loop = Loop()
         self._loop.devices += [*self._publishers, *self._subscribers]
         self._url = self._http = ""
@@ -172,7 +176,11 @@ class Round:
         for one in members:
             self._wait(f"{one.name} to join", lambda one=one: self._has_joined(one))
         if members:
-            self._drain_group(members)
+            self._drain(members)
+        for taker in [one for one in self._subscribers if isinstance(one, Taker)]:
+            self._wait("the taker's last answer", lambda one=taker: not one.is_waiting)
+            taker.take()
+            self._drain([taker])
 
     def _has_joined(self, member: Member) -> bool:
         if not member.has_joined:
@@ -184,11 +192,11 @@ class Round:
             one.answer_all()
         return all((end.publisher, end.serial) in one.keeping.seen for one, end in ends)
 
-    def _drain_group(self, members: list[Member]) -> None:
+    def _drain(self, takers: list[Member] | list[Taker]) -> None:
         """What does not come is a finding of the books, not a time that was over."""
-        keeping = members[0].keeping
+        keeping = takers[0].keeping
         deadline = time.monotonic() + SETTLE_S
         while self.books.owed(keeping) and time.monotonic() < deadline:
-            for member in members:
-                member.answer_all()
+            for taker in takers:
+                taker.answer_all()
             self._loop.pump()

@@ -185,3 +185,39 @@ class Member(Subscriber):
     def _granted(self, packet: Packet) -> None:
         super()._granted(packet)
         self.has_joined = True
+
+
+class Taker(Subscriber):
+    """Alone takes what waits in the hold: it subscribes and cancels as it likes, and has to get everything."""
+
+    def act(self, random: Random, url: str) -> None:
+        """Something that a taker may do now."""
+        chance = random.random()
+        if self.line is None:
+            if chance < 0.05:
+                self.come_back(url)
+        elif self.is_there:
+            if chance < 0.003:
+                self.vanish()
+            elif chance < 0.005:
+                self.leave()
+            elif chance < 0.03:
+                self.take() if random.random() < 0.5 else self.cancel()
+            elif chance < 0.2:
+                self.answer_all()
+
+    def take(self) -> None:
+        """Subscribes, whether it had or not."""
+        if not self.is_waiting:
+            (filter_,) = self.plan.filters
+            self._ask(Interest("", self.plan.qos, 0), self._subscribing(filter_))
+
+    def cancel(self) -> None:
+        """Cancels: from now on messages wait."""
+        if not self.is_waiting:
+            (filter_,) = self.plan.filters
+            version = self._version
+            self._ask(
+                Interest("", self.plan.qos, 0),
+                lambda number: wire.unsubscribe(filter_, packet_id=number, version=version),
+            )

@@ -248,10 +248,10 @@ fn lay_log(
     (feeds, Some(LogParts { thread, shared, bell }))
 }
 
-/// What may be on its way to the log while the disk may turn out to be full: half of a segment, as another half of it is still
-/// free when the journal looks for space for the next one. Little segments are for tests, and a large message has to get through.
+/// What may be on its way to the log while the disk may turn out to be full: a quarter of a segment, as half of it is still
+/// free when publishers are told to wait for the next one. Little segments are for tests, and a large message has to get through.
 fn under_way_max(log_segment_bytes: u64) -> u64 {
-    (log_segment_bytes / 2).max(1 << 20)
+    (log_segment_bytes / 4).max(1 << 20)
 }
 
 /// For each shard its lanes out and in.

@@ -32,6 +32,8 @@ pub(crate) struct LogBatch {
     pub(crate) last_ticket: u64,
     /// The latest time at which the node took one of them in, in microseconds since the epoch.
     pub(crate) ingress_at_us: i64,
+    /// It came after what other shards had written by then: shards and tickets, where they have changed since the batch before.
+    pub(crate) after: Vec<(usize, u64)>,
     /// Someone waits for the commit (a QoS 1 or 2 message is in it).
     pub(crate) awaited: bool,
 }

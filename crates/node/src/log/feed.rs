@@ -30,6 +30,8 @@ pub(crate) struct LogFeed {
     shard: usize,
     streams: Vec<StreamRoute>,
     open: LogBatch,
+    /// By shard the last ticket that this one may have heard of.
+    heard: Vec<u64>,
     last_ticket: u64,
     /// (last ticket, bytes) of batches handed over and not durable yet.
     under_way: VecDeque<(u64, u64)>,
@@ -45,8 +47,8 @@ impl LogFeed {
         streams: Vec<StreamRoute>,
         bytes_max: u64,
     ) -> Self {
-        let (open, under_way) = (LogBatch::default(), VecDeque::new());
-        LogFeed { lane, shared, shard, streams, open, last_ticket: 0, under_way, under_way_bytes: 0, bytes_max }
+        let (open, heard, under_way) = (LogBatch::default(), vec![0; shared.shards()], VecDeque::new());
+        LogFeed { lane, shared, shard, streams, open, heard, last_ticket: 0, under_way, under_way_bytes: 0, bytes_max }
     }
 
     /// Encodes one message for stream number `stream`; returns its ticket.
@@ -110,9 +112,21 @@ impl LogFeed {
         self.under_way_bytes += bytes;
         self.shared.sent(bytes);
         self.lane.send(batch);
+        self.shared.note_closed(self.shard, self.last_ticket);
     }
 
-    /// Hands over what gathered; once per turn of the loop.
+    /// Mail of this shard has been taken: what is written from now on comes after what that one had written before.
+    pub(crate) fn hear(&mut self, from: usize) {
+        let closed = self.shared.closed(from);
+        if closed > self.heard[from] {
+            // What was written before has not heard of it; together they could wait for each other.
+            self.close_batch();
+            self.heard[from] = closed;
+            self.open.after.push((from, closed));
+        }
+    }
+
+    /// Hands over what gathered: once per turn of the loop, and before any mail leaves, as whoever takes that comes after it.
     pub(crate) fn flush(&mut self) {
         self.close_batch();
         self.lane.flush();

@@ -157,6 +157,19 @@ impl Keeper {
         self.journal.give_up_reserve();
     }
 
+    /// Takes note of what has been set aside.
+    ///
+    /// # Errors
+    /// Fatal ones.
+    pub(super) fn take_room(&mut self) -> Result<(), StoreError> {
+        self.room.tend(&mut self.journal)
+    }
+
+    /// Whether the next segment is late, and will be there soon for all that is known.
+    pub(super) fn waits_for_room(&self) -> bool {
+        self.journal.waits_for_room() && !self.journal.is_low_on_space()
+    }
+
     /// Whether nothing more should come but what frees space in the end.
     pub(super) fn is_low_on_space(&self) -> bool {
         self.journal.is_low_on_space()

@@ -15,6 +15,7 @@ mod batch;
 mod crash;
 mod feed;
 mod keeper;
+mod lanes;
 mod shared;
 pub(crate) mod snapshot;
 mod snapshot_thread;

@@ -5,11 +5,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// What the log thread tells everyone; written by it alone.
 pub(crate) struct LogShared {
     pub(super) committed: Vec<AtomicU64>,
+    /// Per shard the last ticket in a batch that it has closed; written by the shard.
+    closed: Vec<AtomicU64>,
     /// Per shard the last ticket that it ever gave; written by the shard when it ends.
     given: Vec<AtomicU64>,
     pub(super) full: AtomicBool,
     /// There is still room, but for what gives room back alone.
     pub(super) low: AtomicBool,
+    /// The next segment is late: what comes has to wait for it.
+    pub(super) late: AtomicBool,
     pub(super) stop: AtomicBool,
     /// Bytes of all shards on their way to the disk; each adds its own, the thread takes away what is durable.
     under_way: AtomicU64,
@@ -23,9 +27,11 @@ impl LogShared {
         let zeros = || (0..shards).map(|_| AtomicU64::new(0)).collect();
         LogShared {
             committed: zeros(),
+            closed: zeros(),
             given: zeros(),
             full: AtomicBool::new(false),
             low: AtomicBool::new(false),
+            late: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             under_way: AtomicU64::new(0),
             under_way_max,
@@ -34,6 +40,18 @@ impl LogShared {
 
     pub(crate) fn committed(&self, shard: usize) -> u64 {
         self.committed[shard].load(Ordering::Acquire)
+    }
+
+    pub(super) fn shards(&self) -> usize {
+        self.committed.len()
+    }
+
+    pub(super) fn note_closed(&self, shard: usize, ticket: u64) {
+        self.closed[shard].store(ticket, Ordering::Release);
+    }
+
+    pub(super) fn closed(&self, shard: usize) -> u64 {
+        self.closed[shard].load(Ordering::Acquire)
     }
 
     pub(crate) fn note_end(&self, shard: usize, ticket: u64) {
@@ -54,6 +72,10 @@ impl LogShared {
         self.low.load(Ordering::Relaxed)
     }
 
+    fn is_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed)
+    }
+
     pub(super) fn sent(&self, bytes: u64) {
         self.under_way.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -66,13 +88,16 @@ impl LogShared {
 
     /// True when connections that publish what is kept may be read.
     pub(super) fn takes_more(&self) -> bool {
-        !self.is_low() && !self.is_full() && self.under_way.load(Ordering::Relaxed) < self.under_way_max
+        !self.is_low()
+            && !self.is_late()
+            && !self.is_full()
+            && self.under_way.load(Ordering::Relaxed) < self.under_way_max
     }
 
     /// True when not even one more message of each of them may be taken.
     pub(super) fn takes_nothing(&self) -> bool {
         let under_way_max = self.under_way_max + self.under_way_max / 4;
-        self.is_low() || self.is_full() || self.under_way.load(Ordering::Relaxed) >= under_way_max
+        self.is_low() || self.is_late() || self.is_full() || self.under_way.load(Ordering::Relaxed) >= under_way_max
     }
 
     /// Asks the thread to end once the lanes are empty. Written by the node, after its shards have ended.

@@ -1,13 +1,14 @@
 //! The one thread that writes the log.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lapwing_store::{Append, LogWriter, StoreError};
 
 use super::batch::{Destination, LogBatch, Record};
 use super::keeper::Keeper;
+use super::lanes::LogLanes;
 use super::shared::LogShared;
 use crate::assemble::Unpark;
 use crate::mailbox::{Bell, Inlet};
@@ -20,6 +21,8 @@ const COMPANY: Duration = Duration::from_millis(2);
 const FULL_PAUSE: Duration = Duration::from_millis(100);
 /// How often retention is looked after.
 const RETAIN_EVERY: Duration = Duration::from_secs(1);
+/// How often it is looked whether the next segment is there, where publishers wait for that.
+const ROOM_PAUSE: Duration = Duration::from_millis(1);
 /// How often the length of the data groups' log is looked after.
 const TEND_EVERY: Duration = Duration::from_millis(100);
 
@@ -28,19 +31,15 @@ pub(crate) struct LogThread {
     writer: LogWriter,
     /// None: nothing but streams is kept.
     keeper: Option<Keeper>,
-    inlets: Vec<Inlet<LogBatch>>,
+    lanes: LogLanes,
     shards: Vec<Bell>,
     bell: Bell,
     unpark: Unpark,
     shared: Arc<LogShared>,
-    /// The last ticket appended, per shard.
-    appended: Vec<u64>,
     /// Bytes of batches appended as a whole since the last commit.
     appended_bytes: u64,
     /// A batch of which the writer has taken the first records only, because too much waited: (shard, batch, next).
     rest: Option<(usize, LogBatch, usize)>,
-    /// The lane to look at next.
-    turn: usize,
     awaited: bool,
     last_commit: Instant,
     last_retain: Instant,
@@ -58,19 +57,17 @@ impl LogThread {
         unpark: Unpark,
         shared: Arc<LogShared>,
     ) -> Self {
-        let (appended, now) = (vec![0; inlets.len()], Instant::now());
+        let now = Instant::now();
         LogThread {
             writer,
             keeper,
-            inlets,
+            lanes: LogLanes::new(inlets),
             shards,
             bell,
             unpark,
             shared,
-            appended,
             appended_bytes: 0,
             rest: None,
-            turn: 0,
             awaited: false,
             last_commit: now,
             last_retain: now,
@@ -96,7 +93,7 @@ impl LogThread {
                 // Refused though nothing waits for a commit: it is tried again, but not at full speed.
                 std::thread::park_timeout(FULL_PAUSE);
             } else {
-                self.sleep(if self.has_more_to_tend { TEND_EVERY } else { RETAIN_EVERY });
+                self.sleep(self.pause());
             }
             self.retain()?;
             self.tend()?;
@@ -107,8 +104,7 @@ impl LogThread {
         }
     }
 
-    /// Appends what waits in the lanes, up to one commit's worth: a batch of each in turn, beginning behind the lane that
-    /// came last in the commit before, so that a shard with much to log does not keep the others from it.
+    /// Appends what waits in the lanes, up to one commit's worth.
     fn gather(&mut self) -> Result<(), StoreError> {
         if self.shared.is_full() {
             return Ok(());
@@ -116,17 +112,11 @@ impl LogThread {
         if let Some((shard, batch, next)) = self.rest.take() {
             self.append(shard, batch, next)?;
         }
-        let mut empty = 0;
-        while empty < self.inlets.len() && self.rest.is_none() && self.pending_bytes() < COMMIT_BYTES {
-            let shard = self.turn;
-            self.turn = (shard + 1) % self.inlets.len();
-            match self.inlets[shard].take() {
-                Some(batch) => {
-                    empty = 0;
-                    self.append(shard, batch, 0)?;
-                }
-                None => empty += 1,
-            }
+        while self.rest.is_none()
+            && self.pending_bytes() < COMMIT_BYTES
+            && let Some((shard, batch)) = self.lanes.take()
+        {
+            self.append(shard, batch, 0)?;
         }
         Ok(())
     }
@@ -153,7 +143,7 @@ impl LogThread {
     ) -> Result<Option<usize>, StoreError> {
         for (n, (record, body)) in batch.iter().enumerate().skip(from) {
             match self.append_record(record, appended_at_us, body) {
-                Ok(()) => self.appended[shard] = batch.last_ticket - (batch.records.len() - 1 - n) as u64,
+                Ok(()) => self.lanes.appended(shard, batch.last_ticket - (batch.records.len() - 1 - n) as u64),
                 Err(error) if error.is_retryable() => return Ok(Some(n)),
                 Err(error) => return Err(error),
             }
@@ -227,7 +217,7 @@ impl LogThread {
         let was_full = self.shared.full.swap(false, Ordering::Relaxed);
         self.awaited = false;
         let is_room = self.shared.arrived(std::mem::take(&mut self.appended_bytes));
-        for (shard, ticket) in self.appended.iter().enumerate() {
+        for (shard, ticket) in self.lanes.tickets().iter().enumerate() {
             let cell = &self.shared.committed[shard];
             if cell.load(Ordering::Relaxed) != *ticket || was_full || is_room {
                 cell.store(*ticket, Ordering::Release);
@@ -249,8 +239,22 @@ impl LogThread {
         }
     }
 
+    /// How long nothing need be looked after.
+    fn pause(&self) -> Duration {
+        match self.has_more_to_tend {
+            _ if self.keeper.as_ref().is_some_and(Keeper::waits_for_room) => ROOM_PAUSE,
+            true => TEND_EVERY,
+            false => RETAIN_EVERY,
+        }
+    }
+
     /// Looks after the log of the data groups, now and then.
     fn tend(&mut self) -> Result<(), StoreError> {
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        if keeper.waits_for_room() {
+            keeper.take_room()?;
+            self.note_room();
+        }
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         if self.last_tend.elapsed() < TEND_EVERY {
             return Ok(());
@@ -269,15 +273,16 @@ impl LogThread {
     /// Lets the shards know whether another segment will find room, before more comes.
     fn note_room(&self) {
         let Some(keeper) = &self.keeper else { return };
-        let is_low = keeper.is_low_on_space();
-        if self.shared.low.swap(is_low, Ordering::Relaxed) && !is_low {
+        let set = |flag: &AtomicBool, is_so| flag.swap(is_so, Ordering::Relaxed) && !is_so;
+        let is_late = keeper.waits_for_room();
+        if set(&self.shared.low, keeper.is_low_on_space()) | set(&self.shared.late, is_late) {
             // Nothing else may come that would wake them.
             self.shards.iter().for_each(Bell::ring);
         }
     }
 
     fn is_idle(&self) -> bool {
-        self.rest.is_none() && self.inlets.iter().all(Inlet::is_empty)
+        self.rest.is_none() && self.lanes.is_empty()
     }
 
     fn sleep(&self, at_most: Duration) {

@@ -48,6 +48,7 @@ impl Shard {
             for _ in 0..PARCELS_PER_TURN {
                 let Some(parcel) = inlet.direct.take() else { break };
                 self.mail_moved = true;
+                self.hear_of(inlet.from);
                 self.take_direct(&parcel);
             }
         }
@@ -57,14 +58,23 @@ impl Shard {
                 let true = self.post.has_all_direct_credit() else { break };
                 let Some(parcel) = inlet.publish.take() else { break };
                 self.mail_moved = true;
+                self.hear_of(inlet.from);
                 self.take_publish(inlet.from, &parcel);
             }
         }
         self.inlets = inlets;
     }
 
+    /// Mail of another shard is in hand: what is written on its account is logged after what that one has written before.
+    fn hear_of(&mut self, from: ShardId) {
+        if let Some(log) = &mut self.log {
+            log.hear(from.index());
+        }
+    }
+
     /// Handles control messages; returns the number of the last announcement among them.
     fn take_batch(&mut self, from: ShardId, batch: Vec<Control>) -> Option<u64> {
+        self.hear_of(from);
         batch.into_iter().filter_map(|control| self.take_control(from, control)).last()
     }
 

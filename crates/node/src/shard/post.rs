@@ -3,6 +3,7 @@
 use lapwing_codec::Publish;
 use lapwing_session::SessionKey;
 
+use crate::log::LogFeed;
 use crate::mail::{Assigned, Control, Direct, Errand, Parcel};
 use crate::mailbox::{Inlet, Lane};
 use crate::slot::ShardId;
@@ -63,24 +64,31 @@ impl Post {
         }
     }
 
-    /// Adds a message to the open parcel for `to`; the caller asks [`Post::has_credit`] before the next one.
-    pub(crate) fn publish(&mut self, to: ShardId, errand: Errand, publish: &Publish<'_>) {
+    /// Adds a message to the open parcel for `to`; the caller asks [`Post::has_credit`] before the next one. `log`: this shard's
+    /// way to it, where what the message rests on is written already.
+    pub(crate) fn publish(&mut self, to: ShardId, errand: Errand, publish: &Publish<'_>, log: &mut Option<LogFeed>) {
         if let Some(lanes) = &mut self.lanes[to.index()] {
-            open(&mut lanes.publish, self.limits).push(errand, publish);
+            open(&mut lanes.publish, self.limits, log).push(errand, publish);
         }
     }
 
     /// Like [`Post::publish`], for a message that a group has bound to one session.
-    pub(crate) fn assigned(&mut self, to: ShardId, assigned: Assigned, publish: &Publish<'_>) {
+    pub(crate) fn assigned(
+        &mut self,
+        to: ShardId,
+        assigned: Assigned,
+        publish: &Publish<'_>,
+        log: &mut Option<LogFeed>,
+    ) {
         if let Some(lanes) = &mut self.lanes[to.index()] {
-            open(&mut lanes.direct, self.limits).push(Direct::Message(assigned), publish);
+            open(&mut lanes.direct, self.limits, log).push(Direct::Message(assigned), publish);
         }
     }
 
     /// Lets a member be sent away, behind the messages for it.
-    pub(crate) fn kick(&mut self, to: ShardId, member: SessionKey, epoch: u64) {
+    pub(crate) fn kick(&mut self, to: ShardId, member: SessionKey, epoch: u64, log: &mut Option<LogFeed>) {
         if let Some(lanes) = &mut self.lanes[to.index()] {
-            open(&mut lanes.direct, self.limits).push_bare(Direct::Kick { to: member, epoch });
+            open(&mut lanes.direct, self.limits, log).push_bare(Direct::Kick { to: member, epoch });
         }
     }
 
@@ -121,7 +129,7 @@ impl Post {
         self.lanes.iter().flatten().all(|lanes| pending(lanes) == 0)
     }
 
-    /// Hands over what gathered; once per turn of the loop.
+    /// Hands over what gathered; once per turn of the loop, behind what the shard has for the log.
     pub(crate) fn flush(&mut self) {
         for lanes in self.lanes.iter_mut().flatten() {
             lanes.express.flush();
@@ -148,9 +156,12 @@ fn append(lane: &mut Lane<Vec<Control>>, message: Control) {
 }
 
 /// The parcel that still takes messages, or a new one.
-fn open<T>(lane: &mut Lane<Parcel<T>>, limits: ParcelLimits) -> &mut Parcel<T> {
+fn open<'l, T>(lane: &'l mut Lane<Parcel<T>>, limits: ParcelLimits, log: &mut Option<LogFeed>) -> &'l mut Parcel<T> {
     let full = lane.open_batch().is_none_or(|p| p.items.len() >= limits.messages || p.bytes.len() >= limits.bytes);
     if full {
+        if let Some(log) = log.as_mut().filter(|_| lane.pending() > 0) {
+            log.flush();
+        }
         // What is full goes at once: the other shard works on it while this one goes on.
         lane.flush();
         lane.send(Parcel::new());

@@ -171,7 +171,7 @@ impl Shard {
             if reasons.has(Reasons::KEEP) {
                 self.clients.promises.posted(target.index());
             }
-            self.post.publish(target, Errand { reasons, ..errand }, publish);
+            self.post.publish(target, Errand { reasons, ..errand }, publish, &mut self.log);
         }
         keepers != 0
     }

@@ -254,10 +254,10 @@ impl Shard {
 
     fn hand_over(&mut self) {
         self.mail_moved |= !self.post.is_empty();
-        self.post.flush();
         if let Some(log) = &mut self.log {
             log.flush();
         }
+        self.post.flush();
         if let Some(hooks) = &mut self.hooks {
             hooks.flush();
         }

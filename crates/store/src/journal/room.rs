@@ -86,6 +86,11 @@ impl Room {
         self.is_short || self.is_given_up
     }
 
+    /// Half of the active segment is used and the next one is not there yet: what comes is faster than whoever makes it.
+    pub(crate) fn is_late(&self, used: Used) -> bool {
+        !self.has_spare && !self.is_vain && used.allocated_bytes > 0 && used.end * 2 >= self.segment_bytes
+    }
+
     pub(crate) fn has_spare(&self) -> bool {
         self.has_spare
     }

@@ -142,6 +142,12 @@ impl JournalWriter {
         self.segment.room.is_low()
     }
 
+    /// Half of the active segment is used and the next one is still being made: nothing more should be taken in until
+    /// [`JournalWriter::room_made`] says that it is there, or that there is no room.
+    pub fn waits_for_room(&self) -> bool {
+        self.segment.room.is_late(self.segment.used(&self.shared))
+    }
+
     /// Writes and syncs what waits, then lets readers see it. Does nothing when nothing waits.
     ///
     /// # Errors

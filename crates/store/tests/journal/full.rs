@@ -200,3 +200,23 @@ fn what_is_set_aside_is_used_again_after_a_restart() {
     writer.give_up_reserve();
     assert!(writer.is_low_on_space() && writer.room_order().is_some());
 }
+
+/// The next segment is late: is nothing more wanted when half of the active one is used, until it is there?
+#[test]
+fn what_is_set_aside_late_holds_publishers_back() {
+    let disk = SimDisk::new(1);
+    let mut queue = Queue::open(&disk, 0);
+    queue.writer.make_room().expect("room");
+    let mut order = None;
+    for _ in 0..1_000 {
+        append(&mut queue.writer, A, &[7; 1_000]);
+        queue.writer.commit().expect("room in this segment");
+        order = order.or_else(|| queue.writer.room_order().filter(|_| !queue.writer.waits_for_room()));
+        if queue.writer.waits_for_room() {
+            break;
+        }
+    }
+    assert!(queue.writer.waits_for_room() && !queue.writer.is_low_on_space(), "nobody knows that there is no room");
+    queue.writer.room_made(order.expect("it was due before").carry_out()).expect("there is room");
+    assert!(!queue.writer.waits_for_room());
+}

@@ -13,7 +13,7 @@ use crate::slot::Slot;
 const GROUP: u16 = 3;
 const SEGMENT: u64 = 64 << 10;
 /// What may be under way when publishers are told to wait.
-const UNDER_WAY: u64 = SEGMENT * 3 / 4;
+const UNDER_WAY: u64 = SEGMENT * 5 / 16;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The log thread's side, and the index of the next entry.
@@ -80,7 +80,7 @@ impl Log {
     /// Publishes until that is to be stopped, and what is under way then.
     fn fill(&mut self, session: KeeperId) -> Vec<u64> {
         let mut queue = vec![];
-        while !self.kept.keeper.is_low_on_space() {
+        while !(self.kept.keeper.is_low_on_space() || self.kept.keeper.waits_for_room()) {
             queue.push(self.publish(session));
             self.commit();
             if queue.len().is_multiple_of(20) {
@@ -115,7 +115,7 @@ fn a_disk_that_is_full_has_room_again_when_what_waited_is_delivered() {
                 log.tend();
             }
             let begun = Instant::now();
-            while log.kept.keeper.is_low_on_space() {
+            while log.kept.keeper.is_low_on_space() || log.kept.keeper.waits_for_room() {
                 let info = log.kept.reader.info();
                 assert!(begun.elapsed() < PATIENCE, "{frame_bytes} bytes, round {round}: it stands still: {info:?}");
                 log.tend();

@@ -95,7 +95,7 @@ impl Shard {
             self.deliver_assigned(&assigned, &Routed::of(&delivery.message));
         } else {
             self.counters.forwarded.add(1);
-            self.post.assigned(shard, assigned, &delivery.message.publish());
+            self.post.assigned(shard, assigned, &delivery.message.publish(), &mut self.log);
         }
     }
 
@@ -104,7 +104,7 @@ impl Shard {
         if shard == self.id {
             self.kicked(member, epoch.0);
         } else {
-            self.post.kick(shard, member, epoch.0);
+            self.post.kick(shard, member, epoch.0, &mut self.log);
         }
     }
 

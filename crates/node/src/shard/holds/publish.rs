@@ -65,7 +65,7 @@ impl Shard {
         if is_durable {
             self.clients.promises.posted(owner.index());
         }
-        self.post.publish(owner, Errand { reasons, held, ..errand }, routed.publish());
+        self.post.publish(owner, Errand { reasons, held, ..errand }, routed.publish(), &mut self.log);
         is_durable
     }
 
