@@ -61,6 +61,12 @@ def to_kafka(topic: str, **more: str) -> str:
     return f"bridge.to_kafka=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
 
 
+def to_mqtt(topic: str, **more: str) -> str:
+    """The setting of one rule from Kafka to MQTT, with a group of its own."""
+    rule = {"name": "commands", "topic": topic, "to": "commands/{key}", "group": f"group-{topic}", **more}
+    return f"bridge.to_mqtt=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
+
+
 StartBridge = Callable[..., RunningBridge]
 
 

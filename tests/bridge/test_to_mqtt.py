@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 import urllib.request
 from pathlib import Path
 
 from commands import RunningBroker
-from conftest import StartBridge
+from conftest import StartBridge, to_mqtt
 from kafka_server import headers_of, read_topic, write_topic
 from restarting import RestartingBroker
 
 from lapwing import Client
 from lapwing.lab.kafka import LocalKafka
-
-
-def to_mqtt(topic: str, **more: str) -> str:
-    rule = {"name": "commands", "topic": topic, "to": "commands/{key}", "group": f"group-{topic}", **more}
-    return f"bridge.to_mqtt=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
 
 
 def test_commands_reach_their_devices(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge) -> None:

@@ -25,6 +25,7 @@ class Counts:
         oldest_us: When the oldest in flight was taken in by the broker, in microseconds since the epoch; 0: unknown.
         lag_s: How old the oldest message of the last batch was when it was confirmed, in seconds; -1: unknown.
         behind: Records of Kafka that are not carried yet; -1: unknown.
+        removed: Records that Kafka had removed before they were carried.
         waiting_s: How long the lane has been waiting for the other side, in seconds.
         late: Messages confirmed by Kafka when the connection to the broker was gone: they come again.
     """
@@ -41,6 +42,7 @@ class Counts:
     oldest_us: int = 0
     lag_s: float = -1.0
     behind: int = -1
+    removed: int = 0
     waiting_s: Callable[[], float] = lambda: 0.0
     late: Callable[[], int] = lambda: 0
     queued: Callable[[], int] = lambda: 0
@@ -69,6 +71,7 @@ _FAMILIES: tuple[tuple[str, str, str, Callable[[Counts], float]], ...] = (
     ("batches_total", "counter", "Batches of them.", lambda c: c.batches),
     ("retries_total", "counter", "Records sent again after a pause, or alone.", lambda c: c.retries),
     ("restarts_total", "counter", "Kafka producers that came to their end.", lambda c: c.restarts),
+    ("removed_total", "counter", "Records that Kafka had removed before they were carried.", lambda c: c.removed),
     ("late_total", "counter", "Confirmed when the connection was gone: they come again.", lambda c: c.late()),
     ("in_flight", "gauge", "Messages taken and not confirmed.", lambda c: c.in_flight),
     ("queued", "gauge", "Messages that have come and are not taken.", lambda c: c.queued()),

@@ -12,7 +12,8 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, producer_settings, without_secrets
-from lapwing.bridge.mapping import DeadLetter, Record, dead_letter
+from lapwing.bridge.letters import dead_letter, part_bytes_of
+from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.bridge.verdict import Verdict, reason_of, verdict_of
 from lapwing.config.bridge import BridgeKafka
@@ -113,7 +114,7 @@ class KafkaSink:
         topic, key, value, headers = record
         while True:
             try:
-                producer.produce(topic, value, key, headers=headers, on_delivery=report)  # type: ignore[arg-type]
+                producer.produce(topic, value, key, headers=headers, on_delivery=report)
             except BufferError:
                 self._wait_for(producer, alive)
                 continue
@@ -176,7 +177,8 @@ class KafkaSink:
     def _letters(self, letter: DeadLetter) -> list[_Outgoing]:
         self._counts.dead_letters[letter.reason.value] += 1
         kafka = self._kafka
-        records = dead_letter(letter, kafka.dead_letters, kafka.dead_letter_part_bytes)
+        part_bytes = part_bytes_of(kafka.dead_letter_part_bytes, kafka.record_bytes_max)
+        records = dead_letter(letter, kafka.dead_letters, part_bytes)
         return [_Outgoing(record, is_letter=True) for record in records]
 
     def _producer(self, *, alone: bool) -> Producer:

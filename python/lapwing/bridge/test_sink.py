@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from lapwing.bridge import sink as room
 from lapwing.bridge.counts import Counts, prometheus_text
-from lapwing.bridge.mapping import Record
+from lapwing.bridge.record import Record
 from lapwing.bridge.sink import KafkaSink
 from lapwing.bridge.stopping import Abandoned, Stopping, Waiting
 from lapwing.config.bridge import BridgeKafka

@@ -129,6 +129,14 @@ class BridgeMqtt(BaseModel):
     waiting_bytes_max: Size = Field(default=32 << 20, ge=1 << 20, le=1 << 36)
     """Bytes of messages that have come and that nobody has taken, at most: then nothing more is read."""
 
+    topic_levels_max: int = Field(default=64, ge=1, le=65_535)
+    """Levels of a topic that the broker takes, its limits.topic_levels_max. A record for a deeper topic is a dead
+    letter."""
+
+    user_properties_max: int = Field(default=64, ge=1, le=65_535)
+    """User properties of a message that the broker takes, its limits.user_properties_max; one is the bridge's own. A
+    record with more headers is a dead letter."""
+
     username: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
     """User name; "off": none. The password is in password_file or LAPWING_PASSWORD."""
 
@@ -182,7 +190,7 @@ class BridgeKafka(BaseModel):
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "lz4"
     """Of batches of records."""
 
-    record_bytes_max: Size = Field(default=1_048_588, ge=1_024, le=1_000_000_000)
+    record_bytes_max: Size = Field(default=1_048_588, ge=4_096, le=1_000_000_000)
     """Larger records go to the dead letters without being sent; Kafka's own default."""
 
     retry: Duration = Field(default=1_000, ge=10, le=600_000)
@@ -195,7 +203,7 @@ class BridgeKafka(BaseModel):
     """The Kafka topic for what can never be carried."""
 
     dead_letter_part_bytes: Size = Field(default=256 << 10, ge=1_024, le=100_000_000)
-    """The value of a dead letter that is larger goes in parts of this size."""
+    """The value of a dead letter that is larger goes in parts of this size, or of a quarter of record_bytes_max."""
 
     options: Annotated[dict[str, str | int | bool], AfterValidator(_check_options), Field(max_length=64)] = {}
     """Further settings of librdkafka, as { "socket.timeout.ms" = 10000 }; no secrets, and none that have a key here."""

@@ -90,6 +90,7 @@ class Reason(StrEnum):
     TOO_LARGE = "too-large"
     """Kafka takes no record of that size."""
     INVALID = "invalid"
-    """Kafka refuses the record for what it is, as one without a key in a compacted topic."""
+    """Kafka refuses the record for what it is, as one without a key in a compacted topic; or it can be no MQTT message:
+    its headers are too many, too long, or cannot be read."""
     REFUSED = "refused"
     """The broker refuses to publish it."""
