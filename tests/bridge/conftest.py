@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,13 @@ class RunningBridge(Running):
             notice: str = self.event("notice")["notice"]
             if part in notice:
                 return notice
+
+
+def metric(bridge: RunningBridge, name: str) -> float:
+    """One figure of the only rule from Kafka to MQTT."""
+    lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
+    start = f'lapwing_bridge_{name}{{rule="commands",direction="to_mqtt"}} '
+    return float(next(line for line in lines if line.startswith(start)).removeprefix(start))
 
 
 def to_kafka(topic: str, **more: str) -> str:

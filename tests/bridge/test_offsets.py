@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import signal
-import urllib.request
+import time
+from pathlib import Path
 
 from commands import RunningBroker
-from confluent_kafka import TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
-from conftest import RunningBridge, StartBridge, to_mqtt
-from kafka_server import write_topic
+from conftest import StartBridge, metric, to_mqtt
+from kafka_server import TIMEOUT_S, write_topic
+from restarting import RestartingBroker
 
 from lapwing import Client
 from lapwing.lab.kafka import LocalKafka
@@ -25,13 +27,6 @@ def take(phone: Client, count: int) -> list[bytes]:
         assert message is not None
         taken.append(message.payload)
     return taken
-
-
-def metric(bridge: RunningBridge, name: str) -> float:
-    """One figure of the rule."""
-    lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
-    start = f'lapwing_bridge_{name}{{rule="commands",direction="to_mqtt"}} '
-    return float(next(line for line in lines if line.startswith(start)).removeprefix(start))
 
 
 def remove(bootstrap: str, topic: str, before: int) -> None:
@@ -80,10 +75,53 @@ def test_a_new_partition_is_carried_from_its_beginning(
         assert bridge.end(signal.SIGTERM) == 0
 
 
+def test_a_partition_that_went_and_came_back_while_the_broker_was_away(
+    kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge
+) -> None:
+    """Kafka's client keeps a partition paused that another member had meanwhile: is it read again?"""
+    kafka.create_topic("lent", partitions=2)
+    broker = RestartingBroker(tmp_path)
+    broker.start()
+    try:
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("lent"))
+        until_begun(kafka.bootstrap, "lent")
+        broker.kill()
+        write_topic(kafka.bootstrap, "lent", [{"key": str(number), "partition": number} for number in range(2)])
+        bridge.wait_for_notice("waits")
+        other = join(kafka.bootstrap, "lent")
+        taken = until_assigned(other)
+        broker.start()
+        bridge.wait_for_notice("goes on")
+        other.close()
+        with Client(broker.url) as phone:
+            phone.subscribe("commands/#", qos=1)
+            write_topic(kafka.bootstrap, "lent", [{"key": "back", "value": b"back", "partition": taken}])
+            while take(phone, 1) != [b"back"]:
+                pass
+        assert bridge.end(signal.SIGTERM) == 0
+    finally:
+        broker.kill()
+
+
+def join(bootstrap: str, topic: str) -> Consumer:
+    """Another member of the rule's group, which reads and commits nothing."""
+    settings = {"group.id": f"group-{topic}", "partition.assignment.strategy": "cooperative-sticky", "log_level": 0}
+    consumer = Consumer({"bootstrap.servers": bootstrap, "enable.auto.commit": False, **settings})
+    consumer.subscribe([topic])
+    return consumer
+
+
+def until_assigned(consumer: Consumer) -> int:
+    """The partition that it has been given."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not consumer.assignment():
+        consumer.poll(0.1)
+        assert time.monotonic() < deadline
+    return consumer.assignment()[0].partition
+
+
 def until_begun(bootstrap: str, topic: str) -> None:
     """Until the group of the rule has an offset."""
-    from confluent_kafka import Consumer
-
     looker = Consumer({"bootstrap.servers": bootstrap, "group.id": f"group-{topic}", "log_level": 0})
     try:
         while looker.committed([TopicPartition(topic, 0)], timeout=30)[0].offset < 0:
