@@ -119,6 +119,9 @@ class Bridge:
             drain_s: How long to wait; what is not confirmed then stays with the broker or with Kafka. None: as set.
 
         Returns: Whether everything in hand was confirmed.
+
+        Raises:
+            BaseException: what ended a lane, meanwhile or before.
         """
         patience_s = self._settings.drain / 1000 if drain_s is None else drain_s
         self._stopping.drain()
@@ -132,6 +135,8 @@ class Bridge:
             thread.join(_MORE_S)
         if self._metrics:
             self._metrics.stop()
+        if self._failures:
+            raise self._failures[0]
         return drained
 
     def _run(self, lane: Lane) -> None:

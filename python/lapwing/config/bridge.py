@@ -42,8 +42,11 @@ _OURS = frozenset(
         "enable.auto.offset.store",
         "enable.gapless.guarantee",
         "enable.idempotence",
+        "enable.partition.eof",
         "error_cb",
         "group.id",
+        "group.instance.id",
+        "group.protocol",
         "linger.ms",
         "logger",
         "message.max.bytes",
@@ -82,6 +85,12 @@ def _parse_server(text: str) -> str:
     return text
 
 
+def _parse_url(url: str) -> str:
+    if "@" in url.partition("?")[0]:
+        raise ValueError("must have no user in it: give bridge.mqtt.username, and password_file or LAPWING_PASSWORD")
+    return url
+
+
 def _parse_metrics(text: str | None) -> str | None:
     address = parse_http_address(text) if text else None
     if address is not None and not is_loopback(split_host_port(address)[0]):
@@ -103,7 +112,9 @@ class BridgeMqtt(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: Annotated[str, Field(pattern="^(tcp|mqtt|tls|mqtts|ws|wss)://.+")] = "tcp://127.0.0.1:1883"
+    url: Annotated[str, AfterValidator(_parse_url), Field(pattern="^(tcp|mqtt|tls|mqtts|ws|wss)://.+")] = (
+        "tcp://127.0.0.1:1883"
+    )
     """The broker, as it prints it."""
 
     group: Annotated[str, Field(pattern="^[^/+#\\x00]{1,256}$")] = "bridge"
