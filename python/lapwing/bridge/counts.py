@@ -26,8 +26,11 @@ class Counts:
         lag_s: How old the oldest message of the last batch was when it was confirmed, in seconds; -1: unknown.
         behind: Records of Kafka that are not carried yet; -1: unknown.
         removed: Records that Kafka had removed before they were carried.
-        waiting_s: How long the lane has been waiting for the other side, in seconds.
+        waiting_s: How long the lane has been waiting for the other side, or has been without the broker, in seconds.
+        is_connected: The connection to the broker stands.
         late: Messages confirmed by Kafka when the connection to the broker was gone: they come again.
+        dropped: Messages of QoS 0 that the connection dropped, because more came than there was room for.
+        queued: Messages that have come and are not taken.
     """
 
     rule: str
@@ -44,7 +47,9 @@ class Counts:
     behind: int = -1
     removed: int = 0
     waiting_s: Callable[[], float] = lambda: 0.0
+    is_connected: Callable[[], bool] = lambda: True
     late: Callable[[], int] = lambda: 0
+    dropped: Callable[[], int] = lambda: 0
     queued: Callable[[], int] = lambda: 0
 
     def begins(self, messages: int, oldest_us: int) -> None:
@@ -73,6 +78,8 @@ _FAMILIES: tuple[tuple[str, str, str, Callable[[Counts], float]], ...] = (
     ("restarts_total", "counter", "Kafka producers that came to their end.", lambda c: c.restarts),
     ("removed_total", "counter", "Records that Kafka had removed before they were carried.", lambda c: c.removed),
     ("late_total", "counter", "Confirmed when the connection was gone: they come again.", lambda c: c.late()),
+    ("dropped_total", "counter", "Messages of QoS 0 for which there was no room.", lambda c: c.dropped()),
+    ("connected", "gauge", "Lanes whose connection to the broker stands.", lambda c: c.is_connected()),
     ("in_flight", "gauge", "Messages taken and not confirmed.", lambda c: c.in_flight),
     ("queued", "gauge", "Messages that have come and are not taken.", lambda c: c.queued()),
 )

@@ -8,6 +8,7 @@ from lapwing.bridge.back_mapping import Publication
 from lapwing.bridge.mqtt_side import connect_options
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.client import Publisher
+from lapwing.client.counters import Counters
 from lapwing.config.bridge import BridgeMqtt, ToMqtt
 from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutError
 
@@ -62,9 +63,9 @@ class MqttOutlet:
         self._publisher.connect()
 
     @property
-    def phase(self) -> str:
+    def counters(self) -> Counters:
         """Of the connection."""
-        return self._publisher.counters.phase
+        return self._publisher.counters
 
     def send(self, publications: Sequence[Publication]) -> list[tuple[int, str]]:
         """Returns when the broker has answered for all of them; the places of those it does not take, and why."""
@@ -96,9 +97,10 @@ class MqttOutlet:
         """Forgets what the publisher would send again at every connection."""
         self._publisher.abort()
         while True:
-            self._publisher = self._made()
+            made = self._made()
             try:
-                self._publisher.connect()
+                made.connect()
+                self._publisher = made
                 return
             except (ConnectError, TimedOutError) as failure:
                 self._waiting.begins(f"the broker at {self._url}: {failure.what}")
@@ -155,7 +157,7 @@ class MqttOutlet:
             except TimedOutError:
                 self._hold("no answer")
             except LapwingError as failure:
-                if self.phase == "over":
+                if self.counters.phase == "over":
                     raise
                 refused = str(failure)
             else:

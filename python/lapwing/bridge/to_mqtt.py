@@ -11,6 +11,7 @@ from lapwing.bridge.mqtt_outlet import MqttOutlet
 from lapwing.bridge.record import DeadLetter, Headers, Record
 from lapwing.bridge.sink import KafkaSink
 from lapwing.bridge.stopping import Abandoned, Say, Stopping, Waiting
+from lapwing.bridge.watch import Watch
 from lapwing.config.bridge import BridgeSection, ToMqtt
 from lapwing.contracts.kafka_record import KAFKA_POSITION, Reason
 
@@ -45,11 +46,17 @@ class ToMqttLane:
             alive=self._intake.hold,
         )
         self._letters: KafkaSink | None = None
-        self.counts.waiting_s = lambda: self._waiting.since_s
+        self._watch = Watch(rule.name, bridge.mqtt.url, lambda: self._outlet.counters, say)
+        self.counts.waiting_s = lambda: max(self._waiting.since_s, self._watch.away_s)
+        self.counts.is_connected = lambda: self._watch.is_connected
 
     def connect(self) -> None:
         """Connects to the broker; Kafka is waited for."""
         self._outlet.connect()
+
+    def look(self) -> None:
+        """Says whether the broker is there, when that has changed."""
+        self._watch.look()
 
     def run(self) -> None:
         """Carries until the bridge ends."""
