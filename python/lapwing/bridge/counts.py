@@ -101,11 +101,14 @@ def prometheus_text(all_counts: Iterable[Counts]) -> str:
     for name, meaning, oldest in (
         ("lag_seconds", "Age of the oldest message in flight, or in the last batch.", Counts.lag_now_s),
         ("waiting_seconds", "How long the lane has been waiting for the other side.", lambda c: c.waiting_s()),
-        ("behind_records", "Records of Kafka that are not carried yet.", lambda c: float(c.behind)),
     ):
         lines += _family(name, "gauge", meaning)
         figures = {rule: max(map(oldest, lanes)) for rule, lanes in by_rule.items()}
         lines += [_line(name, rule, figure) for rule, figure in figures.items() if figure >= 0]
+    lines += _family("behind_records", "gauge", "Records of Kafka that are not carried yet.")
+    for rule, lanes in by_rule.items():
+        known = [lane.behind for lane in lanes if lane.behind >= 0]
+        lines += [_line("behind_records", rule, sum(known))] if known else []
     return "\n".join(lines) + "\n"
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from lapwing.bridge.back_mapping import Source
+from lapwing.bridge.behind import Behind
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, consumer_settings, without_secrets
@@ -20,6 +22,7 @@ _GATHER_S = 0.002
 """A command must not wait for others: librdkafka has what came with it by then."""
 _ANSWER_S = 5.0
 """For what is asked of Kafka seldom, and again when it does not answer."""
+_MEASURE_S = 5.0
 
 
 class KafkaIntake:
@@ -53,6 +56,8 @@ class KafkaIntake:
         self._unplaced: set[int] = set()
         self._connection_error = ""
         self._awaits_assignment = False
+        self._behind = Behind()
+        self._measured_at = 0.0
 
     def open(self) -> None:
         """Joins the group."""
@@ -66,6 +71,7 @@ class KafkaIntake:
         sources = [source_of(message) for message in messages if not self._is_error(message)]
         if self._unplaced:
             self._place_all()
+        self._measure()
         if sources:
             self._connection_error = ""
             self._awaits_assignment = False
@@ -84,6 +90,7 @@ class KafkaIntake:
         if message is not None:
             # Of a partition that has just come: it counts as read, so it must not be forgotten.
             self._aside.append(message)
+        self._measure()
 
     def go_on(self) -> None:
         """What was waited for is there.
@@ -97,22 +104,19 @@ class KafkaIntake:
 
     def commit(self, sources: Sequence[Source]) -> None:
         """Offsets of what is done; when partitions have gone to others meanwhile, those repeat it."""
-        offsets = [TopicPartition(self._rule.topic, *pair) for pair in _ends(sources).items()]
-        while (error := self._commit(offsets)) is not None:
+        ends = _ends(sources)
+        while (error := self._commit([TopicPartition(self._rule.topic, *pair) for pair in ends.items()])) is not None:
             if error.code() in _LOST:
                 self._counts.retries += len(sources)
                 return
             self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(error)}")
             self._stopping.pause(self._retry_s, self.hold)
-
-    def behind(self, sources: Sequence[Source]) -> int:
-        """Records behind these that are not carried yet, in their partitions."""
-        behind = 0
-        for partition, end in _ends(sources).items():
+        self._behind.done(ends)
+        for partition in ends:
             marks = self._consumer.get_watermark_offsets(TopicPartition(self._rule.topic, partition), cached=True)
-            if marks is not None:
-                behind += max(0, marks[1] - end)
-        return behind
+            if marks is not None and marks[1] >= 0:
+                self._behind.ends({partition: marks[1]})
+        self._counts.behind = self._behind.records
 
     def close(self) -> None:
         """Leaves the group."""
@@ -148,7 +152,7 @@ class KafkaIntake:
         """Begins where it must in the partitions that Kafka cannot continue, or tries again at the next turn."""
         self._unplaced &= {each.partition for each in self._consumer.assignment()}
         try:
-            committed = self._committed()
+            committed = self._committed(self._partitions())
             for partition in sorted(self._unplaced):
                 start = start_of(partition, committed, self._marks(partition), self._rule.start)
                 if start.is_first:
@@ -157,6 +161,23 @@ class KafkaIntake:
                 self._begin(partition, start)
         except KafkaException as failure:
             self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(failure.args[0])}")
+
+    def _measure(self) -> None:
+        """Asks Kafka now and then how far behind it is: what it holds, and waits for, grows unseen."""
+        if time.monotonic() < self._measured_at + _MEASURE_S:
+            return
+        self._measured_at = time.monotonic()
+        assigned = {each.partition for each in self._consumer.assignment()}
+        self._behind.keep(assigned)
+        try:
+            for partition in assigned:
+                self._behind.ends({partition: self._marks(partition, _TURN_S)[1]})
+            if assigned:
+                self._behind.done(self._committed(assigned, _TURN_S))
+        except KafkaException:
+            # Away; what is known stands.
+            return
+        self._counts.behind = self._behind.records
 
     def _begin(self, partition: int, start: Start) -> None:
         rule = self._rule
@@ -180,16 +201,16 @@ class KafkaIntake:
         topic = self._consumer.list_topics(self._rule.topic, timeout=_ANSWER_S).topics[self._rule.topic]
         return sorted(topic.partitions)
 
-    def _marks(self, partition: int) -> tuple[int, int]:
-        marks = self._consumer.get_watermark_offsets(TopicPartition(self._rule.topic, partition), timeout=_ANSWER_S)
+    def _marks(self, partition: int, timeout_s: float = _ANSWER_S) -> tuple[int, int]:
+        marks = self._consumer.get_watermark_offsets(TopicPartition(self._rule.topic, partition), timeout=timeout_s)
         if marks is None:
             raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
         return marks
 
-    def _committed(self) -> dict[int, int]:
+    def _committed(self, partitions: Collection[int], timeout_s: float = _ANSWER_S) -> dict[int, int]:
         """By partition the offset that the group has; the others are left out."""
-        asked = [TopicPartition(self._rule.topic, partition) for partition in self._partitions()]
-        answers = self._consumer.committed(asked, timeout=_ANSWER_S)
+        asked = [TopicPartition(self._rule.topic, partition) for partition in partitions]
+        answers = self._consumer.committed(asked, timeout=timeout_s)
         for answer in answers:
             if answer.error is not None:
                 raise KafkaException(answer.error)

@@ -17,7 +17,10 @@ _PATIENCE_S = 2.0
 _BREAKS_MAX = 4
 """Connections made anew for one batch; then it may be the batch that ends them."""
 _TRIES_MAX = 10
-"""Rounds of so many, a second between them, for one message alone; then it is the message."""
+"""Times that one message is sent by itself, with pauses; then it is the message."""
+_PAUSE_S = 1.0
+_NO_ROOM = "Quota exceeded"
+"""How 0x97 is said: there may be room later, for a retained message, say."""
 
 
 class _BreaksOffError(Exception):
@@ -76,8 +79,6 @@ class MqttOutlet:
         else:
             if problem is None:
                 return []
-            if len(publications) == 1:
-                return [(0, problem)]
         # It is somebody among them, and only one by one the broker says who.
         refusals = ((place, self._send_alone(each)) for place, each in enumerate(publications))
         return [(place, words) for place, words in refusals if words is not None]
@@ -104,21 +105,26 @@ class MqttOutlet:
                 return
             except (ConnectError, TimedOutError) as failure:
                 self._waiting.begins(f"the broker at {self._url}: {failure.what}")
-            self._stopping.pause(1.0, self._alive)
+            self._stopping.pause(_PAUSE_S, self._alive)
 
     def _send_alone(self, publication: Publication) -> str | None:
         """Words when it is refused, or when the connection ends over it each time.
 
-        Tried for long: a broker that has no room, or that starts again and again, ends connections, too.
+        Tried for long: a broker that has no room, or that starts again and again, refuses and ends connections, too.
         """
+        problem: str | None = None
         for _ in range(_TRIES_MAX):
             try:
-                return self._send([publication])
+                problem = self._send([publication])
+                if problem is None or _NO_ROOM not in problem:
+                    return problem
+                self._waiting.begins(f"the broker at {self._url}: {problem}")
             except _BreaksOffError:
                 self._renew()
+                problem = f"the broker ended the connection over it {_TRIES_MAX * _BREAKS_MAX} times"
                 self._waiting.begins(f"the broker at {self._url} ends the connection over a message")
-                self._stopping.pause(1.0, self._alive)
-        return f"the broker ended the connection over it {_TRIES_MAX * _BREAKS_MAX} times"
+            self._stopping.pause(_PAUSE_S, self._alive)
+        return problem
 
     def _send(self, publications: Sequence[Publication]) -> str | None:
         """Words when some of them are refused."""

@@ -86,7 +86,6 @@ class ToMqttLane:
         self._intake.commit(sources)
         self._intake.go_on()
         self.counts.carried(len(sources), sum(len(source.value or b"") for source in sources))
-        self.counts.behind = self._intake.behind(sources)
 
     def _publish(self, sources: Sequence[Source]) -> None:
         """Returns when the broker has answered for all of them, or they are dead letters."""

@@ -121,8 +121,12 @@ class BridgeMqtt(BaseModel):
     """Share name: bridges with the same one share the messages of each filter."""
 
     client_id: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
-    """What client ids begin with (rule and number of the member follow), for sessions that outlive a restart; "off":
-    made up."""
+    """What client ids begin with (instance, rule and number of the member follow), for sessions that outlive a restart;
+    "off": made up."""
+
+    instance: Annotated[Annotated[str, Field(pattern=_NAME)] | None, BeforeValidator(_off_is_none)] = None
+    """With client_id: names this process among all that run with the same configuration, the same after a restart; two
+    with one name would end each other. "off": the name of this machine."""
 
     session_expiry: Seconds = 60
     """With client_id: how long the broker keeps the session of a member that is gone."""
