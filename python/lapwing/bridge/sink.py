@@ -13,9 +13,10 @@ from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, producer_settings, without_secrets
 from lapwing.bridge.letters import dead_letter, part_bytes_of
+from lapwing.bridge.missing_topics import MissingTopics
 from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.stopping import Stopping, Waiting
-from lapwing.bridge.verdict import Verdict, reason_of, verdict_of
+from lapwing.bridge.verdict import Verdict, is_no_topic, reason_of, verdict_of
 from lapwing.config.bridge import BridgeKafka
 
 _TURN_S = 0.25
@@ -60,13 +61,23 @@ class KafkaSink:
         stopping: Ends its waits.
         waiting: Told when it waits for Kafka.
         counts: Retries, restarts and dead letters are counted there.
+        topic_wait_s: How long a topic that is missing is waited for, in seconds; None: for ever.
 
     Raises:
         ConfigError: the settings cannot be: a file is missing, say.
     """
 
-    def __init__(self, kafka: BridgeKafka, stopping: Stopping, waiting: Waiting, counts: Counts) -> None:
+    def __init__(
+        self,
+        kafka: BridgeKafka,
+        stopping: Stopping,
+        waiting: Waiting,
+        counts: Counts,
+        *,
+        topic_wait_s: float | None = None,
+    ) -> None:
         self._kafka = kafka
+        self._missing = MissingTopics(topic_wait_s)
         self._stopping = stopping
         self._waiting = waiting
         self._counts = counts
@@ -157,6 +168,8 @@ class KafkaSink:
         for place, error, is_alone in failures:
             sent = outgoing[place]
             verdict = verdict_of(error.code(), alone=is_alone)
+            if is_no_topic(error.code()) and not sent.is_letter and self._missing.is_enough(sent.record.topic):
+                verdict = Verdict.DEAD
             if verdict is Verdict.DEAD and not sent.is_letter:
                 following += self._letters(DeadLetter(sent.record, reason_of(error.code()), error.str()))
                 continue

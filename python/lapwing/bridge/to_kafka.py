@@ -12,6 +12,7 @@ from lapwing.bridge.stopping import Abandoned, Say, Stopping, Waiting
 from lapwing.bridge.watch import Watch
 from lapwing.client import Consumer, Delivery
 from lapwing.config.bridge import BridgeSection, ToKafka
+from lapwing.config.bridge_text import places
 from lapwing.contracts.kafka_record import INGRESS_US
 
 
@@ -38,7 +39,10 @@ class ToKafkaLane:
         self.counts = Counts(rule.name, "to_kafka")
         self._linger_ms = float(mqtt.linger)
         waiting = Waiting(f"rule {rule.name}", say)
-        self._sink = sink or KafkaSink(bridge.kafka, stopping, waiting, self.counts)
+        # A topic that the rule itself names is the operator's to make; another was a device's to choose.
+        wait_ms = bridge.kafka.topic_wait if places(rule.topic) else None
+        wait_s = None if wait_ms is None else wait_ms / 1000
+        self._sink = sink or KafkaSink(bridge.kafka, stopping, waiting, self.counts, topic_wait_s=wait_s)
         self._mapping = Mapping(
             rule,
             topics_max=bridge.kafka.topics_max,

@@ -48,6 +48,7 @@ class ToMqttLane:
         self._letters: KafkaSink | None = None
         self._watch = Watch(rule.name, bridge.mqtt.url, lambda: self._outlet.counters, say)
         self.counts.waiting_s = lambda: max(self._waiting.since_s, self._watch.away_s)
+        self.counts.dropped = lambda: self._outlet.counters.dropped
         self.counts.is_connected = lambda: self._watch.is_connected
 
     def connect(self) -> None:

@@ -214,6 +214,11 @@ class BridgeKafka(BaseModel):
     topics_max: int = Field(default=1_000, ge=1, le=100_000)
     """Kafka topics that templates may name, at most: a device must not make as many as it likes."""
 
+    topic_wait: Annotated[Annotated[Duration, Field(le=86_400_000)] | None, BeforeValidator(_off_is_none)] = None
+    """How long a topic that a template with captures names may be missing, or not be the bridge's to write; then what
+    is for it goes to the dead letters at once, until it is there. "off": the rule waits, and all devices of it with the
+    one that chose the name."""
+
     dead_letters: Annotated[str, AfterValidator(parse_kafka_topic)] = "lapwing-dead-letters"
     """The Kafka topic for what can never be carried."""
 
