@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 
 class MissingTopics:
@@ -15,6 +16,15 @@ class MissingTopics:
     def __init__(self, patience_s: float | None) -> None:
         self._patience_s = patience_s
         self._since: dict[str, float] = {}
+
+    def __bool__(self) -> bool:
+        """Some are missing."""
+        return bool(self._since)
+
+    def are_there(self, topics: Iterable[str]) -> None:
+        """They have taken records: should they go missing again, they are waited for again."""
+        for topic in topics:
+            self._since.pop(topic, None)
 
     def is_enough(self, topic: str) -> bool:
         """The topic is missing, still or now."""

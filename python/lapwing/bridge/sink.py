@@ -117,6 +117,9 @@ class KafkaSink:
         self._wait_for(together, alive)
         if used is not together:
             self._wait_for(used, alive)
+        if self._missing:
+            failed = {outgoing[failure.place].record.topic for failure in failures}
+            self._missing.are_there({sent.record.topic for sent in outgoing} - failed)
         return sorted(failures, key=_place_of)
 
     def _produce(
