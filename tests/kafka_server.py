@@ -46,7 +46,7 @@ def read_topic(bootstrap: str, topic: str, count: int, *, timeout_s: float = TIM
 
 def headers_of(record: Message) -> dict[str, str]:
     """The headers as text; of a name that repeats, the first."""
-    return {name: bytes(value).decode() for name, value in reversed(record.headers() or [])}
+    return {name: bytes(value or b"").decode() for name, value in reversed(record.headers() or [])}
 
 
 def write_topic(bootstrap: str, topic: str, records: Sequence[dict[str, object]]) -> None:

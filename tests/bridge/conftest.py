@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,23 @@ class RunningBridge(Running):
                 return notice
 
 
+def metric(bridge: RunningBridge, name: str) -> float:
+    """One figure of the only rule from Kafka to MQTT."""
+    lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
+    start = f'lapwing_bridge_{name}{{rule="commands",direction="to_mqtt"}} '
+    return float(next(line for line in lines if line.startswith(start)).removeprefix(start))
+
+
 def to_kafka(topic: str, **more: str) -> str:
     """The setting of one rule from MQTT to Kafka."""
     rule = {"name": "readings", "filter": "spectrum/+/readings", "topic": topic, **more}
     return f"bridge.to_kafka=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
+
+
+def to_mqtt(topic: str, **more: str) -> str:
+    """The setting of one rule from Kafka to MQTT, with a group of its own."""
+    rule = {"name": "commands", "topic": topic, "to": "commands/{key}", "group": f"group-{topic}", **more}
+    return f"bridge.to_mqtt=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
 
 
 StartBridge = Callable[..., RunningBridge]

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 import urllib.request
 from pathlib import Path
 
 from commands import RunningBroker
-from conftest import StartBridge
+from conftest import StartBridge, metric, to_mqtt
 from kafka_server import headers_of, read_topic, write_topic
 from restarting import RestartingBroker
 
 from lapwing import Client
 from lapwing.lab.kafka import LocalKafka
-
-
-def to_mqtt(topic: str, **more: str) -> str:
-    rule = {"name": "commands", "topic": topic, "to": "commands/{key}", "group": f"group-{topic}", **more}
-    return f"bridge.to_mqtt=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
 
 
 def test_commands_reach_their_devices(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge) -> None:
@@ -66,6 +60,10 @@ def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, 
         broker.kill()
         write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(50)])
         bridge.wait_for_notice("waits")
+        write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(20)])
+        deadline = time.monotonic() + 30
+        while metric(bridge, "behind_records") < 70:
+            assert time.monotonic() < deadline, "what comes while it waits counts, too"
         broker.start()
         bridge.wait_for_notice("goes on")
         with Client(broker.url, client_id="phone", clean_start=False, session_expiry_s=600) as phone:
@@ -74,7 +72,7 @@ def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, 
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             metrics = urllib.request.urlopen(bridge.metrics_url).read().decode()
-            if 'lapwing_bridge_messages_total{rule="commands",direction="to_mqtt"} 50' in metrics:
+            if 'lapwing_bridge_messages_total{rule="commands",direction="to_mqtt"} 70' in metrics:
                 break
         else:
             raise AssertionError(metrics)

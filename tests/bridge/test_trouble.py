@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import signal
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
 from commands import RunningBroker
 from conftest import StartBridge, to_kafka
 from kafka_server import headers_of, read_topic
+from restarting import RestartingBroker
 
 from lapwing import Publisher
 from lapwing.lab.kafka import LocalKafka
@@ -125,3 +129,21 @@ def test_a_drain_does_not_wait_for_ever_and_nothing_is_lost(
         second = start_bridge(broker.url, kafka.bootstrap, to_kafka("drained"))
         assert [record.value() for record in read_topic(kafka.bootstrap, "drained", 1)] == [b"kept"]
         assert second.end(signal.SIGTERM) == 0
+
+
+def test_a_broker_that_is_away_is_told_of(kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge) -> None:
+    """A lane that waits for messages does not notice by itself: is it said, shown, and over in the end?"""
+    broker = RestartingBroker(tmp_path)
+    broker.start()
+    try:
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka("away"))
+        broker.kill()
+        bridge.wait_for_notice("is gone")
+        with pytest.raises(urllib.error.HTTPError) as raised:
+            urllib.request.urlopen(bridge.metrics_url.replace("/metrics", "/healthz"))
+        assert json.load(raised.value) == {"status": "waiting", "rules": ["readings"]}
+        broker.start()
+        bridge.wait_for_notice("is back")
+        assert bridge.end(signal.SIGTERM) == 0
+    finally:
+        broker.kill()

@@ -142,7 +142,17 @@ impl Address {
 }
 
 fn wrong(url: &str, what: &str) -> ClientError {
+    let url = without_user(url);
     ClientError::Invalid(format!("url {url:?}: {what}; write tcp://HOST:PORT, or tls://, ws:// or wss://"))
+}
+
+/// What stands before the last `@` may be a password, which no error shows.
+fn without_user(url: &str) -> String {
+    let Some((user, host)) = url.rsplit_once('@') else { return url.to_owned() };
+    match user.split_once("://") {
+        Some((scheme, _)) => format!("{scheme}://***@{host}"),
+        None => format!("***@{host}"),
+    }
 }
 
 fn parse_path(url: &str, scheme: Scheme, path: &str) -> Result<String, ClientError> {
@@ -219,7 +229,6 @@ mod tests {
             "x:y",
             "[::1",
             "tcp://a/b",
-            "u@h:1",
             "tls://a/b",
             "ws://:1/mqtt",
             "ws://a/b c",
@@ -228,6 +237,10 @@ mod tests {
                 Err(ClientError::Invalid(message)) => assert!(message.contains(&format!("{url:?}")), "{message}"),
                 other => panic!("{url}: {other:?}"),
             }
+        }
+        for url in ["tcp://me:horse@h", "me:horse@h:1", "http://me:horse@h", "tcp://me:ho/rse@h", "tcp://me:ho@rse@h"] {
+            let error = Address::parse(url).expect_err("refused").to_string();
+            assert!(error.contains("***@h") && !error.contains("rse@"), "{error}");
         }
         assert!(Address::parse("wss://a").and_then(Address::plain_tcp).is_err());
         assert!(Address::parse("mqtt://a").and_then(Address::plain_tcp).is_ok());

@@ -1,7 +1,7 @@
 //! How one client connects: everything that goes into its CONNECT, and how much it takes in.
 
 use crate::tls_options::TlsOptions;
-use lapwing_codec::{QoS, Version};
+use lapwing_codec::{Limits, QoS, Version};
 
 /// A message the broker publishes when this client goes without saying goodbye.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,8 @@ pub struct Options {
     pub keep_alive_s: u16,
     /// Incoming QoS 1 and 2 messages not yet acknowledged, at most; 1 or more (5.0 only).
     pub receive_maximum: u16,
-    /// The largest packet this client takes, in bytes.
+    /// The largest packet this client takes, in bytes. By default what the protocol itself allows: a broker throws away
+    /// what is larger for this client without a word [MQTT-3.1.2-24], however large it lets others publish.
     pub packet_bytes_max: u32,
     /// User name, if any.
     pub username: Option<String>,
@@ -56,7 +57,7 @@ impl Default for Options {
             session_expiry_s: 0,
             keep_alive_s: 60,
             receive_maximum: 1024,
-            packet_bytes_max: 16 << 20,
+            packet_bytes_max: Limits::PACKET_BYTES_MAX,
             username: None,
             password: None,
             will: None,

@@ -274,6 +274,22 @@ fn disconnected() {
     assert!(matches!(gone, Err(ClientError::Disconnected { reason: ReasonCode::SessionTakenOver, .. })), "{gone:?}");
 }
 
+/// Does a client take whatever its broker lets others publish [MQTT-3.1.2-24], unless it is told otherwise?
+#[test]
+fn own_limit() -> Result<(), ClientError> {
+    for (options, announced) in
+        [(Options::default(), None), (Options { packet_bytes_max: 1000, ..Options::default() }, Some(1000))]
+    {
+        let (mut protocol, mut out) = (Protocol::new(Version::V5, 10, true), Vec::new());
+        protocol.connect(&options, 0, &mut out)?;
+        match decode(&out, Version::V5, &Limits::PROTOCOL) {
+            Ok(Some((Packet::Connect(connect), _))) => assert_eq!(connect.properties.packet_bytes_max, announced),
+            other => panic!("{other:?}"),
+        }
+    }
+    Ok(())
+}
+
 /// Is what the broker said it does not take refused here, before it goes?
 #[test]
 fn brokers_limits() {

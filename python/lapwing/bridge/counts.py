@@ -25,8 +25,12 @@ class Counts:
         oldest_us: When the oldest in flight was taken in by the broker, in microseconds since the epoch; 0: unknown.
         lag_s: How old the oldest message of the last batch was when it was confirmed, in seconds; -1: unknown.
         behind: Records of Kafka that are not carried yet; -1: unknown.
-        waiting_s: How long the lane has been waiting for the other side, in seconds.
+        removed: Records that Kafka had removed before they were carried.
+        waiting_s: How long the lane has been waiting for the other side, or has been without the broker, in seconds.
+        is_connected: The connection to the broker stands.
         late: Messages confirmed by Kafka when the connection to the broker was gone: they come again.
+        dropped: Messages of QoS 0 that the connection dropped, because more came than there was room for.
+        queued: Messages that have come and are not taken.
     """
 
     rule: str
@@ -41,8 +45,11 @@ class Counts:
     oldest_us: int = 0
     lag_s: float = -1.0
     behind: int = -1
+    removed: int = 0
     waiting_s: Callable[[], float] = lambda: 0.0
+    is_connected: Callable[[], bool] = lambda: True
     late: Callable[[], int] = lambda: 0
+    dropped: Callable[[], int] = lambda: 0
     queued: Callable[[], int] = lambda: 0
 
     def begins(self, messages: int, oldest_us: int) -> None:
@@ -69,7 +76,10 @@ _FAMILIES: tuple[tuple[str, str, str, Callable[[Counts], float]], ...] = (
     ("batches_total", "counter", "Batches of them.", lambda c: c.batches),
     ("retries_total", "counter", "Records sent again after a pause, or alone.", lambda c: c.retries),
     ("restarts_total", "counter", "Kafka producers that came to their end.", lambda c: c.restarts),
+    ("removed_total", "counter", "Records that Kafka had removed before they were carried.", lambda c: c.removed),
     ("late_total", "counter", "Confirmed when the connection was gone: they come again.", lambda c: c.late()),
+    ("dropped_total", "counter", "Messages of QoS 0 for which there was no room.", lambda c: c.dropped()),
+    ("connected", "gauge", "Lanes whose connection to the broker stands.", lambda c: c.is_connected()),
     ("in_flight", "gauge", "Messages taken and not confirmed.", lambda c: c.in_flight),
     ("queued", "gauge", "Messages that have come and are not taken.", lambda c: c.queued()),
 )
@@ -91,11 +101,14 @@ def prometheus_text(all_counts: Iterable[Counts]) -> str:
     for name, meaning, oldest in (
         ("lag_seconds", "Age of the oldest message in flight, or in the last batch.", Counts.lag_now_s),
         ("waiting_seconds", "How long the lane has been waiting for the other side.", lambda c: c.waiting_s()),
-        ("behind_records", "Records of Kafka that are not carried yet.", lambda c: float(c.behind)),
     ):
         lines += _family(name, "gauge", meaning)
         figures = {rule: max(map(oldest, lanes)) for rule, lanes in by_rule.items()}
         lines += [_line(name, rule, figure) for rule, figure in figures.items() if figure >= 0]
+    lines += _family("behind_records", "gauge", "Records of Kafka that are not carried yet.")
+    for rule, lanes in by_rule.items():
+        known = [lane.behind for lane in lanes if lane.behind >= 0]
+        lines += [_line("behind_records", rule, sum(known))] if known else []
     return "\n".join(lines) + "\n"
 
 

@@ -81,11 +81,12 @@ def producer_settings(kafka: BridgeKafka, common: Settings, *, alone: bool = Fal
     }
 
 
-def consumer_settings(common: Settings, group: str, start: str) -> Settings:
+def consumer_settings(common: Settings, group: str) -> Settings:
     """A consumer whose offsets are committed when the broker has the messages, and not before."""
     return common | {
         "group.id": group,
-        "auto.offset.reset": start,
+        # It would go elsewhere and say nothing: where to begin is decided in `starts`.
+        "auto.offset.reset": "error",
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
         "partition.assignment.strategy": "cooperative-sticky",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from lapwing.bridge.record import DeadLetter, Headers, Record
 from lapwing.bridge.template import fill, parse
 from lapwing.config.bridge import ToKafka
 from lapwing.config.bridge_text import is_kafka_topic
 from lapwing.contracts import kafka_record as names
 from lapwing.contracts.kafka_envelope import escaped
 from lapwing.contracts.kafka_record import ENVELOPE, Reason
-
-Headers = list[tuple[str, str | bytes]]
 
 _TOPICS_KEPT = 20_000
 """Topics of devices whose record topic is remembered; then all are forgotten and found again."""
@@ -48,23 +47,6 @@ class Message(Protocol):
     @property
     def correlation_data(self) -> bytes | None:
         """What to answer with."""
-
-
-class Record(NamedTuple):
-    """A record for Kafka."""
-
-    topic: str
-    key: str | bytes | None
-    value: bytes | None
-    headers: Headers
-
-
-class DeadLetter(NamedTuple):
-    """A record that can never be what it should, and why."""
-
-    record: Record
-    reason: Reason
-    words: str
 
 
 class _Route(NamedTuple):
@@ -214,43 +196,3 @@ def capture(levels: Sequence[str], topic: str) -> tuple[str, ...]:
     if levels[-1] == "#":
         captures.append("/".join(found[len(levels) - 1 :]))
     return tuple(captures)
-
-
-def dead_letter(letter: DeadLetter, kafka_topic: str, part_bytes: int) -> list[Record]:
-    """The records of the dead-letter topic for one message: one, or several parts of a large value.
-
-    Args:
-        letter: What is dead, and why.
-        kafka_topic: The dead-letter topic.
-        part_bytes: A larger value goes in parts of this size, and headers beyond it are left out, which is said. All
-            parts have one key: they stay in order, in one partition.
-    """
-    topic, key, value, own = letter.record
-    headers, left_out = _at_most(own, part_bytes)
-    words = f"{letter.words}; {left_out} headers are too large and left out" if left_out else letter.words
-    said: Headers = [(names.REASON, letter.reason.value), (names.ERROR, words)]
-    if topic:
-        said.append((names.KAFKA_TOPIC, topic[:1_024]))
-    if key is not None:
-        said.append((names.KAFKA_KEY, key))
-    if value is None or len(value) <= part_bytes:
-        return [Record(kafka_topic, key, value, said + headers)]
-    count = -(-len(value) // part_bytes)
-    part_key = key if key is not None else next((text for name, text in headers if name == names.MESSAGE_ID), topic)
-    parts = (value[number * part_bytes : (number + 1) * part_bytes] for number in range(count))
-    return [
-        Record(kafka_topic, part_key, part, [*said, (names.PART, f"{number}/{count}"), *headers])
-        for number, part in enumerate(parts, 1)
-    ]
-
-
-def _at_most(headers: Headers, bytes_max: int) -> tuple[Headers, int]:
-    """The first headers of so many bytes, and how many are left out."""
-    kept: Headers = []
-    left = bytes_max
-    for name, value in headers:
-        left -= len(name.encode()) + len(value.encode() if isinstance(value, str) else value)
-        if left < 0:
-            break
-        kept.append((name, value))
-    return kept, len(headers) - len(kept)

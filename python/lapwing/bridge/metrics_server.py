@@ -88,6 +88,11 @@ class MetricsServer:
         return PlainTextResponse(prometheus_text(self._all_counts()), media_type=_PROMETHEUS)
 
     async def _alive(self, _request: Request) -> Response:
+        """Alive, or which rules wait: then nothing is wrong here, and to start again would help nobody."""
+        lanes = self._all_counts()
+        waiting = sorted({lane.rule for lane in lanes if lane.waiting_s() > 0 or not lane.is_connected()})
+        if waiting:
+            return JSONResponse({"status": "waiting", "rules": waiting}, status_code=503)
         return JSONResponse({"status": "alive"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 
 from lapwing.client import ConnectOptions
 from lapwing.config.bridge import BridgeMqtt
@@ -22,7 +23,7 @@ def connect_options(mqtt: BridgeMqtt, lane: str) -> ConnectOptions:
         ca=mqtt.ca, certificate=mqtt.certificate, key=mqtt.key, back_off_s=_BACK_OFF_S, username=mqtt.username
     )
     if mqtt.client_id is not None:
-        options["client_id"] = f"{mqtt.client_id}-{lane}"
+        options["client_id"] = f"{mqtt.client_id}-{mqtt.instance or socket.gethostname()}-{lane}"
         options["session_expiry_s"] = mqtt.session_expiry
     if mqtt.username is not None:
         options["password"] = _password(mqtt)

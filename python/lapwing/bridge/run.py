@@ -15,6 +15,8 @@ from lapwing.bridge.to_mqtt import ToMqttLane
 from lapwing.config.bridge import BridgeSection
 from lapwing.errors import ConfigError
 
+_LOOK_S = 0.5
+"""After so long it is known that a connection is gone."""
 _MORE_S = 5.0
 """After the time to drain: what a lane needs to notice that it is over."""
 
@@ -27,6 +29,9 @@ class Lane(Protocol):
 
     def connect(self) -> None:
         """Connects to the broker."""
+
+    def look(self) -> None:
+        """Says whether the broker is there, when that has changed."""
 
     def run(self) -> None:
         """Carries until the end."""
@@ -101,7 +106,8 @@ class Bridge:
         self._threads = [
             threading.Thread(target=self._run, args=(lane,), name=lane.name, daemon=True) for lane in self.lanes
         ]
-        for thread in self._threads:
+        watcher = threading.Thread(target=self._watch, name="bridge-watch", daemon=True)
+        for thread in (*self._threads, watcher):
             thread.start()
 
     def wait(self, timeout_s: float) -> bool:
@@ -119,6 +125,9 @@ class Bridge:
             drain_s: How long to wait; what is not confirmed then stays with the broker or with Kafka. None: as set.
 
         Returns: Whether everything in hand was confirmed.
+
+        Raises:
+            BaseException: what ended a lane, meanwhile or before.
         """
         patience_s = self._settings.drain / 1000 if drain_s is None else drain_s
         self._stopping.drain()
@@ -132,7 +141,14 @@ class Bridge:
             thread.join(_MORE_S)
         if self._metrics:
             self._metrics.stop()
+        if self._failures:
+            raise self._failures[0]
         return drained
+
+    def _watch(self) -> None:
+        while not self._stopping.is_soon(_LOOK_S):
+            for lane in self.lanes:
+                lane.look()
 
     def _run(self, lane: Lane) -> None:
         try:

@@ -12,9 +12,11 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, producer_settings, without_secrets
-from lapwing.bridge.mapping import DeadLetter, Record, dead_letter
+from lapwing.bridge.letters import dead_letter, part_bytes_of
+from lapwing.bridge.missing_topics import MissingTopics
+from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.stopping import Stopping, Waiting
-from lapwing.bridge.verdict import Verdict, reason_of, verdict_of
+from lapwing.bridge.verdict import Verdict, is_no_topic, reason_of, verdict_of
 from lapwing.config.bridge import BridgeKafka
 
 _TURN_S = 0.25
@@ -59,13 +61,23 @@ class KafkaSink:
         stopping: Ends its waits.
         waiting: Told when it waits for Kafka.
         counts: Retries, restarts and dead letters are counted there.
+        topic_wait_s: How long a topic that is missing is waited for, in seconds; None: for ever.
 
     Raises:
         ConfigError: the settings cannot be: a file is missing, say.
     """
 
-    def __init__(self, kafka: BridgeKafka, stopping: Stopping, waiting: Waiting, counts: Counts) -> None:
+    def __init__(
+        self,
+        kafka: BridgeKafka,
+        stopping: Stopping,
+        waiting: Waiting,
+        counts: Counts,
+        *,
+        topic_wait_s: float | None = None,
+    ) -> None:
         self._kafka = kafka
+        self._missing = MissingTopics(topic_wait_s)
         self._stopping = stopping
         self._waiting = waiting
         self._counts = counts
@@ -105,6 +117,9 @@ class KafkaSink:
         self._wait_for(together, alive)
         if used is not together:
             self._wait_for(used, alive)
+        if self._missing:
+            failed = {outgoing[failure.place].record.topic for failure in failures}
+            self._missing.are_there({sent.record.topic for sent in outgoing} - failed)
         return sorted(failures, key=_place_of)
 
     def _produce(
@@ -113,7 +128,7 @@ class KafkaSink:
         topic, key, value, headers = record
         while True:
             try:
-                producer.produce(topic, value, key, headers=headers, on_delivery=report)  # type: ignore[arg-type]
+                producer.produce(topic, value, key, headers=headers, on_delivery=report)
             except BufferError:
                 self._wait_for(producer, alive)
                 continue
@@ -156,6 +171,8 @@ class KafkaSink:
         for place, error, is_alone in failures:
             sent = outgoing[place]
             verdict = verdict_of(error.code(), alone=is_alone)
+            if is_no_topic(error.code()) and not sent.is_letter and self._missing.is_enough(sent.record.topic):
+                verdict = Verdict.DEAD
             if verdict is Verdict.DEAD and not sent.is_letter:
                 following += self._letters(DeadLetter(sent.record, reason_of(error.code()), error.str()))
                 continue
@@ -176,7 +193,8 @@ class KafkaSink:
     def _letters(self, letter: DeadLetter) -> list[_Outgoing]:
         self._counts.dead_letters[letter.reason.value] += 1
         kafka = self._kafka
-        records = dead_letter(letter, kafka.dead_letters, kafka.dead_letter_part_bytes)
+        part_bytes = part_bytes_of(kafka.dead_letter_part_bytes, kafka.record_bytes_max)
+        records = dead_letter(letter, kafka.dead_letters, part_bytes)
         return [_Outgoing(record, is_letter=True) for record in records]
 
     def _producer(self, *, alone: bool) -> Producer:

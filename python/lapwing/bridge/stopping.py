@@ -37,6 +37,10 @@ class Stopping:
         self._draining.set()
         self._abandoned.set()
 
+    def is_soon(self, timeout_s: float) -> bool:
+        """Waits so long, at most, until nothing new is taken; whether it has come to that."""
+        return self._draining.wait(timeout_s)
+
     def check(self) -> None:
         """Raises `Abandoned` when it is time."""
         if self._abandoned.is_set():

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 from pydantic import ValidationError
 
-from lapwing.bridge.mapping import DeadLetter, Mapping, Record, capture, dead_letter
+from lapwing.bridge.mapping import Mapping, capture
+from lapwing.bridge.record import DeadLetter, Record
 from lapwing.config.bridge import BridgeKafka, BridgeSection, ToKafka
 from lapwing.contracts.kafka_record import Reason
 
@@ -106,24 +107,10 @@ def test_topics_from_captures() -> None:
     assert isinstance(known, Record)
 
 
-def test_large_values_are_dead_letters_in_parts() -> None:
+def test_large_values_are_dead_letters() -> None:
     (letter,) = mapping().records([Said(payload=bytes(range(250)) * 5, user_properties=TOLD)], 0, told=True)
     assert isinstance(letter, DeadLetter)
     assert letter.reason is Reason.TOO_LARGE
-    parts = dead_letter(letter, "dead", 500)
-    assert b"".join(part.value or b"" for part in parts) == bytes(range(250)) * 5
-    assert [dict(part.headers)["lapwing-part"] for part in parts] == ["1/3", "2/3", "3/3"]
-    assert {part.key for part in parts} == {"phone-7"}
-    assert all(dict(part.headers)["lapwing-reason"] == "too-large" for part in parts)
-
-
-def test_headers_of_a_dead_letter_are_bounded() -> None:
-    record = Record("t", None, b"v", [("a", "x" * 90), ("b", "y" * 90)])
-    (made,) = dead_letter(DeadLetter(record, Reason.INVALID, "why"), "dead", 100)
-    said = dict(made.headers)
-    assert "a" in said
-    assert "b" not in said
-    assert "1 headers" in said["lapwing-error"]
 
 
 @pytest.mark.parametrize(
@@ -152,6 +139,9 @@ def test_wrong_rules(rule: dict[str, str], part: str) -> None:
         ({"metrics": "0.0.0.0:1"}, "loopback"),
         ({"kafka": {"options": {"sasl.password": "x"}}}, "a secret belongs"),
         ({"kafka": {"options": {"acks": "0"}}}, "the bridge's own"),
+        ({"kafka": {"options": {"group.instance.id": "0"}}}, "the bridge's own"),
+        ({"kafka": {"options": {"enable.partition.eof": True}}}, "the bridge's own"),
+        ({"mqtt": {"url": "tcp://me:horse@host"}}, "no user in it"),
         ({"kafka": {"security": "sasl"}}, "give username"),
         ({"kafka": {"ca": "x.pem"}}, "are for TLS"),
     ],

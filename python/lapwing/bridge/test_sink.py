@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from lapwing.bridge import sink as room
 from lapwing.bridge.counts import Counts, prometheus_text
-from lapwing.bridge.mapping import Record
+from lapwing.bridge.record import Record
 from lapwing.bridge.sink import KafkaSink
 from lapwing.bridge.stopping import Abandoned, Stopping, Waiting
 from lapwing.config.bridge import BridgeKafka
@@ -70,14 +70,16 @@ class PlayedProducer:
 class Bench:
     """A sink on a cluster that is played."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, cluster: Cluster) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, cluster: Cluster, topic_wait_s: float | None = None) -> None:
         monkeypatch.setattr(room, "made", cluster.producer)
         self.cluster = cluster
         self.said: list[str] = []
         self.stopping = Stopping()
         self.counts = Counts("r", "to_kafka")
         kafka = BridgeKafka.model_validate({"retry": "10ms"})
-        self.sink = KafkaSink(kafka, self.stopping, Waiting("rule r", self.said.append), self.counts)
+        self.sink = KafkaSink(
+            kafka, self.stopping, Waiting("rule r", self.said.append), self.counts, topic_wait_s=topic_wait_s
+        )
 
     def carry(self, *values: bytes) -> list[tuple[str, bytes]]:
         self.sink.carry([Record("t", None, value, []) for value in values], lambda: None)
@@ -96,6 +98,16 @@ def test_a_missing_topic_is_asked_for_again_in_order(monkeypatch: pytest.MonkeyP
     assert bench.carry(b"1", b"2") == [("t", b"1"), ("t", b"2")]
     assert bench.counts.retries == 4
     assert len(bench.said) == 2, "that it waits, and that it goes on"
+
+
+def test_a_topic_that_a_device_chose_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is what is for it a dead letter after a while, and then at once, while the others are carried?"""
+    missing = KafkaError.UNKNOWN_TOPIC_OR_PART
+    bench = Bench(monkeypatch, Cluster({b"1": [missing] * 3, b"3": [missing]}), topic_wait_s=0.015)
+    assert sorted(bench.carry(b"1", b"2")) == [("lapwing-dead-letters", b"1"), ("t", b"2")]
+    assert bench.counts.retries == 2
+    assert ("lapwing-dead-letters", b"3") in bench.carry(b"3")
+    assert bench.counts.dead_letters == {"no-topic": 2}
 
 
 def test_one_bad_record_of_a_batch_is_dead_and_the_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:

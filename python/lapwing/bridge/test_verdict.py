@@ -51,6 +51,17 @@ def test_a_producer_loses_nothing_and_partitions_as_java_does() -> None:
         ("bridge.kafka.password_file=/run/x", "bridge.kafka.password_file=/run/x"),
         ("bridge.kafka.key_password_file=/run/x", "bridge.kafka.key_password_file=/run/x"),
         ("broker.shards=2", "broker.shards=2"),
+        ("bridge.kafka.password=a horse, a battery", "bridge.kafka.password=***"),
+        ('{"sasl.password" = "a \\" horse", x = 1}', '{"sasl.password" = ***, x = 1}'),
+        ('{"sasl.password" = """a horse""", x = 1}', '{"sasl.password" = ***, x = 1}'),
+        ('{"sasl.password" = "a" horse}', '{"sasl.password" = ***'),
+        ("sasl.password=horse", "sasl.password=***"),
+        ("{'ssl.key.pem': 'MIIEv'}", "{'ssl.key.pem': ***}"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIEv", "***"),
+        ("bridge.mqtt.url=tcp://me:horse@host:1883", "bridge.mqtt.url=tcp://***@host:1883"),
+        ("bridge.mqtt.url=tcp://me:h@r/se@host", "bridge.mqtt.url=tcp://***@host"),
+        ('["me:horse@host:9092"]', '["***@host:9092"]'),
+        ("tcp://127.0.0.1:1883", "tcp://127.0.0.1:1883"),
     ],
 )
 def test_secrets_where_none_belong_are_not_shown(text: str, shown: str) -> None:

@@ -9,8 +9,10 @@ from lapwing.bridge.mapping import Mapping
 from lapwing.bridge.mqtt_side import connect_options
 from lapwing.bridge.sink import KafkaSink, Sink
 from lapwing.bridge.stopping import Abandoned, Say, Stopping, Waiting
+from lapwing.bridge.watch import Watch
 from lapwing.client import Consumer, Delivery
 from lapwing.config.bridge import BridgeSection, ToKafka
+from lapwing.config.bridge_text import places
 from lapwing.contracts.kafka_record import INGRESS_US
 
 
@@ -35,11 +37,12 @@ class ToKafkaLane:
         mqtt = bridge.mqtt
         self.name = f"{rule.name}-{member}"
         self.counts = Counts(rule.name, "to_kafka")
-        self._asks = mqtt.envelope
-        self._say = say
         self._linger_ms = float(mqtt.linger)
         waiting = Waiting(f"rule {rule.name}", say)
-        self._sink = sink or KafkaSink(bridge.kafka, stopping, waiting, self.counts)
+        # A topic that the rule itself names is the operator's to make; another was a device's to choose.
+        wait_ms = bridge.kafka.topic_wait if places(rule.topic) else None
+        wait_s = None if wait_ms is None else wait_ms / 1000
+        self._sink = sink or KafkaSink(bridge.kafka, stopping, waiting, self.counts, topic_wait_s=wait_s)
         self._mapping = Mapping(
             rule,
             topics_max=bridge.kafka.topics_max,
@@ -55,15 +58,21 @@ class ToKafkaLane:
             envelope=mqtt.envelope,
             **connect_options(mqtt, self.name),
         )
-        self.counts.waiting_s = lambda: waiting.since_s
+        self._watch = Watch(rule.name, mqtt.url, lambda: self._consumer.counters, say, asks=mqtt.envelope)
+        self.counts.waiting_s = lambda: max(waiting.since_s, self._watch.away_s)
+        self.counts.is_connected = lambda: self._watch.is_connected
         self.counts.late = lambda: self._consumer.counters.late
+        self.counts.dropped = lambda: self._consumer.counters.dropped
         self.counts.queued = lambda: self._consumer.counters.waiting
 
     def connect(self) -> None:
         """Connects to the broker and joins the group; errors are those of `Consumer`."""
         self._consumer.connect()
-        if self._asks and not self._consumer.counters.is_told:
-            self._say(f"rule {self.counts.rule}: the broker does not tell who published: no client ids, no message ids")
+        self.look()
+
+    def look(self) -> None:
+        """Says whether the broker is there, when that has changed."""
+        self._watch.look()
 
     def run(self) -> None:
         """Carries until `close`; errors are those of `Consumer`."""

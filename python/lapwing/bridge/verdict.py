@@ -28,6 +28,9 @@ class Verdict(Enum):
 
 _TOO_LARGE = frozenset((KafkaError.MSG_SIZE_TOO_LARGE, KafkaError.RECORD_LIST_TOO_LARGE, KafkaError.INVALID_MSG_SIZE))
 _INVALID = frozenset((KafkaError.INVALID_RECORD, KafkaError.INVALID_TIMESTAMP, KafkaError.TOPIC_EXCEPTION))
+_NO_TOPIC = frozenset(
+    (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError.TOPIC_AUTHORIZATION_FAILED)
+)
 _AT_ITS_END = frozenset(
     (
         KafkaError._FATAL,
@@ -58,4 +61,11 @@ def verdict_of(code: int, *, alone: bool) -> Verdict:
 
 def reason_of(code: int) -> Reason:
     """The name under which a dead record goes to the dead letters."""
+    if is_no_topic(code):
+        return Reason.NO_TOPIC
     return Reason.TOO_LARGE if code in _TOO_LARGE else Reason.INVALID
+
+
+def is_no_topic(code: int) -> bool:
+    """Whether the topic is missing, or may not be written."""
+    return code in _NO_TOPIC

@@ -15,7 +15,7 @@ class Counters:
     Attributes:
         phase: ``starting``, ``up``, ``away`` (the connection broke and is made again) or ``over``.
         waiting: Messages here that nobody has taken yet.
-        waiting_bytes: Bytes of their topics and payloads.
+        waiting_bytes: Bytes of their topics, payloads and properties.
         working: Messages taken and not finished.
         is_high: The high mark was reached: nothing is read until the low one is.
         received: Messages that arrived.

@@ -22,7 +22,7 @@ class Publisher:
         window: Messages of QoS 1 and 2 unanswered at a time, by default 1024; fewer if the broker's Receive Maximum is
             less. MQTT 3.1.1 has none: there the default is 20.
         buffer_messages: Messages handed over and not yet answered (QoS 0: not yet sent), at most.
-        buffer_bytes: The same in bytes of topics and payloads.
+        buffer_bytes: The same in bytes of topics, payloads and properties.
         when_full: ``"wait"``: ``publish`` waits for room, up to ``timeout_s``. ``"raise"``: it raises at once.
         deadline_property: The user property of ``deadline_ms``, as the broker's ``[dispatch]`` names it.
         priority_property: That of ``priority``.

@@ -42,8 +42,11 @@ _OURS = frozenset(
         "enable.auto.offset.store",
         "enable.gapless.guarantee",
         "enable.idempotence",
+        "enable.partition.eof",
         "error_cb",
         "group.id",
+        "group.instance.id",
+        "group.protocol",
         "linger.ms",
         "logger",
         "message.max.bytes",
@@ -82,6 +85,12 @@ def _parse_server(text: str) -> str:
     return text
 
 
+def _parse_url(url: str) -> str:
+    if "@" in url.partition("?")[0]:
+        raise ValueError("must have no user in it: give bridge.mqtt.username, and password_file or LAPWING_PASSWORD")
+    return url
+
+
 def _parse_metrics(text: str | None) -> str | None:
     address = parse_http_address(text) if text else None
     if address is not None and not is_loopback(split_host_port(address)[0]):
@@ -103,15 +112,21 @@ class BridgeMqtt(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: Annotated[str, Field(pattern="^(tcp|mqtt|tls|mqtts|ws|wss)://.+")] = "tcp://127.0.0.1:1883"
+    url: Annotated[str, AfterValidator(_parse_url), Field(pattern="^(tcp|mqtt|tls|mqtts|ws|wss)://.+")] = (
+        "tcp://127.0.0.1:1883"
+    )
     """The broker, as it prints it."""
 
     group: Annotated[str, Field(pattern="^[^/+#\\x00]{1,256}$")] = "bridge"
     """Share name: bridges with the same one share the messages of each filter."""
 
     client_id: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
-    """What client ids begin with (rule and number of the member follow), for sessions that outlive a restart; "off":
-    made up."""
+    """What client ids begin with (instance, rule and number of the member follow), for sessions that outlive a restart;
+    "off": made up."""
+
+    instance: Annotated[Annotated[str, Field(pattern=_NAME)] | None, BeforeValidator(_off_is_none)] = None
+    """With client_id: names this process among all that run with the same configuration, the same after a restart; two
+    with one name would end each other. "off": the name of this machine."""
 
     session_expiry: Seconds = 60
     """With client_id: how long the broker keeps the session of a member that is gone."""
@@ -128,6 +143,14 @@ class BridgeMqtt(BaseModel):
 
     waiting_bytes_max: Size = Field(default=32 << 20, ge=1 << 20, le=1 << 36)
     """Bytes of messages that have come and that nobody has taken, at most: then nothing more is read."""
+
+    topic_levels_max: int = Field(default=64, ge=1, le=65_535)
+    """Levels of a topic that the broker takes, its limits.topic_levels_max. A record for a deeper topic is a dead
+    letter."""
+
+    user_properties_max: int = Field(default=64, ge=1, le=65_535)
+    """User properties of a message that the broker takes, its limits.user_properties_max; one is the bridge's own. A
+    record with more headers is a dead letter."""
 
     username: Annotated[_Text | None, BeforeValidator(_off_is_none)] = None
     """User name; "off": none. The password is in password_file or LAPWING_PASSWORD."""
@@ -182,7 +205,7 @@ class BridgeKafka(BaseModel):
     compression: Literal["none", "gzip", "snappy", "lz4", "zstd"] = "lz4"
     """Of batches of records."""
 
-    record_bytes_max: Size = Field(default=1_048_588, ge=1_024, le=1_000_000_000)
+    record_bytes_max: Size = Field(default=1_048_588, ge=4_096, le=1_000_000_000)
     """Larger records go to the dead letters without being sent; Kafka's own default."""
 
     retry: Duration = Field(default=1_000, ge=10, le=600_000)
@@ -191,11 +214,16 @@ class BridgeKafka(BaseModel):
     topics_max: int = Field(default=1_000, ge=1, le=100_000)
     """Kafka topics that templates may name, at most: a device must not make as many as it likes."""
 
+    topic_wait: Annotated[Annotated[Duration, Field(le=86_400_000)] | None, BeforeValidator(_off_is_none)] = None
+    """How long a topic that a template with captures names may be missing, or not be the bridge's to write; then what
+    is for it goes to the dead letters at once, until it is there. "off": the rule waits, and all devices of it with the
+    one that chose the name."""
+
     dead_letters: Annotated[str, AfterValidator(parse_kafka_topic)] = "lapwing-dead-letters"
     """The Kafka topic for what can never be carried."""
 
     dead_letter_part_bytes: Size = Field(default=256 << 10, ge=1_024, le=100_000_000)
-    """The value of a dead letter that is larger goes in parts of this size."""
+    """The value of a dead letter that is larger goes in parts of this size, or of a quarter of record_bytes_max."""
 
     options: Annotated[dict[str, str | int | bool], AfterValidator(_check_options), Field(max_length=64)] = {}
     """Further settings of librdkafka, as { "socket.timeout.ms" = 10000 }; no secrets, and none that have a key here."""

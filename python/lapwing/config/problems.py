@@ -83,7 +83,7 @@ def _reason(detail: ErrorDetails) -> str:
 
 
 def _show_value(value: object) -> str:
-    text = f'"{value}"' if isinstance(value, str) else without_secrets(str(value))
+    text = f'"{without_secrets(value)}"' if isinstance(value, str) else without_secrets(str(value))
     text = text.encode("unicode_escape").decode() if not text.isprintable() else text
     return text if len(text) <= _VALUE_CHARACTERS_MAX else f"{text[:_VALUE_CHARACTERS_MAX]}..."
 

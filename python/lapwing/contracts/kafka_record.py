@@ -87,9 +87,12 @@ class Reason(StrEnum):
     """The rule's template makes a name that cannot be a topic of the other side."""
     TOO_MANY_TOPICS = "too-many-topics"
     """The rule's template would make more Kafka topics than the bridge may name."""
+    NO_TOPIC = "no-topic"
+    """After ``kafka.topic_wait`` the topic that the template names is not there, or the bridge may not write it."""
     TOO_LARGE = "too-large"
     """Kafka takes no record of that size."""
     INVALID = "invalid"
-    """Kafka refuses the record for what it is, as one without a key in a compacted topic."""
+    """Kafka refuses the record for what it is, as one without a key in a compacted topic; or it can be no MQTT message:
+    its headers are too many, too long, or cannot be read."""
     REFUSED = "refused"
     """The broker refuses to publish it."""

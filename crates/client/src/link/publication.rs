@@ -4,8 +4,10 @@ use crate::error::ClientError;
 use lapwing_codec::topic::validate_topic_name;
 use lapwing_codec::{Limits, Publish, PublishProperties, QoS, UserPropertiesBuf, Version};
 
-/// What one costs besides its topic and payload.
+/// What one costs besides its texts and bytes.
 const OVERHEAD_BYTES: usize = 64;
+/// What a user property costs besides its texts.
+const USER_BYTES: usize = 5;
 
 /// One message to be published.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +35,10 @@ pub struct Publication {
 impl Publication {
     /// Bytes that it counts for in the bounds of a link.
     pub fn cost(&self) -> usize {
-        OVERHEAD_BYTES + self.topic.len() + self.payload.len()
+        let texts = [&self.content_type, &self.response_topic].into_iter().flatten().map(String::len);
+        let properties = texts.sum::<usize>() + self.correlation_data.as_ref().map_or(0, Vec::len);
+        let user: usize = self.user.as_ref().iter().map(|(name, value)| USER_BYTES + name.len() + value.len()).sum();
+        OVERHEAD_BYTES + self.topic.len() + self.payload.len() + properties + user
     }
 
     /// Whether `version` can say it.
@@ -86,6 +91,23 @@ impl Publication {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Does everything count that a message keeps?
+    #[test]
+    fn costs() {
+        let mut user = UserPropertiesBuf::new();
+        user.push("name", "value").expect("fits");
+        let large = Publication {
+            topic: "a/b".to_owned(),
+            payload: vec![0; 10],
+            user,
+            content_type: Some("t".repeat(100)),
+            response_topic: Some("r".repeat(200)),
+            correlation_data: Some(vec![0; 300]),
+            ..Publication::default()
+        };
+        assert_eq!(large.cost(), OVERHEAD_BYTES + 13 + 9 + USER_BYTES + 600);
+    }
 
     /// Is what cannot be published refused before it is taken, with its topic in the message?
     #[test]

@@ -93,8 +93,12 @@ impl Waiting {
     }
 }
 
+/// What a message keeps, its properties with what holds them: a publisher decides how many there are, and how long.
 fn cost(message: &Message) -> usize {
-    message.topic.len() + message.payload.len()
+    let user: usize = message.user_properties.iter().map(|pair| size_of_val(pair) + pair.0.len() + pair.1.len()).sum();
+    let texts = [&message.content_type, &message.response_topic].into_iter().flatten().map(String::len);
+    let properties = texts.sum::<usize>() + message.correlation_data.as_ref().map_or(0, Vec::len);
+    message.topic.len() + message.payload.len() + properties + user
 }
 
 #[cfg(test)]
@@ -131,6 +135,26 @@ mod tests {
         }
         assert_eq!(seen, [false, false, true, true, false, false]);
         assert_eq!((waiting.len(), waiting.bytes()), (0, 0));
+    }
+
+    /// Do properties count, which a publisher may fill as it likes?
+    #[test]
+    fn marks_of_properties() {
+        let plain = arrived(b"123456789");
+        let user = vec![("n".repeat(100), "v".repeat(200))];
+        let message = Message {
+            user_properties: user,
+            content_type: Some("c".repeat(30)),
+            response_topic: Some("r".repeat(40)),
+            correlation_data: Some(vec![0; 50]),
+            ..plain.message
+        };
+        let least = 10 + 300 + 120;
+        let mut waiting = Waiting::new(Marks { high_messages: 100, low_messages: 50, high_bytes: least });
+        waiting.push(Arrived { message, epoch: 1 });
+        assert!(waiting.is_high() && waiting.bytes() >= least);
+        waiting.pop();
+        assert_eq!(waiting.bytes(), 0);
     }
 
     /// The same by bytes; and what is taken out does not count.

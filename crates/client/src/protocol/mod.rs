@@ -129,7 +129,8 @@ impl Protocol {
             user: user.as_ref(),
             session_expiry_s: options.session_expiry_s,
             receive_max: options.receive_maximum.max(1),
-            packet_bytes_max: Some(options.packet_bytes_max),
+            // To say what holds anyway would have the broker measure each packet.
+            packet_bytes_max: Some(options.packet_bytes_max).filter(|bytes| *bytes < Limits::PACKET_BYTES_MAX),
             ..Default::default()
         };
         let v5 = options.version.has_properties();

@@ -31,7 +31,9 @@ impl WebSocketStream {
         let uri = uri.map_err(|error| ClientError::Invalid(format!("url {address}: {error}")))?;
         let request = ClientRequestBuilder::new(uri).with_sub_protocol("mqtt");
         // The buffer takes a message whole: a write never waits for the socket, only a flush does.
-        let config = WebSocketConfig::default().write_buffer_size(4 * MESSAGE_BYTES);
+        // A packet as large as the protocol allows may come in one frame.
+        let config =
+            WebSocketConfig::default().write_buffer_size(4 * MESSAGE_BYTES).max_message_size(None).max_frame_size(None);
         limit(carrier.tcp(), deadline).map_err(ClientError::Lost)?;
         let mut attempt = client_with_config(request, carrier, Some(config));
         loop {

@@ -1,0 +1,279 @@
+"""What comes from Kafka: one member of a consumer group, its partitions and their offsets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+
+from confluent_kafka import Consumer as KafkaConsumer
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+
+from lapwing.bridge.back_mapping import Source
+from lapwing.bridge.behind import Behind
+from lapwing.bridge.counts import Counts
+from lapwing.bridge.kafka_client import made
+from lapwing.bridge.kafka_settings import common_settings, consumer_settings, without_secrets
+from lapwing.bridge.starts import Start, start_of
+from lapwing.bridge.stopping import Say, Stopping, Waiting
+from lapwing.config.bridge import BridgeKafka, ToMqtt
+
+_TURN_S = 0.25
+_GATHER_S = 0.002
+"""A command must not wait for others: librdkafka has what came with it by then."""
+_ANSWER_S = 5.0
+"""For what is asked of Kafka seldom, and again when it does not answer."""
+_MEASURE_S = 5.0
+
+
+class KafkaIntake:
+    """Gives records, and commits offsets. For one thread.
+
+    Args:
+        kafka: The configuration.
+        rule: The rule whose topic it reads.
+        stopping: Ends its waits.
+        waiting: Told when it waits for Kafka.
+        counts: Behind, removed and retried records are counted there.
+        say: Takes lines for the operator.
+
+    Raises:
+        ConfigError: a setting cannot be.
+    """
+
+    def __init__(
+        self, kafka: BridgeKafka, rule: ToMqtt, stopping: Stopping, waiting: Waiting, counts: Counts, say: Say
+    ) -> None:
+        self._rule = rule
+        self._retry_s = kafka.retry / 1000
+        self._stopping = stopping
+        self._waiting = waiting
+        self._counts = counts
+        self._say = say
+        self._settings = consumer_settings(common_settings(kafka), rule.group)
+        self._consumer = made(KafkaConsumer, self._settings, self._on_error)
+        self._aside: list[Message] = []
+        self._paused: dict[int, TopicPartition] = {}
+        self._unplaced: set[int] = set()
+        self._connection_error = ""
+        self._awaits_assignment = False
+        self._behind = Behind()
+        self._measured_at = 0.0
+
+    def open(self) -> None:
+        """Joins the group."""
+        self._consumer.subscribe([self._rule.topic], on_assign=self._on_assign)
+
+    def take(self, most: int) -> list[Source]:
+        """What has come, at most so much; nothing after a while."""
+        messages, self._aside = self._aside, []
+        if not messages and (first := self._consumer.poll(_TURN_S)) is not None:
+            messages = [first, *self._consumer.consume(most - 1, _GATHER_S)]
+        sources = [source_of(message) for message in messages if not self._is_error(message)]
+        if self._unplaced:
+            self._place_all()
+        self._measure()
+        if sources:
+            self._connection_error = ""
+            self._awaits_assignment = False
+            self._waiting.ends()
+        else:
+            self._look()
+        return sources
+
+    def hold(self) -> None:
+        """Kafka hears that we are here, and sends nothing more."""
+        assignment = self._consumer.assignment()
+        if assignment:
+            self._consumer.pause(assignment)
+            self._paused |= {each.partition: each for each in assignment}
+        message = self._consumer.poll(0)
+        if message is not None:
+            # Of a partition that has just come: it counts as read, so it must not be forgotten.
+            self._aside.append(message)
+        self._measure()
+
+    def go_on(self) -> None:
+        """What was waited for is there.
+
+        A partition that went to another member meanwhile is still paused here, should it come back.
+        """
+        self._waiting.ends()
+        if self._paused:
+            self._consumer.resume(list(self._paused.values()))
+            self._paused.clear()
+
+    def commit(self, sources: Sequence[Source]) -> None:
+        """Offsets of what is done; when partitions have gone to others meanwhile, those repeat it."""
+        ends = _ends(sources)
+        while (error := self._commit([TopicPartition(self._rule.topic, *pair) for pair in ends.items()])) is not None:
+            if error.code() in _LOST:
+                self._counts.retries += len(sources)
+                return
+            self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(error)}")
+            self._stopping.pause(self._retry_s, self.hold)
+        self._behind.done(ends)
+        for partition in ends:
+            marks = self._consumer.get_watermark_offsets(TopicPartition(self._rule.topic, partition), cached=True)
+            if marks is not None and marks[1] >= 0:
+                self._behind.ends({partition: marks[1]})
+        self._counts.behind = self._behind.records
+
+    def close(self) -> None:
+        """Leaves the group."""
+        self._consumer.close()
+
+    def _is_error(self, message: Message) -> bool:
+        error = message.error()
+        if error is None:
+            return False
+        if error.code() == KafkaError._AUTO_OFFSET_RESET:
+            self._unplaced.add(message.partition() or 0)
+            return True
+        # Told once: that nothing more is heard of it does not mean that it is over.
+        self._awaits_assignment = True
+        self._waiting.begins(f"topic {self._rule.topic!r}: {self._shown(error)}")
+        return True
+
+    def _look(self) -> None:
+        """Nothing has come: because there is nothing, or because Kafka is away?"""
+        if self._connection_error:
+            self._waiting.begins(self._connection_error)
+        if not self._waiting.why or self._awaits_assignment or self._unplaced:
+            return
+        try:
+            known = self._consumer.list_topics(self._rule.topic, timeout=_TURN_S).topics.get(self._rule.topic)
+        except KafkaException:
+            return
+        if known is not None and known.error is None:
+            self._connection_error = ""
+            self._waiting.ends()
+
+    def _place_all(self) -> None:
+        """Begins where it must in the partitions that Kafka cannot continue, or tries again at the next turn."""
+        self._unplaced &= {each.partition for each in self._consumer.assignment()}
+        try:
+            committed = self._committed(self._partitions())
+            for partition in sorted(self._unplaced):
+                start = start_of(partition, committed, self._marks(partition), self._rule.start)
+                if start.is_first:
+                    # So that its other partitions, which may stay empty for long, are not taken for new ones.
+                    committed = self._begin_all()
+                self._begin(partition, start)
+        except KafkaException as failure:
+            self._waiting.begins(f"offsets of group {self._rule.group!r}: {self._shown(failure.args[0])}")
+
+    def _measure(self) -> None:
+        """Asks Kafka now and then how far behind it is: what it holds, and waits for, grows unseen."""
+        if time.monotonic() < self._measured_at + _MEASURE_S:
+            return
+        self._measured_at = time.monotonic()
+        assigned = {each.partition for each in self._consumer.assignment()}
+        self._behind.keep(assigned)
+        try:
+            for partition in assigned:
+                self._behind.ends({partition: self._marks(partition, _TURN_S)[1]})
+            if assigned:
+                self._behind.done(self._committed(assigned, _TURN_S))
+        except KafkaException:
+            # Away; what is known stands.
+            return
+        self._counts.behind = self._behind.records
+
+    def _begin(self, partition: int, start: Start) -> None:
+        rule = self._rule
+        # Not by `seek`: the partition is not being read.
+        self._consumer.incremental_unassign([TopicPartition(rule.topic, partition)])
+        self._consumer.incremental_assign([TopicPartition(rule.topic, partition, start.offset)])
+        self._unplaced.discard(partition)
+        self._counts.removed += start.removed
+        if start.words:
+            self._say(f"rule {rule.name}: topic {rule.topic!r}, partition {partition}: {start.words}")
+
+    def _begin_all(self) -> dict[int, int]:
+        """Commits where a group without offsets begins, in every partition of the topic."""
+        place = 0 if self._rule.start == "earliest" else 1
+        starts = {partition: self._marks(partition)[place] for partition in self._partitions()}
+        if (error := self._commit([TopicPartition(self._rule.topic, *pair) for pair in starts.items()])) is not None:
+            raise KafkaException(error)
+        return starts
+
+    def _partitions(self) -> list[int]:
+        topic = self._consumer.list_topics(self._rule.topic, timeout=_ANSWER_S).topics[self._rule.topic]
+        return sorted(topic.partitions)
+
+    def _marks(self, partition: int, timeout_s: float = _ANSWER_S) -> tuple[int, int]:
+        marks = self._consumer.get_watermark_offsets(TopicPartition(self._rule.topic, partition), timeout=timeout_s)
+        if marks is None:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return marks
+
+    def _committed(self, partitions: Collection[int], timeout_s: float = _ANSWER_S) -> dict[int, int]:
+        """By partition the offset that the group has; the others are left out."""
+        asked = [TopicPartition(self._rule.topic, partition) for partition in partitions]
+        answers = self._consumer.committed(asked, timeout=timeout_s)
+        for answer in answers:
+            if answer.error is not None:
+                raise KafkaException(answer.error)
+        return {answer.partition: answer.offset for answer in answers if answer.offset >= 0}
+
+    def _commit(self, offsets: list[TopicPartition]) -> KafkaError | None:
+        """Commits; gives what was wrong with all, or with one."""
+        try:
+            answers = self._consumer.commit(offsets=offsets, asynchronous=False) or []
+        except KafkaException as failure:
+            error: KafkaError = failure.args[0]
+            return error
+        return next((answer.error for answer in answers if answer.error is not None), None)
+
+    def _on_assign(self, _consumer: KafkaConsumer, _partitions: list[TopicPartition]) -> None:
+        """The group has us: what it refused before it grants now."""
+        if self._awaits_assignment:
+            self._awaits_assignment = False
+            self._connection_error = ""
+            self._waiting.ends()
+
+    def _on_error(self, error: KafkaError) -> None:
+        """What librdkafka has to say about its connections; of what a server refuses it says so once."""
+        self._connection_error = self._shown(error)
+        self._awaits_assignment |= error.code() > 0
+
+    def _shown(self, error: KafkaError) -> str:
+        return without_secrets(error.str(), self._settings)
+
+
+_LOST = frozenset(
+    (
+        KafkaError.ILLEGAL_GENERATION,
+        KafkaError.UNKNOWN_MEMBER_ID,
+        KafkaError.REBALANCE_IN_PROGRESS,
+        KafkaError.FENCED_INSTANCE_ID,
+        KafkaError._ASSIGNMENT_LOST,
+    )
+)
+"""The partitions are somebody else's by now."""
+
+
+def source_of(message: Message) -> Source:
+    """The record as the mapping wants it."""
+    headers, problem = [], ""
+    try:
+        headers = list(message.headers() or [])
+    except (SystemError, UnicodeDecodeError):
+        # So confluent-kafka tells of a name that is not UTF-8; the other headers cannot be had either.
+        problem = "the name of a header is not UTF-8; its headers are left out"
+    kind, at_ms = message.timestamp()
+    return Source(
+        message.topic() or "",
+        message.partition() or 0,
+        message.offset() or 0,
+        message.key(),
+        message.value(),
+        headers,  # type: ignore[arg-type]
+        at_ms * 1000 if kind else 0,
+        problem,
+    )
+
+
+def _ends(sources: Sequence[Source]) -> dict[int, int]:
+    """By partition the offset behind the last record."""
+    return {source.partition: source.offset + 1 for source in sources}

@@ -1,0 +1,130 @@
+"""Does the bridge skip nothing when Kafka cannot continue where the group was?"""
+
+from __future__ import annotations
+
+import signal
+import time
+from pathlib import Path
+
+from commands import RunningBroker
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewPartitions
+from conftest import StartBridge, metric, to_mqtt
+from kafka_server import TIMEOUT_S, write_topic
+from restarting import RestartingBroker
+
+from lapwing import Client
+from lapwing.lab.kafka import LocalKafka
+
+SOON = 'bridge.kafka.options={"topic.metadata.refresh.interval.ms" = 500}'
+
+
+def take(phone: Client, count: int) -> list[bytes]:
+    """The payloads of the next messages."""
+    taken = []
+    for _ in range(count):
+        message = phone.receive(timeout_s=30)
+        assert message is not None
+        taken.append(message.payload)
+    return taken
+
+
+def remove(bootstrap: str, topic: str, before: int) -> None:
+    """As retention would: the records before an offset."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    for future in admin.delete_records([TopicPartition(topic, 0, before)]).values():
+        future.result()
+
+
+def test_what_retention_removed_is_said_and_the_rest_is_carried(
+    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+) -> None:
+    """A rule that starts at the latest would have skipped everything up to now."""
+    kafka.create_topic("overtaken")
+    rule = to_mqtt("overtaken", start="latest")
+    with Client(broker.url) as phone:
+        phone.subscribe("commands/#", qos=1)
+        first = start_bridge(broker.url, kafka.bootstrap, rule)
+        # The group begins at the latest, which is the first only once it has begun.
+        until_begun(kafka.bootstrap, "overtaken")
+        write_topic(kafka.bootstrap, "overtaken", [{"key": "1", "value": b"0"}])
+        assert take(phone, 1) == [b"0"]
+        assert first.end(signal.SIGTERM) == 0
+        write_topic(kafka.bootstrap, "overtaken", [{"key": "1", "value": b"%d" % number} for number in range(1, 10)])
+        remove(kafka.bootstrap, "overtaken", 4)
+        second = start_bridge(broker.url, kafka.bootstrap, rule)
+        assert "offsets 1 to 3 were removed" in second.wait_for_notice("overtaken")
+        assert take(phone, 6) == [b"%d" % number for number in range(4, 10)]
+        assert metric(second, "removed_total") == 3
+        assert second.end(signal.SIGTERM) == 0
+
+
+def test_a_new_partition_is_carried_from_its_beginning(
+    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+) -> None:
+    kafka.create_topic("grown")
+    write_topic(kafka.bootstrap, "grown", [{"key": "1", "value": b"before the group"}])
+    with Client(broker.url) as phone:
+        phone.subscribe("commands/#", qos=1)
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("grown", start="latest"), SOON)
+        until_begun(kafka.bootstrap, "grown")
+        admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
+        admin.create_partitions([NewPartitions("grown", 2)])["grown"].result()
+        write_topic(kafka.bootstrap, "grown", [{"key": "1", "value": b"in the new one", "partition": 1}])
+        assert take(phone, 1) == [b"in the new one"]
+        assert bridge.end(signal.SIGTERM) == 0
+
+
+def test_a_partition_that_went_and_came_back_while_the_broker_was_away(
+    kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge
+) -> None:
+    """Kafka's client keeps a partition paused that another member had meanwhile: is it read again?"""
+    kafka.create_topic("lent", partitions=2)
+    broker = RestartingBroker(tmp_path)
+    broker.start()
+    try:
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("lent"))
+        until_begun(kafka.bootstrap, "lent")
+        broker.kill()
+        write_topic(kafka.bootstrap, "lent", [{"key": str(number), "partition": number} for number in range(2)])
+        bridge.wait_for_notice("waits")
+        other = join(kafka.bootstrap, "lent")
+        taken = until_assigned(other)
+        broker.start()
+        bridge.wait_for_notice("goes on")
+        other.close()
+        with Client(broker.url) as phone:
+            phone.subscribe("commands/#", qos=1)
+            write_topic(kafka.bootstrap, "lent", [{"key": "back", "value": b"back", "partition": taken}])
+            while take(phone, 1) != [b"back"]:
+                pass
+        assert bridge.end(signal.SIGTERM) == 0
+    finally:
+        broker.kill()
+
+
+def join(bootstrap: str, topic: str) -> Consumer:
+    """Another member of the rule's group, which reads and commits nothing."""
+    settings = {"group.id": f"group-{topic}", "partition.assignment.strategy": "cooperative-sticky", "log_level": 0}
+    consumer = Consumer({"bootstrap.servers": bootstrap, "enable.auto.commit": False, **settings})
+    consumer.subscribe([topic])
+    return consumer
+
+
+def until_assigned(consumer: Consumer) -> int:
+    """The partition that it has been given."""
+    deadline = time.monotonic() + TIMEOUT_S
+    while not consumer.assignment():
+        consumer.poll(0.1)
+        assert time.monotonic() < deadline
+    return consumer.assignment()[0].partition
+
+
+def until_begun(bootstrap: str, topic: str) -> None:
+    """Until the group of the rule has an offset."""
+    looker = Consumer({"bootstrap.servers": bootstrap, "group.id": f"group-{topic}", "log_level": 0})
+    try:
+        while looker.committed([TopicPartition(topic, 0)], timeout=30)[0].offset < 0:
+            pass
+    finally:
+        looker.close()
