@@ -38,17 +38,22 @@ class FakePost:
     def __init__(self) -> None:
         self.sent: list[tuple[str, Command]] = []
         self.there = True
-        self.refuses = False
+        self.refuses: set[str] = set()
+        self.out: set[str] = set()
+        self.flushed = 0
 
     def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> None:
         command = decode(payload, Command)
         assert command
         assert command.id == command_id
-        assert 1 <= expiry_s <= 70
+        assert 1 <= expiry_s <= 130
         self.sent.append((device, command))
+        self.out.add(device)
 
     def flush(self, timeout_s: float) -> bool:
-        if self.refuses:
+        self.flushed += 1
+        out, self.out = self.out, set()
+        if out & self.refuses:
             raise LapwingError("not authorized")
         return self.there
 
@@ -178,7 +183,7 @@ def test_without_an_answer_it_is_repeated_then_given_up_and_another_device_is_as
     scene.later(16)
     scene.later(16)
     scene.later(16)
-    assert [device for device, _ in scene.post.sent] == ["a", "c", "a", "a"]
+    assert [device for device, _ in scene.post.sent if device == "a"] == ["a"] * 3
     assert len({command.id for device, command in scene.post.sent if device == "a"}) == 1
     scene.later(16)
     assert scene.states() == {"a": "expired", "c": "acknowledged"}
@@ -214,16 +219,65 @@ def test_a_broker_that_is_away_gets_it_when_it_is_back(scene: Scene) -> None:
 
 
 def test_a_broker_that_refuses_is_asked_again_until_the_time_is_over(scene: Scene) -> None:
-    scene.post.refuses = True
+    scene.post.refuses = set("abcd")
     scene.decide()
-    assert scene.desk.failures == 1
+    assert scene.desk.refused == 2
     scene.later(5)
-    assert scene.desk.failures == 1
+    assert scene.desk.refused == 2
     scene.later(15)
-    assert scene.desk.failures == 2
+    assert scene.desk.refused == 4
     scene.later(60)
     assert scene.states() == {"a": "expired", "c": "expired"}
     assert {row["reason"] for row in scene.commands().values()} == {"never_published"}
+
+
+def test_one_that_is_refused_does_not_stop_the_others(scene: Scene) -> None:
+    scene.post.refuses = {"a"}
+    scene.decide()
+    assert scene.states() == {"a": "outbox", "c": "published"}
+    assert scene.desk.refused == 1
+    scene.later(5)
+    assert [device for device, _ in scene.post.sent] == ["a", "c", "a", "c"]
+    scene.later(56)
+    assert scene.states() == {"a": "expired", "c": "expired"}
+    assert {row["device"]: row["reason"] for row in scene.commands().values()} == {
+        "a": "never_published",
+        "c": "no_answer",
+    }
+
+
+def test_who_began_and_is_gone_blocks_nobody(scene: Scene) -> None:
+    scene.decide()
+    scene.answer("a", "acknowledged")
+    scene.registry.heard("a", encode(Registration("a", False)))
+    scene.registry.heard("c", encode(Registration("c", False)))
+    scene.later(1)
+    assert scene.states() == {"a": "expired", "c": "published"}  # c may come back in time and begin
+    assert scene.commands()["0123456789ab-4-0"]["reason"] == "gone"
+    assert scene.decide(replace(SECOND, at_us=scene.now_us)) == 1
+    assert scene.post.sent[-1][0] == "b"
+
+
+def test_who_began_and_says_no_more_is_asked_again_then_given_up(scene: Scene) -> None:
+    scene.decide()
+    scene.answer("a", "acknowledged")
+    scene.answer("c", "done")
+    for _ in range(12):
+        scene.later(10)
+    assert [device for device, _ in scene.post.sent] == ["a", "c", "a", "a"]
+    assert scene.states()["a"] == "acknowledged"  # 60 s to begin, 3 s to measure, a minute of patience
+    scene.later(4)
+    assert scene.commands()["0123456789ab-4-0"]["reason"] == "no_end"
+    scene.answer("a", "done")
+    assert scene.states()["a"] == "done"
+
+
+def test_a_clock_at_the_end_of_time_does_no_harm(scene: Scene) -> None:
+    scene.decide()
+    command = scene.post.sent[0][1]
+    last = encode(Answer(command.id, "a", datetime.max.replace(tzinfo=UTC), "acknowledged"))
+    scene.desk.answered([("a", last)])
+    assert scene.commands()[command.id]["acknowledged_at"] == datetime.max.replace(tzinfo=UTC)
 
 
 def test_answers_of_others_change_nothing(scene: Scene) -> None:
@@ -244,6 +298,12 @@ def test_a_job_that_is_behind_decides_nothing(scene: Scene) -> None:
     places = [{"tile": "17/1/1", "network": "5G", "channel": 1, "last_seen": old, "recent": [{"at": old}]}]
     assert scene.desk.decide(FIRST, table(PLACES, places), late) == 0
     assert scene.desk.decide(FIRST, table(PLACES, []), table(WHEREABOUTS, [])) == 0
+
+
+def test_a_batch_that_was_cut_hours_ago_decides_nothing(scene: Scene) -> None:
+    """Its readings were new then; by now nobody knows who is where."""
+    scene.now_us += 3 * 3600 * SECOND_US
+    assert scene.decide() == 0
 
 
 def test_what_is_long_over_is_let_go_and_stays_in_the_table(scene: Scene) -> None:
