@@ -48,7 +48,7 @@ def can_be_commanded(device: str) -> bool:
 
 
 Name = Annotated[str, Meta(min_length=1, max_length=128, description="the device's name")]
-Id = Annotated[str, Meta(pattern=r"^[0-9a-f]{12}-\d{1,19}-\d{1,9}$", description="CHECKPOINT-BATCH-SEQUENCE")]
+Id = Annotated[str, Meta(pattern=r"^[0-9a-f]{12}-\d{1,19}-\d{1,9}$", description="RUN-BATCH-SEQUENCE")]
 Time = Annotated[datetime, Meta(tz=True)]
 Tile = Annotated[str, Meta(pattern=r"^\d{1,2}/\d{1,9}/\d{1,9}$", description="Web Mercator tile, z/x/y")]
 Network = Annotated[str, Meta(max_length=64)]

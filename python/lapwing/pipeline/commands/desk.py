@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import threading
 import time
 from collections import Counter
@@ -41,8 +42,6 @@ Hook = Callable[[str], None]
 class Moment:
     """Which batch decides, when, and how far it goes."""
 
-    checkpoint: str
-    """Twelve hexadecimal digits of the checkpoint's id."""
     batch: int
     at_us: int
     """The batch's time: the same when it is run again."""
@@ -59,6 +58,9 @@ class CommandDesk:
         post: Carries commands.
         registry: Who can be commanded.
         policy: See `Policy`.
+        run: Begins the ids of its commands: twelve hexadecimal digits; None: random ones. Numbers of batches come again,
+            where a checkpoint is older than the tables (it was brought back, or the power failed), and devices
+            drop an id that they know.
         repeat_s: A command that is not answered is published again after so long.
         committed: Called with a step's name right after it; tests kill the job there.
         now_us: The clock.
@@ -71,6 +73,7 @@ class CommandDesk:
         registry: Registry,
         policy: Policy,
         *,
+        run: str | None = None,
         repeat_s: float = 15.0,
         committed: Hook = lambda _: None,
         now_us: Callable[[], int] = lambda: time.time_ns() // 1000,
@@ -78,6 +81,7 @@ class CommandDesk:
         self._outbox = DeltaSink(folder / "outbox", OUTBOX)
         self._commands = DeltaSink(folder / "commands", COMMANDS, COMMAND_KEYS["commands"])
         self._registry, self._policy = registry, policy
+        self._run = secrets.token_hex(6) if run is None else run
         self._repeat_us = round(repeat_s * SECOND_US)
         self._committed, self._now_us = committed, now_us
         self._handover = Handover(post, self._repeat_us, now_us)
@@ -193,7 +197,7 @@ class CommandDesk:
         return [self._entry(moment, number, order) for number, order in enumerate(orders)]
 
     def _entry(self, moment: Moment, sequence: int, order: Order) -> Entry:
-        name = f"{moment.checkpoint}-{moment.batch}-{sequence}"
+        name = f"{self._run}-{moment.batch}-{sequence}"
         # From now on, not from the batch's time: a slow batch would decide commands that nobody can begin any more.
         expires_us = max(moment.at_us, self._now_us()) + round(self._policy.expire_s * SECOND_US)
         command = Command(name, order.device, _time(moment.at_us), _time(expires_us), _order(order))
