@@ -58,8 +58,8 @@ class CommandDesk:
         post: Carries commands.
         registry: Who can be commanded.
         policy: See `Policy`.
-        run: Begins the ids of its commands: twelve hexadecimal digits; None: random ones. Numbers of batches come again,
-            where a checkpoint is older than the tables (it was brought back, or the power failed), and devices
+        run: Begins the ids of its commands: twelve hexadecimal digits; None: random ones. Numbers of batches come
+            again where a checkpoint is older than the tables (it was brought back, or the power failed), and devices
             drop an id that they know.
         repeat_s: A command that is not answered is published again after so long.
         committed: Called with a step's name right after it; tests kill the job there.
