@@ -21,6 +21,7 @@ from lapwing.pipeline.commands.entry import FAILED, Entry
 from lapwing.pipeline.commands.handover import Handover
 from lapwing.pipeline.commands.post import Post
 from lapwing.pipeline.commands.registry import Registry
+from lapwing.pipeline.commands.watch import Watch
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
 from lapwing.pipeline.transforms.choose import SECOND_US, Known, Order, Policy, choose
@@ -90,6 +91,7 @@ class CommandDesk:
         self.unknown_answers = 0
         """Answers about a command that is none of this desk's, or of another device."""
         self.malformed_answers = 0
+        self._watch = Watch(policy.behind_s, self.troubles, now_us)
         self._entries = self._restored()
 
     def decide(self, moment: Moment, places: Callable[[], pa.Table], whereabouts: Callable[[], pa.Table]) -> int:
@@ -103,6 +105,7 @@ class CommandDesk:
             whereabouts: Gives rows of ``WHEREABOUTS``.
         """
         with self._lock:
+            self._watch.came()
             if not len(self._registry) or self._has_decided(moment):
                 return 0
             entries = self._chosen(moment, places(), whereabouts())
@@ -128,6 +131,7 @@ class CommandDesk:
             self._forget(now_us)
             self.publish()
             self._save()
+            self._watch.look(len(self._registry))
 
     def publish(self, timeout_s: float = _FLUSH_S) -> None:
         """Hands over what the broker does not have, and marks what it has taken."""
@@ -151,10 +155,15 @@ class CommandDesk:
         """How many are registered."""
         return len(self._registry)
 
-    @property
-    def refused(self) -> int:
-        """Commands that the broker refused, each time that it did."""
-        return self._handover.refused
+    def troubles(self) -> dict[str, int]:
+        """What was not taken since the start, by name."""
+        return {
+            "malformed_registrations": self._registry.malformed,
+            "surplus_registrations": self._registry.refused,
+            "malformed_answers": self.malformed_answers,
+            "unknown_answers": self.unknown_answers,
+            "refused_commands": self._handover.refused,
+        }
 
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
@@ -180,7 +189,7 @@ class CommandDesk:
         opened = [each for each in self._entries.values() if each.is_open]
         # By the clock, too: a batch that was cut before the job was down for hours has the time of then.
         late_us = max(moment.at_us, self._now_us()) - newest_us
-        if late_us > self._policy.behind_s * SECOND_US or len(opened) >= ENTRIES_MAX:
+        if self._watch.is_behind(late_us) or len(opened) >= ENTRIES_MAX:
             return []
         rest_us = moment.at_us - self._policy.rest_s * SECOND_US
         resting = (each for each in self._entries.values() if each.state in (*FAILED, "reassigned"))

@@ -232,11 +232,11 @@ def test_a_broker_that_is_away_gets_it_when_it_is_back(scene: Scene) -> None:
 def test_a_broker_that_refuses_is_asked_again_until_the_time_is_over(scene: Scene) -> None:
     scene.post.refuses = set("abcd")
     scene.decide()
-    assert scene.desk.refused == 2
+    assert scene.desk.troubles()["refused_commands"] == 2
     scene.later(5)
-    assert scene.desk.refused == 2
+    assert scene.desk.troubles()["refused_commands"] == 2
     scene.later(15)
-    assert scene.desk.refused == 4
+    assert scene.desk.troubles()["refused_commands"] == 4
     scene.later(60)
     assert scene.states() == {"a": "expired", "c": "expired"}
     assert {row["reason"] for row in scene.commands().values()} == {"never_published"}
@@ -246,7 +246,7 @@ def test_one_that_is_refused_does_not_stop_the_others(scene: Scene) -> None:
     scene.post.refuses = {"a"}
     scene.decide()
     assert scene.states() == {"a": "outbox", "c": "published"}
-    assert scene.desk.refused == 1
+    assert scene.desk.troubles()["refused_commands"] == 1
     scene.later(5)
     assert [device for device, _ in scene.post.sent] == ["a", "c", "a", "c"]
     scene.later(56)
@@ -300,7 +300,8 @@ def test_answers_of_others_change_nothing(scene: Scene) -> None:
     )
     scene.desk.answered([("b", encode(Answer(command.id, "b", NOON, "done")))])
     assert scene.states() == {"a": "published", "c": "published"}
-    assert (scene.desk.unknown_answers, scene.desk.malformed_answers) == (3, 1)
+    troubles = scene.desk.troubles()
+    assert (troubles["unknown_answers"], troubles["malformed_answers"]) == (3, 1)
 
 
 def test_a_job_that_is_behind_decides_nothing(scene: Scene) -> None:

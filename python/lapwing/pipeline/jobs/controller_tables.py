@@ -29,6 +29,8 @@ class ControllerProgress(BatchProgress):
     """Commands that are open or of the last hour, by state."""
     devices: int = 0
     """Registered, there or not."""
+    troubles: Mapping[str, int] = field(default_factory=dict)
+    """What was not taken since the start of the run: registrations, answers, commands; by name."""
 
     def told(self) -> str:
         """For people: what it brought."""
@@ -83,7 +85,13 @@ class ControllerTables(CoverageTables):
         moment = Moment(batch, _time_us(self._checkpoint, batch), self._uuid, told.done)
         decided = self._desk.decide(moment, self._sinks["places"].read, self._sinks["whereabouts"].read)
         known = {each.name: getattr(told, each.name) for each in fields(told)}
-        return ControllerProgress(**known, commands=decided, states=self._desk.states(), devices=self._desk.devices())
+        return ControllerProgress(
+            **known,
+            commands=decided,
+            states=self._desk.states(),
+            devices=self._desk.devices(),
+            troubles=self._desk.troubles(),
+        )
 
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
