@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 from lapwing.cli.app import app
 from lapwing.cli.pipeline import _of_source
 from lapwing.errors import ConfigError
+from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.progress import NOTHING_YET
 from lapwing.pipeline.source.open_source import open_source
 
@@ -29,6 +30,11 @@ def test_kafka_is_told_nothing_and_says_so() -> None:
     with pytest.raises(ConfigError, match="--user says who asks a broker") as told:
         _of_source("coverage", KAFKA, WHO)
     assert "client_config" in str(told.value)
+
+
+def test_a_wrong_threshold_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="served_dbm = 'low'"):
+        CoverageJob(BROKER, tmp_path, conf={"lapwing.served_dbm": "low"})
 
 
 def test_a_controller_over_kafka_logs_in_to_its_broker(tmp_path: Path) -> None:

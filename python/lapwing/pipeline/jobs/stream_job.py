@@ -180,7 +180,7 @@ class StreamJob(ABC, Generic[Progress]):
             else:
                 self._query = writer.trigger(processingTime=f"{float(self._trigger)} seconds").start()
         except Exception as error:
-            self._folder.release()
+            self._let_go()
             raise self._source.told(error) from None
         return self
 
@@ -208,7 +208,7 @@ class StreamJob(ABC, Generic[Progress]):
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while not self._reached(target):
-                if not query.isActive:
+                if not query.isActive or self._stopping.is_set():
                     self._raise_failure()
                     return
                 if time.monotonic() > deadline:
@@ -226,8 +226,7 @@ class StreamJob(ABC, Generic[Progress]):
             pass  # The batch at hand is done, and no other one begins: see `_on_batch`.
         if self._query:
             self._query.stop()
-        if self._folder:
-            self._folder.release()
+        self._let_go()
 
     def _result(self, *, draw: bool) -> Any:
         """What the run did. After `stop`, or the end of ``available-now``."""
@@ -292,6 +291,10 @@ class StreamJob(ABC, Generic[Progress]):
     def _raise_failure(self) -> None:
         failure = self._query.exception() if self._query else None
         if failure and not self._stopping.is_set():
-            if self._folder:
-                self._folder.release()
+            self._let_go()
             raise self._source.told(failure)
+
+    def _let_go(self) -> None:
+        """Frees the folder; no harm if done before."""
+        if self._folder:
+            self._folder.release()
