@@ -36,7 +36,7 @@ GROUPS = {"bridge": {"filters": ["spectrum/+/readings"], "strategy": "key-ordere
 def controller(broker: Broker, source: str, out: Path, secret: Path) -> None:
     where = ["--source", source, "--broker", broker.url, "--out", str(out), "--trigger", "available-now"]
     who = ["--user", "controller", "--password-file", str(secret)]
-    wanted = {"fresh_s": 1, "position_s": 600, "expire_s": 900}
+    wanted = {"fresh_s": 1, "position_s": 600, "behind_s": 600, "expire_s": 900}
     conf = ["spark.driver.memory=1g", *(f"lapwing.{name}={value}" for name, value in wanted.items())]
     flags = [word for each in conf for word in ("--conf", each)]
     command = [sys.executable, "-m", "lapwing", "pipeline", "run", "controller", *where, *who, *flags]
