@@ -17,14 +17,16 @@ from served_stream import ServedStream  # noqa: E402
 
 from lapwing.lab.kafka import LocalKafka  # noqa: E402
 from lapwing.pipeline.session import session  # noqa: E402
-from lapwing.pipeline.source.spark_jars import KAFKA, find_jars, jar_settings  # noqa: E402
+from lapwing.pipeline.sinks.delta_spark import DELTA_SETTINGS  # noqa: E402
+from lapwing.pipeline.source.spark_jars import DELTA, KAFKA, find_jars, jar_settings  # noqa: E402
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    # What cannot be added later; without jars only tests of Kafka fail, and say how to get them.
-    jars = jar_settings({}, (KAFKA,)) if find_jars((KAFKA,)) else {}
-    started = session(conf={"spark.driver.memory": "1g", **jars})
+    # What cannot be added later; without jars only tests of Kafka and of Delta's jar fail, and say how to get them.
+    wanted = (KAFKA, DELTA)
+    extras = {**DELTA_SETTINGS, **jar_settings({}, wanted)} if find_jars(wanted) else {}
+    started = session(conf={"spark.driver.memory": "1g", **extras})
     yield started
     started.stop()
 

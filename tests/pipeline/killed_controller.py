@@ -21,7 +21,9 @@ def main(source: str, broker: str, out: str, point: str) -> None:
         if step == point:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    conf = {"spark.driver.memory": "1g", "lapwing.fresh_s": "1", "lapwing.position_s": "600", "lapwing.expire_s": "900"}
+    # On a busy machine it takes a minute from a reading to the decision.
+    patient = {"lapwing.position_s": "600", "lapwing.behind_s": "600", "lapwing.expire_s": "900"}
+    conf = {"spark.driver.memory": "1g", "lapwing.fresh_s": "1", **patient}
     wires = MqttWires(broker, "controller")
     job = ControllerJob(source, out, wires=wires, trigger="available-now", conf=conf, committed=committed).start()
     job.wait()

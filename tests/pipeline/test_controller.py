@@ -16,7 +16,7 @@ from lapwing import Broker
 from lapwing.client import Client
 from lapwing.contracts.commands import Registration, encode, registration_topic
 from lapwing.controller import MqttWires
-from lapwing.errors import ConnectError
+from lapwing.errors import ConnectError, LapwingError
 from lapwing.lab.directed.fleet import DirectedFleet
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.controller import ControllerJob
@@ -129,6 +129,20 @@ def test_a_broker_that_is_not_there_is_named(broker: Broker, tmp_path: Path) -> 
     with pytest.raises(ConnectError, match=r"127\.0\.0\.1:1"):
         job.start()
     controller(broker, tmp_path, trigger="available-now").start().stop()  # the folder is free
+
+
+def test_wires_that_break_end_each_wait(broker: Broker, tmp_path: Path) -> None:
+    job = controller(broker, tmp_path).start()
+    try:
+        job._break(LapwingError("somebody else has this name"))
+        with Client(broker.url, client_id="a") as client:
+            client.publish("spectrum/a/readings", json.dumps(reading("a", 0)), qos=1)
+            client.flush()
+        for wait in (job.wait, job.wait_caught_up):
+            with pytest.raises(LapwingError, match="somebody else has this name"):
+                wait()
+    finally:
+        job.stop()
 
 
 def test_a_last_will_takes_a_device_out(broker: Broker) -> None:

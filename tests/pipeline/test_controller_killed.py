@@ -37,10 +37,10 @@ DEVICES = 3
 
 
 class Phones:
-    """Devices that stand still, a tile apart; what each remembers outlives it."""
+    """Devices that stand still, a tile apart; what each remembers outlives it. `connect`: who they are."""
 
-    def __init__(self, broker: Broker) -> None:
-        self.broker = broker
+    def __init__(self, broker: Broker, **connect: Any) -> None:
+        self.broker, self.connect = broker, connect
         self.serial = 0
         self.memories = {f"d{n}": Memory() for n in range(DEVICES)}
         self.executed: Counter[str] = Counter()
@@ -73,7 +73,7 @@ class Phones:
             self.executed.update(one.executed)
 
     def _client(self, device: str) -> Client:
-        return Client(self.broker.url, client_id=device, clean_start=False, session_expiry_s=600)
+        return Client(self.broker.url, client_id=device, clean_start=False, session_expiry_s=600, **self.connect)
 
 
 def _place(number: int) -> tuple[float, float]:

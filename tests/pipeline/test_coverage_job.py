@@ -139,6 +139,20 @@ def test_a_job_that_ends_after_a_commit_repeats_nothing(
     check(tmp_path, 20)
 
 
+@pytest.mark.parametrize("keep_checkpoint", [True, False])
+def test_a_job_that_found_nothing_is_started_again(stream: ServedStream, tmp_path: Path, keep_checkpoint: bool) -> None:
+    """Spark commits a batch that brings nothing, so that the checkpoint is older than every row."""
+    conf = {"lapwing.start": "latest"}
+    stream.append(0, envelopes([reading("z", 0)]))  # before the beginning
+    assert run(stream, tmp_path, conf=conf).rows == 0
+    if not keep_checkpoint:
+        shutil.rmtree(tmp_path / "checkpoint")
+    send(stream, 0, 10)
+    run_until_killed(stream, tmp_path, "readings", **conf)
+    run(stream, tmp_path, conf=conf)
+    check(tmp_path, 10)
+
+
 def test_an_older_checkpoint_does_no_harm(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
     run(stream, tmp_path)

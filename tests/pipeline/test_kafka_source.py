@@ -95,6 +95,22 @@ def test_a_job_that_ends_after_a_commit_repeats_nothing(
     check(tmp_path, 20)
 
 
+@pytest.mark.parametrize("keep_checkpoint", [True, False])
+def test_killed_in_the_first_batch_that_brought_something(
+    topic: KafkaStream, tmp_path: Path, keep_checkpoint: bool
+) -> None:
+    """Of a job that was told to begin at the end: it begins where that was at its first start."""
+    conf = {"lapwing.start": "latest"}
+    topic.append(0, envelopes([reading("z", 0)]))
+    assert run(topic, tmp_path, conf=conf).rows == 0
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    run_until_killed(topic, tmp_path, "readings", **conf)  # type: ignore[arg-type]
+    if not keep_checkpoint:
+        shutil.rmtree(tmp_path / "checkpoint")
+    run(topic, tmp_path, conf=conf)
+    check(tmp_path, 10)
+
+
 def test_what_a_bridge_writes_again_counts_as_repeated(topic: KafkaStream, tmp_path: Path) -> None:
     """After a crash of the bridge: the same records once more, in this batch and in a later one."""
     batch = envelopes([reading("a", serial) for serial in range(6)])
@@ -240,7 +256,7 @@ def test_a_topic_that_ends_before_the_job_is_told(topic: KafkaStream, tmp_path: 
     source = KafkaTopic(topic.url, {})
     state = StreamState(topic.name, "kafka:x", {0: PartitionState(0, 4)})
     with pytest.raises(OffsetAheadError, match="ends at offset 4 of partition 0, before the job's 7"):
-        source._check({0: 7}, state, fresh=True)
+        source._check({0: 7}, state)
 
 
 def test_the_command_reads_kafka(topic: KafkaStream, tmp_path: Path, spark: SparkSession) -> None:

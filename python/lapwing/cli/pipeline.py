@@ -91,7 +91,7 @@ def run(
         raise ConfigError(f"no job is called {job!r}", where="JOB", remedy=f"there is {', '.join(JOBS)}")
     who = {"token_file": token_file, "user": user, "password_file": password_file, "ca": ca}
     every = _trigger(trigger)
-    settings = {f"lapwing.{name}": value for name, value in who.items() if value} | _conf(conf)
+    settings = _of_source(job, source, {name: value for name, value in who.items() if value}) | _conf(conf)
     told = _tell_json if json else _tell
     with _interrupts() as stopped:
         result = _runner(job, broker, lambda: credentials_of(token_file, user, password_file), ca)(
@@ -105,6 +105,22 @@ def run(
             until=lambda running: running.wait(stopped),
         )
     _finish(result, out, json=json)
+
+
+def _of_source(job: str, source: str, who: dict[str, str]) -> dict[str, str]:
+    """Who asks, as settings of the source. At Kafka that is nobody: who reads there, its client's own settings say."""
+    from lapwing.pipeline.source.kafka_address import SCHEME
+
+    if not source.startswith(SCHEME):
+        return {f"lapwing.{name}": value for name, value in who.items()}
+    named = [f"--{name.replace('_', '-')}" for name in who if name != "ca"]  # which LAPWING_CA may have said
+    if named and job != "controller":
+        raise ConfigError(
+            f"{named[0]} says who asks a broker, and the source is Kafka",
+            where=named[0],
+            remedy="name the file that says who reads there: --conf lapwing.client_config=FILE",
+        )
+    return {}
 
 
 def _runner(

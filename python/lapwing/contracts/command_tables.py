@@ -15,7 +15,7 @@ _PLACE = (
     Field("network", "string", "5G, LTE, ...; null: nobody said", nullable=True),
     Field("channel", "int32", "channel number; null: nobody said", nullable=True),
 )
-_ID = Field("id", "string", "CHECKPOINT-BATCH-SEQUENCE: never used twice")
+_ID = Field("id", "string", "RUN-BATCH-SEQUENCE: never used twice")
 _DEVICE = Field("device", "string", "who is told")
 _DO = Field("do", "string", "`measure`, `rate` or `report`")
 _ABOUT = Field("tile", "string", "where to measure; null: the command is not about a place", nullable=True)

@@ -24,6 +24,9 @@ ANSWERS = "answers/+"
 PAYLOAD_BYTES_MAX = 8192
 """Of a registration or an answer; what is longer is not looked at."""
 
+MEASURE_S_MAX = 3600
+"""The longest order to measure."""
+
 _NAME = re.compile(r"[^/+#\x00]{1,128}")
 
 
@@ -48,7 +51,7 @@ def can_be_commanded(device: str) -> bool:
 
 
 Name = Annotated[str, Meta(min_length=1, max_length=128, description="the device's name")]
-Id = Annotated[str, Meta(pattern=r"^[0-9a-f]{12}-\d{1,19}-\d{1,9}$", description="CHECKPOINT-BATCH-SEQUENCE")]
+Id = Annotated[str, Meta(pattern=r"^[0-9a-f]{12}-\d{1,19}-\d{1,9}$", description="RUN-BATCH-SEQUENCE")]
 Time = Annotated[datetime, Meta(tz=True)]
 Tile = Annotated[str, Meta(pattern=r"^\d{1,2}/\d{1,9}/\d{1,9}$", description="Web Mercator tile, z/x/y")]
 Network = Annotated[str, Meta(max_length=64)]
@@ -92,7 +95,7 @@ class Measure(Struct, frozen=True, omit_defaults=True, tag_field="do", tag="meas
     """Measure in a tile: ``seconds * rate_hz`` readings, taken from what the device would have sent anyway."""
 
     tile: Tile
-    seconds: Annotated[float, Meta(gt=0, le=3600)]
+    seconds: Annotated[float, Meta(gt=0, le=MEASURE_S_MAX)]
     rate_hz: Annotated[float, Meta(gt=0, le=1000)]
     network: Annotated[Network | None, Meta(description="absent: whatever it hears")] = None
     channel: Annotated[Channel | None, Meta(description="absent: whatever it hears")] = None

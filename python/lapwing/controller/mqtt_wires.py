@@ -28,6 +28,7 @@ SESSION_S = 7 * 86_400
 ANSWERS_AT_ONCE = 2_000
 REGISTRATIONS_AT_ONCE = 1_000
 _TICK_S = 1.0
+_LOOK_S = 0.1
 _LINGER_MS = 100.0
 _MARK = "lapwing-mark-"
 _ID_PROPERTY = "lapwing-command-id"
@@ -69,11 +70,18 @@ class MqttWires:
         self._closing = threading.Event()
         self._mark = f"{_MARK}{secrets.token_hex(8)}"
         self._caught_up = {REGISTRATIONS: threading.Event(), ANSWERS: threading.Event()}
+        self._moved_at = 0.0
+        self._failure: LapwingError | None = None
 
-    def open(self, hearer: Hearer, timeout_s: float = 10.0) -> None:
+    def open(self, hearer: Hearer, timeout_s: float = 30.0) -> None:
         """Connects; on return every retained registration, and every answer that waited, has been heard.
 
-        A mark that is published behind them, on a device's topic that no device has, tells when.
+        A mark that is published behind them, on a device's topic that no device has, tells when. There may be days of
+        answers: they take what they take, as long as they come.
+
+        Raises:
+            TimedOutError: Nothing has come for ``timeout_s``, and no mark.
+            LapwingError: The broker cannot be reached, or refuses; or what came could not be taken in.
         """
         self._publisher.connect()
         self._registrations.connect()
@@ -84,14 +92,17 @@ class MqttWires:
             self._threads.append(thread)
         for topic in (registration_topic(self._mark), answer_topic(self._mark)):
             self._publisher.publish(topic, b"", qos=1)
-        deadline = time.monotonic() + timeout_s
+        self._moved_at = time.monotonic()
         for topics, event in self._caught_up.items():
-            if not event.wait(max(0.0, deadline - time.monotonic())):
-                raise TimedOutError(
-                    f"what waited on {topics} did not come within {timeout_s:g} s",
-                    where=self._url,
-                    remedy="look at the broker; the controller must be permitted to publish and to subscribe there",
-                )
+            while not event.wait(_LOOK_S):
+                if self._failure:
+                    raise self._failure
+                if time.monotonic() - self._moved_at > timeout_s:
+                    raise TimedOutError(
+                        f"nothing has come on {topics} for {timeout_s:g} s, nor what tells that nothing waits there",
+                        where=self._url,
+                        remedy="look at the broker; the controller must be permitted to publish and to subscribe there",
+                    )
 
     def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> None:
         """Hands a command over; see `Post.send`."""
@@ -140,6 +151,7 @@ class MqttWires:
             if self._closing.is_set():
                 LOG.error("the controller's connection ended badly: %s", told, exc_info=error)
             else:
+                self._failure = told
                 hearer.broken(told)
 
     def _hear_registrations(self, hearer: Hearer) -> None:
@@ -147,6 +159,7 @@ class MqttWires:
             for batch in self._registrations.batches(REGISTRATIONS_AT_ONCE, wait_ms=10.0, timeout_s=_TICK_S):
                 for device, payload in _unmarked(batch):
                     hearer.registered(device, payload)
+                    self._moved_at = time.monotonic()
                 self._note(REGISTRATIONS, batch)
                 if self._closing.is_set():
                     return
@@ -155,6 +168,7 @@ class MqttWires:
         while not self._closing.is_set():
             # A batch is acknowledged to the broker when the next one is asked for: then it is in the table.
             for batch in self._answers.batches(ANSWERS_AT_ONCE, wait_ms=_LINGER_MS, timeout_s=_TICK_S):
+                self._moved_at = time.monotonic()
                 hearer.answered(_unmarked(batch))
                 hearer.tick()
                 self._note(ANSWERS, batch)

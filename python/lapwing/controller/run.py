@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
+import re
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from lapwing.controller.mqtt_wires import MqttWires
 from lapwing.credentials import Credentials
+from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.controller import ControllerJob
 from lapwing.pipeline.jobs.progress import JobResult
+
+_NAME_FILE = ".lapwing-controller"
+_NAME = re.compile(r"lapwing-controller-[0-9a-f]{12}")
 
 
 def run_controller_over_mqtt(
@@ -34,7 +38,7 @@ def run_controller_over_mqtt(
         broker: Where devices are: ``tcp://HOST:PORT``.
         credentials: Who the controller is there; None: nobody.
         ca: File of the authorities to trust over TLS; empty: this machine's.
-        name: See `MqttWires`; None: made of this machine and ``out``, the same each time.
+        name: See `MqttWires`; None: the one that is kept in ``out``.
         until: Waits, in place of `ControllerJob.wait`, for what ends the job.
         draw: Whether to draw pictures and report at the end.
         job: The rest of `ControllerJob`'s arguments.
@@ -53,6 +57,27 @@ def run_controller_over_mqtt(
 
 
 def controller_name(out: Path) -> str:
-    """The controller's name at the broker: the same for one folder of one machine."""
-    where = f"{platform.node()}\n{out.absolute()}"
-    return f"lapwing-controller-{hashlib.sha256(where.encode()).hexdigest()[:12]}"
+    """The controller's name at the broker: made at random once and kept in ``out``, made if it is not there.
+
+    Not of the machine's name, which in a container is another one at each start: answers would wait for a controller
+    that never comes.
+
+    Raises:
+        TableError: The folder cannot be written.
+    """
+    file = out / _NAME_FILE
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        kept = file.read_text() if file.exists() else ""
+        if not _NAME.fullmatch(kept):
+            kept = f"lapwing-controller-{secrets.token_hex(6)}"
+            begun = file.with_name(f"{_NAME_FILE}-new")
+            begun.write_text(kept)
+            begun.replace(file)
+    except OSError as error:
+        raise TableError(
+            f"--out cannot be written: {error.strerror}",
+            where=str(out),
+            remedy="give an --out that this user may write",
+        ) from None
+    return kept

@@ -15,6 +15,9 @@ from dataclasses import asdict, dataclass
 from lapwing.errors import LapwingError
 from lapwing.lab.directed.fleet import DirectedFleet
 
+_START_S = 120.0
+"""For the interpreter, thousands of connections, and a busy machine."""
+
 
 @dataclass(frozen=True, slots=True)
 class Played:
@@ -43,11 +46,17 @@ def play_apart(url: str, devices: int, seconds: float, rate_hz: float, seed: int
     """Plays in another process, and waits for it.
 
     Raises:
-        LapwingError: it failed; its last line says why.
+        LapwingError: it failed, its last line says why; or it did not end.
     """
     arguments = [url, *map(str, (devices, seconds, rate_hz, seed, debt_max))]
     command = [sys.executable, "-m", __name__, *arguments]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    patience_s = 2 * seconds + _START_S
+    try:
+        ended = subprocess.run(  # noqa: S603
+            command, capture_output=True, text=True, check=False, timeout=patience_s
+        )
+    except subprocess.TimeoutExpired:
+        raise LapwingError(f"the phones have not ended after {patience_s:g} s", where=url) from None
     if ended.returncode:
         why = (ended.stderr.strip().splitlines() or ["no word"])[-1]
         raise LapwingError(f"the phones ended with {ended.returncode}: {why}", where=url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import math
+import secrets
 import threading
 import time
 from collections import Counter
@@ -17,10 +17,11 @@ import pyarrow as pa
 
 from lapwing.contracts.command_tables import COMMAND_KEYS, COMMANDS, OUTBOX
 from lapwing.contracts.commands import Answer, Command, Measure, Rate, Report, decode, encode
-from lapwing.errors import LapwingError
 from lapwing.pipeline.commands.entry import FAILED, Entry
+from lapwing.pipeline.commands.handover import Handover
 from lapwing.pipeline.commands.post import Post
 from lapwing.pipeline.commands.registry import Registry
+from lapwing.pipeline.commands.watch import Watch
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_file
 from lapwing.pipeline.transforms.choose import SECOND_US, Known, Order, Policy, choose
@@ -32,8 +33,6 @@ HISTORY_S = 3600
 """Commands of the last hour count when somebody is chosen."""
 ENTRIES_MAX = 100_000
 """Commands held in memory, open ones and those of the last hour; at that many open ones nothing more is decided."""
-PATIENCE_S = 3600
-"""So long after its expiry a command that was begun may still end."""
 _FLUSH_S = 1.0
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -44,8 +43,6 @@ Hook = Callable[[str], None]
 class Moment:
     """Which batch decides, when, and how far it goes."""
 
-    checkpoint: str
-    """Twelve hexadecimal digits of the checkpoint's id."""
     batch: int
     at_us: int
     """The batch's time: the same when it is run again."""
@@ -62,6 +59,9 @@ class CommandDesk:
         post: Carries commands.
         registry: Who can be commanded.
         policy: See `Policy`.
+        run: Begins the ids of its commands: twelve hexadecimal digits; None: random ones. Numbers of batches come
+            again where a checkpoint is older than the tables (it was brought back, or the power failed), and devices
+            drop an id that they know.
         repeat_s: A command that is not answered is published again after so long.
         committed: Called with a step's name right after it; tests kill the job there.
         now_us: The clock.
@@ -74,24 +74,24 @@ class CommandDesk:
         registry: Registry,
         policy: Policy,
         *,
+        run: str | None = None,
         repeat_s: float = 15.0,
         committed: Hook = lambda _: None,
         now_us: Callable[[], int] = lambda: time.time_ns() // 1000,
     ) -> None:
         self._outbox = DeltaSink(folder / "outbox", OUTBOX)
         self._commands = DeltaSink(folder / "commands", COMMANDS, COMMAND_KEYS["commands"])
-        self._post, self._registry, self._policy = post, registry, policy
+        self._registry, self._policy = registry, policy
+        self._run = secrets.token_hex(6) if run is None else run
         self._repeat_us = round(repeat_s * SECOND_US)
         self._committed, self._now_us = committed, now_us
+        self._handover = Handover(post, self._repeat_us, now_us)
         self._lock = threading.RLock()
         self._changed: set[str] = set()
-        self._handed: set[str] = set()
-        self._quiet_until_us = 0
         self.unknown_answers = 0
         """Answers about a command that is none of this desk's, or of another device."""
         self.malformed_answers = 0
-        self.failures = 0
-        """Times that commands could not be handed over, or were refused by the broker."""
+        self._watch = Watch(policy.behind_s, self.troubles, now_us)
         self._entries = self._restored()
 
     def decide(self, moment: Moment, places: Callable[[], pa.Table], whereabouts: Callable[[], pa.Table]) -> int:
@@ -105,6 +105,7 @@ class CommandDesk:
             whereabouts: Gives rows of ``WHEREABOUTS``.
         """
         with self._lock:
+            self._watch.came()
             if not len(self._registry) or self._has_decided(moment):
                 return 0
             entries = self._chosen(moment, places(), whereabouts())
@@ -126,36 +127,23 @@ class CommandDesk:
         with self._lock:
             now_us = self._now_us()
             for entry in [each for each in self._entries.values() if each.is_open]:
-                self._put(entry.with_time(now_us, PATIENCE_S * SECOND_US))
+                self._put(entry.with_time(now_us, is_gone=self._registry.is_gone(entry.device)))
             self._forget(now_us)
             self.publish()
             self._save()
+            self._watch.look(len(self._registry))
 
     def publish(self, timeout_s: float = _FLUSH_S) -> None:
         """Hands over what the broker does not have, and marks what it has taken."""
         with self._lock:
             now_us = self._now_us()
-            if now_us < self._quiet_until_us:
-                return
-            try:
-                for entry in [each for each in self._entries.values() if self._is_due(each, now_us)]:
-                    left_s = math.ceil((entry.expires_at - now_us) / SECOND_US)
-                    self._post.send(entry.device, entry.id, entry.payload, max(1, left_s))
-                    self._handed.add(entry.id)
-                taken = bool(self._handed) and self._post.flush(timeout_s)
-            except LapwingError as error:
-                # Nobody knows which of them: all go again, later.
-                LOG.error("commands could not be published: %s", error)
-                self.failures += 1
-                self._handed.clear()
-                self._quiet_until_us = now_us + self._repeat_us
-                return
+            due = [each for each in self._entries.values() if self._is_due(each, now_us)]
+            taken = self._handover.give(due, timeout_s)
             if taken:
                 self._committed("published")
                 now_us = self._now_us()
-                for each in self._handed & self._entries.keys():
+                for each in taken & self._entries.keys():
                     self._put(self._entries[each].with_publication(now_us))
-                self._handed.clear()
                 self._save()
 
     def states(self) -> dict[str, int]:
@@ -166,6 +154,16 @@ class CommandDesk:
     def devices(self) -> int:
         """How many are registered."""
         return len(self._registry)
+
+    def troubles(self) -> dict[str, int]:
+        """What was not taken since the start, by name."""
+        return {
+            "malformed_registrations": self._registry.malformed,
+            "surplus_registrations": self._registry.refused,
+            "malformed_answers": self.malformed_answers,
+            "unknown_answers": self.unknown_answers,
+            "refused_commands": self._handover.refused,
+        }
 
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
@@ -189,7 +187,9 @@ class CommandDesk:
     def _chosen(self, moment: Moment, places: pa.Table, whereabouts: pa.Table) -> list[Entry]:
         newest_us = int(ints(whereabouts["seen_at"]).max()) if whereabouts.num_rows else 0
         opened = [each for each in self._entries.values() if each.is_open]
-        if newest_us < moment.at_us - self._policy.behind_s * SECOND_US or len(opened) >= ENTRIES_MAX:
+        # By the clock, too: a batch that was cut before the job was down for hours has the time of then.
+        late_us = max(moment.at_us, self._now_us()) - newest_us
+        if self._watch.is_behind(late_us) or len(opened) >= ENTRIES_MAX:
             return []
         rest_us = moment.at_us - self._policy.rest_s * SECOND_US
         resting = (each for each in self._entries.values() if each.state in (*FAILED, "reassigned"))
@@ -206,7 +206,7 @@ class CommandDesk:
         return [self._entry(moment, number, order) for number, order in enumerate(orders)]
 
     def _entry(self, moment: Moment, sequence: int, order: Order) -> Entry:
-        name = f"{moment.checkpoint}-{moment.batch}-{sequence}"
+        name = f"{self._run}-{moment.batch}-{sequence}"
         # From now on, not from the batch's time: a slow batch would decide commands that nobody can begin any more.
         expires_us = max(moment.at_us, self._now_us()) + round(self._policy.expire_s * SECOND_US)
         command = Command(name, order.device, _time(moment.at_us), _time(expires_us), _order(order))
@@ -241,9 +241,10 @@ class CommandDesk:
         return max(about, key=lambda each: (each.ended_at or 0, each.id), default=None)
 
     def _is_due(self, entry: Entry, now_us: int) -> bool:
-        if entry.id in self._handed or now_us >= entry.expires_at:
+        if not self._handover.is_free(entry.id, now_us):
             return False
-        return entry.state == "outbox" or entry.wants_repeat(now_us, self._repeat_us)
+        first = entry.state == "outbox" and now_us < entry.expires_at
+        return first or entry.wants_repeat(now_us, self._repeat_us)
 
     def _take(self, device: str, answer: Answer | None) -> None:
         if answer is None:

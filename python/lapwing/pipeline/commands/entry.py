@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from lapwing.contracts.commands import Answer
+from lapwing.contracts.commands import Answer, Command, Measure, decode
 
+SECOND_US = 1_000_000
 OPEN = ("outbox", "published", "acknowledged")
 FAILED = ("refused", "expired")
 PUBLISHED_MAX = 3
 """So often a command without an answer is published before its time is over."""
+SLACK_US = 60 * SECOND_US
+"""So much longer than it takes a command that was begun may go without its end."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_LAST_US = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+"""The last microsecond that a table can say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +47,23 @@ class Entry:
         """Whether something may still become of it."""
         return self.state in OPEN
 
+    @property
+    def lasts_us(self) -> int:
+        """How long it takes, by what it orders."""
+        command = decode(self.payload, Command)
+        order = command.order if command else None
+        return round(order.seconds * SECOND_US) if isinstance(order, Measure) else 0
+
+    @property
+    def over_at(self) -> int:
+        """When nothing more comes of it: nobody may begin it any more; or who began at the last moment has ended."""
+        return self.expires_at + (self.lasts_us + SLACK_US if self.state == "acknowledged" else 0)
+
     def with_answer(self, answer: Answer, now_us: int) -> Entry:
         """After an answer of its device. One that says what is known, or comes after the end, changes nothing; a device
         that did it after all has done it, though it was given up before.
         """
-        answered_us = round(answer.answered_at.timestamp() * 1e6)
+        answered_us = _clamped_us(answer.answered_at)
         begun_us = answered_us if self.acknowledged_at is None else self.acknowledged_at
         if answer.outcome == "done" and self.state in (*OPEN, "expired"):
             return replace(
@@ -63,13 +83,14 @@ class Entry:
         state = "published" if self.state == "outbox" else self.state
         return replace(self, state=state, published_at=first_us, published=self.published + 1)
 
-    def with_time(self, now_us: int, patience_us: int) -> Entry:
-        """Given up, where its time is over: to begin, or ``patience_us`` after that to end."""
-        if self.state in ("outbox", "published") and now_us > self.expires_at:
-            reason = "never_published" if self.state == "outbox" else "no_answer"
-            return replace(self, state="expired", ended_at=now_us, reason=reason)
-        if self.state == "acknowledged" and now_us > self.expires_at + patience_us:
-            return replace(self, state="expired", ended_at=now_us, reason="no_end")
+    def with_time(self, now_us: int, *, is_gone: bool = False) -> Entry:
+        """Given up, where its time is over: to begin, or to end; or where its device began and said that it is gone."""
+        if not self.is_open:
+            return self
+        if is_gone and self.state == "acknowledged":
+            return replace(self, state="expired", ended_at=now_us, reason="gone")
+        if now_us > self.over_at:
+            return replace(self, state="expired", ended_at=now_us, reason=_GIVEN_UP[self.state])
         return self
 
     def with_replacement(self, other: str) -> Entry:
@@ -77,14 +98,27 @@ class Entry:
         return replace(self, state="reassigned", replaced_by=other)
 
     def wants_repeat(self, now_us: int, repeat_us: int) -> bool:
-        """Whether it is time to publish it once more: nobody has answered, and it has not expired."""
-        if self.state != "published" or self.published_at is None or self.published >= PUBLISHED_MAX:
+        """Whether it is time to publish it once more: nobody has answered; or it should have ended and nobody said so.
+
+        A device that knows it does not begin again: it answers as before, and an answer that was lost comes.
+        """
+        if self.state not in ("published", "acknowledged") or self.published >= PUBLISHED_MAX:
             return False
-        return self.published_at + self.published * repeat_us <= now_us < self.expires_at
+        if self.published_at is None or now_us >= self.over_at:
+            return False
+        works_us = self.lasts_us if self.state == "acknowledged" else 0
+        return self.published_at + works_us + self.published * repeat_us <= now_us
 
     def row(self) -> dict[str, Any]:
         """As ``commands`` has it."""
         return {name: getattr(self, name) for name in _COLUMNS}
 
 
+def _clamped_us(at: datetime) -> int:
+    """Microseconds since the epoch; a device's clock may say anything, and a table cannot."""
+    return min(max((at - _EPOCH) // _MICROSECOND, 0), _LAST_US)
+
+
+_GIVEN_UP = {"outbox": "never_published", "published": "no_answer", "acknowledged": "no_end"}
+"""Why, by the state in which its time was over."""
 _COLUMNS = tuple(name for name in Entry.__slots__ if name != "payload")

@@ -67,6 +67,11 @@ class Registry:
             at_us = known.at_us if answer.state.tile is None else self._now_us()
             self._devices[answer.device] = replace(known, state=_newer(known.state, answer.state), at_us=at_us)
 
+    def is_gone(self, device: str) -> bool:
+        """Whether it, or its last will, has said that it is gone; False for one that has said nothing."""
+        known = self._devices.get(device)
+        return known is not None and not known.said.present
+
     def crew(self, busy: Mapping[str, int], asked: Mapping[str, int]) -> list[Member]:
         """Everybody who is there.
 

@@ -19,6 +19,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.storagelevel import StorageLevel
 
 from lapwing.contracts.tables import SEEN
+from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate, Transform
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.digest import Counts
@@ -91,7 +92,8 @@ class ClusterTables(CoverageTables):
         counts: Mapping[int, Counts],
         phases: Phases,
     ) -> dict[str, int]:
-        done = {partition: each.next for partition, each in counts.items()}
+        # The others, too: the sink adds up all positions.
+        done = {**dict.fromkeys(self._partitions, 0), **reach.done(counts)}
         valid = classified.where(F.col("reason").isNull())
         rows = {
             "readings": valid.where("first").where(_above(stands["readings"])),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -77,28 +76,18 @@ class ControllerJob(CoverageJob):
         try:
             return super().start()
         except BaseException:
-            self._wires.close()
+            self._wires.close()  # where it failed before it had the folder
             raise
 
-    def wait(self, stopped: threading.Event | None = None) -> None:
-        """As `StreamJob.wait`; fails, too, when the wires break for good."""
-        super().wait(stopped)
-        if self._broken:
-            raise self._broken
-
-    def stop(self) -> None:
-        """Lets the batch at hand finish, then stops."""
-        self._stopping.set()
-        with self._at_work:
-            pass  # No batch decides any more: see `StreamJob`.
+    def _let_go(self) -> None:
         # Before the folder is free: whoever has the wires writes commands.
         self._wires.close()
-        super().stop()
+        super()._let_go()
 
     def _raise_failure(self) -> None:
-        if self._query and self._query.exception():
-            self._wires.close()
         super()._raise_failure()
+        if self._broken:  # the wires, for good
+            raise self._broken
 
     def _take_options(self, options: dict[str, str]) -> None:
         if options.get("sink") == DELTA_SPARK:

@@ -29,6 +29,8 @@ class ControllerProgress(BatchProgress):
     """Commands that are open or of the last hour, by state."""
     devices: int = 0
     """Registered, there or not."""
+    troubles: Mapping[str, int] = field(default_factory=dict)
+    """What was not taken since the start of the run: registrations, answers, commands; by name."""
 
     def told(self) -> str:
         """For people: what it brought."""
@@ -80,10 +82,16 @@ class ControllerTables(CoverageTables):
     def write(self, rows: DataFrame, batch: int) -> ControllerProgress:
         """Writes a batch, then decides, unless a run before has."""
         told = super().write(rows, batch)
-        moment = Moment(*_batch_of(self._checkpoint, batch), self._uuid, told.done)
+        moment = Moment(batch, _time_us(self._checkpoint, batch), self._uuid, told.done)
         decided = self._desk.decide(moment, self._sinks["places"].read, self._sinks["whereabouts"].read)
         known = {each.name: getattr(told, each.name) for each in fields(told)}
-        return ControllerProgress(**known, commands=decided, states=self._desk.states(), devices=self._desk.devices())
+        return ControllerProgress(
+            **known,
+            commands=decided,
+            states=self._desk.states(),
+            devices=self._desk.devices(),
+            troubles=self._desk.troubles(),
+        )
 
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
@@ -96,8 +104,7 @@ class ControllerTables(CoverageTables):
             self._desk.tidy()
 
 
-def _batch_of(checkpoint: Path, batch: int) -> tuple[str, int, int]:
-    """Twelve digits of the checkpoint's id, the batch, and its time in microseconds, which Spark has pinned there."""
-    identity = json.loads((checkpoint / "metadata").read_text())["id"]
+def _time_us(checkpoint: Path, batch: int) -> int:
+    """The batch's time, which Spark has pinned there: the same when it comes again."""
     pinned = json.loads((checkpoint / "offsets" / str(batch)).read_text().splitlines()[1])
-    return identity.replace("-", "")[:12], batch, pinned["batchTimestampMs"] * 1000
+    return int(pinned["batchTimestampMs"]) * 1000

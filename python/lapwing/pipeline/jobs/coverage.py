@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lapwing.errors import ConfigError
 from lapwing.pipeline.jobs.cluster_tables import ClusterTables
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.progress import NOTHING_YET, BatchProgress, JobResult, ProgressCallback
@@ -55,7 +56,7 @@ class CoverageJob(StreamJob[BatchProgress]):
         return done
 
     def _take_options(self, options: dict[str, str]) -> None:
-        self._served_dbm = int(options.pop("served_dbm", SERVED_DBM))
+        self._served_dbm = _dbm(options.pop("served_dbm", str(SERVED_DBM)))
         self._sink = chosen_sink(options.pop("sink", AUTO), self._master)
 
     def _sink_packages(self) -> tuple[Package, ...]:
@@ -112,6 +113,15 @@ def run_coverage(
     finally:
         job.stop()
     return job.result(draw=draw)
+
+
+def _dbm(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ConfigError(
+            f"served_dbm = {text!r}", where="--conf", remedy=f"give a whole number of dBm, as {SERVED_DBM}"
+        ) from None
 
 
 def draw_pictures(out: Path) -> list[Path]:

@@ -75,7 +75,12 @@ class CoverageTables:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
         stands = self._stands()
         until = {p: max(at[p] for at in stands.values()) for p in self._partitions}
-        return Begun(stands["seen"], until)
+        known = any(sink.knows(self._uuid, self._partitions) for sink in self._sinks.values())
+        return Begun(stands["seen"], until, known)
+
+    def begin(self, start: Mapping[int, int]) -> None:
+        """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
+        self._sinks["seen"].append([], self._uuid, start)
 
     def untouched(self) -> bool:
         """Whether no batch has ever been written."""

@@ -64,7 +64,12 @@ class LateTables:
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start; what some tables have already, they leave out."""
         start = self._stands()[LAST]
-        return Begun(start, start)
+        known = any(sink.knows(self._uuid, self._partitions) for sink in self._sinks.values())
+        return Begun(start, start, known)
+
+    def begin(self, start: Mapping[int, int]) -> None:
+        """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
+        self._sinks[LAST].append([], self._uuid, start)
 
     def untouched(self) -> bool:
         """Whether no batch has ever been written."""

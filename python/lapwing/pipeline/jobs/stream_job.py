@@ -60,8 +60,15 @@ class JobTables(Protocol[_Told]):
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
 
+    def begin(self, start: Mapping[int, int]) -> None:
+        """Writes down where a source begins that they do not know, and that they know it from now on.
+
+        Spark commits batches that bring nothing. So a checkpoint may be older than the first row of a table, and a
+        start at ``latest`` must be the same one however often it is tried.
+        """
+
     def untouched(self) -> bool:
-        """Whether no batch has ever been written."""
+        """Whether nothing was ever written: no batch, and no beginning."""
 
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
@@ -162,7 +169,8 @@ class StreamJob(ABC, Generic[Progress]):
             spark = session(master=self._master, conf=self._spark_settings(), app=app, log=log)
             state = self._source.opened(spark)
             self._tables = self._made_tables(state)
-            fresh, begun = self._fresh(self._tables), self._tables.begun()
+            fresh = self._fresh(self._tables)
+            begun = self._begun_at(self._tables, state, fresh=fresh)
             rows = self._source.load(spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)
             writer = observed(rows).writeStream.foreachBatch(self._on_batch)
             writer = writer.option("checkpointLocation", str(self._checkpoint))
@@ -172,7 +180,7 @@ class StreamJob(ABC, Generic[Progress]):
             else:
                 self._query = writer.trigger(processingTime=f"{float(self._trigger)} seconds").start()
         except Exception as error:
-            self._folder.release()
+            self._let_go()
             raise self._source.told(error) from None
         return self
 
@@ -200,7 +208,7 @@ class StreamJob(ABC, Generic[Progress]):
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while not self._reached(target):
-                if not query.isActive:
+                if not query.isActive or self._stopping.is_set():
                     self._raise_failure()
                     return
                 if time.monotonic() > deadline:
@@ -218,8 +226,7 @@ class StreamJob(ABC, Generic[Progress]):
             pass  # The batch at hand is done, and no other one begins: see `_on_batch`.
         if self._query:
             self._query.stop()
-        if self._folder:
-            self._folder.release()
+        self._let_go()
 
     def _result(self, *, draw: bool) -> Any:
         """What the run did. After `stop`, or the end of ``available-now``."""
@@ -243,6 +250,14 @@ class StreamJob(ABC, Generic[Progress]):
                 remedy="remove the checkpoint as well, or bring the tables back",
             )
         return False
+
+    def _begun_at(self, tables: JobTables[Progress], state: StreamState, *, fresh: bool) -> Begun:
+        """Where the tables stand; at the first start with this source, where it is to begin."""
+        begun = tables.begun()
+        if fresh and not begun.known:
+            tables.begin(self._source.first_positions(state))
+            begun = tables.begun()
+        return begun
 
     def _on_batch(self, rows: DataFrame, batch: int) -> None:
         with self._at_work:
@@ -276,6 +291,10 @@ class StreamJob(ABC, Generic[Progress]):
     def _raise_failure(self) -> None:
         failure = self._query.exception() if self._query else None
         if failure and not self._stopping.is_set():
-            if self._folder:
-                self._folder.release()
+            self._let_go()
             raise self._source.told(failure)
+
+    def _let_go(self) -> None:
+        """Frees the folder; no harm if done before."""
+        if self._folder:
+            self._folder.release()

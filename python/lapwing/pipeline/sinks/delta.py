@@ -52,6 +52,11 @@ class DeltaSink:
         spark_s = self._positions_of_spark(stream_uuid)
         return {p: max(int(offset or 0), spark_s.get(p, 0)) for p, offset in done.items()}
 
+    def knows(self, stream_uuid: str, partitions: Sequence[int]) -> bool:
+        """Whether a commit has said a position of that stream, be it 0."""
+        ids = (stream_uuid, *(_app_id(stream_uuid, p) for p in partitions))
+        return any(self._table.transaction_version(each) is not None for each in ids)
+
     def untouched(self) -> bool:
         """Whether nothing was committed since the table was made."""
         return bool(self._table.version() == 0)

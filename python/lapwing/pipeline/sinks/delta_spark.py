@@ -62,12 +62,18 @@ class SparkDeltaSink(DeltaSink):
         return self._committed(spark, stream_uuid, done, lambda: spark.sql(statement))
 
     def _committed(self, spark: SparkSession, uuid: str, done: Mapping[int, int], write: Callable[[], object]) -> int:
-        at = self._forward(uuid, done)
+        """``done`` names each partition whose position delta-rs may have written; Spark's own are known here."""
+        at = self._forward(uuid, {**self._positions_of_spark(uuid), **done})
+        moves = at != self.positions(uuid, list(at))
         before = self._table.version()
         with _said(spark, uuid, at):
             write()
         self._table.update_incremental()
         if self._table.version() == before:
+            if moves:
+                raise self._unusable(
+                    f"Delta has left out a commit that goes up to {dict(at)}", "report this: it is a bug"
+                )
             return 0
         metrics = self._table.history(1)[0].get("operationMetrics", {})
         return int(metrics.get("numOutputRows", 0))

@@ -10,6 +10,7 @@ from lapwing.errors import LapwingError
 from lapwing.pipeline.errors import unsealed
 from lapwing.pipeline.source.address import StreamAddress
 from lapwing.pipeline.source.client import StreamState
+from lapwing.pipeline.source.first_positions import first_positions
 from lapwing.pipeline.source.job_source import Begun
 from lapwing.pipeline.source.options import SourceOptions
 from lapwing.pipeline.source.spark_jars import Package
@@ -57,6 +58,10 @@ class BrokerStream:
         with self._options.client() as client:
             return client.state()
 
+    def first_positions(self, state: StreamState) -> Mapping[int, int]:
+        """See `JobSource`."""
+        return first_positions(self._options.start, self._options.start_offsets(), state, self.where)
+
     def load(
         self,
         spark: SparkSession,
@@ -82,9 +87,10 @@ class BrokerStream:
 
 def _resumed(begun: Begun) -> dict[str, str]:
     """Where to go on, and the end of the batch that was begun, as the source's options."""
+    # One at 0 has not begun: it is read from what is the oldest by then.
     start = {str(p): offset for p, offset in begun.start.items() if offset}
     until = {str(p): offset for p, offset in begun.until.items() if offset > begun.start.get(p, 0)}
     return {
-        **({"start": json.dumps(start)} if start else {}),
+        "start": json.dumps(start) if start else "earliest",
         **({"until": json.dumps(until)} if until else {}),
     }

@@ -20,6 +20,8 @@ class Begun:
 
     start: Mapping[int, int]
     until: Mapping[int, int]
+    known: bool = True
+    """Whether a table has met this source (by its id, not its name); else both say 0."""
 
 
 class JobSource(Protocol):
@@ -54,6 +56,13 @@ class JobSource(Protocol):
     def state(self) -> StreamState:
         """What it holds now."""
 
+    def first_positions(self, state: StreamState) -> Mapping[int, int]:
+        """Per partition where a job begins that has never read this source; 0: at the oldest that there is.
+
+        Raises:
+            OffsetAheadError: The option ``start`` names an offset that is not there.
+        """
+
     def load(
         self, spark: SparkSession, state: StreamState, begun: Begun, *, fresh: bool, reader: str, decode: str
     ) -> DataFrame:
@@ -62,7 +71,7 @@ class JobSource(Protocol):
         Args:
             spark: The session.
             state: What the source holds.
-            begun: Where the tables stand.
+            begun: Where the tables stand; known, if ``fresh``.
             fresh: Whether there is no checkpoint, so that the tables say where to start.
             reader: The job's name.
             decode: ``none`` or ``reading``.

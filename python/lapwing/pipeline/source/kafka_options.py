@@ -70,8 +70,7 @@ class KafkaOptions:
 
     def client_settings(self, address: KafkaAddress) -> dict[str, str]:
         """What Kafka's own clients are told; may hold secrets."""
-        wait_ms = str(max(1, round(self.timeout_s * 1000)))
-        waits = {"request.timeout.ms": wait_ms, "default.api.timeout.ms": wait_ms}
+        waits = {"request.timeout.ms": self._wait_ms, "default.api.timeout.ms": self._wait_ms}
         return {"bootstrap.servers": address.bootstrap, **waits, **self.client}
 
     def spark_options(self, address: KafkaAddress, reader: str, partitions: int) -> dict[str, str]:
@@ -87,6 +86,8 @@ class KafkaOptions:
             "includeHeaders": "true",
             "failOnDataLoss": str(self.on_trimmed == "fail").lower(),
             "groupIdPrefix": f"lapwing-{reader}",
+            # Else Spark waits two minutes for a Kafka that is gone in the midst of a batch.
+            "kafkaConsumer.pollTimeoutMs": self._wait_ms,
             **{_CLIENT_PREFIX + name: value for name, value in self.client_settings(address).items()},
         }
         if self.max_rows_per_batch:
@@ -95,6 +96,10 @@ class KafkaOptions:
         if tasks > partitions:
             told["minPartitions"] = str(tasks)
         return told
+
+    @property
+    def _wait_ms(self) -> str:
+        return str(max(1, round(self.timeout_s * 1000)))
 
     def start_offsets(self) -> Mapping[int, int] | None:
         """The offsets that `start` names; None for a word."""

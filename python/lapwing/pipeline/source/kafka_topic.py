@@ -16,6 +16,7 @@ from lapwing.contracts.envelope import ENVELOPE
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
 from lapwing.pipeline.errors import JobError, StreamRecreatedError, unsealed
 from lapwing.pipeline.source.client import StreamState
+from lapwing.pipeline.source.first_positions import first_positions
 from lapwing.pipeline.source.job_source import Begun
 from lapwing.pipeline.source.kafka_address import KafkaAddress
 from lapwing.pipeline.source.kafka_admin import KafkaAdmin, kafka_error
@@ -70,13 +71,22 @@ class KafkaTopic:
         assert self._admin is not None  # `opened` comes first
         return self._admin.state(self.name)
 
+    def first_positions(self, state: StreamState) -> Mapping[int, int]:
+        """See `JobSource`."""
+        return first_positions(self._options.start, self._options.start_offsets(), state, self.where)
+
     def load(
         self, spark: SparkSession, state: StreamState, begun: Begun, *, fresh: bool, reader: str, decode: str
     ) -> DataFrame:
         """See `JobSource`."""
-        self._check(begun.start, state, fresh=fresh)
+        if not fresh and not begun.known:
+            raise _recreated(state, self.where)
+        self._check(begun.start, state)
         told = self._options.spark_options(self._address, reader, len(state.partitions))
-        told["startingOffsets"] = self._starting(begun.start, state)
+        # One at 0, or that no table has met, is read from what is the oldest by then.
+        at = {p: (begun.start.get(p, 0), held.first_offset) for p, held in state.partitions.items()}
+        starts = {p: max(offset, first) if offset else None for p, (offset, first) in at.items()}
+        told["startingOffsets"] = starting_offsets(self.name, starts)
         loaded = spark.readStream.format("kafka").options(**told).load()
         topic, parsed = self.name, decode == "reading"
 
@@ -104,14 +114,7 @@ class KafkaTopic:
         known = any(mark in said for mark in _KAFKA_S_OWN)
         return kafka_error(said, self.where, self.name) if known else found
 
-    def _check(self, start: Mapping[int, int], state: StreamState, *, fresh: bool) -> None:
-        if not fresh and not any(start.values()):
-            raise StreamRecreatedError(
-                f"the checkpoint is of another topic, or of one of this name that was deleted and made again; this is"
-                f" {state.uuid}",
-                where=self.where,
-                remedy="start with a new --checkpoint; tables are kept, and no reading gets into them twice",
-            )
+    def _check(self, start: Mapping[int, int], state: StreamState) -> None:
         for partition, offset in start.items():
             held = state.partitions.get(partition)
             if held is None or offset > held.next_offset:
@@ -131,13 +134,11 @@ class KafkaTopic:
                     first_offset=held.first_offset,
                 )
 
-    def _starting(self, start: Mapping[int, int], state: StreamState) -> str:
-        """From the tables; where they know nothing of the topic, as the option says."""
-        if not any(start.values()):
-            if self._options.start == "latest":
-                return "latest"
-            given = self._options.start_offsets() or {}
-            return starting_offsets(self.name, {p: given.get(p) for p in state.partitions})
-        # A partition that no table has met is new, and read from its beginning.
-        at = {p: max(start.get(p, 0), held.first_offset) or None for p, held in state.partitions.items()}
-        return starting_offsets(self.name, at)
+
+def _recreated(state: StreamState, where: str) -> StreamRecreatedError:
+    return StreamRecreatedError(
+        f"the checkpoint is of another topic, or of one of this name that was deleted and made again; this is"
+        f" {state.uuid}",
+        where=where,
+        remedy="start with a new --checkpoint; tables are kept, and no reading gets into them twice",
+    )

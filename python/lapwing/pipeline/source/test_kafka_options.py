@@ -64,6 +64,7 @@ def test_what_spark_is_told() -> None:
         "includeHeaders": "true",
         "failOnDataLoss": "false",
         "groupIdPrefix": "lapwing-coverage",
+        "kafkaConsumer.pollTimeoutMs": "2000",
         "maxOffsetsPerTrigger": "7",
         "minPartitions": "3",
         "kafka.bootstrap.servers": "127.0.0.1:9092",

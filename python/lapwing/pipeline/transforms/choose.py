@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lapwing.contracts.commands import MEASURE_S_MAX
 from lapwing.pipeline.transforms.groups import ints
 
 SECOND_US = 1_000_000
@@ -62,7 +63,12 @@ class Member:
     def can_measure(self, policy: Policy) -> bool:
         """Whether it may be told to measure."""
         charged = self.battery is None or self.battery >= policy.battery_min
-        return charged and not self.busy and (self.budget is None or self.budget > 0) and self.rate_hz_max > 0
+        fast = self.measures_hz(policy) * MEASURE_S_MAX >= 1
+        return charged and fast and not self.busy and (self.budget is None or self.budget > 0)
+
+    def measures_hz(self, policy: Policy) -> float:
+        """Its rate on command."""
+        return min(policy.measure_rate_hz, self.rate_hz_max)
 
     def can(self, network: str, channel: int) -> bool:
         """Whether it can measure that channel."""
@@ -243,8 +249,9 @@ def _measure(
 ) -> Order:
     able = ((network, channel) for _, _, network, channel in channels if member.can(network, channel))
     network, channel = next(able, (None, None))
-    rate_hz = min(policy.measure_rate_hz, member.rate_hz_max)
-    return Order(member.device, "measure", tile, missing / rate_hz, rate_hz, network, channel)
+    rate_hz = member.measures_hz(policy)
+    # One that is slow is asked for what it can in the longest order there is.
+    return Order(member.device, "measure", tile, min(missing / rate_hz, MEASURE_S_MAX), rate_hz, network, channel)
 
 
 def _rates(known: Known, crew: Sequence[_Placed], policy: Policy) -> list[Order]:
@@ -256,7 +263,7 @@ def _rates(known: Known, crew: Sequence[_Placed], policy: Policy) -> list[Order]
         if battery is None or rate_hz is None or usual_hz is None:
             continue
         saving_hz = min(policy.saving_rate_hz, usual_hz)
-        if battery < policy.battery_saving and rate_hz > saving_hz:
+        if battery < policy.battery_saving and rate_hz > saving_hz > 0:
             orders.append(Order(member.device, "rate", rate_hz=saving_hz))
         elif battery >= policy.battery_saving + 0.1 and rate_hz <= saving_hz < usual_hz:
             orders.append(Order(member.device, "rate", rate_hz=usual_hz))

@@ -52,6 +52,16 @@ def test_a_place_with_too_few_samples_gets_a_device_that_is_there() -> None:
     assert order == Order("a", "measure", "17/1/1", 2.0, 1.0)
 
 
+def test_a_slow_device_gets_an_order_that_it_can_read() -> None:
+    """The longest is an hour: within it a slow one gives fewer samples, and one that gives none is not asked."""
+    places, here = [place("17/1/1", 90)], [seen("a", "17/1/1")]
+    (order,) = told(places, here, [Member("a", rate_hz_max=0.0005)])
+    assert (order.seconds, order.rate_hz) == (3600, 0.0005)
+    assert not told(places, here, [Member("a", rate_hz_max=0.0002)])
+    # Nor is one that says that its usual rate is 0 told to make that its rate.
+    assert not told([], here, [Member("a", battery=0.1, rate_hz=1.0, usual_rate_hz=0.0)])
+
+
 def test_samples_of_all_channels_count_and_old_ones_do_not() -> None:
     places = [
         place("17/1/1", 1, channel=1),

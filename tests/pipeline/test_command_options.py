@@ -1,0 +1,55 @@
+"""Who reaches whom with the options of `lapwing pipeline run`: the source, the controller's broker, or nobody?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from typer.testing import CliRunner
+
+from lapwing.cli.app import app
+from lapwing.cli.pipeline import _of_source
+from lapwing.errors import ConfigError
+from lapwing.pipeline.jobs.coverage import CoverageJob
+from lapwing.pipeline.jobs.progress import NOTHING_YET
+from lapwing.pipeline.source.open_source import open_source
+
+WHO = {"user": "ann", "password_file": "secret", "ca": "ca.pem"}
+KAFKA, BROKER = "kafka://127.0.0.1:9092/readings", "https://127.0.0.1:8443"
+
+
+def test_a_broker_as_a_source_is_told_who_asks() -> None:
+    assert _of_source("coverage", BROKER, WHO) == {f"lapwing.{name}": value for name, value in WHO.items()}
+
+
+def test_kafka_is_told_nothing_and_says_so() -> None:
+    assert _of_source("controller", KAFKA, WHO) == {}
+    assert _of_source("coverage", KAFKA, {"ca": "ca.pem"}) == {}  # LAPWING_CA, which other commands want
+    with pytest.raises(ConfigError, match="--user says who asks a broker") as told:
+        _of_source("coverage", KAFKA, WHO)
+    assert "client_config" in str(told.value)
+
+
+def test_a_wrong_threshold_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="served_dbm = 'low'"):
+        CoverageJob(BROKER, tmp_path, conf={"lapwing.served_dbm": "low"})
+
+
+def test_a_controller_over_kafka_logs_in_to_its_broker(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hush\n")
+    given: dict[str, Any] = {}
+
+    def ran(source: str, out: Path, **arguments: Any) -> Any:
+        open_source(source, {name.removeprefix("lapwing."): value for name, value in arguments["conf"].items()})
+        given.update(arguments)
+        return NOTHING_YET
+
+    words = ["pipeline", "run", "controller", "--source", KAFKA, "--out", str(tmp_path), "--broker", "tls://b:8883"]
+    with patch("lapwing.controller.run.run_controller_over_mqtt", ran):
+        ended = CliRunner().invoke(app, [*words, "--user", "ann", "--password-file", str(secret), "--ca", "ca.pem"])
+    assert ended.exit_code == 0, ended.output
+    assert (given["broker"], given["ca"]) == ("tls://b:8883", "ca.pem")
+    assert given["credentials"].login() == ("ann", "hush")

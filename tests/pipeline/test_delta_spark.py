@@ -1,0 +1,34 @@
+"""Written with Delta's own jar, as on a cluster, here on one machine: is each reading in its table exactly once?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from messages import envelopes, reading
+from served_stream import ServedStream
+from test_coverage_job import rows
+
+from lapwing.pipeline.jobs.coverage import run_coverage
+from lapwing.pipeline.jobs.progress import JobResult
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
+
+
+def run(stream: ServedStream, out: Path, sink: str = "delta-spark", **arguments: Any) -> JobResult:
+    return run_coverage(stream.url, out, draw=False, conf={"lapwing.sink": sink}, **arguments)
+
+
+def test_a_batch_of_few_partitions_is_not_left_out(stream: ServedStream, tmp_path: Path) -> None:
+    """Its own offsets add up to less than those of the batch before, for the other partition is not in it."""
+    for partition, device in enumerate("ab"):
+        stream.append(partition, envelopes([reading(device, n) for n in range(10)]))
+    assert run(stream, tmp_path).readings == 20
+    stream.append(0, envelopes([reading("a", 10), b"broken"]))
+    assert run(stream, tmp_path).rows_in_tables["readings"] == 21
+    stream.append(1, envelopes([b"broken"]))  # nothing for most of the tables
+    assert run(stream, tmp_path).rows == 1
+    assert run(stream, tmp_path, "delta-rs").rows == 0
+    assert (len(rows(tmp_path, "readings")), len(rows(tmp_path, "quarantine"))) == (21, 2)
+    assert sum(row["received"] for row in rows(tmp_path, "quality")) == 21
