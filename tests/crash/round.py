@@ -179,7 +179,7 @@ class Round:
             self._drain(members)
         for taker in [one for one in self._subscribers if isinstance(one, Taker)]:
             self._wait("the taker's last answer", lambda one=taker: not one.is_waiting)
-            taker.take()
+            taker.join()
             self._drain([taker])
 
     def _has_joined(self, member: Member) -> bool:

@@ -155,21 +155,17 @@ class Sleeper(Subscriber):
             self.unsubscribe(random.choice(active))
 
 
-class Member(Subscriber):
-    """A member of the group; its messages are the group's."""
-
-    has_joined = False
+class Regular(Subscriber):
+    """Has one filter and keeps its session: it comes, goes, and answers when it likes; others count what it is owed."""
 
     def act(self, random: Random, url: str) -> None:
-        """Something that a member may do now."""
+        """Something that a client may do now."""
         chance = random.random()
         if self.line is None:
             if chance < 0.05:
                 self.come_back(url)
-        elif self.is_there:
-            if not self.has_joined:
-                self.join()
-            elif chance < 0.003:
+        elif self.is_there and not self._changes(random):
+            if chance < 0.003:
                 self.vanish()
             elif chance < 0.005:
                 self.leave()
@@ -177,47 +173,46 @@ class Member(Subscriber):
                 self.answer_all()
 
     def join(self) -> None:
-        """Subscribes, once: the session stays."""
+        """Subscribes, whether it had or not."""
+        self._say(self._subscribing(self.filter))
+
+    @property
+    def filter(self) -> str:
+        """The only one."""
+        (filter_,) = self.plan.filters
+        return filter_
+
+    def _say(self, packet: Callable[[int], bytes]) -> None:
         if not self.is_waiting:
-            (filter_,) = self.plan.filters
-            self._ask(Interest("", self.plan.qos, 0), self._subscribing(filter_))
+            self._ask(Interest("", self.plan.qos, 0), packet)
+
+    def _changes(self, random: Random) -> bool:
+        """Whether it was its subscription's turn."""
+        raise NotImplementedError
+
+
+class Member(Regular):
+    """A member of the group; its messages are the group's."""
+
+    has_joined = False
+
+    def _changes(self, random: Random) -> bool:
+        if not self.has_joined:
+            self.join()
+        return not self.has_joined
 
     def _granted(self, packet: Packet) -> None:
         super()._granted(packet)
         self.has_joined = True
 
 
-class Taker(Subscriber):
+class Taker(Regular):
     """Alone takes what waits in the hold: it subscribes and cancels as it likes, and has to get everything."""
 
-    def act(self, random: Random, url: str) -> None:
-        """Something that a taker may do now."""
+    def _changes(self, random: Random) -> bool:
         chance = random.random()
-        if self.line is None:
-            if chance < 0.05:
-                self.come_back(url)
-        elif self.is_there:
-            if chance < 0.003:
-                self.vanish()
-            elif chance < 0.005:
-                self.leave()
-            elif chance < 0.03:
-                self.take() if random.random() < 0.5 else self.cancel()
-            elif chance < 0.2:
-                self.answer_all()
-
-    def take(self) -> None:
-        """Subscribes, whether it had or not."""
-        if not self.is_waiting:
-            (filter_,) = self.plan.filters
-            self._ask(Interest("", self.plan.qos, 0), self._subscribing(filter_))
-
-    def cancel(self) -> None:
-        """Cancels: from now on messages wait."""
-        if not self.is_waiting:
-            (filter_,) = self.plan.filters
-            version = self._version
-            self._ask(
-                Interest("", self.plan.qos, 0),
-                lambda number: wire.unsubscribe(filter_, packet_id=number, version=version),
-            )
+        if chance < 0.0125:
+            self.join()
+        elif chance < 0.025:
+            self._say(lambda number: wire.unsubscribe(self.filter, packet_id=number, version=self._version))
+        return chance < 0.025

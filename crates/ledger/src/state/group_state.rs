@@ -98,7 +98,7 @@ impl GroupState {
     }
 
     /// Whether this use of this publisher has been applied here, or is settled; as far as that is remembered. `apply` does not
-    /// judge: whoever writes the entries asks, when it completes what a crash has cut.
+    /// judge: whoever writes the entries asks, when a message that a crash has cut comes again.
     pub fn is_repeat(&self, origin: &Origin) -> bool {
         self.origins.is_repeat(origin)
     }
