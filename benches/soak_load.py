@@ -16,8 +16,6 @@ SETTINGS = (
     "streams.soak.filter=soak/+/readings",
     "streams.soak.retain_bytes=64MiB",
     "limits.queue_messages_max=100000",
-    # By default the log of sixteen data groups grows to 256 MiB before it stays as it is: here that takes an hour.
-    "limits.log_snapshot_bytes=1MiB",
 )
 SESSIONS, MESSAGES, RETAINED = 20, 100, 50
 PROBE_EVERY_S, CALIBRATION_S, DRAIN_S = 0.05, 5.0, 3.0

@@ -129,7 +129,7 @@ def plan(seed: int, *, power_cut: bool = False) -> Plan:
         seed,
         shards=random.choice((1, 2, 2)),
         segment_bytes=random.choice((64, 64, 128, 512)) * _KIB,
-        snapshot_bytes=random.choice((8, 16, 64, 1024)) * _KIB,
+        snapshot_bytes=random.choice((1, 2, 8, 64)) * _KIB,
         queue_memory_bytes=random.choice((1, 64, 256 * 1024)) * _KIB,
         partitions=random.randint(1, 3),
         publishers=tuple(_publishers(random, topics)),

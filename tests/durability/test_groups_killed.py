@@ -202,32 +202,34 @@ def test_refused_and_dropped_messages_do_not_come_again(tmp_path: Path, shards: 
 
 @SHARDS
 def test_a_dead_letter_is_in_one_place_or_in_two(tmp_path: Path, shards: int) -> None:
-    """It leaves its group when the letter is kept: after a crash it is not nowhere."""
+    """It leaves its group when the letter is kept: a crash between the two makes the letter twice, and never loses it."""
     with broker(tmp_path, shards, LETTERS) as running:
         publish(running, "late", deadline_ms=50)
         until(running, lambda group: waiting(group) == 1, "letters")
         settle(running)
     with broker(tmp_path, shards, LETTERS) as running:
-        until(running, lambda group: waiting(group) == 1, "letters")
+        # What the group still has in its log is late at once, and "last" behind it shows that it was looked at.
         until(running, lambda group: waiting(group) == 1)
-        assert take(member(running, share="$share/letters/dead/#"), 1) == ["late"]
+        letters = waiting(until(running, lambda group: waiting(group) > 0, "letters"))
+        assert letters in (1, 2)
+        assert take(member(running, share="$share/letters/dead/#"), letters) == ["late"] * letters
 
 
 @SHARDS
 def test_time_goes_on_while_the_broker_is_down(tmp_path: Path, shards: int) -> None:
     """A deadline and an expiry that pass meanwhile end the wait, and the ages of messages count from when they came."""
     with broker(tmp_path, shards, LETTERS) as running:
-        publish(running, "late", deadline_ms=1_000)
         publish(running, "stays")
+        publish(running, "late", deadline_ms=4_000)
         with Client(running.url) as client:
-            client.publish("t/a", "expires", qos=1, message_expiry_s=1)
+            client.publish("t/a", "expires", qos=1, message_expiry_s=4)
             client.flush()
         came = time.monotonic()
         until(running, lambda group: waiting(group) == 3)
-    time.sleep(max(0.0, 2.2 - (time.monotonic() - came)))  # the messages' own time, which no broker can be asked about
+    time.sleep(max(0.0, 5.2 - (time.monotonic() - came)))  # the messages' own time, which no broker can be asked about
     with broker(tmp_path, shards, LETTERS) as running:
         group = until(running, lambda group: waiting(group) == 1)
-        assert group["oldest_ms"] > 2_000
+        assert group["oldest_ms"] > 5_000
         until(running, lambda group: waiting(group) == 2, "letters")
         assert take(member(running), 1) == ["stays"]
 

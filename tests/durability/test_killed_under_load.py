@@ -17,7 +17,7 @@ from restarting import RestartingBroker
 
 DEADLINE_S = 60.0
 KILLS = 3
-FLAGS = ("--set", "broker.shards=3", "--set", "limits.log_snapshot_bytes=32KiB")
+FLAGS = ("--set", "broker.shards=3", "--set", "limits.log_snapshot_bytes=2KiB")
 PACKET_IDENTIFIER_NOT_FOUND = 0x92
 
 

@@ -124,7 +124,7 @@ def test_what_comes_for_a_slow_client_waits_on_disk(tmp_path: Path) -> None:
 @pytest.mark.parametrize("qos", [1, 2])
 def test_a_broker_killed_while_a_queue_is_sent_goes_on_with_it(tmp_path: Path, qos: int) -> None:
     """QoS 1 at least once, QoS 2 once and in order, to a client that remembers."""
-    settings = ("broker.shards=2", "limits.log_snapshot_bytes=64KiB", *SMALL)
+    settings = ("broker.shards=2", "limits.log_snapshot_bytes=4KiB", *SMALL)
     restarting = RestartingBroker(tmp_path, *(part for setting in settings for part in ("--set", setting)))
     restarting.start()
     reader = Peer(restarting, "reader").subscribe("t/#", qos)

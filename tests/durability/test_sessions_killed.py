@@ -259,7 +259,7 @@ def test_properties_and_identifiers_come_back(tmp_path: Path) -> None:
 
 def test_a_start_reads_snapshots_and_what_came_behind(tmp_path: Path) -> None:
     numbers = [f"{number:01000}" for number in range(600)]
-    with broker(tmp_path, 2, "limits.log_snapshot_bytes=64KiB") as running:
+    with broker(tmp_path, 2, "limits.log_snapshot_bytes=4KiB") as running:
         kept(running).subscribe("t/#", qos=1)
         publish(running, "t/a", *numbers[:400])
         publish(running, "r/a", "retained", retain=True)
@@ -287,7 +287,7 @@ def test_in_memory_nothing_is_promised(tmp_path: Path) -> None:
 def test_disk_use_follows_what_is_live(tmp_path: Path) -> None:
     """Messages that were delivered and acknowledged leave the disk, those that wait stay."""
     segment_bytes = 64 << 20
-    with broker(tmp_path, 1, "limits.log_snapshot_bytes=4MiB", "limits.packet_bytes_max=1MiB") as running:
+    with broker(tmp_path, 1, "limits.log_snapshot_bytes=256KiB", "limits.packet_bytes_max=1MiB") as running:
         with kept(running, "sleeper") as sleeper:
             sleeper.subscribe("rare/#", qos=1)
         reader = kept(running, "reader")

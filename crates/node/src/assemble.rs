@@ -184,9 +184,10 @@ fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered
     let segment_bytes = config.limits.log_segment_bytes;
     let journal_config = JournalConfig { segment_bytes, body_bytes_max, ..JournalConfig::default() };
     let (journal, reader) = writer.open_journal(&journal_config)?;
-    let groups = DataGroups::recover(&reader)?;
+    let (groups, extents) = DataGroups::recover(&reader)?;
     let next_index = next_indexes(&reader)?;
-    let keeper = Keeper::new(journal, reader.clone(), groups.clone(), config.limits.log_snapshot_bytes)?;
+    let recovered = (groups.clone(), extents);
+    let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
     let shares = Arc::new(groups.shares());
     Ok((keeper, Recovered { next_index, groups, shares, reader }))
 }

@@ -25,29 +25,50 @@ pub(crate) struct Share {
     pub(crate) declared: Option<Box<[u8]>>,
 }
 
+/// What a start has to read of a data group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    /// Its newest snapshot; 0: it has none.
+    pub(crate) snapshot_bytes: u64,
+    /// Its entries behind that.
+    pub(crate) tail_bytes: u64,
+}
+
+/// Those of all data groups.
+pub(crate) type Extents = [Extent; DATA_GROUPS as usize];
+
 /// All data groups of a node.
 #[derive(Clone, Debug)]
 pub(crate) struct DataGroups(Arc<[Mutex<GroupState>]>);
 
 impl DataGroups {
-    /// The groups as their snapshots and the log behind these have them.
+    /// The groups as their snapshots and the log behind these have them, and how many bytes each of the two has.
     ///
     /// # Errors
     /// `Store`: snapshots or log cannot be read. `Entry`: they hold what is no entry.
-    pub(crate) fn recover(reader: &JournalReader) -> Result<Self, NodeError> {
-        let states = (0..DATA_GROUPS).map(|group| restore(reader, group)).collect::<Result<Vec<_>, _>>()?;
+    pub(crate) fn recover(reader: &JournalReader) -> Result<(Self, Extents), NodeError> {
+        let mut extents = Extents::default();
+        let mut states = Vec::with_capacity(extents.len());
+        for (group, extent) in (0..DATA_GROUPS).zip(&mut extents) {
+            let (state, snapshot_bytes) = restore(reader, group)?;
+            *extent = Extent { snapshot_bytes, tail_bytes: 0 };
+            states.push(state);
+        }
         let from: Vec<u64> = states.iter().map(|state| state.applied() + 1).collect();
         let groups = DataGroups(states.into_iter().map(Mutex::new).collect());
         let mut failed = None;
         let from = std::array::from_fn::<u64, { DATA_GROUPS as usize }, _>(|group| from[group]);
-        reader.replay(&from, &mut |entry| match groups.get(entry.group.0).apply(entry.index, entry.body) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(fault) => {
-                failed = Some(NodeError::Entry { group: entry.group.0, index: entry.index, fault });
-                ControlFlow::Break(())
+        reader.replay(&from, &mut |entry| {
+            extents[usize::from(entry.group.0)].tail_bytes += entry.body.len() as u64;
+            match groups.get(entry.group.0).apply(entry.index, entry.body) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(fault) => {
+                    failed = Some(NodeError::Entry { group: entry.group.0, index: entry.index, fault });
+                    ControlFlow::Break(())
+                }
             }
         })?;
-        failed.map_or(Ok(groups), Err)
+        failed.map_or(Ok((groups, extents)), Err)
     }
 
     /// The groups that have a message already: a bit each.
@@ -93,8 +114,8 @@ impl DataGroups {
     }
 }
 
-/// A group as its snapshot has it.
-fn restore(reader: &JournalReader, group: u16) -> Result<GroupState, NodeError> {
+/// A group as its snapshot has it, and the bytes of that.
+fn restore(reader: &JournalReader, group: u16) -> Result<(GroupState, u64), NodeError> {
     let purged = reader.group(GroupId(group))?.purged_index;
     let entry = |index, fault| NodeError::Entry { group, index, fault };
     let found = reader.snapshot(GroupId(group))?;
@@ -103,11 +124,12 @@ fn restore(reader: &JournalReader, group: u16) -> Result<GroupState, NodeError> 
         let what = "the log no longer has what its snapshot does not have yet";
         return Err(entry(purged, Fault::Snapshot { what }));
     }
-    let Some(mut found) = found else { return Ok(GroupState::new()) };
-    snapshot::read(&mut found).map_err(|unreadable| match unreadable {
+    let Some(mut found) = found else { return Ok((GroupState::new(), 0)) };
+    let state = snapshot::read(&mut found).map_err(|unreadable| match unreadable {
         Unreadable::Fault(fault) => entry(index, fault),
         Unreadable::Io(error) => NodeError::from(store_error(error)),
-    })
+    })?;
+    Ok((state, found.file_bytes()))
 }
 
 /// For each group the index behind its last entry.

@@ -112,8 +112,8 @@ class Limits(BaseModel):
     """Bytes in one such batch."""
     log_lane_bytes: Size = Field(default=32 << 20, ge=1)
     """Bytes one shard may have waiting for the log before publishers of what is kept are not read."""
-    log_snapshot_bytes: Size = Field(default=16 << 20, ge=1)
-    """Bytes that come to one of the 16 data groups before its state is written anew: what a start has to read again."""
+    log_snapshot_bytes: Size = Field(default=1 << 20, ge=1)
+    """Bytes that come to one of the 16 data groups before its state is written anew, where that is no larger: 16 times as many within ten seconds."""
     log_segment_bytes: Size = Field(default=64 << 20, ge=64 << 10, le=1 << 30)
     """Size of a segment file of the data groups' log, 64KiB to 1GiB: what is given back to the disk at a time."""
     read_bytes_per_turn: Bytes32 = 256 << 10

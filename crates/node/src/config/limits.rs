@@ -88,7 +88,8 @@ pub struct Limits {
     pub mailbox_batch_bytes: u32,
     /// Bytes that one shard may have waiting for the log before connections that publish into streams are not read.
     pub log_lane_bytes: u64,
-    /// Bytes that come to a data group before its state is written anew, and with it what a start has to read.
+    /// Bytes that come to a data group before its state is written anew where it is no larger: sixteen times as many where they
+    /// come within ten seconds.
     pub log_snapshot_bytes: u64,
     /// Size of a segment file of the data groups' log: what is given back to the disk at a time.
     pub log_segment_bytes: u64,
@@ -139,7 +140,7 @@ impl Default for Limits {
             mailbox_batch_messages: 1024,
             mailbox_batch_bytes: 256 << 10,
             log_lane_bytes: 32 << 20,
-            log_snapshot_bytes: 16 << 20,
+            log_snapshot_bytes: 1 << 20,
             log_segment_bytes: 64 << 20,
             read_bytes_per_turn: 256 << 10,
             spin_us: 20,

@@ -86,7 +86,7 @@ impl Verdict {
     fn groups(&mut self, disk: Arc<dyn Disk>, dir: &Path, tell: Tell<'_>) -> Result<(), InspectError> {
         let config = JournalConfig { body_bytes_max: usize::MAX, ..JournalConfig::default() };
         let opened = Journal::open_on(Arc::new(Overlay::new(disk)), dir, &config).map_err(NodeError::from);
-        let recovered = opened.and_then(|(_, reader)| Ok((DataGroups::recover(&reader)?, reader)));
+        let recovered = opened.and_then(|(_, reader)| Ok((DataGroups::recover(&reader)?.0, reader)));
         let (groups, reader) = match recovered {
             Ok(recovered) => recovered,
             Err(error) => {

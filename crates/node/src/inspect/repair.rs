@@ -158,7 +158,7 @@ impl Repair<'_> {
         for group in 0..DATA_GROUPS {
             self.go_on_behind_snapshot(&mut writer, &reader, GroupId(group))?;
         }
-        let groups = DataGroups::recover(&reader)?;
+        let (groups, _) = DataGroups::recover(&reader)?;
         for group in 0..DATA_GROUPS {
             let dangling = Dangling::find(&reader, &groups.get(group), group)?;
             if dangling.is_empty() {

@@ -4,34 +4,20 @@ use lapwing_store::StoreError;
 use lapwing_store::journal::{Entry, GroupId, JournalReader, JournalWriter, RoomThread};
 
 use super::batch::Record;
+use super::growth::Growth;
 use super::snapshot_thread::{SnapshotThread, Written};
-use crate::data_groups::DataGroups;
+use crate::data_groups::{DataGroups, Extents};
 use crate::error::NodeError;
-use crate::slot::DATA_GROUPS;
 
 /// What compaction reads and writes in one go, ten times a second at most.
 const COMPACT_BYTES: u64 = 2 << 20;
-/// On a disk that is nearly full states are written anew after so much: acknowledgements are small, and free much.
-const LOW_BYTES: u64 = 64 << 10;
-/// Or when the log was looked after so often, two seconds: of large messages a few acknowledgements are all.
-const LOW_TENDS: u32 = 20;
-
 /// What the log thread has of the data groups.
 pub(crate) struct Keeper {
     journal: JournalWriter,
     snapshots: SnapshotThread,
     room: RoomThread,
     groups: DataGroups,
-    /// By group: bytes of its entries since its last snapshot was begun.
-    since: [u64; DATA_GROUPS as usize],
-    /// By group: bytes of all entries when its last snapshot was begun.
-    at: [u64; DATA_GROUPS as usize],
-    /// By group: how often the log was looked after since then.
-    tends: [u32; DATA_GROUPS as usize],
-    /// Bytes of all entries.
-    total: u64,
-    /// A group gets a new one when so many came: what a start has to read again is bounded by that for each group.
-    snapshot_bytes: u64,
+    growth: Growth,
 }
 
 impl Keeper {
@@ -42,20 +28,14 @@ impl Keeper {
     pub(crate) fn new(
         journal: JournalWriter,
         reader: JournalReader,
-        groups: DataGroups,
+        (groups, extents): (DataGroups, Extents),
         snapshot_bytes: u64,
     ) -> Result<Self, NodeError> {
-        let (none, mut since) = ([0; DATA_GROUPS as usize], [0; DATA_GROUPS as usize]);
-        for (group, since) in (0..DATA_GROUPS).zip(&mut since) {
-            // How many bytes they have is not known; that there are some is what counts.
-            let log = reader.group(GroupId(group))?;
-            *since = log.last_index.saturating_sub(log.purged_index);
-        }
         let snapshots = SnapshotThread::start(reader)?;
         let room = RoomThread::start();
         let room = room.map_err(|source| NodeError::System { doing: "start a thread", source })?;
-        let tends = [0; DATA_GROUPS as usize];
-        Ok(Keeper { journal, snapshots, room, groups, since, at: none, tends, total: 0, snapshot_bytes })
+        let growth = Growth::of(&extents, snapshot_bytes);
+        Ok(Keeper { journal, snapshots, room, groups, growth })
     }
 
     /// Appends an entry under the index that its shard has given it.
@@ -83,8 +63,7 @@ impl Keeper {
         if let Err(fault) = self.groups.get(group).apply(index, body) {
             panic!("entry {index} of data group {group}, just made, cannot be applied: {fault}");
         }
-        self.since[usize::from(group)] += body.len() as u64;
-        self.total += body.len() as u64;
+        self.growth.entry(group, body.len() as u64);
         Ok(())
     }
 
@@ -95,9 +74,9 @@ impl Keeper {
     /// `Full`: later. Anything else is fatal.
     pub(super) fn tend(&mut self) -> Result<bool, StoreError> {
         self.room.tend(&mut self.journal)?;
-        self.tends.iter_mut().for_each(|tends| *tends = tends.saturating_add(1));
+        self.growth.tend();
         let snapshot = self.snapshots.take_written().map_or(Ok(()), |written| self.covered_by(written));
-        let grown = (0..DATA_GROUPS).find(|group| self.needs_snapshot(*group));
+        let grown = self.growth.due(self.journal.is_low_on_space());
         if let Some(group) = grown.filter(|_| snapshot.is_ok() && !self.snapshots.is_busy()) {
             self.begin_snapshot(group);
         }
@@ -112,16 +91,6 @@ impl Keeper {
         snapshot.map(|()| grown.is_some() || self.snapshots.is_busy() || !compacted.round_over)
     }
 
-    /// A group that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
-    fn needs_snapshot(&self, group: u16) -> bool {
-        let (since, others) = (self.since[usize::from(group)], self.total - self.at[usize::from(group)]);
-        let is_time = others >= LOW_BYTES || self.tends[usize::from(group)] >= LOW_TENDS;
-        let is_needed = self.journal.is_low_on_space() && is_time;
-        since >= self.snapshot_bytes
-            || (since > 0 && is_needed)
-            || (since > 0 && others >= self.snapshot_bytes * u64::from(DATA_GROUPS))
-    }
-
     /// Has the state of a group written down, unless something of it waits for a commit: a snapshot must not be ahead of the log.
     fn begin_snapshot(&mut self, group: u16) {
         if self.journal.pending_bytes() > 0 {
@@ -129,25 +98,21 @@ impl Keeper {
         }
         let frozen = self.groups.get(group).freeze();
         self.snapshots.begin(group, frozen);
-        self.since[usize::from(group)] = 0;
-        self.at[usize::from(group)] = self.total;
-        self.tends[usize::from(group)] = 0;
+        self.growth.begun(group);
     }
 
     /// A snapshot is durable: what it has need not be read at a start, and what nobody refers to may go.
     fn covered_by(&mut self, Written { group, index, result }: Written) -> Result<(), StoreError> {
-        if let Err(error) = result {
+        let bytes = result.inspect_err(|error| {
             if matches!(error, StoreError::Full { .. }) {
                 self.give_up_reserve();
             }
             // Tried again when it is looked for next.
-            self.since[usize::from(group)] += self.snapshot_bytes;
-            return Err(error);
-        }
-        self.journal.purge(GroupId(group), index, 0).inspect_err(|_| {
-            // Too much waits for a commit: the next snapshot brings it.
-            self.since[usize::from(group)] += self.snapshot_bytes;
+            self.growth.failed(group);
         })?;
+        self.growth.written(group, bytes);
+        // Too much waits for a commit: the next snapshot brings it.
+        self.journal.purge(GroupId(group), index, 0).inspect_err(|_| self.growth.failed(group))?;
         self.groups.get(group).covered(index);
         Ok(())
     }

@@ -14,6 +14,7 @@ mod batch;
 #[cfg(test)]
 mod crash;
 mod feed;
+mod growth;
 mod keeper;
 mod lanes;
 mod shared;

@@ -17,8 +17,8 @@ pub(super) struct Written {
     pub(super) group: u16,
     /// The last entry that it has.
     pub(super) index: u64,
-    /// `Full`: it may be tried again.
-    pub(super) result: Result<(), StoreError>,
+    /// Bytes of its file. `Full`: it may be tried again.
+    pub(super) result: Result<u64, StoreError>,
 }
 
 /// The thread, and what it has in hand.
@@ -94,7 +94,7 @@ impl Drop for SnapshotThread {
     }
 }
 
-fn write(reader: &JournalReader, group: u16, state: FrozenState) -> Result<(), StoreError> {
+fn write(reader: &JournalReader, group: u16, state: FrozenState) -> Result<u64, StoreError> {
     // With one replica there is one term.
     let mut draft = reader.new_snapshot(GroupId(group), state.applied(), 0)?;
     snapshot::write(state, &mut draft).map_err(store_error)?;

@@ -1,6 +1,6 @@
 //! Segments that are written no more: their files, and their indexes from beside them or made again.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -105,8 +105,9 @@ impl SealedFile<'_> {
         let file = index_path(self.dir, self.sequence);
         let draft = file.with_extension("tmp");
         let contents = self.sidecar().encode(index);
+        let parts = contents.parts();
         let written = self.disk.open(&draft, Access::Create).and_then(|handle| {
-            handle.write_at(&[IoSlice::new(&contents)], 0)?;
+            handle.write_at(&parts, 0)?;
             self.disk.rename(&draft, &file)
         });
         written.err().map(|error| Notice::Postponed { file, why: error.to_string() })

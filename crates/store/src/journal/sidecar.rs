@@ -1,6 +1,9 @@
 //! The index of a sealed segment as a file beside it, tied to it by sequence, salt and end. Two records: what opening the
 //! journal needs, and what readers need.
 
+use std::borrow::Cow;
+use std::io::IoSlice;
+
 use super::group::GROUPS;
 use super::index::{GroupIndex, SegmentIndex, Stretch};
 use super::op::Mark;
@@ -25,6 +28,17 @@ pub(crate) enum Detail {
     Lengths,
 }
 
+/// The contents of such a file, in parts. The lengths are most of it and are written from where they lie: a megabyte of fresh
+/// memory can take longer than all the rest, and commits wait meanwhile.
+#[derive(Debug)]
+pub(crate) struct Contents<'i> {
+    /// The first record, and the head of the second.
+    first: Vec<u8>,
+    /// The body of the second.
+    marks: Vec<Cow<'i, [u8]>>,
+    padding: &'static [u8],
+}
+
 const FIXED_BYTES: usize = 24;
 const GROUP_BYTES: usize = 16;
 const STRETCH_BYTES: usize = 40;
@@ -32,7 +46,7 @@ const MARK_BYTES: usize = 16;
 
 impl Sidecar {
     /// The file's contents.
-    pub(crate) fn encode(&self, index: &SegmentIndex) -> Vec<u8> {
+    pub(crate) fn encode<'i>(&self, index: &'i SegmentIndex) -> Contents<'i> {
         let mut heads = self.sequence.to_le_bytes().to_vec();
         heads.extend_from_slice(&self.end.to_le_bytes());
         heads.extend_from_slice(&self.salt.to_le_bytes());
@@ -41,11 +55,13 @@ impl Sidecar {
         for group in &index.groups {
             encode_group(group, &mut heads, &mut marks);
         }
-        let mut out = Vec::new();
-        RecordHeader::own(RecordKind::JournalIndex, 0).encode(&heads, NO_SALT, &mut out);
+        let mut first = Vec::new();
+        RecordHeader::own(RecordKind::JournalIndex, 0).encode(&heads, NO_SALT, &mut first);
         // Its salt ties the second record to the segment.
-        RecordHeader::own(RecordKind::JournalMarks, 0).encode(&marks, self.salt, &mut out);
-        out
+        let body: Vec<&[u8]> = marks.iter().map(|part| &**part).collect();
+        let (head, padding) = RecordHeader::own(RecordKind::JournalMarks, 0).head(&body, self.salt);
+        first.extend_from_slice(&head);
+        Contents { first, marks, padding }
     }
 
     /// Reads the file's contents, or as much of them as `detail` needs; they must belong to this very segment.
@@ -77,7 +93,15 @@ impl Sidecar {
     }
 }
 
-fn encode_group(group: &GroupIndex, heads: &mut Vec<u8>, marks: &mut Vec<u8>) {
+impl Contents<'_> {
+    /// One behind the other.
+    pub(crate) fn parts(&self) -> Vec<IoSlice<'_>> {
+        let marks = self.marks.iter().map(|part| &**part);
+        [&*self.first].into_iter().chain(marks).chain([self.padding]).map(IoSlice::new).collect()
+    }
+}
+
+fn encode_group<'i>(group: &'i GroupIndex, heads: &mut Vec<u8>, parts: &mut Vec<Cow<'i, [u8]>>) {
     heads.extend_from_slice(&group.cut_from.unwrap_or(u64::MAX).to_le_bytes());
     heads.extend_from_slice(&(group.stretches.len() as u64).to_le_bytes());
     for stretch in &group.stretches {
@@ -86,11 +110,9 @@ fn encode_group(group: &GroupIndex, heads: &mut Vec<u8>, marks: &mut Vec<u8>) {
         }
         heads.extend_from_slice(&(stretch.marks.len() as u32).to_le_bytes());
         heads.extend_from_slice(&(stretch.lengths.len() as u32).to_le_bytes());
-        for mark in &stretch.marks {
-            marks.extend_from_slice(&mark.index.to_le_bytes());
-            marks.extend_from_slice(&mark.position.to_le_bytes());
-        }
-        marks.extend_from_slice(&stretch.lengths);
+        let bytes = |mark: &Mark| [mark.index.to_le_bytes(), mark.position.to_le_bytes()];
+        parts.push(stretch.marks.iter().flat_map(bytes).flatten().collect());
+        parts.push(Cow::Borrowed(&stretch.lengths));
     }
 }
 
@@ -148,10 +170,14 @@ mod tests {
         index
     }
 
+    fn written(sidecar: Sidecar) -> Vec<u8> {
+        sidecar.encode(&filled()).parts().iter().flat_map(|part| part.to_vec()).collect()
+    }
+
     #[test]
     fn a_sidecar_reads_back_in_every_detail_and_knows_its_segment() {
         let sidecar = Sidecar { sequence: 4, salt: 9, end: 200_000 };
-        let bytes = sidecar.encode(&filled());
+        let bytes = written(sidecar);
         let read = sidecar.decode(&bytes, Detail::Lengths).expect("as written");
         assert_eq!(read.groups[3].stretches, filled().groups[3].stretches);
         assert_eq!(read.groups[9].cut_from, Some(2));
@@ -168,7 +194,7 @@ mod tests {
     #[test]
     fn every_flipped_byte_is_noticed() {
         let sidecar = Sidecar { sequence: 4, salt: 9, end: 200_000 };
-        let mut bytes = sidecar.encode(&filled());
+        let mut bytes = written(sidecar);
         for at in 0..bytes.len() {
             bytes[at] ^= 4;
             assert!(sidecar.decode(&bytes, Detail::Marks).is_err(), "{at}");

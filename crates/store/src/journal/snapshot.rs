@@ -138,11 +138,11 @@ fn indexes(shared: &Shared, group: u16) -> Result<Vec<u64>, StoreError> {
 }
 
 impl SnapshotDraft {
-    /// Makes the snapshot durable; it takes the place of older ones of its group.
+    /// Makes the snapshot durable; it takes the place of older ones of its group. Returns the bytes of its file.
     ///
     /// # Errors
     /// `Full`: nothing is left behind. `WriteFailed`, `SyncFailed`: the node must stop.
-    pub fn finish(mut self) -> Result<(), StoreError> {
+    pub fn finish(mut self) -> Result<u64, StoreError> {
         if !self.part.is_empty() {
             self.write_part()?;
         }
@@ -159,7 +159,7 @@ impl SnapshotDraft {
             // What cannot be removed now is removed with the next one.
             let _ = disk.remove(&path(&self.shared.dir, self.group, older));
         }
-        Ok(())
+        Ok(self.at)
     }
 
     /// Writes what gathered as the next part; nothing gathered: the end.
@@ -244,6 +244,11 @@ impl Snapshot {
     /// The term of that entry.
     pub fn term(&self) -> u64 {
         self.term
+    }
+
+    /// Bytes of its file.
+    pub fn file_bytes(&self) -> u64 {
+        self.file_bytes
     }
 
     /// Reads and verifies the next part.

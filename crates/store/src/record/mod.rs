@@ -171,6 +171,17 @@ impl RecordHeader {
         out.extend_from_slice(&[0; 8][..body.len().next_multiple_of(8) - body.len()]);
     }
 
+    /// The header of a record whose body lies in parts, together at most [`BODY_BYTES_MAX`], and the zeros that come behind them.
+    pub(crate) fn head(&self, body: &[&[u8]], salt: u32) -> ([u8; HEADER_BYTES], &'static [u8]) {
+        let body_bytes: usize = body.iter().map(|part| part.len()).sum();
+        debug_assert!(body_bytes <= BODY_BYTES_MAX);
+        let mut bytes = self.to_bytes(body_bytes as u32);
+        let crc =
+            body.iter().fold(crc32c::crc32c_append(salt, &bytes[8..]), |crc, part| crc32c::crc32c_append(crc, part));
+        bytes[4..8].copy_from_slice(&crc.to_le_bytes());
+        (bytes, &[0; 8][..body_bytes.next_multiple_of(8) - body_bytes])
+    }
+
     /// Kind, partition and index that a header claims; nothing is verified.
     pub(crate) fn peek(header: &[u8]) -> Result<(RecordKind, u32, u64), Fault> {
         let kind = RecordKind::from_u8(header[13]).ok_or(Fault::Kind(header[13]))?;

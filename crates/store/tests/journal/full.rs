@@ -122,7 +122,7 @@ impl Queue {
         let mut draft = self.reader.new_snapshot(group, through, 0)?;
         let written = draft.write_all(&vec![1; self.snapshot_bytes]);
         written.map_err(|error| error.downcast::<StoreError>().expect("the journal's own error"))?;
-        draft.finish()
+        draft.finish().map(drop)
     }
 
     fn heal(&mut self, context: &str) {

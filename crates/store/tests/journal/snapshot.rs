@@ -17,7 +17,7 @@ fn save(reader: &JournalReader, group: GroupId, index: u64, contents: &[u8]) -> 
     for part in contents.chunks(70_001) {
         draft.write_all(part).map_err(|error| StoreError::Stopped { reason: error.to_string() })?;
     }
-    draft.finish()
+    draft.finish().map(drop)
 }
 
 fn load(reader: &JournalReader, group: GroupId) -> Option<(u64, u64, Vec<u8>)> {

@@ -77,10 +77,16 @@ impl Log {
         std::thread::yield_now();
     }
 
-    /// Publishes until that is to be stopped, and what is under way then.
+    /// Publishes until the disk is full, and what is under way then.
     fn fill(&mut self, session: KeeperId) -> Vec<u64> {
-        let mut queue = vec![];
-        while !(self.kept.keeper.is_low_on_space() || self.kept.keeper.waits_for_room()) {
+        let (mut queue, begun) = (vec![], Instant::now());
+        while !self.kept.keeper.is_low_on_space() {
+            if self.kept.keeper.waits_for_room() {
+                // Publishers wait: whoever sets space aside is slower than they are.
+                assert!(begun.elapsed() < PATIENCE, "no room, and no word of it: {:?}", self.kept.reader.info());
+                self.tend();
+                continue;
+            }
             queue.push(self.publish(session));
             self.commit();
             if queue.len().is_multiple_of(20) {

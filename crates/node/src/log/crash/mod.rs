@@ -30,7 +30,7 @@ mod sim;
 
 const COMMITS: usize = 140;
 /// A snapshot of a group every few commits.
-const SNAPSHOT_BYTES: u64 = 6 << 10;
+const SNAPSHOT_BYTES: u64 = 384;
 /// Commits that are made behind a recovery, before the power goes again.
 const BEHIND: usize = 3;
 const NOW_US: i64 = 1_700_000_000_000_000;
@@ -53,8 +53,8 @@ struct Done {
 fn open(disk: &SimDisk) -> Result<Kept, NodeError> {
     let config = JournalConfig { segment_bytes: 64 << 10, ..JournalConfig::default() };
     let (journal, reader) = Journal::open_on(Arc::new(disk.clone()), Path::new("/data"), &config)?;
-    let groups = DataGroups::recover(&reader)?;
-    let keeper = Keeper::new(journal, reader.clone(), groups.clone(), SNAPSHOT_BYTES)?;
+    let (groups, extents) = DataGroups::recover(&reader)?;
+    let keeper = Keeper::new(journal, reader.clone(), (groups.clone(), extents), SNAPSHOT_BYTES)?;
     Ok(Kept { keeper, groups, reader })
 }
 

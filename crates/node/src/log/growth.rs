@@ -1,0 +1,220 @@
+//! When the state of a data group is written anew: a decision, apart from who writes it.
+//!
+//! A snapshot costs what the state is large, and what came behind it is read again by a start and stays on disk. So a state is
+//! due when as much came to it as its last snapshot had: writing states costs no more than writing entries does, and the log
+//! is no longer than what is alive, but for a floor under small states. Under load that floor is higher: each snapshot is
+//! a file that is synced beside the commits.
+
+use crate::data_groups::Extents;
+use crate::slot::DATA_GROUPS;
+
+/// On a disk that is nearly full states are written anew after so much: acknowledgements are small, and free much.
+const LOW_BYTES: u64 = 64 << 10;
+/// Or when the log was looked after so often, two seconds: of large messages a few acknowledgements are all.
+const LOW_TENDS: u32 = 20;
+
+/// The log is looked after so often in ten seconds: a state that was written before that is due at a higher floor.
+const CALM_TENDS: u32 = 100;
+/// By so much.
+const HURRY: u64 = 16;
+
+/// A snapshot with less in it costs what any file costs, whatever it has.
+const SMALL_BYTES: u64 = 64 << 10;
+
+/// How far the entries of each data group have grown behind its snapshot.
+#[derive(Debug)]
+pub(super) struct Growth {
+    groups: [Group; DATA_GROUPS as usize],
+    /// Bytes of all entries.
+    total: u64,
+    /// What comes to any state, however small, before it is due.
+    floor_bytes: u64,
+}
+
+#[derive(Debug, Default, Clone, Copy)]
+struct Group {
+    /// Bytes of its last snapshot.
+    snapshot_bytes: u64,
+    /// Bytes of its entries since its last snapshot was begun.
+    since: u64,
+    /// Bytes of all entries when its last snapshot was begun.
+    at: u64,
+    /// How often the log was looked after since then.
+    tends: u32,
+    /// Its last snapshot failed, and is to be tried again.
+    is_owed: bool,
+}
+
+impl Growth {
+    /// Goes on with what a start has found.
+    pub(super) fn of(extents: &Extents, floor_bytes: u64) -> Self {
+        let group = |extent: &crate::data_groups::Extent| Group {
+            snapshot_bytes: extent.snapshot_bytes,
+            since: extent.tail_bytes,
+            ..Group::default()
+        };
+        let groups = std::array::from_fn(|place| group(&extents[place]));
+        Growth { groups, total: 0, floor_bytes }
+    }
+
+    /// An entry of so many bytes came to a group.
+    pub(super) fn entry(&mut self, group: u16, bytes: u64) {
+        self.groups[usize::from(group)].since += bytes;
+        self.total += bytes;
+    }
+
+    /// The log is looked after.
+    pub(super) fn tend(&mut self) {
+        self.groups.iter_mut().for_each(|group| group.tends = group.tends.saturating_add(1));
+    }
+
+    /// A group that is due.
+    pub(super) fn due(&self, is_low_on_space: bool) -> Option<u16> {
+        (0..DATA_GROUPS).find(|group| self.is_due(*group, is_low_on_space))
+    }
+
+    /// One that has grown; and one that is quiet while others grow, because its few entries keep whole segments.
+    fn is_due(&self, group: u16, is_low_on_space: bool) -> bool {
+        let Group { snapshot_bytes, since, at, tends, is_owed } = self.groups[usize::from(group)];
+        let floor_bytes = self.floor_bytes.saturating_mul(if tends < CALM_TENDS { HURRY } else { 1 });
+        let own_bytes = if snapshot_bytes < SMALL_BYTES { 0 } else { snapshot_bytes };
+        let (enough, others) = (floor_bytes.max(own_bytes), self.total - at);
+        let is_needed = is_low_on_space && (others >= LOW_BYTES || tends >= LOW_TENDS);
+        let is_grown = since >= enough || others >= enough.saturating_mul(u64::from(DATA_GROUPS));
+        is_owed || since > 0 && (is_grown || is_needed)
+    }
+
+    /// The snapshot of a group is begun: it has all that came so far.
+    pub(super) fn begun(&mut self, group: u16) {
+        let at = self.total;
+        let group = &mut self.groups[usize::from(group)];
+        (group.since, group.at, group.tends, group.is_owed) = (0, at, 0, false);
+    }
+
+    /// It is written.
+    pub(super) fn written(&mut self, group: u16, bytes: u64) {
+        self.groups[usize::from(group)].snapshot_bytes = bytes;
+    }
+
+    /// It could not be written, or the log does not know yet that it was.
+    pub(super) fn failed(&mut self, group: u16) {
+        self.groups[usize::from(group)].is_owed = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data_groups::Extent;
+
+    const FLOOR: u64 = 1 << 20;
+
+    fn growth(extent: Extent) -> Growth {
+        let mut extents = Extents::default();
+        extents[3] = extent;
+        Growth::of(&extents, FLOOR)
+    }
+
+    /// The log is looked after for ten seconds.
+    fn calm(growth: &mut Growth) {
+        (0..CALM_TENDS).for_each(|_| growth.tend());
+    }
+
+    /// Is a small state due at the floor, and a large one when it has doubled?
+    #[test]
+    fn a_state_is_due_when_as_much_came_as_it_is_large() {
+        for (snapshot_bytes, enough) in [(0, FLOOR), (10, FLOOR), (50 * FLOOR, 50 * FLOOR)] {
+            let mut growth = growth(Extent { snapshot_bytes, tail_bytes: 0 });
+            for _ in 0..2 {
+                calm(&mut growth);
+                growth.entry(3, enough - 1);
+                assert_eq!(growth.due(false), None, "{snapshot_bytes}");
+                growth.entry(3, 1);
+                assert_eq!(growth.due(false), Some(3), "{snapshot_bytes}");
+                growth.begun(3);
+            }
+        }
+    }
+
+    /// Are small states not written at every turn where much comes?
+    #[test]
+    fn under_load_the_floor_is_higher() {
+        let mut growth = growth(Extent::default());
+        growth.entry(3, HURRY * FLOOR - 1);
+        assert_eq!(growth.due(false), None);
+        growth.entry(3, 1);
+        assert_eq!(growth.due(false), Some(3));
+        growth.begun(3);
+        growth.entry(3, FLOOR);
+        assert_eq!(growth.due(false), None);
+        calm(&mut growth);
+        assert_eq!(growth.due(false), Some(3));
+    }
+
+    /// Does what a start has read count, so that a node that is killed again and again does not read ever more?
+    #[test]
+    fn a_tail_from_before_the_start_counts() {
+        let mut growth = growth(Extent { snapshot_bytes: 0, tail_bytes: HURRY * FLOOR - 1 });
+        assert_eq!(growth.due(false), None);
+        growth.entry(3, 1);
+        assert_eq!(growth.due(false), Some(3));
+    }
+
+    #[test]
+    fn a_quiet_group_is_due_when_the_others_have_grown_far() {
+        let mut growth = growth(Extent::default());
+        growth.entry(3, 1);
+        for _ in 0..15 {
+            growth.entry(7, HURRY * FLOOR);
+            assert_eq!(growth.due(false), Some(7));
+            growth.begun(7);
+            assert_eq!(growth.due(false), None);
+        }
+        growth.entry(7, HURRY * FLOOR - 1);
+        assert_eq!(growth.due(false), Some(3), "and those with nothing new are not");
+        growth.begun(3);
+        assert_eq!(growth.due(false), None);
+    }
+
+    /// Where the setting is small, are small states written as often as it says?
+    #[test]
+    fn the_size_of_a_small_state_does_not_matter() {
+        let mut extents = Extents::default();
+        extents[3] = Extent { snapshot_bytes: SMALL_BYTES - 1, tail_bytes: 0 };
+        extents[4] = Extent { snapshot_bytes: SMALL_BYTES, tail_bytes: 0 };
+        let mut growth = Growth::of(&extents, 1);
+        growth.entry(4, HURRY);
+        assert_eq!(growth.due(false), None);
+        growth.entry(3, HURRY);
+        assert_eq!(growth.due(false), Some(3));
+    }
+
+    #[test]
+    fn on_a_full_disk_little_is_enough_or_a_while() {
+        let mut growth = growth(Extent { snapshot_bytes: 100 * FLOOR, tail_bytes: 0 });
+        growth.entry(3, LOW_BYTES);
+        assert_eq!((growth.due(false), growth.due(true)), (None, Some(3)));
+        growth.begun(3);
+        growth.entry(3, 1);
+        for _ in 0..LOW_TENDS {
+            assert_eq!(growth.due(true), None);
+            growth.tend();
+        }
+        assert_eq!(growth.due(true), Some(3));
+    }
+
+    #[test]
+    fn one_that_failed_is_tried_again_and_one_that_is_there_sets_the_measure() {
+        let mut growth = growth(Extent::default());
+        growth.entry(3, HURRY * FLOOR);
+        growth.begun(3);
+        growth.failed(3);
+        assert_eq!(growth.due(false), Some(3));
+        growth.begun(3);
+        growth.written(3, 20 * FLOOR);
+        growth.entry(3, 19 * FLOOR);
+        assert_eq!(growth.due(false), None);
+        growth.entry(3, FLOOR);
+        assert_eq!(growth.due(false), Some(3));
+    }
+}
