@@ -2,10 +2,11 @@
 
 Beside it the same in memory, and Mosquitto with its strictest settings: it saves after each turn that changed
 something, which is after it has acknowledged. The kept session is there, and then it is away: what waits grows.
-Latency at half of the rate that is asked for is quoted in times of the disk's own `fdatasync`, and in memory, too: that is
-what this machine adds where no disk is waited for. The disk is measured alone, in turn with the others and for as long: one
-call behind the other, and what somebody waits who comes at any moment and whose write goes with the next call. The second is
-what messages meet that come at a steady rate: a call of 100 ms in six seconds is one of twenty thousand, and 1.7 % of the time.
+Latency at half of the rate that is asked for is quoted in times of the disk's own `fdatasync`, and in memory, too: that
+is what this machine adds where no disk is waited for. The disk is measured alone, in turn with the others and for as
+long: one call behind the other, and what somebody waits who comes at any moment and whose write goes with the next
+call. The second is what messages meet that come at a steady rate: a call of 100 ms in six seconds is one of twenty
+thousand, and 1.7 % of the time.
 """
 
 from __future__ import annotations
@@ -109,8 +110,10 @@ def fdatasync_s(seconds: float) -> list[tuple[float, float]]:
 
 
 def waits_us(calls: Sequence[tuple[float, float]]) -> list[float]:
-    """What those wait, in microseconds and in order, who come at a steady rate and go with the call behind: no group commit
-    can do better on this disk."""
+    """What those wait, in microseconds and in order, who come at a steady rate and go with the next call.
+
+    No group commit can do better on this disk.
+    """
     first_s, last_s = calls[0][0], calls[-1][0]
     step_s = (last_s - first_s) / ARRIVALS
     begins = [began_s for began_s, _ in calls]

@@ -12,15 +12,16 @@ import subprocess
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
 POWER_CUT = Path(__file__).parent / "power_cut.c"
 SECTOR_BYTES = 512
-_HEAD = struct.Struct("=9Q")
+RECORD = struct.Struct("=9Q")
 _NEW, _WRITE, _LENGTH, _SYNC, _RENAME, _UNLINK, _SYNC_NAMES = range(1, 8)
-_MAGIC = 0x4C_41_50_57_49_4E_47_31
+MAGIC = 0x4C_41_50_57_49_4E_47_31
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class PowerCut:
     def prepare(self) -> dict[str, str]:
         """Environment of a process that is about to start."""
         self._folder.mkdir(exist_ok=True)
-        whole = sum(_HEAD.size + len(change.rest) for change in self._changes())
+        whole = sum(RECORD.size + len(change.rest) for change in self._changes())
         with self._journal.open("ab") as journal:
             # A process that was killed may have left half a record.
             journal.truncate(whole)
@@ -88,13 +89,13 @@ class PowerCut:
     def _changes(self) -> Iterator[Change]:
         contents = self._journal.read_bytes() if self._journal.exists() else b""
         at = 0
-        while at + _HEAD.size <= len(contents):
-            magic, kind, inode, one, two, three, when_ns, length, _ = _HEAD.unpack_from(contents, at)
-            end = at + _HEAD.size + length
+        while at + RECORD.size <= len(contents):
+            magic, kind, inode, one, two, three, when_ns, length, _ = RECORD.unpack_from(contents, at)
+            end = at + RECORD.size + length
             if end > len(contents):
                 return
-            assert magic == _MAGIC, f"the list of changes is damaged at byte {at}"
-            yield Change(at, kind, inode, one, two, three, when_ns, contents[at + _HEAD.size : end])
+            assert magic == MAGIC, f"the list of changes is damaged at byte {at}"
+            yield Change(at, kind, inode, one, two, three, when_ns, contents[at + RECORD.size : end])
             at = end
 
     def _is_old(self, change: Change) -> bool:
@@ -120,9 +121,13 @@ class PowerCut:
         if change.kind == _NEW:
             Path(change.paths[0]).unlink(missing_ok=True)
         elif change.kind == _UNLINK:
-            os.link(link, change.paths[0])
+            with suppress(FileExistsError):
+                # It is there: the process was killed before it came to remove it, or removed nothing.
+                os.link(link, change.paths[0])
         else:
             before, after = change.paths
+            if not _is_at(after, change.inode):
+                return
             os.rename(after, before)
             if change.one:
                 os.link(link, after)
@@ -147,6 +152,14 @@ class PowerCut:
                     handle.truncate(len(contents))
                     handle.write(contents)
                 self.lost_changes += len(unsynced)
+
+
+def _is_at(path: str, inode: int) -> bool:
+    """Whether this name is that file's."""
+    try:
+        return os.stat(path).st_ino == inode
+    except FileNotFoundError:
+        return False
 
 
 def _take_back(contents: bytearray, change: Change) -> tuple[int, bytes | None]:

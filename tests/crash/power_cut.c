@@ -2,7 +2,8 @@
  *
  * Everything goes to the files of $LAPWING_POWER_CUT_OF as ever. Before each change a record in $LAPWING_POWER_CUT/changes says
  * how to undo it, and what a rename or an unlink removes keeps a second name there. `power.py` reads the list when the process
- * is gone, and takes back what no sync has made durable.
+ * is gone, and takes back what no sync has made durable. A process that is killed may not have come from the record to the
+ * change: where a rename or an unlink has left everything as it was, there is nothing to undo.
  *
  *   kind         inode  one                    two              three     rest
  *   1 new        its    -                      -                -         path
@@ -282,15 +283,14 @@ int rename(const char *from, const char *to) {
     struct stat is;
     if (!is_inside(to)) return REAL(rename, from, to);
     lock();
-    uint64_t number = second_name(to, second, sizeof second);
-    int result = REAL(rename, from, to);
-    if (result == 0) {
+    if (stat(from, &is) == 0) {
         size_t first = strlen(from) + 1, rest = strlen(to);
         memcpy(names, from, first);
         memcpy(names + first, to, rest);
-        if (stat(to, &is) != 0) abort();
+        uint64_t number = second_name(to, second, sizeof second);
         record(RENAME, is.st_ino, number, 0, 0, names, first + rest);
     }
+    int result = REAL(rename, from, to);
     unlock();
     return result;
 }
@@ -301,8 +301,8 @@ static int removing(const char *path, int (*call)(const char *)) {
     if (!is_inside(path)) return call(path);
     lock();
     uint64_t number = stat(path, &is) == 0 && S_ISREG(is.st_mode) ? second_name(path, second, sizeof second) : 0;
+    if (number != 0) record(UNLINK, is.st_ino, number, 0, 0, path, strlen(path));
     int result = call(path);
-    if (result == 0 && number != 0) record(UNLINK, is.st_ino, number, 0, 0, path, strlen(path));
     unlock();
     return result;
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from random import Random
 
 from commands import clean_environment
 
-from .power import SECTOR_BYTES, PowerCut, compile_library
+from .power import MAGIC, RECORD, SECTOR_BYTES, PowerCut, compile_library
 
 OLD, NEW = b"a" * SECTOR_BYTES, b"b" * SECTOR_BYTES
 # Does what a store does, in every way of losing it, and is killed.
@@ -102,3 +104,22 @@ def test_any_part_of_it_may_be_there(tmp_path: Path) -> None:
             assert found["replaced"] == NEW
         seen.add((found["half"], found["replaced"], "removed" in found, "unnamed" in found, found["cut"]))
     assert len(seen) > 4, "chance leaves the same each time"
+
+
+def test_a_change_of_names_that_was_written_down_and_not_made_is_not_taken_back(tmp_path: Path) -> None:
+    """The kill came in between: what is there stays as it is."""
+    power = machine(tmp_path)
+    file = os.open(power.data / "whole", os.O_RDONLY)
+    inode = os.fstat(file).st_ino
+    os.close(file)
+    names = {file.name for file in power.data.iterdir()}
+    with (tmp_path / "power" / "changes").open("ab") as journal:
+        for kind, rest in ((5, ("whole", "elsewhere")), (5, ("half", "whole")), (6, ("whole",))):
+            paths = "\0".join(str(power.data / name) for name in rest).encode()
+            number = 4_711 + kind if kind == 6 else 0
+            own = inode + 1 if rest[0] == "half" else inode
+            journal.write(RECORD.pack(MAGIC, kind, own, number, 0, 0, time.monotonic_ns(), len(paths), 0) + paths)
+    os.link(power.data / "whole", tmp_path / "power" / "removed-4717")
+    power.cut(Random(chance_of_everything(True)[0]))
+    assert (power.data / "whole").read_bytes() == OLD * 4
+    assert {file.name for file in power.data.iterdir()} == (names | {"removed"}) - {"unnamed"}

@@ -202,7 +202,7 @@ def test_refused_and_dropped_messages_do_not_come_again(tmp_path: Path, shards: 
 
 @SHARDS
 def test_a_dead_letter_is_in_one_place_or_in_two(tmp_path: Path, shards: int) -> None:
-    """It leaves its group when the letter is kept: a crash between the two makes the letter twice, and never loses it."""
+    """It leaves its group when the letter is kept: a crash in between makes the letter twice, and never loses it."""
     with broker(tmp_path, shards, LETTERS) as running:
         publish(running, "late", deadline_ms=50)
         until(running, lambda group: waiting(group) == 1, "letters")

@@ -113,7 +113,9 @@ class Limits(BaseModel):
     log_lane_bytes: Size = Field(default=32 << 20, ge=1)
     """Bytes one shard may have waiting for the log before publishers of what is kept are not read."""
     log_snapshot_bytes: Size = Field(default=1 << 20, ge=1)
-    """Bytes that come to one of the 16 data groups before its state is written anew, where that is no larger: 16 times as many within ten seconds."""
+    """Bytes that come to one of the 16 data groups before its state, where that is no larger, is written anew.
+
+    16 times as many within ten seconds of the last time."""
     log_segment_bytes: Size = Field(default=64 << 20, ge=64 << 10, le=1 << 30)
     """Size of a segment file of the data groups' log, 64KiB to 1GiB: what is given back to the disk at a time."""
     read_bytes_per_turn: Bytes32 = 256 << 10
