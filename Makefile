@@ -105,7 +105,7 @@ peers: $(CACHE)/java interop-clients kafka-jars spark-jars
 
 test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
-	@$(BIN)/pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
+	@$(BIN)/pytest -q --durations=20 -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
 
 test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs of minutes: jobs killed at every point
 	$(call step,slow proofs)

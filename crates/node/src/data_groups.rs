@@ -30,6 +30,8 @@ pub(crate) struct Share {
 pub(crate) struct Extent {
     /// Its newest snapshot; 0: it has none.
     pub(crate) snapshot_bytes: u64,
+    /// What that holds ([`GroupState::holds`]).
+    pub(crate) holds: u64,
     /// Its entries behind that.
     pub(crate) tail_bytes: u64,
 }
@@ -51,7 +53,7 @@ impl DataGroups {
         let mut states = Vec::with_capacity(extents.len());
         for (group, extent) in (0..DATA_GROUPS).zip(&mut extents) {
             let (state, snapshot_bytes) = restore(reader, group)?;
-            *extent = Extent { snapshot_bytes, tail_bytes: 0 };
+            *extent = Extent { snapshot_bytes, holds: state.holds(), tail_bytes: 0 };
             states.push(state);
         }
         let from: Vec<u64> = states.iter().map(|state| state.applied() + 1).collect();

@@ -50,6 +50,12 @@ impl GroupState {
         self.applied
     }
 
+    /// How much it holds: sessions, consumer groups, messages that wait for each of them, retained messages. A measure of what
+    /// its snapshot takes.
+    pub fn holds(&self) -> u64 {
+        (self.sessions.len() + self.groups.len() + self.retained.len()) as u64 + self.queued
+    }
+
     /// The session of a client.
     pub fn session(&self, client_id: &str) -> Option<&KeptSession> {
         self.session_of(*self.client_ids.get(client_id)?)

@@ -76,7 +76,8 @@ impl Keeper {
         self.room.tend(&mut self.journal)?;
         self.growth.tend();
         let snapshot = self.snapshots.take_written().map_or(Ok(()), |written| self.covered_by(written));
-        let grown = self.growth.due(self.journal.is_low_on_space());
+        let groups = &self.groups;
+        let grown = self.growth.due(self.journal.is_low_on_space(), |group| groups.get(group).holds());
         if let Some(group) = grown.filter(|_| snapshot.is_ok() && !self.snapshots.is_busy()) {
             self.begin_snapshot(group);
         }
@@ -96,9 +97,12 @@ impl Keeper {
         if self.journal.pending_bytes() > 0 {
             return;
         }
-        let frozen = self.groups.get(group).freeze();
+        let (frozen, holds) = {
+            let state = self.groups.get(group);
+            (state.freeze(), state.holds())
+        };
         self.snapshots.begin(group, frozen);
-        self.growth.begun(group);
+        self.growth.begun(group, holds);
     }
 
     /// A snapshot is durable: what it has need not be read at a start, and what nobody refers to may go.
