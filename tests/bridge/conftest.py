@@ -56,10 +56,10 @@ class RunningBridge(Running):
                 return notice
 
 
-def metric(bridge: RunningBridge, name: str) -> float:
-    """One figure of the only rule from Kafka to MQTT."""
+def metric(bridge: RunningBridge, name: str, rule: str = "commands", direction: str = "to_mqtt") -> float:
+    """One figure of a rule."""
     lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
-    start = f'lapwing_bridge_{name}{{rule="commands",direction="to_mqtt"}} '
+    start = f'lapwing_bridge_{name}{{rule="{rule}",direction="{direction}"}} '
     return float(next(line for line in lines if line.startswith(start)).removeprefix(start))
 
 
