@@ -39,7 +39,12 @@ def words(settings: Settings, *said: tuple[int, str]) -> str:
 )
 def test_why_a_certificate_is_not_accepted(monkeypatch: pytest.MonkeyPatch, found: str, expected: str) -> None:
     asked: list[tuple[str, str]] = []
-    monkeypatch.setattr(room, "problem_of_certificate", lambda *a: asked.append(a) or found)
+
+    def problem(server: str, ca: str) -> str:
+        asked.append((server, ca))
+        return found
+
+    monkeypatch.setattr(room, "problem_of_certificate", problem)
     troubles = Troubles(TLS)
     troubles.note(KafkaError(KafkaError._SSL, NOT_VERIFIED))
     assert expected in troubles.words

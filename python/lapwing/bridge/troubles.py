@@ -22,7 +22,8 @@ class Troubles:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.forget()
+        self._text = self._words = ""
+        self._rank = self._code = 0
 
     def note(self, error: KafkaError) -> None:
         """An error as librdkafka gives it; of two that tell as much, and the same, the first stays."""

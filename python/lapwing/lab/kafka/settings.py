@@ -107,7 +107,7 @@ def _sasl_properties(users: Mapping[str, str]) -> dict[str, str]:
 
 
 def _tls_properties(guard: Guard) -> dict[str, str]:
-    properties = {}
+    properties: dict[str, str] = {}
     if guard.keystore is not None:
         properties |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(guard.keystore)}
     if guard.client_ca is not None:
