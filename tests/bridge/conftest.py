@@ -55,6 +55,12 @@ class RunningBridge(Running):
             if part in notice:
                 return notice
 
+    def all_notices(self) -> list[str]:
+        """Everything it has said; for one that has ended."""
+        events = [json.loads(line) for line in iter(self._lines.get, None)]
+        self.notices += [event["notice"] for event in events if event["event"] == "notice"]
+        return self.notices
+
 
 def metric(bridge: RunningBridge, name: str, rule: str = "commands", direction: str = "to_mqtt") -> float:
     """One figure of a rule."""
