@@ -55,11 +55,17 @@ class RunningBridge(Running):
             if part in notice:
                 return notice
 
+    def all_notices(self) -> list[str]:
+        """Everything it has said; for one that has ended."""
+        events = [json.loads(line) for line in iter(self._lines.get, None)]
+        self.notices += [event["notice"] for event in events if event["event"] == "notice"]
+        return self.notices
 
-def metric(bridge: RunningBridge, name: str) -> float:
-    """One figure of the only rule from Kafka to MQTT."""
+
+def metric(bridge: RunningBridge, name: str, rule: str = "commands", direction: str = "to_mqtt") -> float:
+    """One figure of a rule."""
     lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
-    start = f'lapwing_bridge_{name}{{rule="commands",direction="to_mqtt"}} '
+    start = f'lapwing_bridge_{name}{{rule="{rule}",direction="{direction}"}} '
     return float(next(line for line in lines if line.startswith(start)).removeprefix(start))
 
 

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-from lapwing.bridge.kafka_settings import Settings, without_secrets
+from lapwing.bridge.kafka_settings import Settings, in_our_words
 from lapwing.errors import ConfigError
 
 Client = TypeVar("Client")
@@ -27,7 +27,7 @@ def made(
         text = failure.args[0].str() if isinstance(failure, KafkaException) else str(failure)
         # Without its cause, which may quote a setting.
         raise ConfigError(
-            f"Kafka's client cannot be made: {without_secrets(text, settings)}",
+            f"Kafka's client cannot be made: {in_our_words(text, settings)}",
             where="bridge.kafka",
             remedy="correct this setting",
         ) from None

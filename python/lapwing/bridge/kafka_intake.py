@@ -12,9 +12,10 @@ from lapwing.bridge.back_mapping import Source
 from lapwing.bridge.behind import Behind
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
-from lapwing.bridge.kafka_settings import common_settings, consumer_settings, without_secrets
+from lapwing.bridge.kafka_settings import common_settings, consumer_settings, in_our_words
 from lapwing.bridge.starts import Start, start_of
 from lapwing.bridge.stopping import Say, Stopping, Waiting
+from lapwing.bridge.troubles import Troubles
 from lapwing.config.bridge import BridgeKafka, ToMqtt
 
 _TURN_S = 0.25
@@ -54,7 +55,7 @@ class KafkaIntake:
         self._aside: list[Message] = []
         self._paused: dict[int, TopicPartition] = {}
         self._unplaced: set[int] = set()
-        self._connection_error = ""
+        self._troubles = Troubles(self._settings)
         self._awaits_assignment = False
         self._behind = Behind()
         self._measured_at = 0.0
@@ -73,7 +74,7 @@ class KafkaIntake:
             self._place_all()
         self._measure()
         if sources:
-            self._connection_error = ""
+            self._troubles.forget()
             self._awaits_assignment = False
             self._waiting.ends()
         else:
@@ -136,8 +137,8 @@ class KafkaIntake:
 
     def _look(self) -> None:
         """Nothing has come: because there is nothing, or because Kafka is away?"""
-        if self._connection_error:
-            self._waiting.begins(self._connection_error)
+        if self._troubles.words:
+            self._waiting.begins(self._troubles.words)
         if not self._waiting.why or self._awaits_assignment or self._unplaced:
             return
         try:
@@ -145,7 +146,7 @@ class KafkaIntake:
         except KafkaException:
             return
         if known is not None and known.error is None:
-            self._connection_error = ""
+            self._troubles.forget()
             self._waiting.ends()
 
     def _place_all(self) -> None:
@@ -229,16 +230,16 @@ class KafkaIntake:
         """The group has us: what it refused before it grants now."""
         if self._awaits_assignment:
             self._awaits_assignment = False
-            self._connection_error = ""
+            self._troubles.forget()
             self._waiting.ends()
 
     def _on_error(self, error: KafkaError) -> None:
         """What librdkafka has to say about its connections; of what a server refuses it says so once."""
-        self._connection_error = self._shown(error)
+        self._troubles.note(error)
         self._awaits_assignment |= error.code() > 0
 
     def _shown(self, error: KafkaError) -> str:
-        return without_secrets(error.str(), self._settings)
+        return in_our_words(error.str(), self._settings)
 
 
 _LOST = frozenset(

@@ -17,6 +17,14 @@ Settings = dict[str, str | int | bool]
 
 _PROTOCOLS = {"plaintext": "PLAINTEXT", "tls": "SSL", "sasl": "SASL_PLAINTEXT", "sasl-tls": "SASL_SSL"}
 _SECRETS = ("sasl.password", "ssl.key.password")
+_KEYS = {
+    "security.protocol": "bridge.kafka.security",
+    "ssl.ca.location": "bridge.kafka.ca",
+    "ssl.certificate.location": "bridge.kafka.certificate",
+    "ssl.key.location": "bridge.kafka.key",
+    "ssl.key.password": "bridge.kafka.key_password_file",
+}
+"""librdkafka names its own settings in what it says; the user has written others."""
 _PARTITIONER = "murmur2_random"
 """Java's: the same key lies in the same partition whoever writes it, and records without a key are spread."""
 _QUEUE_MESSAGES_MAX = 200_000
@@ -99,6 +107,14 @@ def without_secrets(text: str, settings: Settings) -> str:
         secret = settings.get(name)
         if isinstance(secret, str) and secret:
             text = text.replace(secret, "***")
+    return text
+
+
+def in_our_words(text: str, settings: Settings) -> str:
+    """Text of librdkafka with the keys of the bridge for its settings, and without secrets."""
+    text = without_secrets(text, settings)
+    for name, key in _KEYS.items():
+        text = text.replace(name, key)
     return text
 
 

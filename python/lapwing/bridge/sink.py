@@ -11,11 +11,12 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
-from lapwing.bridge.kafka_settings import common_settings, producer_settings, without_secrets
+from lapwing.bridge.kafka_settings import common_settings, producer_settings
 from lapwing.bridge.letters import dead_letter, part_bytes_of
 from lapwing.bridge.missing_topics import MissingTopics
 from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.stopping import Stopping, Waiting
+from lapwing.bridge.troubles import Troubles
 from lapwing.bridge.verdict import Verdict, is_no_topic, reason_of, verdict_of
 from lapwing.config.bridge import BridgeKafka
 
@@ -82,7 +83,7 @@ class KafkaSink:
         self._waiting = waiting
         self._counts = counts
         self._common = common_settings(kafka)
-        self._last_error = ""
+        self._troubles = Troubles(self._common)
         self._is_at_its_end = False
         self._producers: dict[bool, Producer] = {}
         self._producer(alone=False)
@@ -97,6 +98,7 @@ class KafkaSink:
                 outgoing.append(_Outgoing(item))  # type: ignore[arg-type]
         while failures := self._send(outgoing, alive):
             outgoing = self._next_round(outgoing, failures, alive)
+        self._troubles.forget()
         self._waiting.ends()
 
     def close(self) -> None:
@@ -146,8 +148,8 @@ class KafkaSink:
             if self._is_at_its_end:
                 # What is left comes back as purged, and goes out again with the next producer.
                 producer.purge()
-            if time.monotonic() - began >= _PATIENCE_S and not self._waiting.why:
-                self._waiting.begins(self._last_error or "Kafka has not confirmed what it was sent")
+            if time.monotonic() - began >= _PATIENCE_S and (not self._waiting.why or self._troubles.is_refusal):
+                self._waiting.begins(self._troubles.words or "Kafka has not confirmed what it was sent")
 
     def _flush(self, producer: Producer) -> int:
         """Waits for a turn, and gives how much is left."""
@@ -184,7 +186,7 @@ class KafkaSink:
             if verdict is not Verdict.ALONE:
                 why = why or f"topic {sent.record.topic!r}: {error.str()}"
         if why:
-            self._waiting.begins(self._last_error if self._is_at_its_end and self._last_error else why)
+            self._waiting.begins((self._is_at_its_end and self._troubles.words) or why)
             self._stopping.pause(self._kafka.retry / 1000, alive)
         if self._is_at_its_end:
             self._restart()
@@ -209,11 +211,11 @@ class KafkaSink:
         self._counts.restarts += 1
         self.close()
         self._is_at_its_end = False
-        self._last_error = ""
+        self._troubles.forget()
 
     def _on_error(self, error: KafkaError) -> None:
         """Called inside ``flush``: what librdkafka has to say about its connections, or that it cannot go on."""
-        self._last_error = without_secrets(error.str(), self._common)
+        self._troubles.note(error)
         self._is_at_its_end |= error.fatal()
 
 

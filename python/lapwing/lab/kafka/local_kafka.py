@@ -17,7 +17,7 @@ from typing import Self
 
 from lapwing.errors import BrokerError, ConfigError, TimedOutError
 from lapwing.lab.kafka.jars import find_jars
-from lapwing.lab.kafka.settings import Ports, Sasl, as_text, server_properties
+from lapwing.lab.kafka.settings import Guard, Ports, as_text, scram_credentials, server_properties
 
 _READY_S = 60.0
 _STOP_S = 30.0
@@ -33,14 +33,18 @@ class LocalKafka:
         folder: Made if missing; what is in it from before is used: the server goes on with its topics.
         heap: Of the JVM, as ``-Xmx`` takes it.
         settings: Settings of the server that go before ours, as ``{"message.max.bytes": "2000000"}``.
-        users: Name -> password: a second listener, ``sasl_bootstrap``, for SASL PLAIN. What they may do is a matter of
-            ACLs; whoever comes through the first listener may do everything.
-        keystore: Key and certificate for ``localhost`` and 127.0.0.1 in one PEM file: the second listener speaks TLS.
+        users: Name -> password: a listener ``sasl_bootstrap`` for SASL, PLAIN and SCRAM-SHA-512 (that one with the
+            users of its first start). What they may do is a matter of ACLs; whoever comes through the first listener
+            may do everything. For tests: passwords are in its folder, and for a moment on a command line.
+        keystore: Key (PKCS #8) and certificate for 127.0.0.1 in one PEM file: the listener for SASL speaks TLS, and
+            there is another for TLS alone, ``tls_bootstrap``. Read at each start.
+        client_ca: Authorities, in PEM, that sign certificates of clients: ``tls_bootstrap`` takes nobody without one.
         jars: The folder with the server's jars; None: see ``find_jars``.
 
     Attributes:
         bootstrap: ``127.0.0.1:PORT`` of the listener without passwords.
         sasl_bootstrap: That of the one with; empty without ``users``.
+        tls_bootstrap: That of the one for TLS alone; empty without ``keystore``.
         log: What the server says.
 
     Raises:
@@ -55,6 +59,7 @@ class LocalKafka:
         settings: Mapping[str, str] | None = None,
         users: Mapping[str, str] | None = None,
         keystore: Path | None = None,
+        client_ca: Path | None = None,
         jars: Path | None = None,
     ) -> None:
         self.folder = Path(folder).absolute()
@@ -62,15 +67,13 @@ class LocalKafka:
         self._jars = jars or find_jars()
         self._java = _find_java()
         self._heap = heap
-        plain, controller, sasl = _free_ports(3)
+        self._guard = Guard(users or {}, keystore, client_ca)
+        plain, controller, sasl, tls = _free_ports(4)
         self.bootstrap = f"127.0.0.1:{plain}"
         self.sasl_bootstrap = f"127.0.0.1:{sasl}" if users else ""
-        self._properties = server_properties(
-            self.folder / "data",
-            Ports(plain, controller, sasl if users else None),
-            Sasl(users, keystore) if users else None,
-            settings,
-        )
+        self.tls_bootstrap = f"127.0.0.1:{tls}" if keystore else ""
+        ports = Ports(plain, controller, sasl if users else None, tls if keystore else None)
+        self._properties = server_properties(self.folder / "data", ports, self._guard, settings)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -211,7 +214,7 @@ class LocalKafka:
             return
         cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "a")
         command = [*self._command("kafka.tools.StorageTool"), "format", "--ignore-formatted"]
-        command += ["-t", cluster, "-c", str(self._settings_file)]
+        command += ["-t", cluster, "-c", str(self._settings_file), *scram_credentials(self._guard.users)]
         done = subprocess.run(command, capture_output=True, timeout=_READY_S, check=False)  # noqa: S603
         (self.folder / "storage-tool.log").write_bytes(done.stdout + done.stderr)
         if done.returncode:

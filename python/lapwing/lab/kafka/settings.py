@@ -3,52 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+_SCRAM = "SCRAM-SHA-512"
 
 
 @dataclass(frozen=True)
 class Ports:
-    """Ports of one server on loopback."""
+    """Ports of one server on loopback; None: no such listener."""
 
     plain: int
     controller: int
     sasl: int | None = None
+    tls: int | None = None
 
 
 @dataclass(frozen=True)
-class Sasl:
-    """A second listener, for users with passwords.
+class Guard:
+    """Who may come in where somebody is asked who he is.
 
     Attributes:
-        users: Name -> password, for the mechanism PLAIN.
-        keystore: Key and certificate in one PEM file: the listener speaks TLS; None: it does not.
+        users: Name -> password, for the mechanisms PLAIN and SCRAM-SHA-512; what they may do is a matter of ACLs.
+        keystore: Key (PKCS #8) and certificate in one PEM file: these listeners speak TLS; None: they do not.
+        client_ca: The listener without passwords takes clients whose certificates these authorities have signed (PEM),
+            and nobody else; None: it takes everybody.
     """
 
-    users: Mapping[str, str]
+    users: Mapping[str, str] = field(default_factory=dict, repr=False)
     keystore: Path | None = None
-
-    @property
-    def protocol(self) -> str:
-        """As Kafka names it."""
-        return "SASL_PLAINTEXT" if self.keystore is None else "SASL_SSL"
+    client_ca: Path | None = None
 
 
 def server_properties(
-    data: Path, ports: Ports, sasl: Sasl | None = None, more: Mapping[str, str] | None = None
+    data: Path, ports: Ports, guard: Guard | None = None, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The settings of one node that is broker and controller.
 
     Args:
         data: Folder of its log.
         ports: Where it listens.
-        sasl: The second listener; whoever comes through it may do what an ACL permits, and nothing else.
+        guard: Of the listeners for SASL and for TLS.
         more: Settings that go before these.
     """
-    listeners = {"PLAINTEXT": ports.plain, "CONTROLLER": ports.controller}
-    if sasl is not None and ports.sasl is not None:
-        listeners["USERS"] = ports.sasl
-    urls = {name: f"{name}://127.0.0.1:{port}" for name, port in listeners.items()}
+    guard = guard or Guard()
+    listeners = {"PLAINTEXT": (ports.plain, "PLAINTEXT"), "CONTROLLER": (ports.controller, "PLAINTEXT")}
+    if ports.sasl is not None:
+        listeners["USERS"] = (ports.sasl, "SASL_PLAINTEXT" if guard.keystore is None else "SASL_SSL")
+    if ports.tls is not None:
+        listeners["TLS"] = (ports.tls, "SSL")
+    urls = {name: f"{name}://127.0.0.1:{port}" for name, (port, _) in listeners.items()}
     properties = {
         "process.roles": "broker,controller",
         "node.id": "1",
@@ -57,9 +61,7 @@ def server_properties(
         "inter.broker.listener.name": "PLAINTEXT",
         "listeners": ",".join(urls.values()),
         "advertised.listeners": ",".join(url for name, url in urls.items() if name != "CONTROLLER"),
-        "listener.security.protocol.map": ",".join(
-            f"{name}:{sasl.protocol if sasl is not None and name == 'USERS' else 'PLAINTEXT'}" for name in listeners
-        ),
+        "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, (_, protocol) in listeners.items()),
         "log.dirs": str(data),
         "num.network.threads": "2",
         "num.io.threads": "4",
@@ -69,9 +71,7 @@ def server_properties(
         "broker.heartbeat.interval.ms": "300",
         **_ONE_NODE,
     }
-    if sasl is not None:
-        properties |= _sasl_properties(sasl)
-    return properties | dict(more or {})
+    return properties | _sasl_properties(guard.users) | _tls_properties(guard) | dict(more or {})
 
 
 _ONE_NODE = dict.fromkeys(
@@ -90,25 +90,39 @@ _ONE_NODE = dict.fromkeys(
 """Kafka's own topics: three copies are its default, and one node could not make them."""
 
 
-def _sasl_properties(sasl: Sasl) -> dict[str, str]:
-    users = " ".join(f'user_{name}="{password}"' for name, password in sasl.users.items())
-    listener = "listener.name.users"
-    properties = {
-        "sasl.enabled.mechanisms": "PLAIN",
-        f"{listener}.plain.sasl.jaas.config": (
-            f"org.apache.kafka.common.security.plain.PlainLoginModule required {users};"
-        ),
+def _sasl_properties(users: Mapping[str, str]) -> dict[str, str]:
+    if not users:
+        return {}
+    known = " ".join(f'user_{name}="{password}"' for name, password in users.items())
+    modules, listener = "org.apache.kafka.common.security", "listener.name.users"
+    return {
+        "sasl.enabled.mechanisms": f"PLAIN,{_SCRAM}",
+        f"{listener}.plain.sasl.jaas.config": f"{modules}.plain.PlainLoginModule required {known};",
+        f"{listener}.{_SCRAM.lower()}.sasl.jaas.config": f"{modules}.scram.ScramLoginModule required;",
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         # The plain listener and the controller have no names; it is loopback, and tests need somebody in charge.
         "super.users": "User:ANONYMOUS",
         "allow.everyone.if.no.acl.found": "false",
     }
-    if sasl.keystore is not None:
+
+
+def _tls_properties(guard: Guard) -> dict[str, str]:
+    properties: dict[str, str] = {}
+    if guard.keystore is not None:
+        properties |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": str(guard.keystore)}
+    if guard.client_ca is not None:
         properties |= {
-            f"{listener}.ssl.keystore.type": "PEM",
-            f"{listener}.ssl.keystore.location": str(sasl.keystore),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(guard.client_ca),
+            "listener.name.tls.ssl.client.auth": "required",
         }
     return properties
+
+
+def scram_credentials(users: Mapping[str, str]) -> list[str]:
+    """The users as arguments of Kafka's storage tool: SCRAM's are in the cluster's metadata, not in its settings."""
+    words = [f"{_SCRAM}=[name={name},password={password}]" for name, password in users.items()]
+    return [word for credential in words for word in ("--add-scram", credential)]
 
 
 def as_text(properties: Mapping[str, str]) -> str:

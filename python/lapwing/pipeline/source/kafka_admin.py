@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from lapwing.errors import ConnectError, LapwingError, StreamError, StreamUnknownError
 from lapwing.pipeline.errors import SparkUnusableError
 from lapwing.pipeline.source.client import PartitionState, StreamState
+from lapwing.pipeline.source.kafka_failure import kafka_error
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 _SOURCE_CLASS = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """What a cluster before Kafka 2.8 calls every topic."""
-
-_REFUSALS = ("AuthenticationException", "AuthorizationException", "SslAuthenticationException", "SecurityException")
-_CHARACTERS_MAX = 300
 
 
 class KafkaAdmin:
@@ -96,21 +93,3 @@ class KafkaAdmin:
         except Py4JError:
             what = "Spark has been started without its Kafka source"
             raise SparkUnusableError(what, where=self._where, remedy=JARS_REMEDY) from None
-
-
-def kafka_error(said: str, where: str, topic: str) -> LapwingError:
-    """What a client of Kafka has thrown, by its text, as an error of ours; settings and secrets are not in it."""
-    lines = [line.strip() for line in said.splitlines() if "org.apache.kafka." in line or "Caused by:" in line]
-    reason = (lines[-1] if lines else said.strip().splitlines()[0] if said.strip() else "no reason given")[
-        :_CHARACTERS_MAX
-    ]
-    if "UnknownTopicOrPartitionException" in said:
-        remedy = "create it, or correct the topic of the source"
-        return StreamUnknownError(f"Kafka has no topic {topic!r}", where=where, remedy=remedy)
-    if any(name in said for name in _REFUSALS):
-        remedy = "check --conf lapwing.client_config=FILE, and that its user may describe and read the topic"
-        return ConnectError(f"Kafka refuses this client: {reason}", where=where, remedy=remedy)
-    if "TimeoutException" in said or "DisconnectException" in said or "bootstrap" in said:
-        remedy = "start Kafka, or correct the servers of the source"
-        return ConnectError("Kafka does not answer", where=where, remedy=remedy)
-    return StreamError(f"Kafka cannot be read: {reason}", where=where)

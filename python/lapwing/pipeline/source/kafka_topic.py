@@ -19,8 +19,9 @@ from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.source.first_positions import first_positions
 from lapwing.pipeline.source.job_source import Begun
 from lapwing.pipeline.source.kafka_address import KafkaAddress
-from lapwing.pipeline.source.kafka_admin import KafkaAdmin, kafka_error
+from lapwing.pipeline.source.kafka_admin import KafkaAdmin
 from lapwing.pipeline.source.kafka_columns import KAFKA_COLUMNS, envelopes
+from lapwing.pipeline.source.kafka_failure import kafka_error
 from lapwing.pipeline.source.kafka_options import KafkaOptions, starting_offsets
 from lapwing.pipeline.source.spark_jars import KAFKA
 from lapwing.pipeline.transforms.parse import PARSED, parse_batch

@@ -1,0 +1,111 @@
+"""A job over TLS to a real Kafka: are the tables those of a plain one, and does what is wrong get a line that helps?"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from kafka_certificates import KafkaCertificates
+from kafka_stream import KafkaStream
+from test_coverage_job import check, send
+
+from lapwing.errors import ConfigError, ConnectError
+from lapwing.lab.kafka import LocalKafka
+from lapwing.pipeline.jobs.coverage import run_coverage
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
+PASSWORD = "correct-horse-battery"
+USER = (
+    "sasl.mechanism=SCRAM-SHA-512",
+    "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required"
+    f' username="pipeline" password="{PASSWORD}";',
+)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> KafkaCertificates:
+    return KafkaCertificates.make(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="module")
+def guarded(files: KafkaCertificates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
+    server = LocalKafka(
+        tmp_path_factory.mktemp("guarded"),
+        heap="384m",
+        users={"pipeline": PASSWORD},
+        keystore=files.keystore,
+        client_ca=files.ca,
+        settings={"allow.everyone.if.no.acl.found": "true"},
+    )
+    with server as started:
+        yield started
+
+
+@pytest.fixture
+def topic(guarded: LocalKafka) -> KafkaStream:
+    return KafkaStream(guarded, f"t-{uuid.uuid4()}")
+
+
+def client_config(folder: Path, *settings: str) -> dict[str, str]:
+    """The file that docs/kafka.md shows, as an option of a job."""
+    file = folder / "client.properties"
+    file.write_text("\n".join(settings))
+    return {"lapwing.client_config": str(file)}
+
+
+def trusting(ca: Path) -> tuple[str, str]:
+    return "ssl.truststore.type=PEM", f"ssl.truststore.location={ca}"
+
+
+def test_with_a_password(topic: KafkaStream, guarded: LocalKafka, files: KafkaCertificates, tmp_path: Path) -> None:
+    """And the password is in nothing that the job writes."""
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    conf = client_config(tmp_path, "security.protocol=SASL_SSL", *USER, *trusting(files.ca))
+    out = tmp_path / "out"
+    run_coverage(f"kafka://{guarded.sasl_bootstrap}/{topic.name}", out, draw=False, conf=conf)
+    check(out, 10)
+    written = [file for file in out.rglob("*") if file.is_file()]
+    assert written
+    assert not [file for file in written if PASSWORD.encode() in file.read_bytes()]
+
+
+def test_with_a_certificate(topic: KafkaStream, guarded: LocalKafka, files: KafkaCertificates, tmp_path: Path) -> None:
+    send(topic, 0, 10)  # type: ignore[arg-type]
+    own = ("ssl.keystore.type=PEM", f"ssl.keystore.location={files.client_keystore}")
+    conf = client_config(tmp_path, "security.protocol=SSL", *own, *trusting(files.ca))
+    run_coverage(f"kafka://{guarded.tls_bootstrap}/{topic.name}", tmp_path / "out", draw=False, conf=conf)
+    check(tmp_path / "out", 10)
+
+
+def test_what_is_wrong_is_told(
+    topic: KafkaStream, guarded: LocalKafka, files: KafkaCertificates, tmp_path: Path
+) -> None:
+    secure, certified = guarded.sasl_bootstrap, guarded.tls_bootstrap
+    by_name = secure.replace("127.0.0.1", "localhost")
+    with_password = ("security.protocol=SASL_SSL", *USER)
+    wrong_password = tuple(line.replace(PASSWORD, "wrong-one") for line in with_password)
+    cases = {
+        "authority": (secure, (*with_password, *trusting(files.other_ca)), "ssl.truststore.location"),
+        "name": (by_name, (*with_password, *trusting(files.ca)), "give a name that is in Kafka's certificate"),
+        "password": (secure, (*wrong_password, *trusting(files.ca)), "uthentication failed"),
+        "plain-to-tls": (secure, (), "security.protocol"),
+        "tls-to-plain": (guarded.bootstrap, (*with_password, *trusting(files.ca)), "security.protocol"),
+        "no-certificate": (certified, ("security.protocol=SSL", *trusting(files.ca)), "ssl.keystore.location"),
+    }
+    for name, (servers, settings, told) in cases.items():
+        conf = {**client_config(tmp_path, *settings), "lapwing.timeout_s": "3"}
+        with pytest.raises(ConnectError) as caught:
+            run_coverage(f"kafka://{servers}/{topic.name}", tmp_path / name, draw=False, conf=conf)
+        said = str(caught.value)
+        assert told in said, name
+        assert PASSWORD not in said
+        assert "wrong-one" not in said
+
+
+def test_a_file_that_is_not_there_is_told(topic: KafkaStream, guarded: LocalKafka, tmp_path: Path) -> None:
+    conf = client_config(tmp_path, "security.protocol=SASL_SSL", *USER, *trusting(tmp_path / "none.pem"))
+    with pytest.raises(ConfigError, match=r"none\.pem") as caught:
+        run_coverage(f"kafka://{guarded.sasl_bootstrap}/{topic.name}", tmp_path / "out", draw=False, conf=conf)
+    assert PASSWORD not in str(caught.value)
