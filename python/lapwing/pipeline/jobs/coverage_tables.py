@@ -60,13 +60,18 @@ class CoverageTables:
         # Spark's tasks write into these folders from a working folder of their own.
         home = folder.absolute()
         all_records, all_keys = {**TABLES, **records}, {**KEYS, **keys}
-        self._sinks = {name: self.sink(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()}
+        self._sinks = {
+            name: self._opened(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()
+        }
         self._uuid = stream_uuid
         self._partitions = list(partitions)
         self._aggregates = (*aggregates(served_dbm), *besides)
         self._dense = dense
         self._committed = committed
         self._batches = 0
+
+    def _opened(self, folder: Path, record: Record, keys: Sequence[str]) -> DeltaSink:
+        return self.sink(folder, record, keys)
 
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
