@@ -76,7 +76,8 @@ WORDS = {
     "whereabouts": "Where each device was last. A row is complete: it replaces the one before.",
     "outbox": "Commands, committed before anybody hears of them.",
     "commands": "Every command and its state. A row is complete: it replaces the one before.",
-    "seen": "The job's memory: which serials have arrived. Written last, so what stands here stands everywhere.",
+    "seen": "The job's memory: which serials have arrived, and which messages without one. Written last, so what stands"
+    " here stands everywhere.",
 }
 
 

@@ -27,7 +27,7 @@ from lapwing.pipeline.jobs.late_progress import LateResult
 from lapwing.pipeline.report.tables import read
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
-POINTS = ["misses", "dead_letters", "quarantine", "batch"]
+POINTS = ["misses", "dead_letters", "quarantine", "seen", "batch"]
 DEADLINE_S = 60
 
 

@@ -14,6 +14,7 @@ import pytest
 import test_deadlines_job as deadlines
 from confluent_kafka import Producer
 from kafka_stream import FLUSH_S, KafkaStream
+from late_messages import letter, miss
 from messages import envelopes, fleet, reading
 from pyspark.sql import SparkSession
 from served_stream import ServedStream
@@ -28,6 +29,7 @@ from lapwing.pipeline.jobs.deadlines import DeadlinesJob, run_deadlines
 from lapwing.pipeline.jobs.progress import JobResult
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
+SLOW = [pytest.mark.slow, pytest.mark.timeout(600)]
 SOON = ["readings", "seen"]
 BY_AND_BY = [pytest.param(point, marks=pytest.mark.long) for point in POINTS if point not in SOON]
 
@@ -122,6 +124,57 @@ def test_what_a_bridge_writes_again_counts_as_repeated(topic: KafkaStream, tmp_p
     assert (result.readings, result.repeated, result.lost) == (0, 2, 0)
     assert sum(row["repeated"] for row in rows(tmp_path, "quality")) == 5
     assert len(rows(tmp_path, "readings")) == 6
+
+
+def carry(
+    topic: KafkaStream, partition: int, number: int, payload: bytes, properties: dict[str, str] | None = None
+) -> None:
+    """One message as a bridge carries it; `number`: of the message, the same for each copy."""
+    told = tuple((properties or {}).items())
+    envelope = KafkaEnvelope("spectrum/a/readings", "a", user_properties=told, message_id=f"1f.0.{number:x}")
+    topic.produce(partition, payload, key=b"a", headers=headers(envelope))
+
+
+@pytest.mark.parametrize("sink", ["delta-rs", pytest.param("delta-spark", marks=SLOW)])
+def test_what_breaks_the_contract_is_in_quarantine_once(topic: KafkaStream, tmp_path: Path, sink: str) -> None:
+    """Carried twice: in a batch, over partitions, over batches; the job is killed. Without an id each copy counts."""
+    conf = {"lapwing.sink": sink}
+    for partition, number in ((0, 1), (0, 1), (1, 1), (0, 2)):
+        carry(topic, partition, number, b"broken")
+    for _ in range(2):
+        topic.produce(0, b"broken", key=b"a")
+    topic.flush()
+    run_until_killed(topic, tmp_path, "quarantine", **conf)  # type: ignore[arg-type]
+    result = run(topic, tmp_path, conf=conf)
+    assert (result.rows, result.quarantined, result.repeated) == (6, 4, 2)
+    carry(topic, 1, 2, b"broken")
+    carry(topic, 0, 3, b"broken")
+    topic.flush()
+    result = run(topic, tmp_path, conf=conf)
+    assert (result.rows, result.quarantined, result.repeated) == (2, 1, 1)
+    assert [row["payload"] for row in rows(tmp_path, "quarantine")] == [b"broken"] * 5
+
+
+def test_deadlines_count_once_what_is_carried_twice(topic: KafkaStream, tmp_path: Path) -> None:
+    """Misses, dead letters and what is neither; a message that two groups gave up is two letters."""
+    given, elsewhere = letter(group="g"), letter(group="h")
+    for partition in range(2):
+        carry(topic, partition, 1, b"work", given)
+        carry(topic, partition, 1, b"work", elsewhere)
+        carry(topic, partition, 2, json.dumps(miss()).encode())
+        carry(topic, partition, 3, b"neither")
+    topic.flush()
+    deadlines.run_until_killed(topic, tmp_path, "dead_letters")  # type: ignore[arg-type]
+    result = run_deadlines(topic.url, tmp_path, draw=False)
+    assert (result.rows, result.dead_letters, result.misses, result.quarantined, result.repeated) == (8, 2, 1, 1, 4)
+    carry(topic, 0, 1, b"work", given)
+    carry(topic, 1, 4, b"work", given)
+    topic.flush()
+    result = run_deadlines(topic.url, tmp_path, draw=False)
+    assert (result.rows, result.dead_letters, result.repeated) == (2, 1, 1)
+    assert sum(row["count"] for row in rows(tmp_path, "dead_letters")) == 3
+    assert sum(row["missed"] for row in rows(tmp_path, "misses")) == 1
+    assert len(rows(tmp_path, "quarantine")) == 1
 
 
 def test_records_of_strangers_are_readings_too(topic: KafkaStream, tmp_path: Path) -> None:

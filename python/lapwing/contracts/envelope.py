@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lapwing.contracts.clocks import CLOCKS
 from lapwing.contracts.fields import Field, Record
+from lapwing.contracts.kafka_record import MESSAGE_ID_CHARS_MAX
 
 VERSION = 1
 METADATA_KEY = "lapwing.envelope.version"
@@ -32,3 +33,20 @@ ENVELOPE = Record(
     {METADATA_KEY: str(VERSION)},
 )
 """In the order of the wire: ``sent_at, ingress_at, appended_at, forwarded_at, observed_at`` come last."""
+
+CARRIED = Record(
+    "carried envelope",
+    VERSION,
+    (
+        *ENVELOPE.fields,
+        Field(
+            "message_id",
+            "string",
+            "names the message: what is carried twice has it twice; null: nobody says",
+            nullable=True,
+            low=1,
+            high=MESSAGE_ID_CHARS_MAX,
+        ),
+    ),
+)
+"""What a job reads of a source that may bring a message twice. A stream does not: there the column is null."""

@@ -90,11 +90,15 @@ def read_envelope(found: Iterable[tuple[str, bytes | None]], *, topic: str, key:
         retain=first.get(names.RETAIN) == "1",
         user_properties=tuple(properties),
         session=first.get(names.SESSION) or "",
-        message_id=first.get(names.MESSAGE_ID) or "",
+        message_id=_message_id(first.get(names.MESSAGE_ID)),
         ingress_at_us=_clock(first.get(names.INGRESS_US)),
         forwarded_at_us=_clock(first.get(names.FORWARDED_US)),
         sent_at_us=_clock(first.get(names.SENT_AT_US)),
     )
+
+
+def _message_id(text: str | None) -> str:
+    return text if text and len(text) <= names.MESSAGE_ID_CHARS_MAX else ""
 
 
 def _clock_text(clock_us: int | None) -> str:

@@ -39,6 +39,8 @@ QOS = "lapwing-qos"
 """The quality of service that it was published with."""
 MESSAGE_ID = "lapwing-message-id"
 """Names the message, for whoever gets it and however often."""
+MESSAGE_ID_CHARS_MAX = 64
+"""A broker's ids are not longer; text that is names nothing: a stranger's must not fill a reader's memory."""
 INGRESS_US = "lapwing-ingress-us"
 """The broker's clock as it took the message in, in microseconds since the epoch."""
 

@@ -15,6 +15,8 @@ AGE_MS_MAX = 10**12
 """Thirty years: a million of them can be summed."""
 REASON_PROPERTY = "lapwing-reason"
 """Who has it is a dead letter."""
+GROUP_PROPERTY = "lapwing-group"
+"""Whose it is."""
 
 _NAME_MAX = 65_535
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lapwing.contracts.fields import Field, Record
-from lapwing.contracts.tables import QUARANTINE
+from lapwing.contracts.tables import KEYS, QUARANTINE, SEEN
 
 VERSION = 1
 
@@ -41,11 +41,12 @@ DEAD_LETTERS = Record(
     ),
 )
 
-LATE_TABLES: Mapping[str, Record] = {record.name: record for record in (MISSES, DEAD_LETTERS, QUARANTINE)}
-"""`quarantine` has the columns of the ``coverage`` job's."""
+LATE_TABLES: Mapping[str, Record] = {record.name: record for record in (MISSES, DEAD_LETTERS, QUARANTINE, SEEN)}
+"""`quarantine` and `seen` have the columns of the ``coverage`` job's; `seen` is written last."""
 
 LATE_KEYS: Mapping[str, tuple[str, ...]] = {
     "misses": ("minute", "group", "filter", "lane", "member"),
     "dead_letters": ("minute", "group", "reason"),
+    "seen": KEYS["seen"],
 }
 """The aggregates' keys; `quarantine` is appended to."""

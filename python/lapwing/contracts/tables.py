@@ -125,10 +125,10 @@ SEEN = Record(
     "seen",
     VERSION,
     (
-        Field("device", "string", "the device"),
-        Field("boot", "int64", "its start"),
-        Field("block", "int64", "serial div 64"),
-        Field("mask", "int64", "bit serial mod 64 is set: that reading has arrived"),
+        Field("device", "string", "the device; or what names a message that has no serial"),
+        Field("boot", "int64", "its start; -1: it is a message"),
+        Field("block", "int64", "serial div 64; 0: it is a message"),
+        Field("mask", "int64", "bit serial mod 64 is set: that reading has arrived; 1: that message has"),
     ),
 )
 """Written last: what stands here stands in every other table."""

@@ -11,19 +11,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from lapwing.contracts.command_tables import COMMAND_KEYS, COMMANDS, OUTBOX
 from lapwing.contracts.commands import Answer, Command, Measure, Rate, Report, decode, encode
+from lapwing.pipeline.commands.book import CommandBook
 from lapwing.pipeline.commands.entry import FAILED, Entry
 from lapwing.pipeline.commands.handover import Handover
 from lapwing.pipeline.commands.post import Post
 from lapwing.pipeline.commands.registry import Registry
 from lapwing.pipeline.commands.watch import Watch
-from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.files import write_file
 from lapwing.pipeline.transforms.choose import SECOND_US, Known, Order, Policy, choose
 from lapwing.pipeline.transforms.groups import ints
 
@@ -79,20 +76,20 @@ class CommandDesk:
         committed: Hook = lambda _: None,
         now_us: Callable[[], int] = lambda: time.time_ns() // 1000,
     ) -> None:
-        self._outbox = DeltaSink(folder / "outbox", OUTBOX)
-        self._commands = DeltaSink(folder / "commands", COMMANDS, COMMAND_KEYS["commands"])
+        self._book = CommandBook(folder)
         self._registry, self._policy = registry, policy
         self._run = secrets.token_hex(6) if run is None else run
         self._repeat_us = round(repeat_s * SECOND_US)
         self._committed, self._now_us = committed, now_us
         self._handover = Handover(post, self._repeat_us, now_us)
         self._lock = threading.RLock()
-        self._changed: set[str] = set()
         self.unknown_answers = 0
         """Answers about a command that is none of this desk's, or of another device."""
         self.malformed_answers = 0
         self._watch = Watch(policy.behind_s, self.troubles, now_us)
-        self._entries = self._restored()
+        began_us = now_us()
+        self._entries, self._changed = self._book.restored(began_us - HISTORY_S * SECOND_US)
+        self._forget(began_us)
 
     def decide(self, moment: Moment, places: Callable[[], pa.Table], whereabouts: Callable[[], pa.Table]) -> int:
         """Decides for a batch, unless that has been done; gives how many commands are new.
@@ -106,7 +103,7 @@ class CommandDesk:
         """
         with self._lock:
             self._watch.came()
-            if not len(self._registry) or self._has_decided(moment):
+            if not len(self._registry) or self._book.has_decided(moment.stream_uuid, moment.done):
                 return 0
             entries = self._chosen(moment, places(), whereabouts())
             if entries:
@@ -168,21 +165,12 @@ class CommandDesk:
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""
         with self._lock:
-            return {sink.record.name: sink.rows() for sink in (self._outbox, self._commands)}
+            return self._book.rows()
 
     def tidy(self) -> None:
         """Makes few files of many."""
         with self._lock:
-            self._outbox.compact()
-            self._commands.compact()
-
-    def untouched(self) -> bool:
-        """Whether nothing was ever decided."""
-        return self._outbox.untouched()
-
-    def _has_decided(self, moment: Moment) -> bool:
-        stands = self._outbox.positions(moment.stream_uuid, list(moment.done))
-        return all(stands[partition] >= offset for partition, offset in moment.done.items())
+            self._book.tidy()
 
     def _chosen(self, moment: Moment, places: pa.Table, whereabouts: pa.Table) -> list[Entry]:
         newest_us = int(ints(whereabouts["seen_at"]).max()) if whereabouts.num_rows else 0
@@ -226,8 +214,7 @@ class CommandDesk:
             }
             for number, (entry, old) in enumerate(zip(entries, replaced, strict=True))
         ]
-        written = write_file(_table(rows, OUTBOX.arrow_schema()), self._outbox.folder)
-        self._outbox.append([written], moment.stream_uuid, moment.done)
+        self._book.store(rows, moment.stream_uuid, moment.done)
         now_us = self._now_us()
         for entry, old in zip(entries, replaced, strict=True):
             self._put(replace(entry, committed_at=now_us))
@@ -265,8 +252,7 @@ class CommandDesk:
     def _save(self) -> None:
         if not self._changed:
             return
-        rows = [self._entries[each].row() for each in sorted(self._changed)]
-        self._commands.merge(_table(rows, COMMANDS.arrow_schema()), "", {})
+        self._book.save(self._entries[each] for each in sorted(self._changed))
         self._changed.clear()
         self._committed("commands")
 
@@ -279,32 +265,6 @@ class CommandDesk:
             if number < surplus or (entry.ended_at or 0) < now_us - HISTORY_S * SECOND_US:
                 del self._entries[entry.id]
 
-    def _restored(self) -> dict[str, Entry]:
-        """What the tables say: open commands, those of the last hour, and rows of ``outbox`` that have no state yet."""
-        since_us = self._now_us() - HISTORY_S * SECOND_US
-        states = {row["id"]: row for row in _rows(self._commands.read())}
-        wanted = {name for name, row in states.items() if row["ended_at"] is None or row["ended_at"] >= since_us}
-        wanted |= set(self._outbox.read(columns=["id"])["id"].to_pylist()) - states.keys()
-        entries: dict[str, Entry] = {}
-        replaced: list[tuple[str, str]] = []
-        for row in _rows(self._outbox.read("id", pa.array(sorted(wanted), pa.string()))):
-            stored = {name: row[name] for name in ("id", "device", "do", "tile", "payload", "decided_at", "expires_at")}
-            known = states.get(row["id"])
-            entries[row["id"]] = (
-                Entry(**stored, committed_at=row["decided_at"])
-                if known is None
-                else Entry(payload=row["payload"], **known)
-            )
-            if known is None:
-                self._changed.add(row["id"])
-                if row["replaces"]:
-                    replaced.append((row["replaces"], row["id"]))
-        for old, new in replaced:
-            if old in entries and entries[old].state in FAILED:
-                entries[old] = entries[old].with_replacement(new)
-                self._changed.add(old)
-        return entries
-
 
 def _order(order: Order) -> Measure | Rate | Report:
     if order.do == "measure":
@@ -315,18 +275,3 @@ def _order(order: Order) -> Measure | Rate | Report:
 
 def _time(at_us: int) -> datetime:
     return _EPOCH + timedelta(microseconds=at_us)
-
-
-def _table(rows: Sequence[Mapping[str, object]], schema: pa.Schema) -> pa.Table:
-    arrays = [pa.array([row[field.name] for row in rows], _plain(field.type)).cast(field.type) for field in schema]
-    return pa.table(arrays, schema=pa.schema(list(schema)))
-
-
-def _rows(table: pa.Table) -> list[dict[str, Any]]:
-    plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in table.schema])
-    rows: list[dict[str, Any]] = table.cast(plain).to_pylist()
-    return rows
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return pa.int64() if pa.types.is_timestamp(kind) else kind

@@ -171,7 +171,7 @@ def test_killed_after_each_step_nothing_is_computed_again_and_nothing_is_lost(sc
 
 
 def test_killed_before_the_outbox_the_batch_is_decided_anew(scene: Scene) -> None:
-    with patch.object(scene.desk._outbox, "append", side_effect=KilledError), pytest.raises(KilledError):
+    with patch.object(scene.desk._book._outbox, "append", side_effect=KilledError), pytest.raises(KilledError):
         scene.decide()
     scene.desk = scene.opened()
     assert not scene.post.sent

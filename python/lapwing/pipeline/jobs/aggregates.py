@@ -41,16 +41,18 @@ class Aggregate:
             parts: Of any number of tasks.
             stored: Rows of the table, at least those with a key of ``parts``.
         """
-        touched = stored.filter(pa.array(self._touched(parts, stored)))
-        return self.joined(pa.concat_tables([parts, self.apart(touched)]))
+        rows = stored.filter(pa.array(touched(parts, stored, self.keys)))
+        return self.joined(pa.concat_tables([parts, self.apart(rows)]))
 
-    def _touched(self, parts: pa.Table, stored: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        keys = pa.concat_tables([parts.select(self.keys), stored.select(self.keys)])
-        groups = Groups(keys, self.keys)
-        of_parts = groups.order < parts.num_rows
-        hit = np.zeros(keys.num_rows, dtype=bool)
-        hit[groups.order] = groups.max(of_parts.astype(np.int64))[groups.group] > 0
-        return hit[parts.num_rows :]
+
+def touched(parts: pa.Table, stored: pa.Table, keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Per row of ``stored`` whether a row of ``parts`` has the same ``keys``; nulls are keys."""
+    both = pa.concat_tables([parts.select(keys), stored.select(keys)])
+    groups = Groups(both, keys)
+    of_parts = groups.order < parts.num_rows
+    hit = np.zeros(both.num_rows, dtype=bool)
+    hit[groups.order] = groups.max(of_parts.astype(np.int64))[groups.group] > 0
+    return hit[parts.num_rows :]
 
 
 def aggregates(served_dbm: int) -> tuple[Aggregate, ...]:

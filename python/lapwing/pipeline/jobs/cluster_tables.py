@@ -25,6 +25,7 @@ from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.digest import Counts
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
+from lapwing.pipeline.transforms.carried import first_copies, message_marks
 from lapwing.pipeline.transforms.parse import PARSED
 from lapwing.pipeline.transforms.repeats import classify, marks
 
@@ -68,21 +69,20 @@ class ClusterTables(CoverageTables):
         """Each row with what it is to those before it; known rows left out."""
         seen = self._sink("seen").load(parsed.sparkSession)
         # A merge join: a broadcast would go through the driver.
-        known = seen.join(parsed.select("device").distinct().hint("merge"), "device", "left_semi")
+        names = parsed.select(F.coalesce("device", "message_id").alias("device")).distinct()
+        known = seen.join(names.hint("merge"), "device", "left_semi")
         arrived = parsed.unionByName(known, allowMissingColumns=True)
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             table = _as(batches, _ARRIVED)
             of_seen = table["mask"].is_valid()
             new = _from(table.filter(pc.invert(of_seen)).select(_PARSED.names), stands)
-            refused = new["reason"].is_valid()
-            valid = classify(new.filter(pc.invert(refused)), table.filter(of_seen).select(_SEEN.names).cast(_SEEN))
-            broken = new.filter(refused)
-            for name, kind in _FLAGS.items():
-                broken = broken.append_column(name, pa.nulls(broken.num_rows, kind))
+            refused, before = new["reason"].is_valid(), table.filter(of_seen).select(_SEEN.names).cast(_SEEN)
+            valid = classify(new.filter(pc.invert(refused)), before)
+            broken = _flagged(new.filter(refused), before)
             yield from pa.concat_tables([valid.cast(_CLASSIFIED), broken.cast(_CLASSIFIED)]).to_batches()
 
-        together = arrived.select(_ARRIVED.names).repartition(F.coalesce("device", "client_id"))
+        together = arrived.select(_ARRIVED.names).repartition(F.coalesce("device", "message_id", "client_id"))
         return together.mapInArrow(task, from_arrow_schema(_CLASSIFIED))
 
     def _write_all(
@@ -95,9 +95,10 @@ class ClusterTables(CoverageTables):
         # The others, too: the sink adds up all positions.
         done = {**dict.fromkeys(self._partitions, 0), **reach.done(counts)}
         valid = classified.where(F.col("reason").isNull())
+        broken = classified.where(F.col("reason").isNotNull())
         rows = {
             "readings": valid.where("first").where(_above(stands["readings"])),
-            "quarantine": classified.where(F.col("reason").isNotNull()).where(_above(stands["quarantine"])),
+            "quarantine": broken.where("first").where(_above(stands["quarantine"])),
         }
         written = {}
         for name, new in rows.items():
@@ -110,7 +111,7 @@ class ClusterTables(CoverageTables):
                 written[aggregate.name] = self._merge_rows(aggregate, new, done)
             self._committed(aggregate.name)
         with phases.phase("seen"):
-            new_marks = _mapped(valid, _CLASSIFIED, marks)
+            new_marks = _mapped(classified, _CLASSIFIED, _all_marks)
             written["seen"] = self._sink("seen").append_rows(new_marks, self._uuid, done)
         self._committed("seen")
         return written
@@ -141,8 +142,8 @@ def _counts(classified: DataFrame) -> dict[int, Counts]:
     summed = classified.groupBy("partition").agg(
         F.count("*").alias("rows"),
         total(valid & F.col("first")).alias("readings"),
-        total(valid & ~F.col("first")).alias("repeated"),
-        total(~valid).alias("quarantined"),
+        total(~F.col("first")).alias("repeated"),
+        total(~valid & F.col("first")).alias("quarantined"),
         F.coalesce(F.sum("gap"), F.lit(0)).alias("gap"),
         total(F.coalesce("late", F.lit(False))).alias("late"),
         F.min("offset").alias("lowest"),
@@ -160,6 +161,21 @@ def _counts(classified: DataFrame) -> dict[int, Counts]:
         )
         for row in summed.collect()
     }
+
+
+def _flagged(broken: pa.Table, seen: pa.Table) -> pa.Table:
+    """Rows that broke the contract, with the columns of `_FLAGS`: they have no serial, so no gap."""
+    first = first_copies(broken, seen)
+    flags = {"first": pa.array(first), "repeated": pa.array(~first)}
+    for name, kind in _FLAGS.items():
+        broken = broken.append_column(name, flags.get(name, pa.nulls(broken.num_rows, kind)))
+    return broken
+
+
+def _all_marks(classified: pa.Table) -> pa.Table:
+    valid = classified["reason"].is_null()
+    kept = classified.filter(pc.and_(pc.invert(valid), classified["first"]))
+    return pa.concat_tables([marks(classified.filter(valid)), message_marks(kept)])
 
 
 def _above(stands: Mapping[int, int]) -> Column:

@@ -117,6 +117,7 @@ class ControllerJob(CoverageJob):
             list(state.partitions),
             desk=desk,
             checkpoint=self._checkpoint,
+            memory_s=self._policy.memory_s,
             served_dbm=self._served_dbm,
             dense=self._source.offsets_are_dense,
             committed=self._committed,

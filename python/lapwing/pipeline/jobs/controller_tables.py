@@ -10,13 +10,18 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 
 from lapwing.contracts.command_tables import COMMAND_KEYS, COMMAND_TABLES
+from lapwing.contracts.fields import Record
 from lapwing.pipeline.commands.desk import CommandDesk, Moment
 from lapwing.pipeline.jobs.aggregates import OF_CONTROLLER
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.progress import BatchProgress
+from lapwing.pipeline.jobs.recent_table import RecentTable
 from lapwing.pipeline.jobs.stream_job import Hook
+from lapwing.pipeline.sinks.delta import DeltaSink
 
-_OWN = {name: COMMAND_TABLES[name] for name in ("places", "whereabouts")}
+_WHEN = {"places": "last_seen", "whereabouts": "seen_at"}
+"""By which time a row is old."""
+_OWN = {name: COMMAND_TABLES[name] for name in _WHEN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class ControllerProgress(BatchProgress):
     devices: int = 0
     """Registered, there or not."""
     troubles: Mapping[str, int] = field(default_factory=dict)
-    """What was not taken since the start of the run: registrations, answers, commands; by name."""
+    """What was not taken since the start of the run: registrations, answers, commands, rows beyond a limit; by name."""
 
     def told(self) -> str:
         """For people: what it brought."""
@@ -48,6 +53,7 @@ class ControllerTables(CoverageTables):
         partitions: The stream's partitions.
         desk: Decides, and writes ``outbox`` and ``commands``.
         checkpoint: Spark's: it knows the batch's time.
+        memory_s: See `Policy.memory_s`; older rows of ``places`` and ``whereabouts`` are let go.
         served_dbm: From this RSRP on a place counts as served.
         dense: See `JobSource.offsets_are_dense`.
         committed: See `Hook`.
@@ -61,10 +67,13 @@ class ControllerTables(CoverageTables):
         *,
         desk: CommandDesk,
         checkpoint: Path,
+        memory_s: float,
         served_dbm: int,
         dense: bool,
         committed: Hook,
     ) -> None:
+        self._memory_s = memory_s
+        self._recent: dict[str, RecentTable] = {}
         super().__init__(
             folder,
             stream_uuid,
@@ -83,15 +92,27 @@ class ControllerTables(CoverageTables):
         """Writes a batch, then decides, unless a run before has."""
         told = super().write(rows, batch)
         moment = Moment(batch, _time_us(self._checkpoint, batch), self._uuid, told.done)
-        decided = self._desk.decide(moment, self._sinks["places"].read, self._sinks["whereabouts"].read)
+        for table in self._recent.values():
+            table.forget(moment.at_us)
+        decided = self._desk.decide(moment, self._recent["places"].read, self._recent["whereabouts"].read)
         known = {each.name: getattr(told, each.name) for each in fields(told)}
         return ControllerProgress(
             **known,
             commands=decided,
             states=self._desk.states(),
             devices=self._desk.devices(),
-            troubles=self._desk.troubles(),
+            troubles={**self._desk.troubles(), **self._surplus()},
         )
+
+    def _opened(self, folder: Path, record: Record, keys: Sequence[str]) -> DeltaSink:
+        if record.name not in _WHEN:
+            return super()._opened(folder, record, keys)
+        made = RecentTable(folder, record, keys, when=_WHEN[record.name], kept_s=self._memory_s)
+        self._recent[record.name] = made
+        return made
+
+    def _surplus(self) -> dict[str, int]:
+        return {f"surplus_{name}": table.surplus for name, table in self._recent.items()}
 
     def rows(self) -> dict[str, int]:
         """How many rows each table has."""

@@ -21,15 +21,12 @@ from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
 from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
+from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.files import write_file
 from lapwing.pipeline.source.job_source import Begun
-from lapwing.pipeline.transforms.repeats import joined_marks
 
 _SIDE_BY_SIDE = 3
-_SEEN_FILES_MAX = 32
-"""``seen`` is appended to: its rows for one block are joined by "or". So many files, and they are made one."""
 
 
 class CoverageTables:
@@ -63,13 +60,18 @@ class CoverageTables:
         # Spark's tasks write into these folders from a working folder of their own.
         home = folder.absolute()
         all_records, all_keys = {**TABLES, **records}, {**KEYS, **keys}
-        self._sinks = {name: self.sink(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()}
+        self._sinks = {
+            name: self._opened(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()
+        }
         self._uuid = stream_uuid
         self._partitions = list(partitions)
         self._aggregates = (*aggregates(served_dbm), *besides)
         self._dense = dense
         self._committed = committed
         self._batches = 0
+
+    def _opened(self, folder: Path, record: Record, keys: Sequence[str]) -> DeltaSink:
+        return self.sink(folder, record, keys)
 
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
@@ -171,16 +173,10 @@ class CoverageTables:
         return written
 
     def _mark(self, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
-        sink = self._sinks["seen"]
         with phases.phase("seen"):
-            rows = joined_marks(pa.concat_tables(found.parts["seen"]))
-            files = [write_file(rows, sink.folder)] if rows.num_rows else []
-            sink.append(files, self._uuid, done)
-            if len(sink.files()) > _SEEN_FILES_MAX:
-                sink.replace(joined_marks(sink.read()))
-                sink.clean()
+            written = mark(self._sinks["seen"], found.parts["seen"], self._uuid, done)
         self._committed("seen")
-        return int(rows.num_rows)
+        return written
 
     def _stands(self) -> dict[str, dict[int, int]]:
         return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}

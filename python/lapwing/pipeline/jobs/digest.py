@@ -14,18 +14,18 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from lapwing.contracts.tables import QUARANTINE, READINGS, SEEN
+from lapwing.contracts.tables import QUARANTINE, READINGS
 from lapwing.pipeline.jobs.aggregates import PARTS
 from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, ipc, rows_from
+from lapwing.pipeline.jobs.seen import seen_of
 from lapwing.pipeline.sinks.files import WrittenFile
+from lapwing.pipeline.transforms.carried import first_copies, message_marks
 from lapwing.pipeline.transforms.parse import PARSED
 from lapwing.pipeline.transforms.repeats import classify, marks
 
-_SEEN_SCHEMA = pa.schema(list(SEEN.arrow_schema()))
 _PARSED_SCHEMA = PARSED.arrow_schema()
 
 
@@ -84,8 +84,8 @@ def digest(parsed: DataFrame, plan: Plan) -> Digest:
         answers = list(_answers(pa.Table.from_batches(arrived, _PARSED_SCHEMA), plan))
         yield answered(answers)
 
-    # A refused payload names no device: its sender stands in.
-    together = parsed.select(PARSED.names).repartition(F.coalesce("device", "client_id"))
+    # A refused payload names no device: the message's name brings its copies together, or else its sender stands in.
+    together = parsed.select(PARSED.names).repartition(F.coalesce("device", "message_id", "client_id"))
     return _gathered((row["name"], bytes(row["body"])) for row in together.mapInArrow(task, ANSWER).collect())
 
 
@@ -95,37 +95,33 @@ def _answers(rows: pa.Table, plan: Plan) -> Iterator[tuple[str, bytes]]:
         return
     refused = rows["reason"].is_valid()
     broken, valid = rows.filter(refused), rows.filter(pc.invert(refused))
-    classified = classify(valid, _seen_of(valid, plan.seen))
+    seen = seen_of([valid["device"], broken["message_id"]], plan.seen)
+    classified = classify(valid, seen)
+    kept = broken.filter(pa.array(first_copies(broken, seen)))
     missing = {name: rows_from(classified, plan.stands[name]) for name in ("readings", *plan.parts)}
     yield from file_answer("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan.folders)
-    yield from file_answer("quarantine", rows_from(broken, plan.stands["quarantine"]), QUARANTINE, plan.folders)
+    yield from file_answer("quarantine", rows_from(kept, plan.stands["quarantine"]), QUARANTINE, plan.folders)
     for name in plan.parts:
         yield name, ipc(PARTS[name](missing[name]))
-    yield "seen", ipc(marks(classified))
-    for partition, counts in _counted(rows, classified).items():
+    yield "seen", ipc(pa.concat_tables([marks(classified), message_marks(kept)]))
+    for partition, counts in _counted(rows, classified, kept).items():
         yield f"counts/{partition}", json.dumps(asdict(counts)).encode()
 
 
-def _seen_of(valid: pa.Table, files: Sequence[str]) -> pa.Table:
-    if not files:
-        return _SEEN_SCHEMA.empty_table()
-    devices = pc.unique(valid["device"])
-    wanted = ds.field("device").isin(devices)
-    return ds.dataset(list(files), schema=_SEEN_SCHEMA, format="parquet").to_table(filter=wanted)
-
-
-def _counted(rows: pa.Table, classified: pa.Table) -> dict[int, Counts]:
+def _counted(rows: pa.Table, classified: pa.Table, kept: pa.Table) -> dict[int, Counts]:
+    """By partition what came: ``rows``, of which the valid are ``classified``, and of the broken some are ``kept``."""
     counted = {}
     for partition in pc.unique(rows["partition"]).to_pylist():
         all_ = rows.filter(pc.equal(rows["partition"], partition))
         valid = classified.filter(pc.equal(classified["partition"], partition))
         readings, late = _sum(valid["first"]), _sum(valid["late"])
+        quarantined = _sum(pc.equal(kept["partition"], partition))
         span = pc.min_max(all_["offset"]).as_py()
         counted[partition] = Counts(
             rows=all_.num_rows,
             readings=readings,
-            repeated=valid.num_rows - readings,
-            quarantined=all_.num_rows - valid.num_rows,
+            repeated=all_.num_rows - readings - quarantined,
+            quarantined=quarantined,
             lost=_sum(valid["gap"]) - late,
             lowest=span["min"],
             next=span["max"] + 1,

@@ -1,45 +1,61 @@
 """What Spark's tasks do with a batch of the job ``deadlines``: judge each message, add up, write the quarantine.
 
-A message counts where it lies, so rows need not be brought together: each task adds up what it has, and the driver
-joins the sums.
+A message counts where it lies: each task adds up what it has, and the driver joins the sums. Only where a source may
+bring a message twice are rows brought together, by their ids; copies of what ``seen`` knows are left out.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
-from lapwing.contracts.envelope import ENVELOPE
+from lapwing.contracts.envelope import CARRIED, ENVELOPE
 from lapwing.contracts.tables import QUARANTINE
 from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, from_ipc, ipc, rows_from
+from lapwing.pipeline.jobs.seen import seen_of
 from lapwing.pipeline.sinks.files import WrittenFile
-from lapwing.pipeline.transforms.late import Late, dead_letters, misses, parse_late
+from lapwing.pipeline.transforms.carried import first_copies, message_marks
+from lapwing.pipeline.transforms.late import Late, dead_letters, misses, named, parse_late
 
 PARTS: Mapping[str, Callable[[pa.Table], pa.Table]] = {"misses": misses, "dead_letters": dead_letters}
 """The aggregates; a part of them is joined by the same function that makes it."""
 
-_SCHEMA = ENVELOPE.arrow_schema()
+_SCHEMA = CARRIED.arrow_schema()
+
+
+@dataclass(frozen=True)
+class LatePlan:
+    """What a task is told."""
+
+    folders: Mapping[str, str]
+    """Where the quarantine's file goes."""
+    seen: Sequence[str]
+    """The files of ``seen``, as the batch before left it."""
+    stands: Mapping[str, Mapping[int, int]]
+    """Per table and stream partition the offset below which the table has everything already."""
 
 
 @dataclass
 class LateCounts:
-    """What came in one stream partition, of rows that ``quarantine`` did not stand above."""
+    """What came in one stream partition, of rows that ``seen`` did not stand above."""
 
     rows: int = 0
     misses: int = 0
     dead_letters: int = 0
     quarantined: int = 0
+    repeated: int = 0
     lowest: int = 2**63 - 1
     next: int = 0
 
     def add(self, other: LateCounts) -> None:
         """Adds another task's."""
-        for name in ("rows", "misses", "dead_letters", "quarantined"):
+        for name in ("rows", "misses", "dead_letters", "quarantined", "repeated"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.lowest, self.next = min(self.lowest, other.lowest), max(self.next, other.next)
 
@@ -49,37 +65,48 @@ class LateDigest:
     """A batch, digested: what the driver commits."""
 
     files: list[WrittenFile] = field(default_factory=list)
-    parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {name: [] for name in PARTS})
+    parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {name: [] for name in (*PARTS, "seen")})
     counts: dict[int, LateCounts] = field(default_factory=dict)
 
 
-def digest_late(rows: DataFrame, folders: Mapping[str, str], stands: Mapping[str, Mapping[int, int]]) -> LateDigest:
+def digest_late(rows: DataFrame, plan: LatePlan) -> LateDigest:
     """Has Spark digest a batch.
 
     Args:
-        rows: Rows of ``ENVELOPE`` with ``observed_at``.
-        folders: Where the quarantine's file goes.
-        stands: Per table and stream partition the offset below which the table has everything already.
+        rows: Rows of ``ENVELOPE`` or ``CARRIED`` with ``observed_at``.
+        plan: What has been done already, and where to write.
     """
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = [pa.RecordBatch.from_arrays(batch.columns, schema=_SCHEMA) for batch in batches]
-        yield answered(list(_answers(pa.Table.from_batches(arrived, _SCHEMA), folders, stands)))
+        yield answered(list(_answers(pa.Table.from_batches(arrived, _SCHEMA), plan)))
 
-    found = rows.select(ENVELOPE.names).mapInArrow(task, ANSWER).collect()
+    found = _together(rows).mapInArrow(task, ANSWER).collect()
     return _gathered((row["name"], bytes(row["body"])) for row in found)
 
 
-def _answers(
-    rows: pa.Table, folders: Mapping[str, str], stands: Mapping[str, Mapping[int, int]]
-) -> Iterator[tuple[str, bytes]]:
-    rows = rows_from(rows, stands["quarantine"])
+def _together(rows: DataFrame) -> DataFrame:
+    """Rows of ``CARRIED``, all copies of a message in one task."""
+    if "message_id" not in rows.columns:
+        # A stream has each message once.
+        return rows.select(ENVELOPE.names).withColumn("message_id", F.lit(None).cast("string"))
+    # What has no id goes anywhere: a column that is null would bring all of it to one task.
+    anywhere = F.col("offset").cast("string")
+    return rows.select(CARRIED.names).repartition(F.coalesce("message_id", anywhere))
+
+
+def _answers(rows: pa.Table, plan: LatePlan) -> Iterator[tuple[str, bytes]]:
+    rows = named(rows_from(rows, plan.stands["seen"]))
     if not rows.num_rows:
         return
-    late = parse_late(rows)
-    yield from file_answer("quarantine", late.quarantine, QUARANTINE, folders)
+    first = rows.filter(pa.array(first_copies(rows, seen_of([rows["message_id"]], plan.seen))))
+    late = parse_late(first)
+    yield from file_answer(
+        "quarantine", rows_from(late.quarantine, plan.stands["quarantine"]), QUARANTINE, plan.folders
+    )
     for name, part in PARTS.items():
-        yield name, ipc(part(rows_from(late[name], stands[name])))
+        yield name, ipc(part(rows_from(late[name], plan.stands[name])))
+    yield "seen", ipc(message_marks(first))
     for partition, counts in _counted(rows, late).items():
         yield f"counts/{partition}", json.dumps(asdict(counts)).encode()
 
@@ -87,13 +114,15 @@ def _answers(
 def _counted(rows: pa.Table, late: Late) -> dict[int, LateCounts]:
     counted = {}
     for partition in pc.unique(rows["partition"]).to_pylist():
-        span = pc.min_max(rows.filter(pc.equal(rows["partition"], partition))["offset"]).as_py()
+        all_ = rows.filter(pc.equal(rows["partition"], partition))
+        span = pc.min_max(all_["offset"]).as_py()
         of = {name: _of_partition(late[name], partition) for name in (*PARTS, "quarantine")}
         counted[partition] = LateCounts(
-            rows=sum(of.values()),
+            rows=all_.num_rows,
             misses=of["misses"],
             dead_letters=of["dead_letters"],
             quarantined=of["quarantine"],
+            repeated=all_.num_rows - sum(of.values()),
             lowest=span["min"],
             next=span["max"] + 1,
         )

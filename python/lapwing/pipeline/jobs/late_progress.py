@@ -17,6 +17,8 @@ class LateProgress:
     misses: int
     dead_letters: int
     quarantined: int
+    repeated: int
+    """Messages that had come before, by their ids: a bridge has carried them twice."""
     trimmed: int
     """Messages that retention deleted before they were read (``on_trimmed=skip``)."""
     seconds: float
@@ -29,7 +31,7 @@ class LateProgress:
     def told(self) -> str:
         """For people: what it brought."""
         parts = [f"{self.misses:,} misses", f"{self.dead_letters:,} dead letters"]
-        counts = {"quarantined": self.quarantined, "trimmed": self.trimmed}
+        counts = {"quarantined": self.quarantined, "repeated": self.repeated, "trimmed": self.trimmed}
         return ", ".join(parts + [f"{count:,} {name}" for name, count in counts.items() if count])
 
 
@@ -42,6 +44,7 @@ class LateResult:
     misses: int = 0
     dead_letters: int = 0
     quarantined: int = 0
+    repeated: int = 0
     trimmed: int = 0
     seconds: float = 0.0
     """From the query's start to the end of the last batch."""
@@ -58,4 +61,4 @@ class LateResult:
         return replace(self, batches=self.batches + 1, seconds_by_phase=phases, **counts)
 
 
-_SUMMED = ("rows", "misses", "dead_letters", "quarantined", "trimmed")
+_SUMMED = ("rows", "misses", "dead_letters", "quarantined", "repeated", "trimmed")

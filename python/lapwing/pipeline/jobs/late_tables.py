@@ -1,7 +1,8 @@
 """The deadlines job's tables, and what one batch does to them.
 
 Each table's commit says up to where it is done, so a batch that is run again after a crash adds to a table only what it
-does not have. ``quarantine`` is written last, with nothing in it if need be: where it stands, all of them do.
+does not have. ``seen`` is written last, with nothing in it if need be: where it stands, all of them do; written earlier
+it would make a batch that is run again look like repeats.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ from pyspark.sql import DataFrame
 from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
 from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate
-from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, digest_late
+from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, LatePlan, digest_late
 from lapwing.pipeline.jobs.late_progress import LateProgress
 from lapwing.pipeline.jobs.progress import Phases
+from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.source.job_source import Begun
 
-LAST = "quarantine"
+LAST = "seen"
 
 
 def _same(rows: pa.Table) -> pa.Table:
@@ -33,7 +35,7 @@ AGGREGATES = tuple(Aggregate(name, LATE_KEYS[name], part, _same, part) for name,
 
 
 class LateTables:
-    """The three tables under ``folder``, for one stream; other streams may have been added up in them before.
+    """The four tables under ``folder``, for one stream; other streams may have been added up in them before.
 
     Args:
         folder: Holds one folder per table.
@@ -76,21 +78,22 @@ class LateTables:
         return all(sink.untouched() for sink in self._sinks.values())
 
     def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
-        return {name: sink.rows() for name, sink in self._sinks.items()}
+        """How many rows each table has; ``seen`` is the job's own."""
+        return {name: sink.rows() for name, sink in self._sinks.items() if name != LAST}
 
     def write(self, rows: DataFrame, batch: int) -> LateProgress:
         """Writes a batch to every table that does not have it yet.
 
         Args:
-            rows: Rows of ``ENVELOPE`` with ``observed_at``.
+            rows: Rows of ``ENVELOPE`` or ``CARRIED`` with ``observed_at``.
             batch: Its number, for the progress.
         """
         phases = Phases()
         with phases.phase("batch"):
             stands = self._stands()
             with phases.phase("digest"):
-                found = digest_late(rows, {LAST: str(self._sinks[LAST].folder)}, stands)
+                folders = {"quarantine": str(self._sinks["quarantine"].folder)}
+                found = digest_late(rows, LatePlan(folders, self._sinks[LAST].files(), stands))
             written = self._write(found, phases) if found.counts else {}
         total = LateCounts()
         for counts in found.counts.values():
@@ -102,6 +105,7 @@ class LateTables:
             misses=total.misses,
             dead_letters=total.dead_letters,
             quarantined=total.quarantined,
+            repeated=total.repeated,
             trimmed=reach.trimmed(stands[LAST], found.counts, dense=self._dense),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
@@ -113,14 +117,19 @@ class LateTables:
         """Makes few files of many, once in so many batches: between them, never within one."""
         self._batches += 1
         if self._batches % every_batches == 0:
-            for sink in self._sinks.values():
-                sink.compact()
+            for name, sink in self._sinks.items():
+                if name != LAST:
+                    sink.compact()
 
     def _write(self, found: LateDigest, phases: Phases) -> dict[str, int]:
         done = reach.done(found.counts)
         written = {aggregate.name: self._merge(aggregate, found, done, phases) for aggregate in AGGREGATES}
+        if found.files:
+            with phases.phase("quarantine"):
+                written["quarantine"] = self._sinks["quarantine"].append(found.files, self._uuid, done)
+            self._committed("quarantine")
         with phases.phase(LAST):
-            written[LAST] = self._sinks[LAST].append(found.files, self._uuid, done)
+            written[LAST] = mark(self._sinks[LAST], found.parts[LAST], self._uuid, done)
         self._committed(LAST)
         return written
 

@@ -19,6 +19,7 @@ class BatchProgress:
     readings: int
     """First copies of valid readings."""
     repeated: int
+    """Messages that had come before: readings, and what broke the contract, by its message id."""
     quarantined: int
     lost: int
     """Gaps less late fills; may be negative in a batch."""

@@ -70,21 +70,30 @@ class DeltaSink:
         return int(self._table.count())
 
     def read(
-        self, column: str | None = None, among: pa.Array | None = None, columns: Sequence[str] | None = None
+        self,
+        column: str | None = None,
+        among: pa.Array | None = None,
+        columns: Sequence[str] | None = None,
+        where: pc.Expression | None = None,
     ) -> pa.Table:
-        """The table, or some ``columns`` of it; with ``column`` only the rows whose value there is ``among`` some."""
+        """The table, or some ``columns`` of it; with ``column`` only the rows whose value there is ``among`` some.
+
+        ``where``: Only rows for which it holds; about columns of times and numbers. No more rows than these are held.
+        """
         files = self.files()
         if not files:
             return self._schema.empty_table().select(self._schema.names if columns is None else list(columns))
         kept = self._schema.names if columns is None else list(columns)
         found = ds.dataset(files, schema=self._schema, format="parquet")
         if column is None:
-            return found.to_table(columns=kept)
+            return found.to_table(columns=kept, filter=where)
         if pa.types.is_string(self._schema.field(column).type):
             # Not pushed down: delta-rs writes statistics of texts as views, which Arrow cannot compare with texts.
-            rows = found.to_table()
-            return rows.filter(pc.is_in(rows[column], pc.unique(among))).select(kept)
-        return found.to_table(columns=kept, filter=ds.field(column).isin(pc.unique(among)))
+            wanted, scanner = pc.unique(among), found.scanner(filter=where)
+            rows = (each.filter(pc.is_in(each.column(column), value_set=wanted)) for each in scanner.to_batches())
+            return pa.Table.from_batches(rows, scanner.projected_schema).select(kept)
+        isin = ds.field(column).isin(pc.unique(among))
+        return found.to_table(columns=kept, filter=isin if where is None else isin & where)
 
     def append(self, files: Sequence[WrittenFile], stream_uuid: str, done: Mapping[int, int]) -> int:
         """Commits files that lie in `folder`; the table is then done up to the offsets ``done``. Returns their rows."""

@@ -68,6 +68,8 @@ class JobSource(Protocol):
     ) -> DataFrame:
         """The streaming DataFrame: columns of the envelope, or with ``decode`` = ``reading`` the parsed ones.
 
+        A source that may bring a message twice has ``message_id`` among the envelope's, see ``CARRIED``.
+
         Args:
             spark: The session.
             state: What the source holds.

@@ -1,10 +1,11 @@
-"""Records as Spark's Kafka source gives them -> the envelope's columns, by `lapwing.contracts.kafka_envelope`.
+"""Records as Spark's Kafka source gives them -> the columns of ``CARRIED``, by `lapwing.contracts.kafka_envelope`.
 
 It says of a batch what `read_envelope` says of one record, a column at a time: much cheaper per row. Where a
 header is absent or no such value, the default stands:
 
     topic            the Kafka topic          client_id   the record's key as text, else empty
     qos, retain      0, false                 ingress_at  the record's own time
+    message_id       null
     appended_at      the record's own time where the topic has ``message.timestamp.type=LogAppendTime``;
                      else the time at which the bridge forwarded it; else the record's own time
 
@@ -21,19 +22,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lapwing.contracts import kafka_record as names
-from lapwing.contracts.envelope import ENVELOPE
+from lapwing.contracts.envelope import CARRIED, ENVELOPE
 from lapwing.contracts.kafka_envelope import CLOCK_US_MAX, property_name
 
 KAFKA_COLUMNS = ("key", "value", "partition", "offset", "timestamp", "timestampType", "headers")
 """Of Spark's source, in this order."""
 
-_SCHEMA = ENVELOPE.arrow_schema()
+_SCHEMA = CARRIED.arrow_schema()
 _TIME = pa.timestamp("us", "UTC")
 _LOG_APPEND_TIME = 1
 
 
 def envelopes(records: pa.RecordBatch, topic: str) -> pa.RecordBatch:
-    """Rows of ``ENVELOPE`` with a null ``observed_at``.
+    """Rows of ``CARRIED`` with a null ``observed_at``.
 
     Args:
         records: `KAFKA_COLUMNS`.
@@ -58,6 +59,7 @@ def envelopes(records: pa.RecordBatch, topic: str) -> pa.RecordBatch:
         "appended_at": pc.if_else(by_log, own_time, pc.coalesce(forwarded, own_time)),
         "forwarded_at": forwarded,
         "observed_at": pa.nulls(records.num_rows, _TIME),
+        "message_id": _message_id(headers.text(names.MESSAGE_ID)),
     }
     return pa.RecordBatch.from_arrays([columns[field.name].cast(field.type) for field in _SCHEMA], schema=_SCHEMA)
 
@@ -112,6 +114,12 @@ def _clock(texts: pa.Array) -> pa.Array:
 def _qos(texts: pa.Array) -> pa.Array:
     known = pc.is_in(texts, value_set=pa.array(["0", "1", "2"]))
     return pc.if_else(known, texts, "0").cast(pa.int8())
+
+
+def _message_id(texts: pa.Array) -> pa.Array:
+    chars = pc.utf8_length(texts)
+    known = pc.and_(pc.greater(chars, 0), pc.less_equal(chars, names.MESSAGE_ID_CHARS_MAX))
+    return pc.if_else(known, texts, pa.scalar(None, pa.string()))
 
 
 def _or_else(texts: pa.Array, default: Any) -> pa.Array:

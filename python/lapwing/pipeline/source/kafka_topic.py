@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from lapwing.contracts.envelope import ENVELOPE
+from lapwing.contracts.envelope import CARRIED
 from lapwing.errors import LapwingError, OffsetAheadError, OffsetTrimmedError
 from lapwing.pipeline.errors import JobError, StreamRecreatedError, unsealed
 from lapwing.pipeline.source.client import StreamState
@@ -95,7 +95,7 @@ class KafkaTopic:
             made = (envelopes(batch, topic) for batch in batches)
             return map(parse_batch, made) if parsed else made
 
-        schema = (PARSED if parsed else ENVELOPE).spark_schema()
+        schema = (PARSED if parsed else CARRIED).spark_schema()
         return loaded.select(*KAFKA_COLUMNS).mapInArrow(rows, schema)
 
     def read_up_to(self, progress: Any) -> Mapping[int, int]:

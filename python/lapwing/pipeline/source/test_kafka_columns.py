@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapwing.contracts import kafka_record as names
-from lapwing.contracts.envelope import ENVELOPE
+from lapwing.contracts.envelope import CARRIED
 from lapwing.contracts.kafka_envelope import read_envelope
 from lapwing.pipeline.source.kafka_columns import KAFKA_COLUMNS, envelopes
 
@@ -21,6 +21,7 @@ NAMES = [
     names.FORWARDED_US, names.MESSAGE_ID, "unit", "property-unit", "property-", "property-lapwing-topic", "strange",
 ]  # fmt: skip
 VALUES = [None, b"", b"0", b"1", b"2", b"7", b"-1", b"1767225600000000", b"999999999999999999", b"d\xc3\xa9", b"\xff"]
+VALUES += [b"i" * names.MESSAGE_ID_CHARS_MAX, b"i" * (names.MESSAGE_ID_CHARS_MAX + 1)]
 RECORDS = st.lists(
     st.fixed_dictionaries(
         {
@@ -68,6 +69,7 @@ def expected(record: dict[str, Any], offset: int) -> dict[str, Any]:
         "appended_at": stamp if record["timestampType"] == 1 else forwarded or stamp,
         "forwarded_at": forwarded,
         "observed_at": None,
+        "message_id": told.message_id or None,
     }
 
 
@@ -80,7 +82,7 @@ def at(us: int | None) -> datetime | None:
 def test_a_batch_says_what_each_record_says(records: list[dict[str, Any]], skipped: int) -> None:
     """Also of a slice: Arrow's offsets are easily forgotten."""
     made = envelopes(batch(records).slice(skipped), "readings")
-    assert made.schema == ENVELOPE.arrow_schema()
+    assert made.schema == CARRIED.arrow_schema()
     assert made.to_pylist() == [expected(record, n) for n, record in enumerate(records)][skipped:]
 
 

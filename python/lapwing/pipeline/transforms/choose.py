@@ -84,7 +84,7 @@ class Policy:
     samples_wanted: int = 3
     """So many must count for a place to be fresh; at most `RECENT_MAX`."""
     forget_s: float = 86_400.0
-    """A place without a sample for so long is not looked after any more."""
+    """A place, a channel of it or a device without a reading for so long is forgotten."""
     position_s: float = 120.0
     """A device is where it was seen for so long."""
     battery_min: float = 0.2
@@ -105,6 +105,11 @@ class Policy:
     """A job that is further behind than this decides nothing: it does not know."""
     commands_max: int = 500
     """Commands of one batch, at most."""
+
+    @property
+    def memory_s(self) -> float:
+        """What is older cannot count in a decision, whatever the other settings are."""
+        return max(self.forget_s, self.fresh_s, self.position_s, self.report_s, self.behind_s)
 
 
 @dataclass(frozen=True, slots=True)

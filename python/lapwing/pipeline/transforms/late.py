@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import pyarrow as pa
 
 from lapwing.contracts.decode_late import decode_dead_letter, decode_miss, is_dead_letter
+from lapwing.contracts.late import GROUP_PROPERTY, REASON_PROPERTY
 from lapwing.contracts.late_tables import DEAD_LETTERS, LATE_KEYS, MISSES
 from lapwing.contracts.tables import QUARANTINE
 from lapwing.pipeline.transforms.groups import Groups, made
@@ -17,6 +20,7 @@ _MISSES = pa.schema(list(MISSES.arrow_schema()))
 _DEAD_LETTERS = pa.schema(list(DEAD_LETTERS.arrow_schema()))
 _QUARANTINE = pa.schema(list(QUARANTINE.arrow_schema()))
 _POSITION = {"partition": pa.int32(), "offset": pa.int64()}
+_TOLD_APART = (REASON_PROPERTY, GROUP_PROPERTY)
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,27 @@ def parse_late(envelopes: pa.Table) -> Late:
         found[name].append(at | made_of)
     schemas = {"misses": _MISSES, "dead_letters": _DEAD_LETTERS, "quarantine": _QUARANTINE}
     return Late(**{name: pa.Table.from_pylist(rows, _positioned(schemas[name])) for name, rows in found.items()})
+
+
+def named(carried: pa.Table) -> pa.Table:
+    """Rows of ``CARRIED``, with a ``message_id`` that tells dead letters of one message apart.
+
+    A letter has its message's id: one that two groups gave up is two letters, each with the group and the reason that
+    the broker has set. What the bridge has carried twice says the same both times.
+    """
+    at = carried.schema.get_field_index("message_id")
+    pairs = zip(carried["message_id"].to_pylist(), carried["user_properties"].to_pylist(), strict=True)
+    names = [name and name + _mark(properties) for name, properties in pairs]
+    return carried.set_column(at, "message_id", pa.array(names, pa.string()))
+
+
+def _mark(properties: Sequence[dict[str, str]]) -> str:
+    """Behind a dead letter's id: short, however long the group's name is."""
+    said = {each["name"]: each["value"] for each in properties if each["name"] in _TOLD_APART}
+    if REASON_PROPERTY not in said:
+        return ""
+    text = "\0".join(said.get(name, "") for name in _TOLD_APART)
+    return " " + blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def _judged(row: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from lapwing.contracts.decode import DECODED, decode_readings
-from lapwing.contracts.envelope import ENVELOPE
+from lapwing.contracts.envelope import CARRIED, ENVELOPE
 from lapwing.contracts.fields import Field, Record
 
 _KEPT = ("ingress_at", "appended_at", "forwarded_at", "observed_at", "partition", "offset")
-_EVIDENCE = ("topic", "client_id", "payload")
+_EVIDENCE = ("topic", "client_id", "payload", "message_id")
 
 PARSED = Record(
     "parsed message",
@@ -22,7 +22,7 @@ PARSED = Record(
     (
         *DECODED.fields,
         *(
-            Field(name, ENVELOPE[name].kind, "null where the payload keeps the contract", nullable=True)
+            Field(name, CARRIED[name].kind, "null where the payload keeps the contract", nullable=True)
             for name in _EVIDENCE
         ),
         *(ENVELOPE[name] for name in _KEPT),
@@ -34,12 +34,20 @@ _SCHEMA = PARSED.arrow_schema()
 
 
 def parse_batch(envelope: pa.RecordBatch) -> pa.RecordBatch:
-    """Decodes the payloads of a batch with the columns of the envelope; in order, none left out."""
+    """Decodes the payloads of a batch with the columns of the envelope; in order, none left out.
+
+    ``message_id`` may be missing, and is null then.
+    """
     decoded = decode_readings(envelope.column("payload"))
     valid = decoded.column("reason").is_null()
-    evidence = [_only_refused(envelope.column(name), valid) for name in _EVIDENCE]
+    evidence = [_only_refused(_column(envelope, name), valid) for name in _EVIDENCE]
     kept = [envelope.column(name) for name in _KEPT]
     return pa.RecordBatch.from_arrays([*decoded.columns, *evidence, *kept], schema=_SCHEMA)
+
+
+def _column(envelope: pa.RecordBatch, name: str) -> pa.Array:
+    there = name in envelope.schema.names
+    return envelope.column(name) if there else pa.nulls(envelope.num_rows, CARRIED[name].arrow_type())
 
 
 def _only_refused(column: pa.Array, valid: pa.Array) -> pa.Array:
@@ -54,10 +62,12 @@ def parse(envelopes: DataFrame) -> DataFrame:
     The broker's own source does the same with ``option("decode", "reading")``, without the way to Python and back.
     """
 
-    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return (parse_batch(batch.select(ENVELOPE.names)) for batch in batches)
+    known = [name for name in CARRIED.names if name in ENVELOPE.names or name in envelopes.columns]
 
-    return envelopes.select(ENVELOPE.names).mapInArrow(decode, PARSED.spark_schema())
+    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return (parse_batch(batch.select(known)) for batch in batches)
+
+    return envelopes.select(known).mapInArrow(decode, PARSED.spark_schema())
 
 
 def observed(parsed: DataFrame) -> DataFrame:

@@ -1,0 +1,139 @@
+"""Does a start read what a run can still use and nothing else, and lose nothing whatever was killed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pyarrow as pa
+import pytest
+
+from lapwing.pipeline.commands.test_desk import AT_US, FIRST, SECOND, KilledError, Scene
+from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.transforms.choose import SECOND_US
+
+DAY_S = 86_400
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+@contextmanager
+def reads() -> Iterator[list[tuple[str, Sequence[str] | None, int]]]:
+    """What is read meanwhile: table, columns, rows."""
+    found = []
+    original = DeltaSink.read
+
+    def read(self: DeltaSink, *arguments: Any, **named: Any) -> pa.Table:
+        rows = original(self, *arguments, **named)
+        found.append((self.record.name, named.get("columns"), rows.num_rows))
+        return rows
+
+    with patch.object(DeltaSink, "read", read):
+        yield found
+
+
+def two_that_ended_a_day_ago(scene: Scene) -> None:
+    scene.decide()
+    scene.answer("a", "done")
+    scene.answer("c", "done")
+    scene.now_us += DAY_S * SECOND_US
+
+
+def test_what_ended_long_ago_is_not_read(scene: Scene) -> None:
+    two_that_ended_a_day_ago(scene)
+    with reads() as found:
+        desk = scene.opened()
+    assert found == [("commands", None, 0)]
+    assert desk.states() == {}
+    assert desk.rows() == {"outbox": 2, "commands": 2}
+
+
+def test_what_is_open_or_ended_lately_is(scene: Scene) -> None:
+    two_that_ended_a_day_ago(scene)
+    scene.desk = scene.opened()
+    scene.decide(replace(SECOND, at_us=scene.now_us))
+    scene.answer("a", "done")
+    with reads() as found:
+        desk = scene.opened()
+    assert desk.states() == {"done": 1, "published": 1}
+    assert found == [("commands", None, 2), ("outbox", None, 2)]
+
+
+def test_one_that_is_open_for_days_is_given_up_and_not_forgotten(scene: Scene) -> None:
+    scene.decide()
+    scene.now_us += DAY_S * SECOND_US
+    scene.desk = scene.opened()
+    assert scene.desk.states() == {"published": 2}
+    scene.later(1)
+    assert scene.states() == {"a": "expired", "c": "expired"}
+
+
+def test_stored_and_killed_days_ago_it_is_found_behind_all_that_ended(scene: Scene) -> None:
+    """Its row has no state anywhere: it is neither lost nor decided anew."""
+    two_that_ended_a_day_ago(scene)
+    scene.desk = scene.opened()
+    scene.point = "outbox"
+    again = replace(SECOND, at_us=scene.now_us)
+    with pytest.raises(KilledError):
+        scene.decide(again)
+    scene.now_us += DAY_S * SECOND_US
+    with reads() as found:
+        scene.desk = scene.opened()
+    assert ("outbox", ["id"], 4) in found
+    assert scene.desk.states() == {"outbox": 2}
+    assert scene.decide(again) == 0
+    scene.later(1)
+    assert sorted(row["reason"] or "" for row in scene.commands().values()) == ["", "", *["never_published"] * 2]
+    with reads() as found:
+        scene.opened()
+    assert ("outbox", ["id"], 4) not in found  # it has a state by now
+
+
+def test_a_commit_of_which_nobody_heard_the_end_is_found_by_the_next_run(scene: Scene) -> None:
+    """The job goes on for a moment, and saves states of others."""
+    scene.decide()
+    scene.answer("a", "refused", reason="not_there")
+    original = DeltaSink.append
+
+    def broken(self: DeltaSink, *arguments: Any) -> int:
+        original(self, *arguments)
+        raise OSError("the disk went away")
+
+    with patch.object(DeltaSink, "append", broken), pytest.raises(OSError, match="went away"):
+        scene.decide(replace(SECOND, at_us=AT_US + SECOND_US))
+    scene.answer("c", "done")
+    scene.desk = scene.opened()
+    assert scene.desk.states() == {"reassigned": 1, "outbox": 1, "done": 1}
+    scene.desk.follow_up()
+    assert [device for device, _ in scene.post.sent] == ["a", "c", "b"]
+
+
+def test_tables_of_a_release_that_did_not_count(scene: Scene) -> None:
+    original = DeltaSink.merge
+
+    def merge(self: DeltaSink, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> int:
+        return original(self, rows, "", {})
+
+    with patch.object(DeltaSink, "merge", merge):
+        two_that_ended_a_day_ago(scene)
+        scene.desk = scene.opened()
+        scene.point = "outbox"
+        with pytest.raises(KilledError):
+            scene.decide(replace(SECOND, at_us=scene.now_us))
+    scene.desk = scene.opened()
+    assert scene.desk.states() == {"outbox": 2}
+    scene.desk.follow_up()
+    assert len(scene.post.sent) == 4
+
+
+def test_a_batch_is_decided_once_however_long_ago(scene: Scene) -> None:
+    two_that_ended_a_day_ago(scene)
+    scene.desk = scene.opened()
+    assert scene.decide(FIRST) == 0

@@ -1,0 +1,43 @@
+"""The table ``seen``: what a job remembers of all that has come, read by its tasks and written by its driver, last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from lapwing.contracts.tables import SEEN
+from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.transforms.repeats import joined_marks
+
+_FILES_MAX = 32
+"""``seen`` is appended to: its rows for one block are joined by "or". So many files, and they are made one."""
+_SCHEMA = pa.schema(list(SEEN.arrow_schema()))
+
+
+def seen_of(names: Sequence[pa.ChunkedArray], files: Sequence[str]) -> pa.Table:
+    """The rows of some devices and messages.
+
+    Args:
+        names: Their names, any number of columns; nulls name nobody.
+        files: Those of the table, as the batch before left it.
+    """
+    wanted = pc.unique(pa.chunked_array([part for each in names for part in each.chunks], pa.string()).drop_null())
+    if not files or not len(wanted):
+        return _SCHEMA.empty_table()
+    found = ds.dataset(list(files), schema=_SCHEMA, format="parquet")
+    return found.to_table(filter=ds.field("device").isin(wanted))
+
+
+def mark(sink: DeltaSink, parts: Sequence[pa.Table], stream_uuid: str, done: Mapping[int, int]) -> int:
+    """Commits what a batch adds, be it nothing: the table is done up to ``done`` then. Returns how many rows it is."""
+    rows = joined_marks(pa.concat_tables([_SCHEMA.empty_table(), *parts]))
+    files = [write_file(rows, sink.folder)] if rows.num_rows else []
+    sink.append(files, stream_uuid, done)
+    if len(sink.files()) > _FILES_MAX:
+        sink.replace(joined_marks(sink.read()))
+        sink.clean()
+    return int(rows.num_rows)
