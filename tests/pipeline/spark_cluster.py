@@ -55,6 +55,12 @@ class SparkCluster:
         """Executor processes that have been started, by their folders."""
         return len(list(self._folder.glob("worker*/app-*/*/stderr")))
 
+    def applications(self) -> list[str]:
+        """Names of the applications that have ended, or run."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self._page}/json/", timeout=10) as answer:
+            told = json.load(answer)
+        return [each["name"] for each in (*told["activeapps"], *told["completedapps"])]
+
     def _start(self, name: str, main: str, *arguments: str) -> None:
         environment = os.environ | {"SPARK_HOME": str(HOME), "SPARK_DAEMON_MEMORY": "256m", "SPARK_NO_DAEMONIZE": "1"}
         with (self._folder / f"{name}.log").open("wb") as log:

@@ -50,6 +50,21 @@ def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: Served
     check(tmp_path, 20)
 
 
+def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) -> None:
+    send(stream, 0, 10)
+    command = [*COMMAND, "run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--json", *SMALL]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        process.stdout.readline()
+        (jvm,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(jvm), signal.SIGKILL)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 1
+    last = said.strip().splitlines()[-1]  # py4j has its own to say before
+    assert last.startswith("error: Spark has ended before the job")
+    assert "run it again" in last
+
+
 def test_available_now_ends_by_itself_and_on_a_trimmed_stream_with_one_line(
     stream: ServedStream, tmp_path: Path
 ) -> None:

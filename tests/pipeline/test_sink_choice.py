@@ -9,23 +9,17 @@ from lapwing.pipeline.jobs.sink_choice import chosen_sink
 
 
 @pytest.mark.parametrize(
-    ("wanted", "master", "submitted", "sink"),
+    ("wanted", "master", "sink"),
     [
-        ("auto", None, False, "delta-rs"),
-        ("auto", "local[2]", False, "delta-rs"),
-        ("auto", "spark://head:7077", False, "delta-spark"),
-        ("auto", "yarn", False, "delta-spark"),
-        ("auto", None, True, "delta-spark"),
-        ("delta-rs", "spark://head:7077", True, "delta-rs"),
-        ("delta-spark", None, False, "delta-spark"),
+        ("auto", None, "delta-rs"),
+        ("auto", "local[2]", "delta-rs"),
+        ("auto", "spark://head:7077", "delta-spark"),
+        ("auto", "yarn", "delta-spark"),
+        ("delta-rs", "spark://head:7077", "delta-rs"),
+        ("delta-spark", None, "delta-spark"),
     ],
 )
-def test_a_cluster_writes_itself(
-    wanted: str, master: str | None, submitted: bool, sink: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
-    if submitted:
-        monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+def test_a_cluster_writes_itself(wanted: str, master: str | None, sink: str) -> None:
     assert chosen_sink(wanted, master) == sink
 
 

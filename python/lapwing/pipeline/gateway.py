@@ -6,11 +6,17 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 
+from lapwing.pipeline.submitted import started_by_submit
 
-def start_jvm(settings: Mapping[str, str], log: Path | None) -> None:
+SPARK_GONE = (Py4JError, OSError)
+"""Whatever a call into a JVM that has ended raises."""
+
+
+def start_jvm(settings: Mapping[str, str], log: Path | None, held: int | None = None) -> None:
     """Starts the JVM of this process, unless there is one, or spark-submit has brought it.
 
     PySpark's own way prints the JVM's warnings and stack traces on the user's terminal, and a Ctrl-C or a SIGTERM to
@@ -19,13 +25,14 @@ def start_jvm(settings: Mapping[str, str], log: Path | None) -> None:
     Args:
         settings: Spark's settings that count at its start (memory, Java options).
         log: Gets what the JVM and Python's workers print; None: nobody.
+        held: A file descriptor that the JVM inherits: a lock on it is there until the last of both has ended.
     """
-    if SparkContext._gateway is not None or "PYSPARK_GATEWAY_PORT" in os.environ:
+    if SparkContext._gateway is not None or started_by_submit():
         return
     conf = SparkConf(loadDefaults=False)
     for key, value in settings.items():
         conf.set(key, value)
     with (log or Path(os.devnull)).open("ab") as file:
-        kwargs = {"stderr": file, "stdout": file, "start_new_session": True}
+        kwargs = {"stderr": file, "stdout": file, "start_new_session": True, "pass_fds": [] if held is None else [held]}
         gateway = launch_gateway(conf, kwargs)  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)

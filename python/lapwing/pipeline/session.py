@@ -9,12 +9,12 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.pipeline.errors import SparkUnusableError
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY
+from lapwing.pipeline.submitted import started_by_submit, submitted_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +24,22 @@ JAVA_MIN = 17
 TASK_FAILURES = 4
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
+_OF_OUR_JVM: Mapping[str, str] = {
+    "spark.driver.memory": "3g",
+    "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+"""Of the one that we start; log and pages of spark-submit's are whoever's who has called that."""
+_OF_QUERIES: Mapping[str, str] = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
+    # A batch is planned in milliseconds this way; it has no skew that re-planning could mend.
+    "spark.sql.adaptive.enabled": "false",
+    # `repartition("who")` serves every join and window on device and more.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
+}
+
 
 def session(
     *,
@@ -31,6 +47,7 @@ def session(
     conf: Mapping[str, str] | None = None,
     app: str = "lapwing",
     log: Path | None = None,
+    held: int | None = None,
 ) -> SparkSession:
     """The session of this process, started if there is none; ``format("lapwing")`` is registered with it.
 
@@ -38,15 +55,17 @@ def session(
         master: Spark's master; None: spark-submit's if that has started this process, else this machine, all cores.
             ``local[N]`` becomes ``local[N,4]``, for with
             ``local[N]`` a task has a single attempt.
-        conf: Spark settings, over the defaults given here.
+        conf: Spark settings, over those of spark-submit, which are over the defaults given here.
         app: The application's name.
         log: Gets Spark's log if this starts the JVM; None: nobody gets it.
+        held: A file descriptor that stays open until the JVM has ended, if this starts it.
 
     Raises:
         SparkUnusableError: No Java, one that is too old, or another PySpark than ``SPARK_VERSION``.
     """
     check_spark()
-    check_java()
+    if not started_by_submit():
+        check_java()
     from pyspark.sql import SparkSession
 
     from lapwing.pipeline.gateway import start_jvm
@@ -54,11 +73,11 @@ def session(
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-    settings = {**_defaults(), **(conf or {}), "spark.app.name": app}
-    if master is not None or not started_by_submit():
-        settings["spark.master"] = with_attempts(master)
+    submitted = submitted_settings()
+    settings = {**_defaults(app, submitted), **(conf or {})}
+    settings["spark.master"] = with_attempts(master or submitted.get("spark.master"))
     try:
-        start_jvm(settings, log)
+        start_jvm(settings, log, held)
         builder = SparkSession.builder
         for key, value in settings.items():
             builder = builder.config(key, value)
@@ -75,11 +94,6 @@ def session(
     return spark
 
 
-def started_by_submit() -> bool:
-    """Whether spark-submit has started this process: then it has said the master, and brought the JVM."""
-    return "PYSPARK_GATEWAY_PORT" in os.environ
-
-
 def with_attempts(master: str | None) -> str:
     """``local[N]`` as ``local[N,4]``; other masters as they are."""
     match = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master or f"local[{_cores()}]")
@@ -87,11 +101,14 @@ def with_attempts(master: str | None) -> str:
 
 
 def check_spark() -> None:
-    """Raises `SparkUnusableError` unless PySpark is the version that the pipeline is built for."""
+    """Raises `SparkUnusableError` unless PySpark is the version that the pipeline is built for.
+
+    What is imported counts, not what pip has installed: spark-submit of a Spark apart brings its own.
+    """
     remedy = f"pip install pyspark=={SPARK_VERSION}"
     try:
-        found = version("pyspark")
-    except PackageNotFoundError:
+        from pyspark import __version__ as found
+    except ImportError:
         raise SparkUnusableError("PySpark is not installed", where=sys.prefix, remedy=remedy) from None
     if found != SPARK_VERSION:
         raise SparkUnusableError(f"pyspark = {found}, needed is {SPARK_VERSION}", where=sys.prefix, remedy=remedy)
@@ -112,21 +129,12 @@ def check_java() -> None:
         raise SparkUnusableError(f"java {found} is too old for Spark {SPARK_VERSION}", where=java, remedy=remedy)
 
 
-def _defaults() -> dict[str, str]:
-    cores = _cores()
-    return {
-        "spark.driver.memory": "3g",
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": str(cores),
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
-        # A batch is planned in milliseconds this way; it has no skew that re-planning could mend.
-        "spark.sql.adaptive.enabled": "false",
-        # `repartition("who")` serves every join and window on device and more.
-        "spark.sql.requireAllClusterKeysForCoPartition": "false",
-    }
+def _defaults(app: str, submitted: Mapping[str, str]) -> dict[str, str]:
+    """What suits the pipeline, where spark-submit has not said otherwise."""
+    wanted = {"spark.app.name": app, "spark.sql.shuffle.partitions": str(_cores()), **_OF_QUERIES}
+    if not started_by_submit():
+        wanted |= _OF_OUR_JVM
+    return {key: value for key, value in wanted.items() if key not in submitted}
 
 
 def _cores() -> int:

@@ -13,6 +13,7 @@ from lapwing.pipeline.jobs.sink_choice import AUTO, DELTA_SPARK, chosen_sink
 from lapwing.pipeline.jobs.stream_job import Hook, StreamJob, Trigger
 from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.source.spark_jars import DELTA, Package
+from lapwing.pipeline.submitted import submitted_settings
 from lapwing.pipeline.transforms.coverage import SERVED_DBM
 
 
@@ -57,7 +58,7 @@ class CoverageJob(StreamJob[BatchProgress]):
 
     def _take_options(self, options: dict[str, str]) -> None:
         self._served_dbm = _dbm(options.pop("served_dbm", str(SERVED_DBM)))
-        self._sink = chosen_sink(options.pop("sink", AUTO), self._master)
+        self._sink = chosen_sink(options.pop("sink", AUTO), self._master or submitted_settings().get("spark.master"))
 
     def _sink_packages(self) -> tuple[Package, ...]:
         return (DELTA,) if self._sink == DELTA_SPARK else ()

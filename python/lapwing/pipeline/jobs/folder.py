@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -10,11 +12,18 @@ from typing import IO
 from lapwing.pipeline.errors import TableError
 
 _LOCK = ".lapwing-job"
+_ENDING_S = 60.0
+"""How long a killed job's Spark may take to end: it stops what runs on the cluster first."""
+_POLL_S = 0.1
 
 
 @dataclass
 class JobFolder:
-    """Holds ``out`` for one process: Delta tables here have one writer. The system frees it when that dies."""
+    """Holds ``out`` for one job: Delta tables here have one writer.
+
+    The system frees it when the last process has ended that has the descriptor: where Spark's JVM has it too, nothing
+    of a job that was killed is still being committed when the next one looks where the tables stand.
+    """
 
     out: Path
     _file: IO[str] | None
@@ -24,7 +33,7 @@ class JobFolder:
         """Makes both folders and takes hold of ``out``.
 
         Raises:
-            TableError: One cannot be written, or another job is at work there.
+            TableError: One cannot be written, or another job is at work there. One that was killed is waited for.
         """
         for flag, folder in (("--out", out), ("--checkpoint", checkpoint)):
             try:
@@ -38,18 +47,44 @@ class JobFolder:
                     where=str(folder),
                     remedy=f"give a {flag} that this user may write",
                 ) from None
-        file = (out / _LOCK).open("w")
+        file = (out / _LOCK).open("a+")
+        if not _locked(file):
+            file.close()
+            raise TableError("another job writes here", where=str(out), remedy="stop it, or give another --out")
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        return cls(out, file)
+
+    def fileno(self) -> int:
+        """The descriptor that holds the folder."""
+        assert self._file is not None  # not after `release`
+        return self._file.fileno()
+
+    def release(self) -> None:
+        """Lets go, in whatever process has the descriptor; no harm if done before."""
+        if self._file:
+            fcntl.flock(self._file, fcntl.LOCK_UN)
+            self._file.close()
+            self._file = None
+
+
+def _locked(file: IO[str]) -> bool:
+    """Takes the lock; waits only where the job that had it is gone, and not yet all that it had started."""
+    deadline = time.monotonic() + _ENDING_S
+    while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            file.close()
-            raise TableError(
-                "another job writes here", where=str(out), remedy="stop it, or give another --out"
-            ) from None
-        return cls(out, file)
+            if _at_work(file) or time.monotonic() > deadline:
+                return False
+        else:
+            return True
+        time.sleep(_POLL_S)
 
-    def release(self) -> None:
-        """Lets go; no harm if done before."""
-        if self._file:
-            self._file.close()
-            self._file = None
+
+def _at_work(file: IO[str]) -> bool:
+    """Whether the job that the lock names is a process of this machine, or names none yet."""
+    file.seek(0)
+    name = file.read()
+    return not name.isdigit() or Path(f"/proc/{name}").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from lapwing.errors import ConfigError
-from lapwing.pipeline.session import started_by_submit
 
 AUTO = "auto"
 DELTA_RS = "delta-rs"
@@ -15,7 +14,7 @@ def chosen_sink(wanted: str, master: str | None) -> str:
 
     Args:
         wanted: One of them, or ``auto``: Spark's own where the master is a cluster's.
-        master: Spark's; None: this machine, unless spark-submit has started us.
+        master: Spark's, whoever has said it; None: this machine.
 
     Raises:
         ConfigError: There is no such sink.
@@ -25,5 +24,5 @@ def chosen_sink(wanted: str, master: str | None) -> str:
         raise ConfigError(f"option sink = {wanted!r} cannot be", where="--conf lapwing.sink", remedy=remedy)
     if wanted != AUTO:
         return wanted
-    on_cluster = started_by_submit() if master is None else not master.startswith("local")
-    return DELTA_SPARK if on_cluster else DELTA_RS
+    on_one_machine = master is None or master.startswith("local")
+    return DELTA_RS if on_one_machine else DELTA_SPARK

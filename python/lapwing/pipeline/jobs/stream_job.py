@@ -10,6 +10,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
@@ -18,14 +19,16 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from lapwing.errors import LapwingError, TimedOutError
-from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.errors import JobError, TableError
+from lapwing.pipeline.gateway import SPARK_GONE
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.session import session
-from lapwing.pipeline.sinks.delta_spark import DELTA_SETTINGS
+from lapwing.pipeline.sinks.delta_spark import delta_settings
 from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.source.job_source import Begun
 from lapwing.pipeline.source.open_source import open_source
-from lapwing.pipeline.source.spark_jars import Package, jar_settings
+from lapwing.pipeline.source.spark_jars import Package, jar_settings, require_jar
+from lapwing.pipeline.submitted import submitted_settings
 from lapwing.pipeline.transforms.parse import observed
 
 Trigger = Literal["available-now"] | float
@@ -151,7 +154,8 @@ class StreamJob(ABC, Generic[Progress]):
     def _spark_settings(self) -> dict[str, str]:
         packages = (*self._source.packages, *self._sink_packages())
         jars = jar_settings(self._conf, packages) if packages else {}
-        return {**(DELTA_SETTINGS if self._sink_packages() else {}), **jars, **self._conf}
+        delta = delta_settings({**submitted_settings(), **self._conf}) if self._sink_packages() else {}
+        return {**self._conf, **jars, **delta}
 
     def _own_checkpoint(self) -> Path:
         return self._out / "checkpoint"
@@ -166,7 +170,10 @@ class StreamJob(ABC, Generic[Progress]):
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:
             app, log = f"lapwing {self.name}", self._out / "spark.log"
-            spark = session(master=self._master, conf=self._spark_settings(), app=app, log=log)
+            settings, held = self._spark_settings(), self._folder.fileno()
+            spark = session(master=self._master, conf=settings, app=app, log=log, held=held)
+            for package in self._sink_packages():
+                require_jar(spark, package, str(self._out))
             state = self._source.opened(spark)
             self._tables = self._made_tables(state)
             fresh = self._fresh(self._tables)
@@ -192,9 +199,14 @@ class StreamJob(ABC, Generic[Progress]):
         """
         query = self._running()
         stopped = stopped or self._stopping
-        while query.isActive and not stopped.wait(_POLL_S) and not self._stopping.is_set():
-            pass
-        self._raise_failure()
+        try:
+            while query.isActive and not stopped.wait(_POLL_S) and not self._stopping.is_set():
+                pass
+            self._raise_failure()
+        except SPARK_GONE:
+            self._let_go()
+            remedy = "run it again, it goes on where it was; was Spark killed, or did spark-submit get the Ctrl-C?"
+            raise JobError("Spark has ended before the job", where=self._source.where, remedy=remedy) from None
 
     def wait_caught_up(self, timeout_s: float = 300.0) -> None:
         """Waits until everything that the stream holds at this moment is in the tables.
@@ -224,8 +236,9 @@ class StreamJob(ABC, Generic[Progress]):
         self._stopping.set()
         with self._at_work:
             pass  # The batch at hand is done, and no other one begins: see `_on_batch`.
-        if self._query:
-            self._query.stop()
+        with suppress(*SPARK_GONE):  # then there is no query
+            if self._query:
+                self._query.stop()
         self._let_go()
 
     def _result(self, *, draw: bool) -> Any:

@@ -26,10 +26,20 @@ DELTA_SETTINGS: Mapping[str, str] = {
 }
 """Spark's, at its start."""
 
+_EXTENSIONS = "spark.sql.extensions"
 _TXN_APP = "spark.databricks.delta.write.txnAppId"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 _VIEW = "lapwing_complete_rows"
+
+
+def delta_settings(given: Mapping[str, str]) -> dict[str, str]:
+    """`DELTA_SETTINGS`, but for what ``given`` says already; Delta's extension stands beside those given."""
+    wanted = {key: value for key, value in DELTA_SETTINGS.items() if key not in given}
+    others, own = given.get(_EXTENSIONS), DELTA_SETTINGS[_EXTENSIONS]
+    if others and own not in others.split(","):
+        wanted[_EXTENSIONS] = f"{others},{own}"
+    return wanted
 
 
 class SparkDeltaSink(DeltaSink):

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from lapwing.pipeline.errors import SparkUnusableError
 from lapwing.pipeline.source.client import PartitionState, StreamState
 from lapwing.pipeline.source.kafka_failure import kafka_error
-from lapwing.pipeline.source.spark_jars import JARS_REMEDY
+from lapwing.pipeline.source.spark_jars import KAFKA, require_jar
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_SOURCE_CLASS = "org.apache.spark.sql.kafka010.KafkaSourceProvider"
 _NO_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """What a cluster before Kafka 2.8 calls every topic."""
 
@@ -35,10 +33,10 @@ class KafkaAdmin:
     """
 
     def __init__(self, spark: SparkSession, settings: Mapping[str, str], where: str) -> None:
+        require_jar(spark, KAFKA, where)
         self._jvm: Any = spark.sparkContext._jvm
         self._settings = dict(settings)
         self._where = where
-        self._require_jars()
 
     def state(self, topic: str) -> StreamState:
         """The topic's id, and what its partitions hold.
@@ -85,11 +83,3 @@ class KafkaAdmin:
         for item in items:
             made.add(item)
         return made
-
-    def _require_jars(self) -> None:
-        loader = self._jvm.java.lang.Thread.currentThread().getContextClassLoader()
-        try:
-            loader.loadClass(_SOURCE_CLASS)
-        except Py4JError:
-            what = "Spark has been started without its Kafka source"
-            raise SparkUnusableError(what, where=self._where, remedy=JARS_REMEDY) from None

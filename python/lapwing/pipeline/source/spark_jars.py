@@ -6,8 +6,14 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lapwing.errors import ConfigError
+from lapwing.pipeline.errors import SparkUnusableError
+from lapwing.pipeline.submitted import started_by_submit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 JARS_VARIABLE = "LAPWING_SPARK_JARS"
 """Names a folder of jars; before all others."""
@@ -26,10 +32,22 @@ class Package:
     """As Maven and ``spark.jars.packages`` name it."""
     jar: str
     """Its file name, as a pattern."""
+    known_by: str
+    """A class in it."""
 
 
-KAFKA = Package("Kafka source", "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0", "spark-sql-kafka-0-10_2.13-*.jar")
-DELTA = Package("Delta sink", "io.delta:delta-spark_4.2_2.13:4.4.0", "delta-spark_4.2_2.13-*.jar")
+KAFKA = Package(
+    "Kafka source",
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0",
+    "spark-sql-kafka-0-10_2.13-*.jar",
+    "org.apache.spark.sql.kafka010.KafkaSourceProvider",
+)
+DELTA = Package(
+    "Delta sink",
+    "io.delta:delta-spark_4.2_2.13:4.4.0",
+    "delta-spark_4.2_2.13-*.jar",
+    "io.delta.sql.DeltaSparkSessionExtension",
+)
 
 _USERS_OWN = ("spark.jars", "spark.jars.packages", "spark.driver.extraClassPath")
 _TREE = Path(".cache") / "spark-jars"
@@ -44,12 +62,25 @@ def jar_settings(conf: Mapping[str, str], packages: tuple[Package, ...]) -> dict
     Raises:
         ConfigError: The folder that the variable names has them not.
     """
-    if any(name in conf for name in _USERS_OWN) or "PYSPARK_GATEWAY_PORT" in os.environ:
+    if any(name in conf for name in _USERS_OWN) or started_by_submit():
         return {}
     folder = find_jars(packages)
     if folder:
         return {"spark.jars": ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))}
     return {"spark.jars.packages": ",".join(package.coordinates for package in packages)}
+
+
+def require_jar(spark: SparkSession, package: Package, where: str) -> None:
+    """Raises `SparkUnusableError`, naming ``where``, unless the driver has ``package``: else the first batch fails."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+    jvm: Any = spark.sparkContext._jvm
+    try:
+        jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(package.known_by)
+    except Py4JError:
+        what = f"Spark has been started without its {package.what}"
+        remedy = f"give spark-submit --packages {package.coordinates}" if started_by_submit() else JARS_REMEDY
+        raise SparkUnusableError(what, where=where, remedy=remedy) from None
 
 
 def find_jars(packages: tuple[Package, ...]) -> Path | None:

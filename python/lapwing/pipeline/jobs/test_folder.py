@@ -1,0 +1,79 @@
+"""Does a folder have one job at a time, counting what a killed job has left running?"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.jobs.folder import JobFolder
+
+JOB = """
+import signal, subprocess, sys
+from pathlib import Path
+from lapwing.pipeline.jobs.folder import JobFolder
+
+out = Path(sys.argv[1])
+held = JobFolder.held(out, out)
+child = subprocess.Popen(["sleep", "600"], pass_fds=[held.fileno()], stdout=subprocess.DEVNULL)
+print(child.pid, flush=True)
+signal.pause()
+"""
+"""A job whose child has the folder's descriptor, as Spark's JVM has."""
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """It, and its child."""
+    with subprocess.Popen([sys.executable, "-c", JOB, str(tmp_path)], stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        child = int(started.stdout.readline())
+        yield started, child
+        started.kill()
+    end(child)
+
+
+def end(child: int) -> None:
+    with suppress(ProcessLookupError):  # it has ended
+        os.kill(child, signal.SIGKILL)
+
+
+def test_one_that_is_at_work_is_told_at_once(
+    job: tuple[subprocess.Popen[str], int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lapwing.pipeline.jobs.folder.time.sleep", pytest.fail)
+    with pytest.raises(TableError, match="another job writes here"):
+        JobFolder.held(tmp_path, tmp_path)
+
+
+def test_what_a_killed_one_has_started_is_waited_for(
+    job: tuple[subprocess.Popen[str], int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, child = job
+    started.kill()
+    started.wait()
+    waited = threading.Event()
+
+    def ends_meanwhile(_seconds: float) -> None:
+        waited.set()
+        end(child)
+
+    monkeypatch.setattr("lapwing.pipeline.jobs.folder.time.sleep", ends_meanwhile)
+    JobFolder.held(tmp_path, tmp_path).release()
+    assert waited.is_set()
+
+
+def test_released_it_is_free_whoever_has_the_descriptor(tmp_path: Path) -> None:
+    held = JobFolder.held(tmp_path, tmp_path)
+    with subprocess.Popen(["sleep", "600"], pass_fds=[held.fileno()]) as child:
+        held.release()
+        JobFolder.held(tmp_path, tmp_path).release()
+        child.kill()
