@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +14,8 @@ from commands import Running, RunningBroker
 from kafka_server import kafka
 
 __all__ = ["kafka"]
+
+METRIC_S = 30.0
 
 
 @pytest.fixture
@@ -63,10 +66,16 @@ class RunningBridge(Running):
 
 
 def metric(bridge: RunningBridge, name: str, rule: str = "commands", direction: str = "to_mqtt") -> float:
-    """One figure of a rule."""
-    lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
+    """One figure of a rule, as soon as the bridge knows it."""
     start = f'lapwing_bridge_{name}{{rule="{rule}",direction="{direction}"}} '
-    return float(next(line for line in lines if line.startswith(start)).removeprefix(start))
+    deadline = time.monotonic() + METRIC_S
+    while True:
+        lines = urllib.request.urlopen(bridge.metrics_url).read().decode().splitlines()
+        found = [line.removeprefix(start) for line in lines if line.startswith(start)]
+        if found:
+            return float(found[0])
+        assert time.monotonic() < deadline, f"no {start}in {lines}"
+        time.sleep(0.05)
 
 
 def to_kafka(topic: str, **more: str) -> str:

@@ -64,6 +64,7 @@ def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, 
         deadline = time.monotonic() + 30
         while metric(bridge, "behind_records") < 70:
             assert time.monotonic() < deadline, "what comes while it waits counts, too"
+            time.sleep(0.05)
         broker.start()
         bridge.wait_for_notice("goes on")
         with Client(broker.url, client_id="phone", clean_start=False, session_expiry_s=600) as phone:

@@ -29,7 +29,7 @@ from lapwing.pipeline.jobs.deadlines import DeadlinesJob, run_deadlines
 from lapwing.pipeline.jobs.progress import JobResult
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
-SLOW = [pytest.mark.slow, pytest.mark.timeout(600)]
+LONG = [pytest.mark.long, pytest.mark.timeout(600)]
 SOON = ["readings", "seen"]
 BY_AND_BY = [pytest.param(point, marks=pytest.mark.long) for point in POINTS if point not in SOON]
 
@@ -135,7 +135,7 @@ def carry(
     topic.produce(partition, payload, key=b"a", headers=headers(envelope))
 
 
-@pytest.mark.parametrize("sink", ["delta-rs", pytest.param("delta-spark", marks=SLOW)])
+@pytest.mark.parametrize("sink", ["delta-rs", pytest.param("delta-spark", marks=LONG)])
 def test_what_breaks_the_contract_is_in_quarantine_once(topic: KafkaStream, tmp_path: Path, sink: str) -> None:
     """Carried twice: in a batch, over partitions, over batches; the job is killed. Without an id each copy counts."""
     conf = {"lapwing.sink": sink}

@@ -53,7 +53,7 @@ def test_deadlines_killed_after_each_table_s_commit(stream: ServedStream, tmp_pa
     deadlines.check(tmp_path, sent)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1_500)
 def test_killed_at_random_points(stream: ServedStream, tmp_path: Path) -> None:
     seed = random.randrange(2**32)
