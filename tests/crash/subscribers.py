@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from random import Random
 
@@ -155,7 +156,7 @@ class Sleeper(Subscriber):
             self.unsubscribe(random.choice(active))
 
 
-class Regular(Subscriber):
+class Regular(Subscriber, ABC):
     """Has one filter and keeps its session: it comes, goes, and answers when it likes; others count what it is owed."""
 
     def act(self, random: Random, url: str) -> None:
@@ -186,9 +187,9 @@ class Regular(Subscriber):
         if not self.is_waiting:
             self._ask(Interest("", self.plan.qos, 0), packet)
 
+    @abstractmethod
     def _changes(self, random: Random) -> bool:
         """Whether it was its subscription's turn."""
-        raise NotImplementedError
 
 
 class Member(Regular):

@@ -5,7 +5,7 @@
 //! is no longer than what is alive, but for a floor under small states. Under load that floor is higher: each snapshot is
 //! a file that is synced beside the commits. Of a state that holds less than it did, the snapshot is taken for as much smaller.
 
-use crate::data_groups::Extents;
+use crate::data_groups::{Extent, Extents};
 use crate::slot::DATA_GROUPS;
 
 /// On a disk that is nearly full states are written anew after so much: acknowledgements are small, and free much.
@@ -50,7 +50,7 @@ struct Group {
 impl Growth {
     /// Goes on with what a start has found.
     pub(super) fn of(extents: &Extents, floor_bytes: u64) -> Self {
-        let group = |extent: &crate::data_groups::Extent| Group {
+        let group = |extent: &Extent| Group {
             snapshot_bytes: extent.snapshot_bytes,
             held: extent.holds,
             since: extent.tail_bytes,
@@ -118,7 +118,6 @@ impl Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data_groups::Extent;
 
     const FLOOR: u64 = 1 << 20;
 

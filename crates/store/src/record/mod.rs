@@ -161,14 +161,11 @@ impl RecordHeader {
 
     /// Appends the record to `out`. `body` is at most [`BODY_BYTES_MAX`].
     pub(crate) fn encode(&self, body: &[u8], salt: u32, out: &mut Vec<u8>) {
-        debug_assert!(body.len() <= BODY_BYTES_MAX);
-        let start = out.len();
+        let (head, padding) = self.head(&[body], salt);
         out.reserve(record_bytes(body.len()));
-        out.extend_from_slice(&self.to_bytes(body.len() as u32));
+        out.extend_from_slice(&head);
         out.extend_from_slice(body);
-        let crc = crc32c::crc32c_append(salt, &out[start + 8..]);
-        out[start + 4..start + 8].copy_from_slice(&crc.to_le_bytes());
-        out.extend_from_slice(&[0; 8][..body.len().next_multiple_of(8) - body.len()]);
+        out.extend_from_slice(padding);
     }
 
     /// The header of a record whose body lies in parts, together at most [`BODY_BYTES_MAX`], and the zeros that come behind them.

@@ -8,7 +8,7 @@ driver commits them (`coverage_tables`). Nothing that a task does is seen before
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -19,8 +19,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from lapwing.contracts.tables import QUARANTINE, READINGS
 from lapwing.pipeline.jobs.aggregates import PARTS
-from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, ipc, rows_from
+from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, from_ipc, ipc, rows_from
 from lapwing.pipeline.jobs.seen import seen_of
+from lapwing.pipeline.jobs.task_plan import TaskPlan
 from lapwing.pipeline.sinks.files import WrittenFile
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
 from lapwing.pipeline.transforms.parse import PARSED
@@ -30,15 +31,9 @@ _PARSED_SCHEMA = PARSED.arrow_schema()
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What a task is told."""
+class Plan(TaskPlan):
+    """What a task is told; it writes files of `readings` and `quarantine`."""
 
-    folders: Mapping[str, str]
-    """Where the files of `readings` and `quarantine` go."""
-    seen: Sequence[str]
-    """The files of ``seen``, as the batch before left it."""
-    stands: Mapping[str, Mapping[int, int]]
-    """Per table and stream partition the offset below which the table has everything already."""
     parts: Sequence[str] = ("coverage", "latency", "quality")
     """The aggregates that are wanted: names of ``PARTS``."""
 
@@ -141,6 +136,5 @@ def _gathered(answers: Iterable[tuple[str, bytes]]) -> Digest:
         elif name in found.files:
             found.files[name].append(WrittenFile(**json.loads(body)))
         else:
-            with pa.ipc.open_stream(body) as stream:
-                found.parts[name].append(stream.read_all())
+            found.parts[name].append(from_ipc(body))
     return found

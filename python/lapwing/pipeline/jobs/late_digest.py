@@ -7,7 +7,7 @@ bring a message twice are rows brought together, by their ids; copies of what ``
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ from lapwing.contracts.envelope import CARRIED, ENVELOPE
 from lapwing.contracts.tables import QUARANTINE
 from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, from_ipc, ipc, rows_from
 from lapwing.pipeline.jobs.seen import seen_of
+from lapwing.pipeline.jobs.task_plan import TaskPlan
 from lapwing.pipeline.sinks.files import WrittenFile
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
 from lapwing.pipeline.transforms.late import Late, dead_letters, misses, named, parse_late
@@ -27,18 +28,6 @@ PARTS: Mapping[str, Callable[[pa.Table], pa.Table]] = {"misses": misses, "dead_l
 """The aggregates; a part of them is joined by the same function that makes it."""
 
 _SCHEMA = CARRIED.arrow_schema()
-
-
-@dataclass(frozen=True)
-class LatePlan:
-    """What a task is told."""
-
-    folders: Mapping[str, str]
-    """Where the quarantine's file goes."""
-    seen: Sequence[str]
-    """The files of ``seen``, as the batch before left it."""
-    stands: Mapping[str, Mapping[int, int]]
-    """Per table and stream partition the offset below which the table has everything already."""
 
 
 @dataclass
@@ -69,7 +58,7 @@ class LateDigest:
     counts: dict[int, LateCounts] = field(default_factory=dict)
 
 
-def digest_late(rows: DataFrame, plan: LatePlan) -> LateDigest:
+def digest_late(rows: DataFrame, plan: TaskPlan) -> LateDigest:
     """Has Spark digest a batch.
 
     Args:
@@ -95,7 +84,7 @@ def _together(rows: DataFrame) -> DataFrame:
     return rows.select(CARRIED.names).repartition(F.coalesce("message_id", anywhere))
 
 
-def _answers(rows: pa.Table, plan: LatePlan) -> Iterator[tuple[str, bytes]]:
+def _answers(rows: pa.Table, plan: TaskPlan) -> Iterator[tuple[str, bytes]]:
     rows = named(rows_from(rows, plan.stands["seen"]))
     if not rows.num_rows:
         return

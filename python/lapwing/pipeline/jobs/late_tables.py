@@ -16,11 +16,12 @@ from pyspark.sql import DataFrame
 from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
 from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate
-from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, LatePlan, digest_late
+from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, digest_late
 from lapwing.pipeline.jobs.late_progress import LateProgress
 from lapwing.pipeline.jobs.progress import Phases
 from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
+from lapwing.pipeline.jobs.task_plan import TaskPlan
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.source.job_source import Begun
 
@@ -93,7 +94,7 @@ class LateTables:
             stands = self._stands()
             with phases.phase("digest"):
                 folders = {"quarantine": str(self._sinks["quarantine"].folder)}
-                found = digest_late(rows, LatePlan(folders, self._sinks[LAST].files(), stands))
+                found = digest_late(rows, TaskPlan(folders, self._sinks[LAST].files(), stands))
             written = self._write(found, phases) if found.counts else {}
         total = LateCounts()
         for counts in found.counts.values():
