@@ -105,10 +105,7 @@ impl Client {
         let mut client = Client::open(node);
         client.version = packet.version;
         client.send(&Packet::Connect(*packet));
-        client.expect("CONNACK", |packet| match packet {
-            Packet::ConnAck(ack) => Some(ack.reason),
-            _ => None,
-        })
+        client.expect("CONNACK", reason_of_connack)
     }
 
     pub fn send(&mut self, packet: &Packet<'_>) {
@@ -167,10 +164,7 @@ impl Client {
         if self.bytes.is_empty() {
             return None;
         }
-        Some(self.expect("CONNACK", |packet| match packet {
-            Packet::ConnAck(ack) => Some(ack.reason),
-            _ => None,
-        }))
+        Some(self.expect("CONNACK", reason_of_connack))
     }
 
     /// The connection must end, with a DISCONNECT that says `reason`, or without one.
@@ -193,11 +187,27 @@ impl Client {
 
     pub fn subscribe(&mut self, filter: &str, options: SubscriptionOptions) {
         self.send_subscribe(filter, options);
-        let granted = self.expect("SUBACK", |packet| match packet {
-            Packet::SubAck(ack) => Some(ack.reasons.to_vec()),
-            _ => None,
-        });
+        let granted = self.suback();
         assert_eq!(granted, [ReasonCode::granted(options.qos)], "{filter}");
+    }
+
+    /// Waits for a SUBACK and takes it out. What the subscription brings may come before it (MQTT 5.0, section 3.8.4): it
+    /// stays, to be received next.
+    fn suback(&mut self) -> Vec<ReasonCode> {
+        let mut start = 0;
+        loop {
+            let found = decode(&self.bytes[start..], self.version, &Limits::PROTOCOL).expect("the node speaks MQTT");
+            match found {
+                Some((Packet::SubAck(ack), len)) => {
+                    let reasons = ack.reasons.to_vec();
+                    self.bytes.drain(start..start + len);
+                    return reasons;
+                }
+                Some((Packet::Publish(_), len)) => start += len,
+                Some((packet, _)) => panic!("expected SUBACK, got {packet:?}"),
+                None => assert!(self.fill(), "the node closed the connection, expected SUBACK"),
+            }
+        }
     }
 
     pub fn send_subscribe(&mut self, filter: &str, options: SubscriptionOptions) {
@@ -257,27 +267,29 @@ impl Client {
 
     /// The next packet, which must be a message.
     pub fn receive(&mut self) -> Received {
-        self.expect("PUBLISH", |packet| match packet {
-            Packet::Publish(publish) => Some(Received::new(publish)),
-            _ => None,
-        })
+        self.receive_or("nothing else", |_| false).expect("nothing else is taken")
     }
 
     /// The next packet: a message, or a SUBACK (`None`).
     pub fn receive_or_suback(&mut self) -> Option<Received> {
-        self.expect("PUBLISH or SUBACK", |packet| match packet {
-            Packet::Publish(publish) => Some(Some(Received::new(publish))),
-            Packet::SubAck(_) => Some(None),
-            _ => None,
-        })
+        self.receive_or("SUBACK", |packet| matches!(packet, Packet::SubAck(_)))
     }
 
     /// The next packet: a message, or a PINGRESP (`None`).
     pub fn receive_or_pong(&mut self) -> Option<Received> {
-        self.expect("PUBLISH or PINGRESP", |packet| match packet {
+        self.receive_or("PINGRESP", |packet| matches!(packet, Packet::PingResp))
+    }
+
+    /// The next packet: a message, or an UNSUBACK (`None`).
+    pub fn receive_or_unsuback(&mut self) -> Option<Received> {
+        self.receive_or("UNSUBACK", |packet| matches!(packet, Packet::UnsubAck(_)))
+    }
+
+    /// The next packet: a message, or what `is_other` knows (`None`).
+    fn receive_or(&mut self, other: &str, is_other: impl Fn(&Packet<'_>) -> bool) -> Option<Received> {
+        self.expect(&format!("PUBLISH or {other}"), |packet| match packet {
             Packet::Publish(publish) => Some(Some(Received::new(publish))),
-            Packet::PingResp => Some(None),
-            _ => None,
+            packet => is_other(packet).then_some(None),
         })
     }
 
@@ -285,15 +297,6 @@ impl Client {
     pub fn expect_silence(&mut self) {
         self.send(&Packet::PingReq);
         self.expect("PINGRESP and nothing before it", |packet| matches!(packet, Packet::PingResp).then_some(()));
-    }
-
-    /// The next packet: a message, or an UNSUBACK (`None`).
-    pub fn receive_or_unsuback(&mut self) -> Option<Received> {
-        self.expect("PUBLISH or UNSUBACK", |packet| match packet {
-            Packet::Publish(publish) => Some(Some(Received::new(publish))),
-            Packet::UnsubAck(_) => Some(None),
-            _ => None,
-        })
     }
 
     pub fn unsubscribe(&mut self, filter: &str) {
@@ -323,6 +326,13 @@ pub fn publish<'a>(topic: &'a str, payload: &'a [u8], qos: QoS, packet_id: Optio
         packet_id: packet_id.map(id),
         properties: PublishProperties::default(),
         payload,
+    }
+}
+
+fn reason_of_connack(packet: &Packet<'_>) -> Option<ReasonCode> {
+    match packet {
+        Packet::ConnAck(ack) => Some(ack.reason),
+        _ => None,
     }
 }
 
