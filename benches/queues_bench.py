@@ -5,6 +5,7 @@ Everything at QoS 1 with `fdatasync`, on one broker with one shard; the load has
 
 from __future__ import annotations
 
+import math
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,7 @@ SLEEPERS = 100
 OTHERS_PER_S = 2_000
 MEMORY_MIB = 256
 PAYLOAD_BYTES = 100
+RETURNS = 200
 
 
 def _written_bytes(pid: int) -> int:
@@ -74,9 +76,9 @@ def _wake(messages: int) -> None:
         for name in ("few", "many"):
             fall_asleep(broker.url, name, f"{name}/#")
         fill(broker, "few", 1000, 200, LOAD)
-        alone = [first_message_ms(broker.url, "few") for _ in range(20)]
+        alone = [first_message_ms(broker.url, "few") for _ in range(RETURNS)]
         waiting = fill(broker, "many", messages, 200, LOAD)
-        first = [first_message_ms(broker.url, "few") for _ in range(20)]
+        first = [first_message_ms(broker.url, "few") for _ in range(RETURNS)]
         seconds = max(messages / 150_000, 2.0)
         quiet_us = _others(broker, seconds)["latency_us"]["p99"]
         control_us = _beside_a_busy_program(broker, seconds)
@@ -86,18 +88,24 @@ def _wake(messages: int) -> None:
         busy_us = _others(broker, seconds)["latency_us"]["p99"]
         drainer.join()
     rows = [
-        ("first message after CONNACK, nothing else waiting, ms", statistics.median(alone), max(alone)),
-        (f"the same with {waiting:,} others queued, ms", statistics.median(first), max(first)),
+        ("first message after CONNACK, nothing else waiting, ms", *_spread(alone)),
+        (f"the same with {waiting:,} others queued, ms", *_spread(first)),
     ]
-    print_table("one who comes back, 20 times", ("what", "median", "worst"), rows)
+    print_table(f"one who comes back, {RETURNS} times", ("what", "median", "p99", "worst"), rows)
     print_table(
         f"others at {OTHERS_PER_S:,}/s, p99 in us",
         ("alone", "beside a program that only computes", "beside one that drains a queue"),
         [(quiet_us, control_us, busy_us)],
     )
-    verdict("first message after CONNACK, worst, ms", max(first), 5, at_most=True)
+    verdict(f"first message after CONNACK with {waiting:,} others queued, p99, ms", _spread(first)[1], 5, at_most=True)
     verdict(f"drained per second, {waiting:,} messages of 200 B", rate[0], 200_000)
     verdict(f"p99 of others at {OTHERS_PER_S:,}/s meanwhile, times that before", busy_us / quiet_us, 2, at_most=True)
+
+
+def _spread(times: list[float]) -> tuple[float, float, float]:
+    """Median, p99 (of those measured, nothing in between) and the worst."""
+    in_order = sorted(times)
+    return statistics.median(in_order), in_order[math.ceil(0.99 * len(in_order)) - 1], in_order[-1]
 
 
 def _memory(messages: int) -> None:

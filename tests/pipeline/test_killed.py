@@ -25,11 +25,20 @@ def job(stream: ServedStream, out: Path, point: str, seconds: float = 0.0, name:
     return ended.returncode
 
 
-@pytest.mark.slow
+def some_and_all(points: list[str]) -> pytest.MarkDecorator:
+    """After two of the commits for CI, the first and the last; after each for `make test-long`."""
+    few = [points[0], points[-1]]
+    return pytest.mark.parametrize(
+        "points",
+        [pytest.param(few, marks=pytest.mark.slow, id="some"), pytest.param(points, marks=pytest.mark.long, id="each")],
+    )
+
+
+@some_and_all(POINTS)
 @pytest.mark.timeout(900)
-def test_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) -> None:
+def test_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, points: list[str]) -> None:
     sent = 0
-    for number, point in enumerate(POINTS):
+    for number, point in enumerate(points):
         send(stream, sent, 15)
         sent += 15
         assert job(stream, tmp_path, point) == -signal.SIGKILL
@@ -39,11 +48,11 @@ def test_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) 
     check(tmp_path, sent)
 
 
-@pytest.mark.slow
+@some_and_all(deadlines.POINTS)
 @pytest.mark.timeout(900)
-def test_deadlines_killed_after_each_table_s_commit(stream: ServedStream, tmp_path: Path) -> None:
+def test_deadlines_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, points: list[str]) -> None:
     sent = 0
-    for number, point in enumerate(deadlines.POINTS):
+    for number, point in enumerate(points):
         deadlines.send(stream, sent, 15)
         sent += 15
         assert job(stream, tmp_path, point, name="deadlines") == -signal.SIGKILL

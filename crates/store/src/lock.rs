@@ -10,7 +10,16 @@ use crate::error::StoreError;
 /// Held as long as the writer lives; the system lets go when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct FolderLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for FolderLock {
+    /// Lets go in so many words: a child of this process that is just being started has a copy of the descriptor until it
+    /// runs its own program, so that closing ours alone would keep the folder locked for a moment more.
+    fn drop(&mut self) {
+        // Fails for no descriptor that once was locked; if it did, the end of the process lets go.
+        let _ = flock(&self.file, libc::LOCK_UN);
+    }
 }
 
 impl FolderLock {
@@ -33,7 +42,7 @@ impl FolderLock {
         }
         // The id is for people; a full disk must not keep the broker from opening, so a failure changes nothing.
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 
     /// Keeps brokers out as long as it lives, together with others that only look; nothing is written, so that it works in
@@ -49,7 +58,7 @@ impl FolderLock {
             Err(error) => return Err(StoreError::io("open", &path, error)),
         };
         match flock(&file, libc::LOCK_SH) {
-            Ok(()) => Ok(Some(Self { _file: file })),
+            Ok(()) => Ok(Some(Self { file })),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 Err(StoreError::Locked { dir: dir.into(), pid: holder(&mut file) })
             }
@@ -92,6 +101,16 @@ mod tests {
         assert!(FolderLock::take(dir.path()).is_err(), "nobody changes what is looked at");
         drop(looking);
         FolderLock::take(dir.path()).expect("it was let go");
+    }
+
+    #[test]
+    fn it_is_let_go_although_a_child_that_starts_has_a_copy() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let held = FolderLock::take(dir.path()).expect("nobody holds it");
+        let copy = held.file.try_clone().expect("a descriptor");
+        drop(held);
+        FolderLock::take(dir.path()).expect("it was let go");
+        drop(copy);
     }
 
     #[test]
