@@ -123,7 +123,7 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	$(call step,at every change of a simulated disk)
 	@cargo test --quiet -p lapwing-store -p lapwing-node --lib --tests crash
 
-faults-kafka: $(CACHE)/built kafka-jars ## Kafka, bridge members and the broker killed and paused at random for ten minutes (FAULTS="--seconds 60")
+faults-kafka: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## Kafka, bridge members and the broker killed, paused, without disk, at random for ten minutes (FAULTS="--seconds 60")
 	@$(BIN)/python -m tests.faults_kafka --seconds 600 $(FAULTS)
 
 fault-matrix: $(CACHE)/built $(CACHE)/peers ## every fault by QoS, on Lapwing and on Mosquitto, as a table

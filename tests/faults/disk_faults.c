@@ -7,7 +7,7 @@
  *   read-only  whatever would change something fails with EROFS
  *
  * Space and changes are looked at where a file lies in $LAPWING_FAULTS_OF, or anywhere if that is not set. stdio is seen through
- * fopen and fwrite: that is how others write. */
+ * fopen and fwrite, and write and its like where $LAPWING_FAULTS_OF is set (a socket has no disk): that is how others write. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
@@ -120,6 +120,23 @@ ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {
     return error ? fail(error) : REAL(pwritev, fd, parts, count, at);
 }
 
+static int refusal_inside(int fd) { return getenv("LAPWING_FAULTS_OF") != NULL && is_of(fd) ? refusal(fd, 0) : 0; }
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+    int error = refusal_inside(fd);
+    return error ? fail(error) : REAL(write, fd, bytes, length);
+}
+
+ssize_t writev(int fd, const struct iovec *parts, int count) {
+    int error = refusal_inside(fd);
+    return error ? fail(error) : REAL(writev, fd, parts, count);
+}
+
+ssize_t pwrite64(int fd, const void *bytes, size_t length, off64_t at) {
+    int error = refusal_inside(fd);
+    return error ? fail(error) : REAL(pwrite64, fd, bytes, length, at);
+}
+
 int fallocate(int fd, int mode, off_t offset, off_t length) {
     int error = refusal(fd, offset + length);
     return error ? fail(error) : REAL(fallocate, fd, mode, offset, length);
@@ -156,7 +173,7 @@ FILE *fopen(const char *path, const char *how) { return no_file(path, how) ? REA
 FILE *fopen64(const char *path, const char *how) { return no_file(path, how) ? REAL(fopen64, path, how) : NULL; }
 
 size_t fwrite(const void *bytes, size_t size, size_t count, FILE *file) {
-    int error = getenv("LAPWING_FAULTS_OF") != NULL ? refusal(fileno(file), 0) : 0;
+    int error = refusal_inside(fileno(file));
     if (error) {
         errno = error;
         return 0;

@@ -7,12 +7,13 @@ import time
 
 from lapwing import Publisher
 from lapwing.errors import LapwingError, TimedOutError
+from lapwing.lab.payload import encode, rfc3339
 
 _BURST_S = 0.05
 
 
 class Load:
-    """Devices that publish numbered messages of 200 bytes at a steady rate, whatever happens to the broker."""
+    """Devices that publish readings at a steady rate, numbered by their serials, whatever happens to the broker."""
 
     def __init__(self, url: str, devices: int, per_s: int) -> None:
         self._url = url
@@ -43,12 +44,13 @@ class Load:
 
     def _run(self, device: int) -> None:
         try:
-            publisher = Publisher(self._url, client_id=f"device-{device}", session_expiry_s=3600).connect()
+            topic = f"spectrum/{name_of(device)}/readings"
+            publisher = Publisher(self._url, client_id=name_of(device), session_expiry_s=3600).connect()
             due = time.monotonic()
             sent = 0
             while not self._over.is_set():
                 for _ in range(self._burst):
-                    publisher.publish(f"spectrum/{device}/readings", _payload(device, sent), timeout_s=120)
+                    publisher.publish(topic, _reading(device, sent), timeout_s=120)
                     sent += 1
                 self._flush(publisher)
                 self.acknowledged[device] = sent
@@ -67,5 +69,15 @@ class Load:
             return
 
 
-def _payload(device: int, number: int) -> bytes:
-    return b"%d:%d:" % (device, number) + b"." * 180
+def name_of(device: int) -> str:
+    """What a device is called, as client and in its readings."""
+    return f"device-{device}"
+
+
+def _reading(device: int, serial: int) -> bytes:
+    """One reading, taken now, at a place of the device's own; about 350 bytes."""
+    now = rfc3339(time.time_ns() // 1000)
+    place = {"lat": 51.85 + 0.005 * device, "lon": -8.5}
+    heard = {"operator": "A", "network": "LTE", "channel": 6300, "occupied_share": 0.25, "rsrp_dbm": -97}
+    who = {"device": name_of(device), "boot": 0, "serial": serial, "sent_at": now, "measured_at": now}
+    return encode(who | place | heard)

@@ -4,45 +4,46 @@ from __future__ import annotations
 
 import random
 import time
-from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
-from confluent_kafka import Consumer
+from tests.crash.power import compile_library
+from tests.faults.faulty_disk import FaultyDisk
 
 from lapwing.lab.kafka import LocalKafka
 
+from .count import TopicCount, count_tables
 from .load import Load
+from .outcome import Outcome
 from .parts import TOPIC, BrokerPart, Members
 
 _DEVICES = 20
 _MEMBERS = 2
 _PARTITIONS = 4
 _CATCH_UP_S = 180.0
-
-
-@dataclass
-class Outcome:
-    """What a run has shown."""
-
-    seconds: float = 0.0
-    faults: Counter[str] = field(default_factory=Counter)
-    acknowledged: int = 0
-    records: int = 0
-    lost: int = 0
-    repeated_by_bridge: int = 0
-    """Records whose message id was there before: consumers drop them by it."""
-    repeated_by_publishers: int = 0
-    """Messages that the broker took in twice, because it was killed before its acknowledgement arrived."""
+_END_S = 20.0
+"""A server whose disk is full ends by itself, mostly within a second or two: at its next write."""
+_DISK_FAULTS = Path(__file__).parent.parent / "faults" / "disk_faults.c"
 
 
 class Run:
-    """Everybody, and the clock of the faults."""
+    """Everybody, and the clock of the faults.
 
-    def __init__(self, seed: int, folder: Path, per_s: int) -> None:
+    Args:
+        seed: Of what goes wrong, and when.
+        folder: A new one: gets data and logs of everybody.
+        per_s: Readings in a second, over all devices.
+        tell: Is told what the run does now.
+    """
+
+    def __init__(self, seed: int, folder: Path, per_s: int, tell: Callable[[str], None]) -> None:
         self._random = random.Random(seed)
-        folder.mkdir(parents=True, exist_ok=True)
-        self._kafka = LocalKafka(folder / "kafka")
+        self._folder, self._tell = folder.absolute(), tell
+        switches = self._folder / "disk"
+        switches.mkdir(parents=True)
+        library = compile_library(self._folder, _DISK_FAULTS)
+        self._disk = FaultyDisk(switches, library, self._folder / "kafka" / "data")
+        self._kafka = LocalKafka(self._folder / "kafka", environment=self._disk.variables)
         self._broker = BrokerPart(folder)
         self._members = Members(_MEMBERS, self._broker.url, self._kafka.bootstrap, folder)
         self._load = Load(self._broker.url, _DEVICES, per_s)
@@ -67,18 +68,22 @@ class Run:
             self._kafka.stop()
 
     def _faults(self, seconds: float) -> None:
+        """Each kind once, in any order, and then again."""
         began = time.monotonic()
-        kinds = (
+        kinds = [
             self._kafka_killed,
             self._kafka_paused,
             self._kafka_restarted,
+            self._kafka_disk_full,
             self._member_killed,
             self._broker_killed,
-        )
+        ]
+        left: list[Callable[[], None]] = []
         while (left_s := seconds - (time.monotonic() - began)) > 0:
             time.sleep(min(left_s, self._random.uniform(1.0, 4.0)))
-            fault = self._random.choice(kinds)
-            self.outcome.faults[fault.__name__.strip("_")] += 1
+            left = left or self._random.sample(kinds, len(kinds))
+            fault = left.pop()
+            self._did(fault.__name__.strip("_"))
             fault()
         self.outcome.seconds = time.monotonic() - began
 
@@ -98,6 +103,20 @@ class Run:
         self._kafka.stop()
         self._kafka.start()
 
+    def _kafka_disk_full(self) -> None:
+        """A server that cannot write its only folder ends by itself, and starts when there is room again."""
+        self._disk.begin("full")
+        self._member_may_die()
+        deadline = time.monotonic() + _END_S
+        while self._kafka.is_running and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if not self._kafka.is_running:
+            self.outcome.did("kafka_ended_by_full_disk")
+        self._kafka.kill()
+        time.sleep(self._random.uniform(0.0, 2.0))
+        self._disk.end("full")
+        self._kafka.start()
+
     def _member_killed(self) -> None:
         self._members.kill(self._random.randrange(_MEMBERS))
 
@@ -112,39 +131,20 @@ class Run:
         """Two things go wrong at once, now and then."""
         if self._random.random() < 0.3:
             self._member_killed()
-            self.outcome.faults["member_killed_meanwhile"] += 1
+            self._did("member_killed_meanwhile")
+
+    def _did(self, fault: str) -> None:
+        self.outcome.did(fault)
+        self._tell(fault.replace("_", " "))
 
     def _count(self) -> None:
-        """Reads the topic until every acknowledged message is there, or nothing more comes."""
-        missing = [set(range(count)) for count in self._load.acknowledged]
-        left = self._load.total
-        seen: set[bytes] = set()
-        pairs: set[bytes] = set()
-        consumer = Consumer(
-            {"bootstrap.servers": self._kafka.bootstrap, "group.id": "count", "auto.offset.reset": "earliest"}
-            | {"enable.auto.commit": False, "log_level": 0}
-        )
-        consumer.subscribe([TOPIC])
-        outcome = self.outcome
-        outcome.acknowledged = left
-        quiet_since = time.monotonic()
-        while (left or time.monotonic() - quiet_since < 3.0) and time.monotonic() - quiet_since < _CATCH_UP_S:
-            for record in consumer.consume(10_000, 0.5):
-                if record.error() is not None:
-                    continue
-                quiet_since = time.monotonic()
-                outcome.records += 1
-                device, number, _ = record.value().split(b":")
-                message_id = dict(record.headers() or [])["lapwing-message-id"]
-                pair = device + b":" + number
-                if message_id in seen:
-                    outcome.repeated_by_bridge += 1
-                elif pair in pairs:
-                    outcome.repeated_by_publishers += 1
-                seen.add(message_id)
-                pairs.add(pair)
-                if int(number) in missing[int(device)]:
-                    missing[int(device)].remove(int(number))
-                    left -= 1
-        consumer.close()
-        outcome.lost = left
+        outcome, count = self.outcome, TopicCount(self._load.acknowledged)
+        outcome.acknowledged = self._load.total
+        self._tell("counting records")
+        count.read(self._kafka.bootstrap, TOPIC, outcome, _CATCH_UP_S)
+        outcome.lost = count.left
+        if outcome.lost:
+            outcome.findings.append(f"{outcome.lost:,} acknowledged messages are in no record")
+        self._tell("counting rows of the tables")
+        source = f"kafka://{self._kafka.bootstrap}/{TOPIC}"
+        outcome.findings += count_tables(source, self._folder / "tables", outcome)

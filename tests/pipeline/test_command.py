@@ -51,12 +51,17 @@ def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: Served
 
 
 def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) -> None:
+    """And does Spark give way to others as much as the command was told to?"""
     send(stream, 0, 10)
-    command = [*COMMAND, "run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--json", *SMALL]
+    source = ["--source", stream.url, "--out", str(tmp_path)]
+    command = ["nice", "-n", "3", *COMMAND, "run", "coverage", *source, "--json", *SMALL]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout
         process.stdout.readline()
         (jvm,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        group = Path(f"/proc/{jvm}/autogroup")
+        assert os.getpriority(os.PRIO_PROCESS, int(jvm)) == 3
+        assert not group.exists() or group.read_text().split()[-1] == "3"
         os.kill(int(jvm), signal.SIGKILL)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 1

@@ -10,6 +10,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 
+from lapwing.niceness import set_niceness
 from lapwing.pipeline.submitted import started_by_submit
 
 SPARK_GONE = (Py4JError, OSError)
@@ -20,7 +21,8 @@ def start_jvm(settings: Mapping[str, str], log: Path | None, held: int | None = 
     """Starts the JVM of this process, unless there is one, or spark-submit has brought it.
 
     PySpark's own way prints the JVM's warnings and stack traces on the user's terminal, and a Ctrl-C or a SIGTERM to
-    the process group would end it in the middle of a batch. It ends with this process: its standard input closes.
+    the process group would end it in the middle of a batch. It ends with this process: its standard input closes. It
+    gives way as much as this process does (``nice``).
 
     Args:
         settings: Spark's settings that count at its start (memory, Java options).
@@ -35,4 +37,8 @@ def start_jvm(settings: Mapping[str, str], log: Path | None, held: int | None = 
     with (log or Path(os.devnull)).open("ab") as file:
         kwargs = {"stderr": file, "stdout": file, "start_new_session": True, "pass_fds": [] if held is None else [held]}
         gateway = launch_gateway(conf, kwargs)  # type: ignore[no-untyped-call]
+    niceness = os.getpriority(os.PRIO_PROCESS, 0)
+    if niceness > 0:
+        # It has inherited that, but a session of its own need not give way as ours does.
+        set_niceness(gateway.proc.pid, niceness)
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)

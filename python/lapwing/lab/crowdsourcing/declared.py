@@ -12,6 +12,8 @@ from lapwing.lab.crowdsourcing.part import Part, listens, says
 from lapwing.lab.crowdsourcing.site import DEAD_LETTERS, FILTER, GROUP, HOST, TOPIC, Site
 
 _LAPWING = (sys.executable, "-m", "lapwing")
+_GIVES_WAY = 10
+"""As `nice` takes it: a process of 0 gets nine times the processor time."""
 
 
 def broker(site: Site) -> Part:
@@ -99,12 +101,24 @@ key = "{{client}}"
 
 
 def spark_controller(site: Site) -> Part:
-    """The controller on Spark, reading Kafka: the coverage job as a user starts it, a batch a second at most."""
+    """The controller on Spark, reading Kafka: the coverage job, a batch a second at most.
+
+    It gives way, as a batch job beside a broker should: it takes all cores for most of each second, and everything that
+    a reading passes before would wait for its threads.
+    """
     source = f"kafka://{site.kafka.bootstrap}/{TOPIC}"
     words = ("pipeline", "run", "coverage", "--source", source, "--out", str(site.answer), "--trigger", "1", "--json")
     # The first batch is an empty one, and the longest: Spark makes its plans and starts its workers.
     begun = site.answer / "checkpoint" / "commits" / "0"
-    return Part("controller", "controller", (*_LAPWING, *words), lambda _: begun.exists(), ready_s=240.0, end_s=180.0)
+    return Part(
+        "controller",
+        "controller",
+        (*_LAPWING, *words),
+        lambda _: begun.exists(),
+        ready_s=240.0,
+        end_s=180.0,
+        niceness=_GIVES_WAY,
+    )
 
 
 def process_command(module: str, order: Any) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from lapwing.errors import LapwingError
 from lapwing.lab.crowdsourcing.prepared import Prepared
 from lapwing.lab.fleet import Counts, FleetRun
 from lapwing.lab.synthetic import Synthetic
+from lapwing.niceness import set_niceness
 
 _SHOW_EVERY_S = 0.2
 _CONNECT_S = 120.0
@@ -76,7 +77,7 @@ def _run(order: Order) -> None:
     told.now("prepared", readings=source.readings)
     url = _heard()["url"]
     with suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, _NICE)
+        set_niceness(os.getpid(), _NICE)
     begun = False
 
     def sending(counts: Counts) -> None:

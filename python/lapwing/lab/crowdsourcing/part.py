@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lapwing.errors import LapwingError, TimedOutError
+from lapwing.niceness import set_niceness
 
 Role = Literal["generator", "broker", "bridge", "kafka", "controller", "proxy"]
 
@@ -94,6 +95,7 @@ class Part:
         files: Written before it starts: path and text.
         ready_s: How long that may take.
         end_s: How long it may take to end after SIGTERM.
+        niceness: How much it and its children give way to others.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Part:
     files: Mapping[Path, str] = field(default_factory=dict)
     ready_s: float = READY_S
     end_s: float = _END_S
+    niceness: int = 0
 
     def start(self, folder: Path) -> Process:
         """See `Startable`."""
@@ -142,6 +145,8 @@ class Process:
                 start_new_session=True,
             )
         self.pid = self._process.pid
+        if part.niceness:
+            set_niceness(self.pid, part.niceness)
 
     def ended(self) -> int | None:
         """See `Standing`."""

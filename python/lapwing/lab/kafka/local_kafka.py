@@ -40,6 +40,7 @@ class LocalKafka:
             there is another for TLS alone, ``tls_bootstrap``. Read at each start.
         client_ca: Authorities, in PEM, that sign certificates of clients: ``tls_bootstrap`` takes nobody without one.
         jars: The folder with the server's jars; None: see ``find_jars``.
+        environment: Variables of the server's process, besides those of this one.
 
     Attributes:
         bootstrap: ``127.0.0.1:PORT`` of the listener without passwords.
@@ -61,12 +62,14 @@ class LocalKafka:
         keystore: Path | None = None,
         client_ca: Path | None = None,
         jars: Path | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.folder = Path(folder).absolute()
         self.log = self.folder / "kafka.log"
         self._jars = jars or find_jars()
         self._java = _find_java()
         self._heap = heap
+        self._environment = {**os.environ, **(environment or {})}
         self._guard = Guard(users or {}, keystore, client_ca)
         plain, controller, sasl, tls = _free_ports(4)
         self.bootstrap = f"127.0.0.1:{plain}"
@@ -114,6 +117,7 @@ class LocalKafka:
                 stderr=log,
                 stdin=subprocess.DEVNULL,
                 cwd=self.folder,
+                env=self._environment,
                 # Ctrl-C is for whoever started us: it decides what ends first.
                 start_new_session=True,
             )
