@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(600)
 def test_nothing_is_lost(tmp_path: Path) -> None:
     words = ("--seconds", "25", "--rate", "1000", "--seed", "7", "--out", str(tmp_path))
     done = subprocess.run(
@@ -21,7 +21,7 @@ def test_nothing_is_lost(tmp_path: Path) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=380,
+        timeout=580,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
