@@ -107,11 +107,11 @@ test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
 	@$(BIN)/pytest -q --durations=20 -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
 
-test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs of minutes: jobs killed at every point
+test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs of minutes: brokers, Kafka and jobs killed
 	$(call step,slow proofs)
 	@$(BIN)/pytest -q -n 2 --dist loadgroup -m slow $(TESTS)
 
-test-long: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs that CI has no time for: Kafka, a Spark cluster, the controller killed
+test-long: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs that CI has no time for: a Spark cluster, the controller killed, jobs killed after each commit
 	$(call step,long proofs)
 	@$(BIN)/pytest -q -n 1 --dist loadgroup -m long $(TESTS)
 

@@ -17,4 +17,3 @@ def test_a_session_gives_way_with_its_leader() -> None:
         assert os.getpriority(os.PRIO_PROCESS, process.pid) == 7
         group = Path(f"/proc/{process.pid}/autogroup")
         assert not group.exists() or group.read_text().split()[-1] == "7"
-        process.stdin.close()  # type: ignore[union-attr]

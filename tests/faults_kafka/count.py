@@ -23,11 +23,13 @@ class TopicCount:
     """Which acknowledged readings are in a topic, and which came more than once."""
 
     def __init__(self, acknowledged: Sequence[int]) -> None:
-        self._missing = {name_of(device): set(range(count)) for device, count in enumerate(acknowledged)}
         self._ids: set[bytes] = set()
-        self._readings: set[tuple[str, int]] = set()
-        self.left = sum(acknowledged)
+        self._missing = {(name_of(device), n) for device, count in enumerate(acknowledged) for n in range(count)}
+
+    @property
+    def left(self) -> int:
         """Acknowledged, and not seen yet."""
+        return len(self._missing)
 
     def read(self, bootstrap: str, topic: str, outcome: Outcome, timeout_s: float) -> None:
         """Reads until everything is there and nothing more comes, or nothing came for so long."""
@@ -45,40 +47,26 @@ class TopicCount:
         consumer.close()
 
     def _see(self, record: Message, outcome: Outcome) -> None:
-        reading = json.loads(record.value())
-        device, serial = str(reading["device"]), int(reading["serial"])
+        value = json.loads(record.value())
+        reading = (value["device"], value["serial"])
         message_id = dict(record.headers() or [])["lapwing-message-id"]
         outcome.records += 1
         if message_id in self._ids:
             outcome.repeated_by_bridge += 1
-        elif (device, serial) in self._readings:
+        elif reading not in self._missing:
             outcome.repeated_by_publishers += 1
         self._ids.add(message_id)
-        self._readings.add((device, serial))
-        if serial in self._missing[device]:
-            self._missing[device].remove(serial)
-            self.left -= 1
+        self._missing.discard(reading)
 
 
 def count_tables(source: str, out: Path, outcome: Outcome) -> list[str]:
     """Runs the job `coverage` over the topic; what its tables do not say as they must."""
     result = run_coverage(source, out, draw=False)
-    expected = {
-        "readings": outcome.acknowledged,
-        "rows of the table readings": outcome.acknowledged,
-        "repeated": outcome.repeated,
-        "lost": 0,
-        "quarantined": 0,
-    }
-    found = {
-        "readings": result.readings,
-        "rows of the table readings": rows(out, "readings"),
-        "repeated": result.repeated,
-        "lost": result.lost,
-        "quarantined": result.quarantined,
-    }
-    return [
-        f"{name}: {found[name]:,} in the tables, not {number:,}"
-        for name, number in expected.items()
-        if number != found[name]
-    ]
+    figures = (
+        ("readings", result.readings, outcome.acknowledged),
+        ("rows of the table readings", rows(out, "readings"), outcome.acknowledged),
+        ("repeated", result.repeated, outcome.repeated),
+        ("lost", result.lost, 0),
+        ("quarantined", result.quarantined, 0),
+    )
+    return [f"{name}: {found:,} in the tables, not {wanted:,}" for name, found, wanted in figures if found != wanted]

@@ -2,7 +2,8 @@
 
 use lapwing_codec::{Ack, Packet, QoS, ReasonCode, SubscriptionOptions, Version};
 
-use crate::client::{self, Client, ConnectExt, id};
+use crate::client::Client;
+use crate::packets::{self, ConnectExt, id};
 use crate::{connect, node};
 
 /// Does a message arrive, on one shard and on two, in both versions, with each QoS?
@@ -11,8 +12,8 @@ fn a_message_arrives() {
     for json in [r#"{"shards": 1}"#, r#"{"shards": 2}"#] {
         let node = node(json);
         for version in [Version::V311, Version::V5] {
-            let mut receiver = Client::connect_with(&node, &client::connect("receiver").in_version(version)).0;
-            let mut sender = Client::connect_with(&node, &client::connect("sender").in_version(version)).0;
+            let mut receiver = Client::connect_with(&node, &packets::connect("receiver").in_version(version)).0;
+            let mut sender = Client::connect_with(&node, &packets::connect("sender").in_version(version)).0;
             receiver.subscribe("a/+", SubscriptionOptions::new(QoS::ExactlyOnce));
             sender.publish("a/b", b"zero", QoS::AtMostOnce, None);
             assert_eq!(receiver.receive().payload, b"zero");
@@ -60,7 +61,7 @@ fn a_client_without_id_gets_one() {
     let mut ids = Vec::new();
     for _ in 0..8 {
         let mut client = Client::open(&node);
-        client.send(&Packet::Connect(client::connect("")));
+        client.send(&Packet::Connect(packets::connect("")));
         ids.push(client.expect("CONNACK", |packet| match packet {
             Packet::ConnAck(ack) => ack.properties.assigned_client_id.map(str::to_owned),
             _ => None,

@@ -5,11 +5,12 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use lapwing_codec::{
-    Ack, Connect, ConnectProperties, Disconnect, Limits, Packet, PacketId, Publish, PublishProperties, QoS, ReasonCode,
-    Subscribe, SubscribeFiltersBuf, SubscribeProperties, SubscriptionOptions, Unsubscribe, UnsubscribeFiltersBuf,
-    UserProperties, Version, Will, decode,
+    Ack, Connect, Disconnect, Limits, Packet, PacketId, Publish, QoS, ReasonCode, Subscribe, SubscribeFiltersBuf,
+    SubscribeProperties, SubscriptionOptions, Unsubscribe, UnsubscribeFiltersBuf, UserProperties, Version, decode,
 };
 use lapwing_node::Handle;
+
+use crate::packets::{connect, id, publish};
 
 /// One connection.
 pub struct Client {
@@ -27,34 +28,6 @@ pub struct Received {
     pub retain: bool,
     pub dup: bool,
     pub id: Option<PacketId>,
-}
-
-/// A CONNECT with clean start, no keep alive, no expiry; change what the test is about.
-pub fn connect(id: &str) -> Connect<'_> {
-    Connect {
-        version: Version::V5,
-        clean_start: true,
-        keep_alive_s: 0,
-        client_id: id,
-        will: None,
-        username: None,
-        password: None,
-        properties: ConnectProperties::default(),
-    }
-}
-
-/// The same for a session that outlives its connection.
-pub fn lasting(id: &str) -> Connect<'_> {
-    let properties = ConnectProperties { session_expiry_s: 3600, ..Default::default() };
-    Connect { clean_start: false, properties, ..connect(id) }
-}
-
-pub fn will<'a>(topic: &'a str, payload: &'a [u8]) -> Will<'a> {
-    Will { topic, payload, qos: QoS::AtLeastOnce, retain: false, properties: Default::default() }
-}
-
-pub fn id(id: u16) -> PacketId {
-    PacketId::new(id).expect("not zero")
 }
 
 impl Received {
@@ -267,7 +240,10 @@ impl Client {
 
     /// The next packet, which must be a message.
     pub fn receive(&mut self) -> Received {
-        self.receive_or("nothing else", |_| false).expect("nothing else is taken")
+        self.expect("PUBLISH", |packet| match packet {
+            Packet::Publish(publish) => Some(Received::new(publish)),
+            _ => None,
+        })
     }
 
     /// The next packet: a message, or a SUBACK (`None`).
@@ -317,37 +293,9 @@ impl Client {
     }
 }
 
-pub fn publish<'a>(topic: &'a str, payload: &'a [u8], qos: QoS, packet_id: Option<u16>) -> Publish<'a> {
-    Publish {
-        dup: false,
-        qos,
-        retain: false,
-        topic,
-        packet_id: packet_id.map(id),
-        properties: PublishProperties::default(),
-        payload,
-    }
-}
-
 fn reason_of_connack(packet: &Packet<'_>) -> Option<ReasonCode> {
     match packet {
         Packet::ConnAck(ack) => Some(ack.reason),
         _ => None,
-    }
-}
-
-/// Says something about a CONNECT in one word.
-pub trait ConnectExt<'a> {
-    fn in_version(self, version: Version) -> Connect<'a>;
-    fn with_will(self, will: Will<'a>) -> Connect<'a>;
-}
-
-impl<'a> ConnectExt<'a> for Connect<'a> {
-    fn in_version(self, version: Version) -> Connect<'a> {
-        Connect { version, ..self }
-    }
-
-    fn with_will(self, will: Will<'a>) -> Connect<'a> {
-        Connect { will: Some(will), ..self }
     }
 }

@@ -11,7 +11,8 @@ use lapwing_node::{Handle, Slot};
 use lapwing_store::disk::OsDisk;
 use lapwing_store::journal::{self, GroupId, Journal, JournalConfig};
 
-use crate::client::{Client, id, lasting, publish};
+use crate::client::Client;
+use crate::packets::{id, lasting, publish};
 use crate::streams::{read_all, streams};
 
 const QOS2: SubscriptionOptions = SubscriptionOptions::new(QoS::ExactlyOnce);

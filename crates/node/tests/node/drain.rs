@@ -5,7 +5,8 @@ use std::time::Duration;
 use lapwing_codec::{QoS, ReasonCode, SubscriptionOptions, Version};
 use lapwing_node::{Config, Handle};
 
-use crate::client::{Client, ConnectExt, connect as plain};
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect as plain};
 use crate::{connect, node};
 
 /// Are clients told, is what was sent before written out, and is nobody let in any more?

@@ -9,8 +9,9 @@ use cases::{Case, assemble, cases};
 use lapwing_codec::{Packet, ReasonCode, Version};
 use lapwing_node::Handle;
 
-use crate::client::{Client, ConnectExt, lasting};
+use crate::client::Client;
 use crate::node;
+use crate::packets::{ConnectExt, lasting};
 
 /// What only servers send, and AUTH where no method was agreed upon: refused however well it is made.
 const NEVER: [&str; 5] = ["CONNACK", "SUBACK", "UNSUBACK", "PINGRESP", "AUTH"];

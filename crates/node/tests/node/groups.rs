@@ -2,7 +2,8 @@
 
 use lapwing_codec::{QoS, SubscriptionOptions};
 
-use crate::client::{Client, lasting};
+use crate::client::Client;
+use crate::packets::lasting;
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 /// Do members on both shards take turns, and does a plain subscriber still get everything?

@@ -5,7 +5,8 @@ use std::path::Path;
 use lapwing_codec::{Ack, Packet, QoS, ReasonCode, SubscriptionOptions};
 use lapwing_node::Handle;
 
-use crate::client::{Client, Received, id, lasting};
+use crate::client::{Client, Received};
+use crate::packets::{id, lasting};
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);

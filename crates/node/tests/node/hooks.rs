@@ -8,8 +8,9 @@ use lapwing_codec::{
 };
 use lapwing_node::{HookAnswer, HookCall, HookMessage, HookName};
 
-use crate::client::{self, Client, ConnectExt, id, publish, will};
+use crate::client::Client;
 use crate::hook_double::{Double, message, node};
+use crate::packets::{self, ConnectExt, id, publish, will};
 use crate::{connect, eventually, ids_on_both_shards, metric};
 
 const QOS0: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
@@ -37,7 +38,7 @@ fn a_message_is_passed_changed_or_refused() {
     let mut receiver = connect(&node, "receiver");
     receiver.subscribe("#", QOS0);
     for version in [Version::V5, Version::V311] {
-        let mut sender = Client::connect_with(&node, &client::connect("sender").in_version(version)).0;
+        let mut sender = Client::connect_with(&node, &packets::connect("sender").in_version(version)).0;
         for qos in [QoS::AtMostOnce, QoS::AtLeastOnce, QoS::ExactlyOnce] {
             let packet_id = (qos != QoS::AtMostOnce).then_some(7 + qos as u16);
             for topic in ["no", "old", "yes"] {
@@ -178,7 +179,7 @@ fn each_filter_is_judged() {
     let mut sender = connect(&node, "sender");
     for (version, refused) in [(Version::V5, ReasonCode::NotAuthorized), (Version::V311, ReasonCode::UnspecifiedError)]
     {
-        let mut client = Client::connect_with(&node, &client::connect("one").in_version(version)).0;
+        let mut client = Client::connect_with(&node, &packets::connect("one").in_version(version)).0;
         let mut filters = SubscribeFiltersBuf::new();
         for filter in ["no/#", "low", "high", "no/#"] {
             filters.push(filter, SubscriptionOptions::new(QoS::AtLeastOnce)).unwrap();
@@ -217,9 +218,9 @@ fn a_will_is_judged_when_it_is_published() {
     let node = node(r#"{"shards": 2}"#, hooks);
     let mut watcher = connect(&node, "watcher");
     watcher.subscribe("wills/#", QOS0);
-    drop(Client::connect_with(&node, &client::connect("dying-1").with_will(will("wills/no", b"x"))).0);
+    drop(Client::connect_with(&node, &packets::connect("dying-1").with_will(will("wills/no", b"x"))).0);
     eventually("the refusal is counted", || metric(&node, "lapwing_messages_dropped_total", "hook_refused") == 1);
-    drop(Client::connect_with(&node, &client::connect("dying-2").with_will(will("wills/yes", b"x"))).0);
+    drop(Client::connect_with(&node, &packets::connect("dying-2").with_will(will("wills/yes", b"x"))).0);
     let received = watcher.receive();
     assert_eq!((&*received.topic, &*received.payload), ("wills/yes", &b"changed"[..]));
     assert_eq!(metric(&node, "lapwing_wills_published_total", ""), 1);

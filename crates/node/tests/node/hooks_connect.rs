@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use lapwing_codec::{Connect, Packet, ReasonCode, Version};
 use lapwing_node::{HookAnswer, HookCall, HookName};
 
-use crate::client::{self, Client, ConnectExt, lasting};
+use crate::client::Client;
 use crate::hook_double::{Barrier, Double, node};
+use crate::packets::{self, ConnectExt, lasting};
 use crate::{ids_on_both_shards, metric};
 
 /// Sends a CONNECT; the reason in the CONNACK.
@@ -22,7 +23,7 @@ fn knock(node: &lapwing_node::Handle, packet: &Connect<'_>) -> (Client, ReasonCo
 }
 
 fn with_name<'a>(id: &'a str, name: &'a str) -> Connect<'a> {
-    Connect { username: Some(name), password: Some(b"secret"), ..client::connect(id) }
+    Connect { username: Some(name), password: Some(b"secret"), ..packets::connect(id) }
 }
 
 /// Is a client let in, named or refused as the hook says, on either shard and in both versions?
@@ -49,7 +50,7 @@ fn a_client_is_let_in_or_refused() {
             assert_eq!(reason, refused, "{version:?}");
             eve.expect_end(None);
             assert_eq!(knock(&node, &with_name(&id, "bob").in_version(version)).1, ReasonCode::Success);
-            assert_eq!(knock(&node, &client::connect(&id).in_version(version)).1, ReasonCode::Success);
+            assert_eq!(knock(&node, &packets::connect(&id).in_version(version)).1, ReasonCode::Success);
         }
     }
     crate::eventually("all are told", || names.lock().unwrap().len() == 8);
@@ -93,7 +94,7 @@ fn an_assigned_id_is_the_one_that_was_judged() {
     for n in 0..8 {
         let mut client = Client::open(&node);
         let mut bytes = Vec::new();
-        Packet::Connect(client::connect("")).encode(Version::V5, &mut bytes).unwrap();
+        Packet::Connect(packets::connect("")).encode(Version::V5, &mut bytes).unwrap();
         Packet::PingReq.encode(Version::V5, &mut bytes).unwrap();
         client.send_bytes(&bytes);
         let id = client.expect("CONNACK", |packet| match packet {
@@ -155,11 +156,11 @@ fn the_connect_timeout_covers_the_wait() {
         }),
     );
     let mut client = Client::open(&node);
-    client.send(&Packet::Connect(client::connect("x")));
+    client.send(&Packet::Connect(packets::connect("x")));
     client.expect_end(None);
     assert_eq!(metric(&node, "lapwing_connections_closed_total", "connect_timeout"), 1);
     barrier.open();
-    assert_eq!(knock(&node, &client::connect("y")).1, ReasonCode::Success, "its late answer concerns nobody else");
+    assert_eq!(knock(&node, &packets::connect("y")).1, ReasonCode::Success, "its late answer concerns nobody else");
 }
 
 mod authentication {
@@ -200,7 +201,7 @@ mod authentication {
     fn connect<'a>(id: &'a str, method: &'a str, data: &'a [u8]) -> Packet<'a> {
         let properties =
             ConnectProperties { auth_method: Some(method), auth_data: Some(data), ..ConnectProperties::default() };
-        Packet::Connect(Connect { properties, ..client::connect(id) })
+        Packet::Connect(Connect { properties, ..packets::connect(id) })
     }
 
     fn auth<'a>(reason: ReasonCode, method: &'a str, data: &'a [u8]) -> Packet<'a> {

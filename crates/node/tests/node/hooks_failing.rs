@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use lapwing_codec::{Packet, QoS, ReasonCode, SubscriptionOptions};
 use lapwing_node::{HookAnswer, HookCall, HookFailure, HookMessage, HookName, Hooks, Interests};
 
-use crate::client::{self, Client, will};
+use crate::client::Client;
 use crate::hook_double::{Barrier, Double, message, node};
+use crate::packets::{self, will};
 use crate::{connect, eventually, metric};
 
 fn ack_reason(client: &mut Client) -> ReasonCode {
@@ -150,7 +151,7 @@ fn a_flood_at_the_door_leaves_room_inside() {
     let mut inside = connect(&node, "inside");
     let mut strangers: Vec<Client> = (0..20).map(|_| Client::open(&node)).collect();
     for (n, stranger) in strangers.iter_mut().enumerate() {
-        stranger.send(&Packet::Connect(client::connect(&format!("stranger-{n}"))));
+        stranger.send(&Packet::Connect(packets::connect(&format!("stranger-{n}"))));
     }
     eventually("the door is full", || metric(&node, "lapwing_hook_failures_total", "queue_full") == 16);
     assert_eq!(metric(&node, "lapwing_hook_waiting", "decisions"), 4, "half of the queue");
@@ -196,7 +197,7 @@ fn a_will_without_a_verdict_meets_the_policy() {
             HookAnswer::Pass
         }),
     );
-    let will = client::ConnectExt::with_will(client::connect("dying"), will("wills/1", b"x"));
+    let will = packets::ConnectExt::with_will(packets::connect("dying"), will("wills/1", b"x"));
     let (_dying, _) = Client::connect_with(&node, &will);
     node.drain(Duration::from_secs(5)).unwrap();
     assert_eq!(metric(&node, "lapwing_wills_published_total", ""), 1);
@@ -217,7 +218,7 @@ fn batches_shrink_for_a_slow_hook() {
     );
     let mut clients: Vec<Client> = (0..200).map(|_| Client::open(&node)).collect();
     for (n, client) in clients.iter_mut().enumerate() {
-        client.send(&Packet::Connect(client::connect(&format!("client-{n}"))));
+        client.send(&Packet::Connect(packets::connect(&format!("client-{n}"))));
     }
     for client in &mut clients {
         let reason = client.expect("CONNACK", |packet| match packet {

@@ -2,7 +2,8 @@
 
 use lapwing_codec::{Packet, QoS, ReasonCode, SubscriptionOptions, Version};
 
-use crate::client::{Client, ConnectExt, connect as plain};
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect as plain};
 use crate::{connect, eventually, metric, node};
 
 const CLOSED: &str = "lapwing_connections_closed_total";

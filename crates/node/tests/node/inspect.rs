@@ -9,7 +9,8 @@ use lapwing_node::Handle;
 use lapwing_node::inspect::{DumpWanted, InspectError, RepairWanted, backup, check, dump, repair, restore};
 use serde_json::Value;
 
-use crate::client::{Client, lasting, publish};
+use crate::client::Client;
+use crate::packets::{lasting, publish};
 use crate::{config, connect, eventually};
 
 fn start_with(dir: &Path, limits: &str) -> Handle {

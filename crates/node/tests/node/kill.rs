@@ -9,7 +9,8 @@ use std::time::Duration;
 use lapwing_codec::{Packet, QoS};
 use lapwing_node::Handle;
 
-use crate::client::{Client, connect};
+use crate::client::Client;
+use crate::packets::connect;
 use crate::streams::{read_all, streams};
 
 /// Names the data folder to the child process.
@@ -51,7 +52,7 @@ fn publish_until_killed(url: &str, id: &str, begun: &mpsc::Sender<()>) -> u32 {
         while sent - acknowledged < 100 {
             let mut bytes = Vec::new();
             let packet_id = (sent % 1000) as u16 + 1;
-            crate::client::publish(&topic, &sent.to_be_bytes(), QoS::AtLeastOnce, Some(packet_id))
+            crate::packets::publish(&topic, &sent.to_be_bytes(), QoS::AtLeastOnce, Some(packet_id))
                 .encode(client.version, &mut bytes)
                 .unwrap();
             if !client.try_send_bytes(&bytes) {

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use lapwing_codec::{Packet, Publish, QoS, ReasonCode, SubscriptionOptions, Version};
 use lapwing_node::Handle;
 
-use crate::client::{Client, ConnectExt, connect as plain, lasting, publish};
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect as plain, lasting, publish};
 use crate::{connect, eventually, metric, node};
 
 const DROPPED: &str = "lapwing_messages_dropped_total";

@@ -13,8 +13,9 @@ use lapwing_store::disk::OsDisk;
 use lapwing_store::inspect::DataFolder;
 use serde_json::Value;
 
-use crate::client::{Client, ConnectExt, lasting, will};
+use crate::client::Client;
 use crate::inspect::{events, find, spoil, told};
+use crate::packets::{ConnectExt, lasting, will};
 use crate::{config, connect, eventually, metric};
 
 const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);

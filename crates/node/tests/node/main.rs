@@ -19,6 +19,7 @@ mod limits;
 mod linger;
 mod losses;
 mod operators;
+mod packets;
 mod passwords;
 mod retained;
 mod sessions;

@@ -4,7 +4,8 @@ use lapwing_codec::{ConnectProperties, QoS, ReasonCode, SubscriptionOptions, Ver
 use lapwing_node::{Handle, SessionOrder, SessionQuery};
 use serde_json::Value;
 
-use crate::client::{Client, ConnectExt, connect as plain, lasting, will};
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect as plain, lasting, will};
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 fn at_least_once() -> SubscriptionOptions {

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use lapwing_codec::{Connect, Packet, QoS, ReasonCode, SubscriptionOptions, Version};
 use lapwing_node::Handle;
 
-use crate::client::{self, Client, ConnectExt, lasting};
+use crate::client::Client;
+use crate::packets::{self, ConnectExt, lasting};
 use crate::{eventually, ids_on_both_shards, metric, node};
 
 /// Hashing is costly by design: once for all tests.
@@ -17,7 +18,7 @@ fn guarded(rest: &str) -> Handle {
 }
 
 fn with<'a>(id: &'a str, name: &'a str, password: &'a [u8]) -> Connect<'a> {
-    Connect { username: Some(name), password: Some(password), ..client::connect(id) }
+    Connect { username: Some(name), password: Some(password), ..packets::connect(id) }
 }
 
 fn knock(node: &Handle, packet: &Connect<'_>) -> Client {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_codec::{Packet, QoS, RetainHandling, SubscriptionOptions};
 
-use crate::client::{Client, lasting, publish};
+use crate::client::Client;
+use crate::packets::{lasting, publish};
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 /// Does a new subscription get what is retained, from every shard, and nothing that was deleted?

@@ -6,7 +6,8 @@ use lapwing_codec::{
     ConnectProperties, Disconnect, Packet, QoS, ReasonCode, SubscriptionOptions, Version, WillProperties,
 };
 
-use crate::client::{Client, ConnectExt, connect as plain, lasting, will};
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect as plain, lasting, will};
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 /// Does a second connection of a client take its session over, wherever it was accepted, and is the first told?

@@ -10,8 +10,9 @@ use lapwing_envelope::Envelope;
 use lapwing_node::{Config, Handle};
 use lapwing_store::{Log, ReadLimits};
 
-use crate::client::{Client, connect as plain, id, lasting};
+use crate::client::Client;
 use crate::faulty_disk::FaultyDisk;
+use crate::packets::{connect as plain, id, lasting};
 use crate::{config, connect, eventually, metric};
 
 pub fn streams(dir: &Path, shards: u32, more: &str) -> Config {
@@ -88,7 +89,7 @@ fn each_qos_goes_in_once() {
     assert!(present);
     client.send(&Packet::Publish(lapwing_codec::Publish {
         dup: true,
-        ..crate::client::publish("s/x/r", b"2", QoS::ExactlyOnce, Some(5))
+        ..crate::packets::publish("s/x/r", b"2", QoS::ExactlyOnce, Some(5))
     }));
     client.expect("PUBREC", |packet| matches!(packet, Packet::PubRec(_)).then_some(()));
     client.send(&Packet::PubRel(Ack::new(id(5), ReasonCode::Success)));

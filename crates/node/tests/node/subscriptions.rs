@@ -4,7 +4,8 @@ use lapwing_codec::{
     Packet, QoS, ReasonCode, Subscribe, SubscribeFiltersBuf, SubscriptionOptions, Unsubscribe, UnsubscribeFiltersBuf,
 };
 
-use crate::client::{Client, id, lasting};
+use crate::client::Client;
+use crate::packets::{id, lasting};
 use crate::{connect, ids_on_both_shards, metric, node};
 
 /// Is a packet of more filters than one turn takes answered once, in order, and in force, whoever owns its groups?
