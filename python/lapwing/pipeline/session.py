@@ -29,6 +29,9 @@ _OF_OUR_JVM: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_CONFIG.as_uri()}",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # Over TCP each answer to Python comes from a port that serves whoever connects first. A client that looks for a
+    # broker which is gone may be that one, and then the job ends.
+    "spark.python.unix.domain.socket.enabled": "true",
 }
 """Of the one that we start; log and pages of spark-submit's are whoever's who has called that."""
 _OF_QUERIES: Mapping[str, str] = {
