@@ -82,8 +82,8 @@ def _to_one_away(broker: RunningBroker, seconds: float) -> Report:
     )
 
 
-def _ours_away(seconds: float) -> Report:
-    with lapwing(BROKER, settings=ROOMY) as broker:
+def _ours_away(seconds: float, durability: str) -> Report:
+    with lapwing(BROKER, settings=(*ROOMY, f"broker.durability={durability}")) as broker:
         return _to_one_away(broker, seconds)
 
 
@@ -158,7 +158,11 @@ def _rates(rounds: int, seconds: float) -> None:
 
 def _away(rounds: int, seconds: float) -> None:
     """Prints what each acknowledges while the one who is to get it is away."""
-    subjects = {OURS: lambda: _ours_away(seconds), THEIRS: lambda: _theirs_away(seconds)}
+    subjects: dict[str, Callable[[], Report]] = {
+        OURS: lambda: _ours_away(seconds, "disk"),
+        MEMORY: lambda: _ours_away(seconds, "memory"),
+        THEIRS: lambda: _theirs_away(seconds),
+    }
     reports = alternate(subjects, rounds)
     rate = {name: median(own, lambda report: report["acknowledged"] / seconds) for name, own in reports.items()}
     rows = [
@@ -176,7 +180,10 @@ def _away(rounds: int, seconds: float) -> None:
 def _latency(rounds: int, seconds: float, rate: float) -> None:
     """Prints latencies at ``rate`` messages/s, in times of what the disk takes."""
     calls: list[list[tuple[float, float]]] = []
-    subjects = {OURS: lambda: _ours(seconds, "disk", rate), MEMORY: lambda: _ours(seconds, "memory", rate)}
+    subjects: dict[str, Callable[[], Report]] = {
+        OURS: lambda: _ours(seconds, "disk", rate),
+        MEMORY: lambda: _ours(seconds, "memory", rate),
+    }
     rounds_of = []
     for _ in range(rounds):
         calls.append(fdatasync_s(seconds))
