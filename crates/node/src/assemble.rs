@@ -181,8 +181,8 @@ fn open_data(config: &Config, open: OpenLog) -> Result<Option<Opened>, NodeError
 /// Opens the log of the data groups and finds out how they stand.
 fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered), NodeError> {
     let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
-    let segment_bytes = config.limits.log_segment_bytes;
-    let journal_config = JournalConfig { segment_bytes, body_bytes_max, ..JournalConfig::default() };
+    let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
+    let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
     let (journal, reader) = writer.open_journal(&journal_config)?;
     let (groups, extents) = DataGroups::recover(&reader)?;
     let next_index = next_indexes(&reader)?;

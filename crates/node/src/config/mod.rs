@@ -67,6 +67,8 @@ pub struct Config {
     pub data_dir: Option<PathBuf>,
     /// Whether sessions that outlive their connections, what waits for them, and retained messages are kept in that folder.
     pub durability: Durability,
+    /// Write zeros to a segment of the data groups' log before it is used.
+    pub log_init_zero: bool,
     /// Where clients may go while this node is away, in the words of MQTT's Server Reference; told when it shuts down.
     pub server_reference: Option<String>,
     /// They are to go there for good: 0x9D instead of 0x9C.
@@ -109,6 +111,7 @@ impl Default for Config {
             pin_first: 0,
             data_dir: None,
             durability: Durability::default(),
+            log_init_zero: true,
             server_reference: None,
             server_moved: false,
             response_information_prefix: None,

@@ -11,11 +11,13 @@ pub struct JournalConfig {
     pub pending_bytes_max: usize,
     /// The largest body. Default 16 MiB; never above 256 MiB, the largest MQTT packet.
     pub body_bytes_max: usize,
+    /// Zeros are written to a segment before it is used, by a [`super::RoomThread`]: its commits are quicker then. Default true.
+    pub init_zero: bool,
 }
 
 impl Default for JournalConfig {
     fn default() -> Self {
-        Self { segment_bytes: 64 << 20, pending_bytes_max: 64 << 20, body_bytes_max: 16 << 20 }
+        Self { segment_bytes: 64 << 20, pending_bytes_max: 64 << 20, body_bytes_max: 16 << 20, init_zero: true }
     }
 }
 

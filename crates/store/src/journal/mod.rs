@@ -23,6 +23,7 @@ mod config;
 mod counters;
 mod entry;
 mod files;
+mod fill;
 mod group;
 mod index;
 mod info;

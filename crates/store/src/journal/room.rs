@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::fill::{Claim, Fill};
 use super::state::Shared;
 use super::writer::JournalWriter;
 use crate::disk::{Access, Disk};
@@ -21,6 +22,10 @@ pub(crate) struct Room {
     /// Size of either file.
     segment_bytes: u64,
     has_spare: bool,
+    /// On the spare that was made last.
+    claim: Claim,
+    /// A spare is filled with zeros.
+    is_filled: bool,
     has_reserve: bool,
     /// The reserve was given up and has not been made again.
     is_given_up: bool,
@@ -49,6 +54,8 @@ pub struct RoomOrder {
     reserve: Option<(u64, u64)>,
     /// Bytes of the spare segment.
     spare: Option<u64>,
+    /// What is to be done with the spare afterwards.
+    fill: Option<Fill>,
 }
 
 /// What has become of an order; false where space cannot be reserved.
@@ -56,6 +63,7 @@ pub struct RoomOrder {
 pub struct RoomMade {
     reserve: Option<Result<bool, StoreError>>,
     spare: Option<Result<bool, StoreError>>,
+    fill: Option<Fill>,
 }
 
 fn spare_path(dir: &Path) -> PathBuf {
@@ -68,11 +76,13 @@ fn reserve_path(dir: &Path) -> PathBuf {
 
 impl Room {
     /// What an earlier life has set aside.
-    pub(crate) fn find(shared: &Shared, segment_bytes: u64) -> Self {
+    pub(crate) fn find(shared: &Shared, segment_bytes: u64, is_filled: bool) -> Self {
         let is_there = |file: PathBuf| find(&*shared.disk, &file, segment_bytes);
         Room {
             segment_bytes,
             has_spare: is_there(spare_path(&shared.dir)),
+            claim: Claim::default(),
+            is_filled,
             has_reserve: is_there(reserve_path(&shared.dir)),
             is_given_up: false,
             is_short: false,
@@ -95,8 +105,9 @@ impl Room {
         self.has_spare
     }
 
-    /// The file for the next segment.
-    pub(crate) fn spare(&self, dir: &Path) -> Option<PathBuf> {
+    /// The file for the next segment; from here on nobody else writes to it.
+    pub(crate) fn take_spare(&self, dir: &Path) -> Option<PathBuf> {
+        self.claim.take();
         self.has_spare.then(|| spare_path(dir))
     }
 
@@ -118,7 +129,7 @@ impl Room {
         used.end * 4 >= self.segment_bytes || used.allocated_bytes < self.segment_bytes
     }
 
-    fn order(&mut self, shared: &Shared, used: Used) -> Option<RoomOrder> {
+    fn order(&mut self, shared: &Arc<Shared>, used: Used) -> Option<RoomOrder> {
         if self.is_ordered || self.is_vain || used.allocated_bytes == 0 {
             return None;
         }
@@ -132,7 +143,12 @@ impl Room {
         let more_bytes = if self.is_given_up { self.segment_bytes / 4 } else { 0 };
         let (disk, dir) = (shared.disk.clone(), shared.dir.clone());
         let reserve = (!self.has_reserve).then_some((self.segment_bytes, more_bytes));
-        Some(RoomOrder { disk, dir, reserve, spare: needs_spare.then_some(self.segment_bytes) })
+        let spare = needs_spare.then_some(self.segment_bytes);
+        let fill = spare.filter(|_| self.is_filled).map(|bytes| {
+            self.claim = Claim::default();
+            Fill::new(shared.clone(), spare_path(&dir), bytes, self.claim.clone())
+        });
+        Some(RoomOrder { disk, dir, reserve, spare, fill })
     }
 
     fn made(&mut self, made: RoomMade) -> Result<(), StoreError> {
@@ -170,7 +186,16 @@ impl RoomOrder {
             self.reserve.map(|(bytes, more_bytes)| make(&*self.disk, &reserve_path(&self.dir), bytes, more_bytes));
         let may_go_on = !matches!(reserve, Some(Err(_)));
         let spare = self.spare.filter(|_| may_go_on);
-        RoomMade { reserve, spare: spare.map(|bytes| make(&*self.disk, &spare_path(&self.dir), bytes, 0)) }
+        let spare = spare.map(|bytes| make(&*self.disk, &spare_path(&self.dir), bytes, 0));
+        let fill = self.fill.filter(|_| matches!(spare, Some(Ok(true))));
+        RoomMade { reserve, spare, fill }
+    }
+}
+
+impl RoomMade {
+    /// The spare may be filled beside the writer, before and after that is told.
+    pub(crate) fn take_fill(&mut self) -> Option<Fill> {
+        self.fill.take()
     }
 }
 

@@ -1,13 +1,19 @@
-//! Sets space aside beside the thread that writes the journal: a commit never waits for an allocation.
+//! Sets space aside beside the thread that writes the journal, and fills it with zeros: a commit never waits for an
+//! allocation.
 
 use std::io;
 use std::panic::resume_unwind;
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
 use std::thread::{Builder, JoinHandle};
+use std::time::Instant;
 
+use super::fill::Fill;
 use super::room::{RoomMade, RoomOrder};
 use super::writer::JournalWriter;
 use crate::error::StoreError;
+
+/// Writing zeros rests so many times as long as it has taken, so that the disk is there for commits.
+const REST: u32 = 7;
 
 /// The thread, and its way in and out. Ends when it is dropped.
 #[derive(Debug)]
@@ -25,8 +31,11 @@ impl RoomThread {
         let (orders, waiting) = sync_channel::<RoomOrder>(1);
         let (done, made) = sync_channel(1);
         let work = move || {
-            for order in waiting {
-                if done.send(order.carry_out()).is_err() {
+            let mut fill = None;
+            while let Some(order) = next_order(&waiting, &mut fill) {
+                let mut made: RoomMade = order.carry_out();
+                fill = made.take_fill().or(fill);
+                if done.send(made).is_err() {
                     return;
                 }
             }
@@ -61,6 +70,22 @@ impl RoomThread {
             _ => panic!("the thread that sets space aside has ended"),
         }
     }
+}
+
+/// Waits for an order, and fills the spare meanwhile; None: there will be no more.
+fn next_order(waiting: &Receiver<RoomOrder>, fill: &mut Option<Fill>) -> Option<RoomOrder> {
+    while let Some(filling) = fill {
+        let begun = Instant::now();
+        if !filling.step() {
+            *fill = None;
+        }
+        match waiting.recv_timeout(begun.elapsed() * REST) {
+            Ok(order) => return Some(order),
+            Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+    }
+    waiting.recv().ok()
 }
 
 impl Drop for RoomThread {

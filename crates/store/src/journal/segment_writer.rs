@@ -49,7 +49,7 @@ impl SegmentWriter {
             allocated_bytes,
             end_named: state.active.end == state.active.start_bytes,
             next_sequence: state.active.sequence.max(sealed) + 1,
-            room: Room::find(shared, config.segment_bytes),
+            room: Room::find(shared, config.segment_bytes, config.init_zero),
             opening: vec![],
         }
     }
@@ -205,7 +205,7 @@ impl SegmentWriter {
     /// grows: the rest is for what gives space back.
     fn next_segment(&mut self, shared: &Shared, bytes: u64) -> Result<(active::Active, u64), StoreError> {
         let least = bytes + self.own_bytes;
-        let spare = self.room.spare(&shared.dir);
+        let spare = self.room.take_spare(&shared.dir);
         if spare.is_some() || !self.room.is_low() {
             let whole = self.segment_bytes.max(least);
             let made = self.following(shared, whole, spare.as_deref());

@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 mod expected;
 mod faults;
+mod filled;
 mod format;
 mod full;
 mod journal;
