@@ -107,8 +107,11 @@ impl Room {
 
     /// The file for the next segment; from here on nobody else writes to it.
     pub(crate) fn take_spare(&self, dir: &Path) -> Option<PathBuf> {
-        self.claim.take();
-        self.has_spare.then(|| spare_path(dir))
+        // Without one the claim is that of the next, which may be being made.
+        self.has_spare.then(|| {
+            self.claim.take();
+            spare_path(dir)
+        })
     }
 
     /// The spare file has become a segment, or was tried to: it is gone, or still there.
