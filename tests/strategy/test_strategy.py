@@ -123,10 +123,10 @@ def test_none_lets_a_message_wait_and_it_is_asked_about_again() -> None:
             super().choose(asks)
             return ["b" if len(self.batches) > 3 else None] * len(asks)
 
-    result = try_out(Later("b"), crew("a", "b"), messages=1, timeout_ms=200)
+    result = try_out(Later("b"), crew("a", "b"), messages=1, timeout_ms=500)
     assert result.shares == {"b": 1}
     assert (result.counters["asked"], result.counters["held"], result.counters["answered"]) == (4, 3, 1)
-    assert try_out(Answers(None), crew("a"), messages=1, within_s=0.1).finished == [None]
+    assert try_out(Answers(None), crew("a"), messages=1, within_s=0.1, timeout_ms=LONG_MS).finished == [None]
 
 
 def test_who_is_full_is_not_sent_to() -> None:

@@ -51,6 +51,7 @@ mod sent;
 mod sequence;
 mod serve;
 mod settlement;
+mod spinning;
 mod stamp;
 mod standing;
 mod subscribe;
@@ -231,7 +232,7 @@ pub(crate) struct Shard {
     lingering: usize,
     /// Mail came or went in this turn: worth looking again before sleeping.
     mail_moved: bool,
-    spinning: turn::Spinning,
+    spinning: spinning::Spinning,
 }
 
 impl Shard {
@@ -308,7 +309,7 @@ impl Shard {
             pressure: Pressure::Normal,
             lingering: 0,
             mail_moved: false,
-            spinning: turn::Spinning::default(),
+            spinning: spinning::Spinning::default(),
             id,
             shared,
             poll,

@@ -7,34 +7,6 @@ use super::{CONNECTIONS, Due, Shard, WAKER};
 use crate::error::NodeError;
 use crate::shared::Phase;
 
-/// Whether spinning has paid lately. Between messages that come further apart than the spin lasts it only burns a core.
-#[derive(Debug, Default)]
-pub(super) struct Spinning {
-    /// Goes up with each spin that found work, down with each that did not.
-    credit: i32,
-    skipped: u32,
-}
-
-impl Spinning {
-    const CREDIT_MAX: i32 = 16;
-    const REWARD: i32 = 2;
-    /// Without credit one spin in so many is tried all the same: times change.
-    const TRY_EVERY: u32 = 64;
-
-    fn is_worth_it(&mut self) -> bool {
-        if self.credit > 0 {
-            return true;
-        }
-        self.skipped = (self.skipped + 1) % Self::TRY_EVERY;
-        self.skipped == 0
-    }
-
-    fn note(&mut self, found: bool) {
-        let change = if found { Self::REWARD } else { -1 };
-        self.credit = (self.credit + change).clamp(0, Self::CREDIT_MAX);
-    }
-}
-
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
