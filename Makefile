@@ -50,7 +50,7 @@ $(CACHE)/java: | $(CACHE)/toolchain
 
 # Again when prepare.py changes: it may ask for more.
 $(CACHE)/peers: tools/prepare.py | $(CACHE)/toolchain
-	$(call step,peers for tests: other MQTT clients, a browser)
+	$(call step,peers for tests: other MQTT clients and a browser)
 	@$(PYTHON) tools/prepare.py node npm javac maven paho-c browser mosquitto mosquitto-clients
 	@touch $@
 
@@ -101,27 +101,34 @@ test-rust-build: $(CACHE)/toolchain
 	@cargo test --workspace --quiet --no-run
 
 # What tests need beside what they test.
-peers: $(CACHE)/java interop-clients kafka-jars spark-jars
+peers: $(CACHE)/java interop-clients kafka-jars spark-jars $(CACHE)/spark.jsa
+
+# JVMs of tests live for seconds: no optimising compiler, no threads that collect, and Spark's classes from an archive.
+TEST_JVMS := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" SPARK_SUBMIT_OPTS="-XX:SharedArchiveFile=$(abspath $(CACHE))/spark.jsa"
+
+$(CACHE)/spark.jsa: $(CACHE)/python tools/spark_archive.py | $(CACHE)/java $(CACHE)/built
+	$(call step,Spark for tests: an archive of its classes)
+	@$(TEST_JVMS) $(BIN)/python tools/spark_archive.py $@
 
 test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
 	$(call step,tests of the Python rooms and across rooms)
-	@$(BIN)/pytest -q --durations=20 -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
+	@$(TEST_JVMS) $(BIN)/pytest -q --durations=20 -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
 
-test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs of minutes: brokers, Kafka and jobs killed
+test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars $(CACHE)/spark.jsa ## proofs of minutes: brokers, Kafka and jobs killed
 	$(call step,slow proofs)
-	@$(BIN)/pytest -q -n 2 --dist loadgroup -m slow $(TESTS)
+	@$(TEST_JVMS) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow $(TESTS)
 
-test-long: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## proofs that CI has no time for: a Spark cluster, the controller killed, jobs killed after each commit
+test-long: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars $(CACHE)/spark.jsa ## proofs that CI has no time for: a Spark cluster, the controller killed, jobs killed after each commit
 	$(call step,long proofs)
-	@$(BIN)/pytest -q -n 1 --dist loadgroup -m long $(TESTS)
+	@$(TEST_JVMS) $(BIN)/pytest -q -n 1 --dist loadgroup -m long $(TESTS)
 
 crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at random moments, 100 of power cuts; see docs/reliability.md
 	$(call step,killed at random moments)
 	@$(BIN)/python -m tests.crash --rounds 200 --out out/crash/kills $(CRASH)
 	$(call step,power cut at random moments)
 	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
-	$(call step,at every change of a simulated disk)
-	@cargo test --quiet -p lapwing-store -p lapwing-node --lib --tests crash
+	$(call step,at every change of a simulated disk and every step of a session)
+	@cargo test --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
 
 faults-kafka: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## Kafka, bridge members and the broker killed, paused, without disk, at random for ten minutes (FAULTS="--seconds 60")
 	@$(BIN)/python -m tests.faults_kafka --seconds 600 $(FAULTS)
@@ -140,7 +147,7 @@ check-rust: $(CACHE)/toolchain
 	@cargo clippy --workspace --all-targets --quiet -- -D warnings
 
 check-python: $(CACHE)/built
-	$(call step,Python: format, lints, types, stubs, directions)
+	$(call step,Python: format; lints; types; stubs; directions)
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy

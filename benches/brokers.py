@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lapwing.lab.ports import free_port
+
 READY_SECONDS_MAX = 20.0
 
 
@@ -24,13 +26,6 @@ class RunningBroker:
     name: str
     url: str
     pid: int
-
-
-def free_port() -> int:
-    """A TCP port on loopback that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for_port(port: int, alive: Callable[[], str | None] = lambda: None) -> None:
@@ -69,17 +64,22 @@ def _running(name: str, command: Sequence[str], port: int, cpus: set[int], home:
 
 
 @contextlib.contextmanager
-def lapwing(cpus: set[int], shards: int = 1, settings: Sequence[str] = ()) -> Iterator[RunningBroker]:
-    """`lapwing broker` on `cpus` with `shards` event loops; `settings` are KEY=VALUE for `--set`."""
+def lapwing(
+    cpus: set[int], shards: int = 1, settings: Sequence[str] = (), home: Path | None = None
+) -> Iterator[RunningBroker]:
+    """`lapwing broker` on `cpus` with `shards` event loops; `settings` are KEY=VALUE for `--set`.
+
+    ``home`` has its data folder, which stays; by default a new one that goes with it.
+    """
     port = free_port()
-    with tempfile.TemporaryDirectory(prefix="lapwing-bench-") as folder:
+    with contextlib.ExitStack() as stack:
+        folder = home or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lapwing-bench-")))
         command = [sys.executable, "-m", "lapwing", "broker", "--listen", f"tcp://127.0.0.1:{port}"]
         command += ["--data", f"{folder}/data", "--set", f"broker.shards={shards}"]
         for setting in settings:
             command += ["--set", setting]
         label = f"lapwing, {shards} shard" + ("s" if shards > 1 else "")
-        with _running(label, command, port, cpus, Path(folder)) as broker:
-            yield broker
+        yield stack.enter_context(_running(label, command, port, cpus, folder))
 
 
 @contextlib.contextmanager

@@ -6,18 +6,17 @@ process that keeps a few hundred connections under way; it shares both cores wit
 
 from __future__ import annotations
 
-import os
 import resource
 import select
 import socket
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from benches.brokers import RunningBroker, lapwing, mosquitto
 from benches.hostile_clients import connect, subscribe
+from benches.resident import resident_bytes
 from benches.table import print_table, verdict
 
 BOTH = {0, 1}
@@ -27,12 +26,6 @@ BYTES_MAX = 4096
 RATE_MIN = 1000
 SUBACK = 0x90
 """Its first byte; a CONNACK before it has none like it."""
-
-
-def resident_bytes(pid: int) -> int:
-    """Resident memory of a process."""
-    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class Opener:

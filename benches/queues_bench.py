@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benches.brokers import RunningBroker, lapwing
 from benches.load import Report, swarm
+from benches.resident import resident_mib
 from benches.sleeper import drain, fall_asleep, fill, first_message_ms
 from benches.table import print_table, verdict
 
@@ -31,11 +32,6 @@ def _written_bytes(pid: int) -> int:
     """What the process has given to write(2) and its like; sockets are not in it."""
     lines = Path(f"/proc/{pid}/io").read_text().splitlines()
     return next(int(line.split(":")[1]) for line in lines if line.startswith("wchar"))
-
-
-def _resident_mib(pid: int) -> float:
-    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 
 
 def _fan_out(messages: int, payload_bytes: int) -> None:
@@ -112,9 +108,9 @@ def _memory(messages: int) -> None:
     """Prints what the broker's memory grows by while so many wait."""
     with lapwing(BROKER, settings=ROOMY) as broker:
         fall_asleep(broker.url, "sleeper", "deep/#")
-        before, written = _resident_mib(broker.pid), _written_bytes(broker.pid)
+        before, written = resident_mib(broker.pid), _written_bytes(broker.pid)
         sent = fill(broker, "deep", messages, PAYLOAD_BYTES, LOAD)
-        after, written = _resident_mib(broker.pid), _written_bytes(broker.pid) - written
+        after, written = resident_mib(broker.pid), _written_bytes(broker.pid) - written
     print_table(
         f"{sent:,} messages of {PAYLOAD_BYTES} B wait for one session",
         ("broker before, MiB", "then, MiB", "bytes a message", "written, times the payloads"),

@@ -47,7 +47,7 @@ def first_message_ms(url: str, client_id: str) -> float:
     """From the CONNACK's first byte to the first PUBLISH's, for one who comes back; it acknowledges nothing."""
     place = urlsplit(url)
     with socket.create_connection((str(place.hostname), int(place.port or 0)), timeout=30) as link:
-        link.sendall(_connect_packet(client_id))
+        link.sendall(connect_packet(client_id))
         held = link.recv(1 << 16)
         began = time.perf_counter()
         if held[0] != _CONNACK:
@@ -64,7 +64,7 @@ def first_message_ms(url: str, client_id: str) -> float:
     return took_ms
 
 
-def _connect_packet(client_id: str) -> bytes:
+def connect_packet(client_id: str) -> bytes:
     """CONNECT of MQTT 5.0: Clean Start 0, Session Expiry Interval, Receive Maximum 100."""
     properties = struct.pack(">BIBH", 0x11, EXPIRY_S, 0x21, 100)
     name = client_id.encode()

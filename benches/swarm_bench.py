@@ -11,9 +11,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from benches.brokers import free_port, wait_for_port
+from benches.brokers import wait_for_port
 from benches.load import Report, median, swarm
 from benches.table import print_table, verdict
+from lapwing.lab.ports import free_port
 
 SINK, LOAD = {0}, {1}
 

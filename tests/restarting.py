@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import signal
-import socket
 import threading
 from pathlib import Path
 
 from commands import Running
 
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+from lapwing.lab.ports import free_ports
 
 
 class RestartingBroker:
     """`lapwing broker` with one data folder and one port for its whole life."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
-        self.port = free_port()
-        self.http_port = free_port()
+        self.port, self.http_port = free_ports(2)
         self.url = f"tcp://127.0.0.1:{self.port}"
         self.http = f"http://127.0.0.1:{self.http_port}"
         self._arguments = ("--data", str(folder / "data"), "--set", "broker.pin=false", "--json", *arguments)

@@ -46,6 +46,8 @@ class CoreError(Exception):
     message: str
     remedy: str
     evidence: dict[str, int]
+    rejections: list[tuple[int, str, int, str]]
+    """Only with the code ``unpublished``: number, topic, reason code, words of each message that was refused."""
 
 @final
 class Authority:
@@ -142,6 +144,8 @@ class Node:
         """
     def start(self) -> None:
         """Opens the log and the listeners and starts the threads; ready on return."""
+    def start_progress(self) -> tuple[int, int]:
+        """Bytes of the log that a start has read, and how many it has to read in all; both 0 until that is known."""
     def reload_access(self, access_json: str) -> None:
         """Takes other users and rules (``lapwing.config.access_json``); on an error nothing changes."""
     def listeners(self) -> list[str]:
@@ -214,8 +218,9 @@ class Client:
     """One connection to a broker; connects when it is made.
 
     Codes of its ``CoreError``: ``unreachable``, ``tls``, ``websocket``, ``refused``, ``disconnected``, ``rejected``,
-    ``protocol`` (these with evidence ``reason``, the reason code, where the broker gave one), ``lost``, ``timed_out``,
-    ``invalid``, ``not_connected``.
+    ``protocol`` (these with evidence ``reason``, the reason code, where the broker gave one), ``unpublished`` (messages
+    that the broker refused: evidence ``count``, and ``rejections``), ``lost``, ``timed_out``, ``invalid``,
+    ``not_connected``.
     """
 
     def __new__(
@@ -259,9 +264,9 @@ class Client:
         packet_id: int | None = None,
         hold: bool = False,
         timeout_s: float = 10.0,
-    ) -> None:
+    ) -> int:
         """Sends a message, or with ``hold`` leaves it for the next call that sends; ``flush`` waits for the
-        broker's answers."""
+        broker's answers. Gives its number."""
     def flush(self, timeout_s: float) -> None:
         """Waits until the broker has answered every publish."""
     def subscribe(
@@ -408,10 +413,12 @@ class Link:
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
         timeout_s: float = 0.0,
-    ) -> bool:
-        """Hands a message over; false when there was no room in time."""
+    ) -> int | None:
+        """Hands a message over and gives its number, 1 for the first; ``None`` when there was no room in time."""
     def flush(self, timeout_s: float) -> bool:
         """Waits until everything published is answered; false when the time is over. Raises for what was refused."""
+    def rejections(self) -> list[tuple[int, str, int, str]]:
+        """What was refused since the last call, of this or of ``flush``: number, topic, reason code, words of each."""
     def report(self) -> None:
         """Tells the broker how things stand."""
     def declare(self, declaration: str) -> None:

@@ -10,21 +10,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from pydantic import ValidationError
-
 from lapwing._core import Authority, CoreError, Node
-from lapwing.config import (
-    Config,
-    GroupConfig,
-    HoldConfig,
-    ListenerConfig,
-    StreamConfig,
-    TopicConfig,
-    access_json,
-    node_json,
+from lapwing.broker_reload import reloaded_tables
+from lapwing.broker_tables import (
+    GroupLike,
+    HoldLike,
+    ListenerLike,
+    StreamLike,
+    TopicLike,
+    checked_config,
+    stream_tables,
 )
+from lapwing.config import Config, GroupConfig, access_json, node_json
 from lapwing.config.openness import check_listeners
-from lapwing.config.problems import config_error
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
 if TYPE_CHECKING:
@@ -32,21 +30,6 @@ if TYPE_CHECKING:
     from lapwing.hooks.dispatch import Dispatcher
     from lapwing.http import HttpServer
     from lapwing.strategy.chooser import Chooser
-
-ListenerLike = ListenerConfig | Mapping[str, object]
-"""A listener's settings, as in a ``[[listeners]]`` table."""
-
-GroupLike = GroupConfig | Mapping[str, object]
-"""A consumer group's settings, as in a ``[groups."NAME"]`` table."""
-
-HoldLike = HoldConfig | Mapping[str, object]
-"""What waits for its first subscriber, as in a ``[hold."FILTER"]`` table."""
-
-TopicLike = TopicConfig | Mapping[str, object]
-"""What holds for messages of some topics, as in a ``[topics."FILTER"]`` table."""
-
-StreamLike = StreamConfig | Mapping[str, object] | str
-"""A stream's settings; a string is the filter of a stream with default settings."""
 
 
 class Broker:
@@ -113,8 +96,8 @@ class Broker:
             "shards": shards,
             "pin": pin,
         }
-        tables = {name: _stream_table(stream) for name, stream in (streams or {}).items()}
         sections = {
+            "streams": stream_tables(streams or {}),
             "groups": dict(groups or {}),
             "topics": dict(topics or {}),
             "hold": dict(hold or {}),
@@ -126,8 +109,7 @@ class Broker:
             "auth": {"users": users},
             "rules": list(rules),
         }
-        document = {"broker": broker, "listeners": list(listeners), "streams": tables, **sections}
-        self._prepare(_checked(document), hooks)
+        self._prepare(checked_config({"broker": broker, "listeners": list(listeners), **sections}), hooks)
 
     @classmethod
     def from_config(cls, config: Config) -> Self:
@@ -168,6 +150,13 @@ class Broker:
                 self.stop()
                 raise
         return self
+
+    def start_progress(self) -> tuple[int, int]:
+        """Bytes of the log that :meth:`start` has read, and how many it has to read in all, for another thread to ask.
+
+        Both are 0 before that is known, and where nothing is kept. Behind the last byte sessions are made of it.
+        """
+        return (0, 0) if self._node is None else self._node.start_progress()
 
     def _dispatcher(self) -> Dispatcher | None:
         if self._hooks is None and self.config.hooks.use is None:
@@ -265,34 +254,10 @@ class Broker:
             self._running().reload_access(access_json(config))
             if self._http is not None:
                 self._http.reload(config)
-        self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
-        self._reload_topics(config)
-        self._reload_groups(config)
-        with _core_errors():
+            self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
+            for taken in reloaded_tables(self._running(), self.config, config):
+                self.config = self.config.model_copy(update=taken)
             return self._running().reload()
-
-    def _reload_topics(self, config: Config) -> None:
-        """Hands on the tables of topics, if they are not what they were."""
-        if self.config.topics == config.topics:
-            return
-        # Imported only where it is needed, as in `put_group`.
-        from lapwing.config.topic_tables import topics_json
-
-        with _core_errors():
-            self._running().change_topics(topics_json(config.topics))
-        self.config = self.config.model_copy(update={"topics": config.topics})
-
-    def _reload_groups(self, config: Config) -> None:
-        """Hands on the tables that are not what they were when the configuration was read last."""
-        before, now = self.config.groups, config.groups
-        if before == now:
-            return
-        # Imported only where it is needed, as in `put_group`.
-        from lapwing.config.one_group import changes_json
-
-        with _core_errors():
-            self._running().change_groups(changes_json(before, now))
-        self.config = self.config.model_copy(update={"groups": now})
 
     def check(self) -> None:
         """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""
@@ -371,17 +336,6 @@ def _core_errors() -> Iterator[None]:
         yield
     except CoreError as error:
         raise from_core(error) from error
-
-
-def _checked(document: dict[str, Any]) -> Config:
-    try:
-        return Config(**document)
-    except ValidationError as error:
-        raise config_error(error, Config, ()) from error
-
-
-def _stream_table(stream: StreamLike) -> object:
-    return {"filter": stream} if isinstance(stream, str) else stream
 
 
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:

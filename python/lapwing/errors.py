@@ -9,6 +9,7 @@
     │   └── DataFolderError         1: the data folder cannot be used, or its log is damaged
     ├── ConnectError                3: nobody answers there, or the broker refused the connection
     ├── BufferFullError             1: more waits for the broker than may; nothing was taken
+    ├── RejectedError               1: the broker refused messages; says which, and why
     ├── TimedOutError               4: what was waited for did not come in time
     ├── StreamError                 1: a stream could not be read
     │   ├── StreamUnknownError      1: no such stream, or no such partition
@@ -26,6 +27,7 @@ a bug of the caller; whatever a user's file, flag or machine can bring about is 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 
@@ -106,6 +108,41 @@ class ConnectError(LapwingError):
 
 class BufferFullError(LapwingError):
     """More waits for the broker than may; the message was not taken."""
+
+
+@dataclass(frozen=True)
+class Rejection:
+    """A message that the broker refused, or that could not be sent.
+
+    Attributes:
+        number: What ``publish`` returned for it.
+        topic: Where it was to go; ``""`` where that is not known any more.
+        reason: MQTT's reason code, 0x80 to 0xff: 0x87 not authorized, 0x97 quota exceeded (there may be room later),
+            0x83 could not be sent.
+        words: The same for a person, with what the broker said besides: ``"Not authorized (0x87): closed on Sundays"``.
+    """
+
+    number: int
+    topic: str
+    reason: int
+    words: str
+
+
+class RejectedError(LapwingError):
+    """Messages were published and the broker did not take them.
+
+    Attributes:
+        rejections: Which, in the order in which that became known: the first 65,536, topics and the broker's words of
+            the first 256 KiB of them.
+        count: How many there were.
+    """
+
+    def __init__(
+        self, what: str, *, where: str = "", remedy: str = "", rejections: Sequence[Rejection] = (), count: int = 0
+    ) -> None:
+        super().__init__(what, where=where, remedy=remedy)
+        self.rejections = tuple(rejections)
+        self.count = max(count, len(self.rejections))
 
 
 class TimedOutError(LapwingError):

@@ -15,7 +15,17 @@ from kafka_server import kafka
 
 __all__ = ["kafka"]
 
-METRIC_S = 30.0
+METRIC_S = 100.0
+HERE = Path(__file__).parent
+KAFKA_STARTS_S = 300
+"""A test may have to wait for one or two servers to start, each for a minute on a busy machine."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Gives the time for it to every test of this folder that says nothing of its time."""
+    for item in items:
+        if item.path.parent == HERE and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(KAFKA_STARTS_S))
 
 
 @pytest.fixture
@@ -84,7 +94,7 @@ def to_kafka(topic: str, **more: str) -> str:
     return f"bridge.to_kafka=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"
 
 
-def to_mqtt(topic: str, **more: str) -> str:
+def to_mqtt(topic: str, **more: str | int | bool) -> str:
     """The setting of one rule from Kafka to MQTT, with a group of its own."""
     rule = {"name": "commands", "topic": topic, "to": "commands/{key}", "group": f"group-{topic}", **more}
     return f"bridge.to_mqtt=[{{{', '.join(f'{key} = {json.dumps(value)}' for key, value in rule.items())}}}]"

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -85,7 +86,9 @@ def test_both_ways_with_a_password(broker: RunningBroker, guarded: Guarded, star
     assert message is not None
     assert (message.topic, message.payload) == ("commands/1", b"go")
     assert bridge.end(signal.SIGTERM) == 0
-    assert not [notice for notice in bridge.notices if "waits" in notice]
+    # Of a Kafka that has just started it may say that nothing is confirmed yet, or that the group's offsets are not to
+    # be had; what is wrong with a connection names the server.
+    assert not [notice for notice in bridge.all_notices() if "waits" in notice and kafka.sasl_bootstrap in notice]
 
 
 def test_with_a_certificate(broker: RunningBroker, guarded: Guarded, tmp_path: Path, start_bridge: StartBridge) -> None:
@@ -137,18 +140,17 @@ def test_what_is_wrong_is_told_and_nothing_is_lost(guarded: Guarded, tmp_path: P
             bridge.wait_until_ready()
         publish(url, b"kept")
         for name, bridge in bridges.items():
-            notice = bridge.wait_for_notice("rule readings waits")
-            assert wrong[name].told in notice, name
-            assert wrong[name].bootstrap in notice, name
-        assert any(
-            notice.startswith("rule commands waits: Kafka at") and wrong["authority"].told in notice
-            for notice in bridges["authority"].notices
-        )
+            assert wrong[name].bootstrap in hear(bridge, "readings", wrong[name].told), name
+        assert "waits: Kafka at" in hear(bridges["authority"], "commands", wrong["authority"].told)
         calm(bridges)
         for name, bridge in bridges.items():
             assert bridge.end(signal.SIGTERM) == 0, name
-            told = [notice for notice in bridge.all_notices() if " waits: " in notice]
-            assert len(told) == (2 if name == "authority" else 1), told
+            told = Counter(notice for notice in bridge.all_notices() if " waits: " in notice)
+            rules = 2 if name == "authority" else 1
+            assert sum(wrong[name].told in notice for notice in filter(is_exact, told)) == rules, told
+            # Each text once, and few before that one: that nothing is confirmed, or is connected, or was answered.
+            assert set(told.values()) == {1}, told
+            assert len(told) <= 4 * rules, told
             assert PASSWORD not in "".join((*bridge.notices, *bridge.errors))
         for name in wrong:
             started(name, guarded.kafka.sasl_bootstrap, *guarded.with_password())
@@ -157,8 +159,23 @@ def test_what_is_wrong_is_told_and_nothing_is_lost(guarded: Guarded, tmp_path: P
             assert [record.value() for record in records] == [b"kept"], name
 
 
+def is_exact(notice: str) -> bool:
+    """Not what may be told before: that nothing is confirmed yet, or what a server that was asked has not answered."""
+    return not any(mark in notice for mark in ("has not confirmed", "no connection to Kafka at", "is not accepted; "))
+
+
+def hear(bridge: RunningBridge, rule: str, what: str) -> str:
+    """The notice that a rule waits for this."""
+    while True:
+        for notice in filter(is_exact, bridge.notices):
+            if notice.startswith(f"rule {rule} waits: ") and what in notice:
+                return notice
+        bridge.event("notice")
+
+
 def calm(bridges: dict[str, RunningBridge]) -> None:
-    """They wait for two seconds more, and hardly compute."""
+    """They wait for two seconds more, and hardly compute, however long that takes on a busy machine."""
+    began = time.monotonic()
     before = {name: cpu_s(bridge.process.pid) for name, bridge in bridges.items()}
     since = {name: metric(bridge, "waiting_seconds", "readings", "to_kafka") for name, bridge in bridges.items()}
     deadline = time.monotonic() + TIMEOUT_S
@@ -166,7 +183,8 @@ def calm(bridges: dict[str, RunningBridge]) -> None:
         while metric(bridge, "waiting_seconds", "readings", "to_kafka") < since[name] + 2:
             assert time.monotonic() < deadline
             time.sleep(0.2)  # the question itself computes
-        assert cpu_s(bridge.process.pid) - before[name] < 1, name
+        spent_s = cpu_s(bridge.process.pid) - before[name]
+        assert spent_s < 0.5 * (time.monotonic() - began), name
 
 
 def cpu_s(pid: int) -> float:
@@ -186,7 +204,7 @@ def test_files_that_cannot_be_used_stop_the_start(guarded: Guarded, tmp_path: Pa
     ):
         kafka = BridgeKafka.model_validate({"security": "tls", **{key: str(file) for key, file in settings.items()}})
         with pytest.raises(ConfigError, match=named) as caught:
-            made(Producer, common_settings(kafka, {}), lambda _error: None)
+            made(Producer, common_settings(kafka, {}))
         assert "not-this-one" not in str(caught.value)
 
 
@@ -204,7 +222,7 @@ def test_a_server_that_is_corrected_is_gone_on_with(
         settings = Guarded(kafka, files).with_password()
         bridge = start_bridge(broker.url, kafka.sasl_bootstrap, *settings, to_kafka("renewed"), variables=SECRET)
         publish(broker.url, b"kept")
-        assert "certificate is not accepted" in bridge.wait_for_notice("waits")
+        assert "waits" in bridge.wait_for_notice("certificate is not accepted")
         kafka.stop()
         shutil.copy(files.keystore, keystore)
         kafka.start()

@@ -15,6 +15,9 @@ from restarting import RestartingBroker
 from lapwing import Client
 from lapwing.lab.kafka import LocalKafka
 
+SOON_S = 100.0
+"""Kafka is asked seldom how far behind the bridge is, and may be slow to answer."""
+
 
 def test_commands_reach_their_devices(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge) -> None:
     kafka.create_topic("commands")
@@ -61,7 +64,7 @@ def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, 
         write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(50)])
         bridge.wait_for_notice("waits")
         write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(20)])
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + SOON_S
         while metric(bridge, "behind_records") < 70:
             assert time.monotonic() < deadline, "what comes while it waits counts, too"
             time.sleep(0.05)
@@ -70,7 +73,7 @@ def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, 
         with Client(broker.url, client_id="phone", clean_start=False, session_expiry_s=600) as phone:
             topics = {message.topic for message in _take(phone, 50)}
         assert topics == {f"commands/{number}" for number in range(50)}
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + SOON_S
         while time.monotonic() < deadline:
             metrics = urllib.request.urlopen(bridge.metrics_url).read().decode()
             if 'lapwing_bridge_messages_total{rule="commands",direction="to_mqtt"} 70' in metrics:
@@ -84,7 +87,7 @@ def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, 
 
 def _take(client: Client, count: int) -> list[object]:
     taken = []
-    for message in client.messages(timeout_s=20):
+    for message in client.messages(timeout_s=60):
         taken.append(message)
         if len({each.topic for each in taken}) == count:
             break

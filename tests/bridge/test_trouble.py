@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from commands import RunningBroker
-from conftest import StartBridge, to_kafka
+from conftest import StartBridge, metric, to_kafka
 from kafka_server import headers_of, read_topic
 from restarting import RestartingBroker
 
@@ -43,6 +43,7 @@ def test_a_missing_topic_is_waited_for(broker: RunningBroker, strict: LocalKafka
     bridge.wait_for_notice("goes on")
     records = read_topic(strict.bootstrap, "later", 100)
     assert [int(record.value()) for record in records] == list(range(100))
+    assert metric(bridge, "retries_total", "readings", "to_kafka") >= 1
 
 
 def test_what_is_too_large_is_a_dead_letter_and_its_batch_is_not(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from contextlib import suppress
 
 from wire import CONNACK, Wire, connect, publish, until
@@ -24,13 +23,11 @@ def test_a_broker_that_drains_answers_meanwhile() -> None:
 
         def stop() -> None:
             with suppress(lapwing.LapwingError):
-                broker.stop(drain_s=2)
+                broker.stop(drain_s=30)
 
         drain = threading.Thread(target=stop)
         drain.start()
         until(lambda: not broker.ready)
-        begun = time.monotonic()
         broker.metrics_text()
-        assert time.monotonic() - begun < 0.5
-        assert drain.is_alive()
+        assert drain.is_alive(), "it answered when the drain was over"
     drain.join()

@@ -17,6 +17,12 @@ import lapwing
 
 PROMPT_S = 0.7
 """Well below the second after which a sleeping shard looks around anyway: a longer wait is a wake-up that was lost."""
+TRIES = 3
+
+
+def is_prompt(slowest_s: Callable[[], float]) -> bool:
+    """Whether the slowest of many waits is short: what is lost is lost each time, and a machine busy now and then."""
+    return any(slowest_s() < PROMPT_S for _ in range(TRIES))
 
 
 @contextmanager
@@ -40,7 +46,8 @@ def meanwhile(wire: Wire, *works: Callable[[], object]) -> Iterator[None]:
         wire.close()
 
 
-def test_a_full_output_buffer_is_read_on_when_it_has_emptied() -> None:
+def slowest_read_s() -> float:
+    """Of one who sends pings without end, and takes what comes."""
     limits = {"output_high_bytes": 1000, "output_bytes_max": 2000}
     pings, taken = 4_000_000, 0
     with lapwing.Broker(shards=1, limits=limits) as broker, Wire.client(broker.url, "pinger") as wire:
@@ -51,10 +58,14 @@ def test_a_full_output_buffer_is_read_on_when_it_has_emptied() -> None:
             begun = time.monotonic()
             taken += len(wire.socket.recv(1 << 20))
             slowest = max(slowest, time.monotonic() - begun)
-        assert slowest < PROMPT_S
+    return slowest
 
 
-def test_a_group_goes_on_when_its_lane_has_room() -> None:
+def test_a_full_output_buffer_is_read_on_when_it_has_emptied() -> None:
+    assert is_prompt(slowest_read_s)
+
+
+def slowest_burst_s() -> float:
     """Publisher and member on one shard, the group on the other, mailboxes of one message."""
     topic = next(f"w{n}" for n in range(100) if shard_of(f"g/w{n}", 2) == 0)
     limits = {"mailbox_batches": 1, "mailbox_batch_messages": 1}
@@ -71,10 +82,14 @@ def test_a_group_goes_on_when_its_lane_has_room() -> None:
             for _ in range(count):
                 member.expect(PUBLISH)
             slowest = max(slowest, time.monotonic() - begun)
-        assert slowest < PROMPT_S
+    return slowest
 
 
-def test_announcements_go_on_when_their_lane_has_room() -> None:
+def test_a_group_goes_on_when_its_lane_has_room() -> None:
+    assert is_prompt(slowest_burst_s)
+
+
+def slowest_suback_s() -> float:
     """One SUBSCRIBE of more filters than a mailbox has places, many times: each SUBACK waits for the other shard."""
     filters = [f"f/{n}" for n in range(3)]
     with (
@@ -87,7 +102,11 @@ def test_announcements_go_on_when_their_lane_has_room() -> None:
             wire.send(subscribe(*(f"{name}/{n}" for name in filters)))
             wire.expect(SUBACK)
             slowest = max(slowest, time.monotonic() - begun)
-        assert slowest < PROMPT_S
+    return slowest
+
+
+def test_announcements_go_on_when_their_lane_has_room() -> None:
+    assert is_prompt(slowest_suback_s)
 
 
 def test_a_quick_reader_on_another_shard_loses_nothing() -> None:
@@ -103,10 +122,11 @@ def test_a_quick_reader_on_another_shard_loses_nothing() -> None:
             writer.send(message * burst)
             writer.round_trip()
             for _ in range(burst):
-                reader.expect(PUBLISH, 2)
+                reader.expect(PUBLISH)
 
 
-def test_a_flood_of_subscriptions_holds_up_its_own_client_only() -> None:
+def slowest_beside_a_flood_s() -> float:
+    """Of others who connect and subscribe while one floods both shards with subscriptions."""
     filters = [f"{'f' * 200}/{n}" for n in range(1000)]
     flood = subscribe(*filters) + unsubscribe(*filters)
     with (
@@ -120,7 +140,11 @@ def test_a_flood_of_subscriptions_holds_up_its_own_client_only() -> None:
             with Wire.client(broker.url, name_on(n % 2, 2, f"other{n}-")) as other:
                 other.subscribe(f"quiet/{n}")
             slowest = max(slowest, time.monotonic() - begun)
-        assert slowest < 1
+    return slowest
+
+
+def test_a_flood_of_subscriptions_holds_up_its_own_client_only() -> None:
+    assert is_prompt(slowest_beside_a_flood_s)
 
 
 STALLED = """
@@ -153,13 +177,14 @@ def test_a_reader_that_stalled_and_went_on_does_not_stop_the_shard() -> None:
     """In a process of its own: a shard that hangs cannot be stopped."""
     code = STALLED.format(folder=str(Path(__file__).parent))
     try:
-        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=20, check=False)
+        ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     except subprocess.TimeoutExpired:
         pytest.fail("the shard hangs")
     assert ended.stdout == "alive\n", ended.stderr
 
 
-def test_a_shard_with_much_to_log_does_not_keep_others_from_it() -> None:
+def slowest_puback_beside_a_hog_s() -> float:
+    """Of a modest publisher on one shard, while the other has much to log."""
     streams = {"s": {"filter": "s/#", "retain_bytes": 100_000_000}}
     with (
         lapwing.Broker(shards=2, streams=streams) as broker,
@@ -175,4 +200,8 @@ def test_a_shard_with_much_to_log_does_not_keep_others_from_it() -> None:
             modest.send(publish("s/modest", qos=1))
             modest.expect(PUBACK, 30)
             slowest = max(slowest, time.monotonic() - begun)
-        assert slowest < 1
+    return slowest
+
+
+def test_a_shard_with_much_to_log_does_not_keep_others_from_it() -> None:
+    assert is_prompt(slowest_puback_beside_a_hog_s)

@@ -57,13 +57,23 @@ def publish_retained(url: str, topic: str, payload: bytes) -> None:
 
         def seen() -> bool:
             looker.send(subscribe(topic))
-            looker.expect(SUBACK)
+            late = next_suback(looker)
             try:
-                return looker.expect(PUBLISH, 0.1).payload == payload
+                return payload in late or looker.expect(PUBLISH, 0.1).payload == payload
             except TimeoutError:
                 return payload == b""
 
         until(seen)
+
+
+def next_suback(wire: Wire) -> list[bytes]:
+    """The payloads of messages that an earlier question brought late, before the SUBACK."""
+    late = []
+    while (found := wire.receive()) is not None and found.kind == PUBLISH:
+        late.append(found.payload)
+    assert found is not None
+    assert found.kind == SUBACK
+    return late
 
 
 def test_what_is_not_allowed_is_named(broker: lapwing.Broker) -> None:
@@ -113,7 +123,7 @@ def test_keep_alive(broker: lapwing.Broker) -> None:
     with Wire(broker.url) as wire:
         wire.send(connect("silent", keep_alive_s=1))
         wire.expect(CONNACK)
-        assert wire.expect(DISCONNECT, 3).reason == 0x8D
+        assert wire.expect(DISCONNECT).reason == 0x8D
         wire.expect_end()
 
 
@@ -142,18 +152,23 @@ def test_retain_handling_and_retain_as_published(broker: lapwing.Broker) -> None
         def answers(options: int) -> bool:
             wire.send(subscribe(("kept", options)))
             wire.expect(SUBACK)
+            return wire.expect(PUBLISH).retain
+
+        def is_silent(options: int) -> bool:
+            wire.send(subscribe(("kept", options)))
+            wire.expect(SUBACK)
             try:
-                return wire.expect(PUBLISH, 0.2).retain
+                return wire.receive(0.2) is None
             except TimeoutError:
-                return False
+                return True
 
         # 0: always; 1: only to a new subscription; 2: never.
-        assert [answers(options) for options in (0x10, 0x10, 0x00, 0x20)] == [True, False, True, False]
+        assert [answers(0x10), is_silent(0x10), answers(0x00), is_silent(0x20)] == [True] * 4
         wire.send(unsubscribe("kept"))
         wire.round_trip()
         assert answers(0x18), "a new subscription again"
         for payload, options, retain in [(b"2", 0x28, True), (b"3", 0x20, False), (b"", 0x28, True)]:
-            answers(options)
+            assert is_silent(options)
             writer.send(publish("kept", payload, retain=True))
             seen = wire.expect(PUBLISH)
             assert (seen.payload, seen.retain) == (payload, retain)
@@ -237,29 +252,21 @@ def test_a_group_prefers_members_that_are_there(broker: lapwing.Broker) -> None:
         send_four()
     for name in ("here", "away"):
         wire, _ = durable(broker.url, name, 0)
-        got += iter_publishes(wire)
+        got += [wire.expect(PUBLISH) for _ in range(8)]
+        assert wire.round_trip() == []
         wire.close()
     assert len(got) == 4 + 8 + 8, "what a member had not acknowledged goes to the next one, with what had waited"
 
 
-def iter_publishes(wire: Wire) -> Iterator[Packet]:
-    """What comes until nothing has come for a moment."""
-    try:
-        while (found := wire.receive(0.3)) is not None:
-            yield found
-    except TimeoutError:
-        return
-
-
 def test_a_session_expires(broker: lapwing.Broker) -> None:
-    wire, _ = durable(broker.url, "brief", 1)
+    wire, _ = durable(broker.url, "brief", 3)
     wire.close()
-    wire, present = durable(broker.url, "brief", 1)
+    wire, present = durable(broker.url, "brief", 3)
     assert present
     offline = broker.metrics()["lapwing_sessions_offline"]
     wire.close()
     until(lambda: broker.metrics()["lapwing_sessions_offline"] > offline)
-    until(lambda: broker.metrics()["lapwing_sessions_offline"] <= offline, 4)
+    until(lambda: broker.metrics()["lapwing_sessions_offline"] <= offline)
     wire, present = durable(broker.url, "brief", 0)
     assert not present
     wire.close()

@@ -37,7 +37,7 @@ def test_more_than_a_queue_holds_arrive(broker: lapwing.Broker) -> None:
         wire.expect(SUBACK)
         topics = set()
         while len(topics) < count:
-            found = wire.expect(PUBLISH, 2)
+            found = wire.expect(PUBLISH)
             wire.send(ack(PUBACK, found.packet_id))
             topics.add(found.topic)
 

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-TIMEOUT_S = 10.0
+TIMEOUT_S = 30.0
 
 CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
 SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, PINGRESP, DISCONNECT = 8, 9, 10, 11, 12, 13, 14

@@ -123,7 +123,7 @@ def test_batches(broker: Broker) -> None:
             publisher.publish("batches", b"%d" % number)
         publisher.flush()
         sizes, numbers = [], []
-        for batch in consumer.batches(max=100, wait_ms=300):
+        for batch in consumer.batches(max=100, wait_ms=2_000):
             sizes.append(len(batch))
             numbers += [int(message.payload) for message in batch]
             if len(numbers) == 250:

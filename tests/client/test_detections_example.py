@@ -29,7 +29,8 @@ def test_it_finds_what_is_there(tmp_path: Path) -> None:
     found = re.fullmatch(r"(\d+) pictures analysed, (\d+) refused, .* ms of work each", summary)
     assert found
     analysed, refused = map(int, found.groups())
+    # Up to the last picture that shows something, and one of them is none; the guard does not wait for those behind it.
     # On a machine that is very busy the broker may take a member for stalled, and give its work out again.
-    assert analysed >= 59
+    assert analysed >= 57
     assert refused >= 1
     assert "bytes are no picture" in done.stderr

@@ -32,5 +32,5 @@ def test_reports_are_taken(broker: Broker, pool: Threads, until: Callable[[Calla
     assert group["counters"]["published"] == COUNT
     for member in group["members"]:
         # The upper end is generous: this machine may be busy.
-        assert 1000 * WORK_S * 0.9 <= member["service_ms"] <= 1000 * WORK_S * 10
+        assert 1000 * WORK_S * 0.9 <= member["service_ms"] <= 1000 * WORK_S * 100
         assert member["picks"] > 0

@@ -87,6 +87,7 @@ def test_qos_2_is_shown_once(scripted: ScriptedBroker, pool: Threads, until: Unt
         connected.result(s.TIMEOUT_S)
         client.publish("a", b"1", qos=2, packet_id=9)
         messages = consumer.messages(timeout_s=0.3)
+        until(lambda: consumer.counters.received == 1)
         assert next(messages).payload == b"1"
         break_off(client)
     until(lambda: consumer.counters.phase == "away")

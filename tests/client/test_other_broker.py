@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from restarting import free_port
 from threads import Threads
 
 from lapwing.client import Consumer, Delivery, Publisher, Requester
+from lapwing.lab.ports import free_port
 
 
 @pytest.fixture(scope="module")

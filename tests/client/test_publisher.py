@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections.abc import Callable
 
 import pytest
 import scripted as s
 from restarting import RestartingBroker
-from scripted import ScriptedBroker
+from scripted import Connection, ScriptedBroker
 from stream import published
 from threads import Threads
 
 from lapwing import Broker, Client
 from lapwing.client import AsyncPublisher, Publisher
-from lapwing.errors import BufferFullError, ConfigError, LapwingError, TimedOutError
+from lapwing.errors import BufferFullError, ConfigError, RejectedError, Rejection, TimedOutError
 
 Until = Callable[[Callable[[], bool]], None]
 
@@ -73,8 +74,8 @@ def test_pending_goes_again_with_dup(scripted: ScriptedBroker, pool: Threads) ->
         ids = [int.from_bytes(client.read().body[3:5], "big") for _ in range(3)]
         client.send(b"\x40\x02" + ids[0].to_bytes(2, "big"))
         client.stream.shutdown(2)
-    publisher.publish("a", b"3")
     with scripted.next() as client:
+        publisher.publish("a", b"3")  # now: the first connection may still have been taken for open before
         assert not client.connect.body[7] & 2, "the second connection does not start clean"
         client.accept(session_present=True)
         again = [client.read() for _ in range(3)]
@@ -116,17 +117,52 @@ def test_what_the_broker_refuses_is_told_by_flush(scripted: ScriptedBroker, pool
     with scripted.next() as client:
         client.accept(properties=b"\x25\x00")  # Retain is not available.
         connected.result(s.TIMEOUT_S)
-        publisher.publish("a", b"0"), publisher.publish("a", b"1")
-        for _ in range(2):
-            client.send(b"\x40\x03" + client.read().body[3:5] + b"\x87")
-        with pytest.raises(LapwingError, match="a publish and 1 more was refused: Not authorized"):
+        assert [publisher.publish(topic, b"") for topic in ("a", "b", "c")] == [1, 2, 3]
+        refuse_first_and_last(client)
+        with pytest.raises(
+            RejectedError, match=r'publish to "a" was refused: Not authorized \(0x87\): closed, and 1 more'
+        ) as told:
             publisher.flush()
-        publisher.publish("kept", b"", retain=True)
-        with pytest.raises(LapwingError, match=r'publish to "kept".*retained messages'):
-            publisher.flush()
-        publisher.flush()
+        assert told.value.rejections == (Rejection(1, "a", 0x87, "Not authorized (0x87): closed"), FULL)
+        assert told.value.count == 2
+        kept = publisher.publish("kept", b"", retain=True)
+        with pytest.raises(RejectedError, match=r'publish to "kept" was refused.*retained messages') as told:
+            publisher.close()
+        assert [rejection.number for rejection in told.value.rejections] == [kept]
         assert publisher.counters.rejected == 3
-        publisher.abort()
+
+
+def test_the_async_publisher_names_what_was_refused_as_well(scripted: ScriptedBroker, pool: Threads) -> None:
+    async def publish() -> tuple[list[int], RejectedError]:
+        publisher = await AsyncPublisher(scripted.url).connect()
+        numbers = [await publisher.publish(topic, b"") for topic in ("a", "b", "c")]
+        with pytest.raises(RejectedError) as told:
+            await publisher.flush()
+        await publisher.close()
+        return numbers, told.value
+
+    published = pool.submit(asyncio.run, publish())
+    with scripted.next() as client:
+        client.accept()
+        refuse_first_and_last(client)
+        numbers, told = published.result(s.TIMEOUT_S)
+    assert numbers == [1, 2, 3]
+    assert told.rejections == (Rejection(1, "a", 0x87, "Not authorized (0x87): closed"), FULL)
+
+
+def test_what_was_refused_crosses_process_borders() -> None:
+    told = pickle.loads(pickle.dumps(RejectedError("refused", where="here", rejections=[FULL], count=7)))
+    assert (str(told), told.rejections, told.count) == ("refused (here)", (FULL,), 7)
+
+
+FULL = Rejection(3, "c", 0x97, "Quota exceeded (0x97)")
+
+
+def refuse_first_and_last(client: Connection) -> None:
+    """Of three: the first with a reason string."""
+    ids = [client.read().body[3:5] for _ in range(3)]
+    client.send(b"\x40\x0d" + ids[0] + b"\x87\x09\x1f\x00\x06closed")
+    client.send(b"\x40\x02" + ids[1] + b"\x40\x03" + ids[2] + b"\x97")
 
 
 def test_a_killed_broker_loses_nothing_acknowledged(restarting: RestartingBroker, until: Until) -> None:

@@ -11,7 +11,7 @@ from threads import Threads
 
 from lapwing import Broker
 from lapwing.client import AsyncConsumer, AsyncRequester, Client, Consumer, Delivery, Requester
-from lapwing.errors import ConfigError, TimedOutError
+from lapwing.errors import ConfigError, RejectedError, TimedOutError
 
 
 def test_each_request_gets_its_reply(broker: Broker, pool: Threads) -> None:
@@ -69,3 +69,43 @@ def test_async_requests(broker: Broker) -> None:
             await running
 
     asyncio.run(ask())
+
+
+MAY_NOT_ASK = {"identity": "anonymous", "may": ["publish", "subscribe"], "topics": ["replies/#", "open/#"]}
+
+
+def test_a_request_that_the_broker_refuses_is_told_at_once() -> None:
+    """While others wait for their replies: are they left alone, and is it the refused one that hears it?"""
+    with Broker(rules=[MAY_NOT_ASK]) as broker, Requester(broker.url) as requester, ThreadPoolExecutor(1) as other:
+        patient = other.submit(requester.request, "open/nobody", b"?", timeout_s=2.0)
+        for _ in range(3):
+            with pytest.raises(RejectedError, match=r"0x87.*request to 'secret'") as told:
+                requester.request("secret", b"?", timeout_s=60.0)
+            assert told.value.rejections[0].topic == "secret"
+        with pytest.raises(TimedOutError, match="open/nobody"):
+            patient.result(60.0)
+
+
+def test_what_was_refused_before_a_requester_was_closed_is_not_said_of_what_it_asks_then() -> None:
+    """Numbers begin anew with each connection."""
+    with Broker(rules=[MAY_NOT_ASK]) as broker, Requester(broker.url) as requester:
+        with pytest.raises((TimedOutError, RejectedError)):
+            requester.request("secret", b"?", timeout_s=0.0)
+        with pytest.raises(RejectedError):
+            requester.request("secret", b"?", timeout_s=60.0)
+        requester.close()
+        with pytest.raises(TimedOutError):
+            requester.request("open/nobody", b"?", timeout_s=0.2)
+
+
+def test_an_async_request_that_the_broker_refuses_is_told_at_once() -> None:
+    async def ask(url: str) -> None:
+        async with AsyncRequester(url) as requester:
+            patient = asyncio.create_task(requester.request("open/nobody", b"?", timeout_s=2.0))
+            with pytest.raises(RejectedError, match="secret"):
+                await requester.request("secret", b"?", timeout_s=60.0)
+            with pytest.raises(TimedOutError, match="open/nobody"):
+                await patient
+
+    with Broker(rules=[MAY_NOT_ASK]) as broker:
+        asyncio.run(ask(broker.url))

@@ -13,7 +13,7 @@ SHARDS = 1
 
 RETAIN_AS_PUBLISHED, RETAIN_IF_NEW, RETAIN_NEVER = 0x08, 0x10, 0x20
 
-QUIET_S = 0.4
+QUIET_S = 1.0
 """Nothing for so long after the marker: the replay is over."""
 
 

@@ -29,7 +29,7 @@ FAULTS = ("kill", "power cut", "full disk", "slow disk", "read-only disk", "fail
 _FILES = {"full disk": "full", "slow disk": "slow", "read-only disk": "read-only", "failing fsync": "fsync"}
 SLOW_MS = 200
 RATE, PAYLOAD = 500, b"x" * 100
-SETTLE_S, WRITTEN_BACK_S = 30.0, 5.0
+SETTLE_S, QUIET_S, WRITTEN_BACK_S = 30.0, 1.0, 5.0
 
 
 @dataclass
@@ -43,6 +43,8 @@ class Figures:
         meanwhile: Acknowledged, at QoS 0 arrived, while the fault lasted.
         longest_wait_s: Between two acknowledgements (arrivals) from the beginning of the fault to the end of it.
         broker: What became of the process.
+        died: Why the cell could not be lived through to its end; empty: it was.
+        notes: What clients found, and the broker's last errors.
     """
 
     subject: str
@@ -58,6 +60,7 @@ class Figures:
     longest_wait_s: float = 0.0
     resumed_s: float | None = None
     broker: str = ""
+    died: str = ""
     notes: list[str] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
@@ -86,13 +89,23 @@ class _Clock(Books):
 
 
 class Cell:
-    """Runs once."""
+    """Runs once; the session is `age_s` old when the first message is sent."""
 
     def __init__(
-        self, of: Subject, fault: str, qos: int, kept_by: str, folder: Path, faults: Path, power_cut: Path, pace: float
+        self,
+        of: Subject,
+        fault: str,
+        qos: int,
+        kept_by: str,
+        folder: Path,
+        faults: Path,
+        power_cut: Path,
+        pace: float,
+        age_s: float = 0.0,
     ) -> None:
         self.figures = Figures(of.name, fault, kept_by, qos)
         self._fault, self._qos, self._kept_by, self._pace = fault, qos, kept_by, pace
+        self._age_s = age_s
         self._running = Running(of, folder)
         self._switches, self._faults = folder / "faults", faults
         self._switches.mkdir()
@@ -106,8 +119,9 @@ class Cell:
         self._subscriber = Subscriber(reading, self._books, keeping)
         self._loop.devices += [self._publisher, self._subscriber]
         self._stream: dict[tuple[str, int], int] = {}
+        self._end: Message | None = None
         self._next_at = 0.0
-        self._is_listening = False
+        self._is_listening = self._is_silent = False
 
     def run(self) -> Figures:
         """Lives through it."""
@@ -117,9 +131,9 @@ class Cell:
             self._publish_for(1.0)
             self._suffer()
             self._recover()
-        except Exception as error:
-            # A cell that cannot be lived through is a figure too.
-            self.figures.notes.append(f"{type(error).__name__}: {error}")
+        except (AssertionError, OSError) as error:
+            # That a broker does not start, answer or stay is a figure too; anything else is a fault of the matrix.
+            self.figures.died = f"{type(error).__name__}: {error}"
         finally:
             for device in self._loop.devices:
                 device.vanish()
@@ -146,6 +160,8 @@ class Cell:
             subscriber.subscribe(self._topic)
             self._loop.until(SETTLE_S, "the SUBACK", lambda: not subscriber.is_waiting)
             subscriber.leave()
+            old_at = time.monotonic() + self._age_s
+            self._loop.until(self._age_s + SETTLE_S, "age", lambda: time.monotonic() >= old_at)
 
     def _listen(self) -> None:
         """QoS 0 goes to those who are there: one who comes back after each end."""
@@ -191,7 +207,7 @@ class Cell:
             return
         self._have_fault(2.0)
         self._resume()
-        if not self._running.has_ended:
+        if not self._running.has_ended and not self._is_silent:
             self._have_fault(1.0, is_measured=False)
         self._go_down()
         (self._switches / _FILES[self._fault]).unlink(missing_ok=True)
@@ -213,7 +229,12 @@ class Cell:
         self._publish_for(1.0)
         # A broker that stops says nothing more while it is about to.
         has_gone_on = lambda: len(self._books.times) > before or self._running.has_ended  # noqa: E731
-        self._loop.until(SETTLE_S, "acknowledgements, or an end", has_gone_on, self._publish)
+        try:
+            self._loop.until(SETTLE_S, "acknowledgements, or an end", has_gone_on, self._publish)
+        except TimeoutError as error:
+            # What it has acknowledged is counted all the same, after a start on a good disk.
+            self._is_silent = True
+            self.figures.notes.append(f"after the fault: {error}")
         if len(self._books.times) > before:
             self.figures.resumed_s = round(self._books.times[before] - gone, 3)
 
@@ -230,6 +251,8 @@ class Cell:
         if self._fault == "power cut":
             self._power.cut(Random(1))
             self.figures.broker = "lost its power"
+        elif self._is_silent:
+            self.figures.broker = "fell silent"
         elif ended:
             self.figures.broker = f"stopped, exit code {code}"
         else:
@@ -239,7 +262,10 @@ class Cell:
         """Everybody comes back, and what has to be acknowledged is."""
         if self._publisher.line is None:
             self._connect()
-        self._loop.until(SETTLE_S, "all acknowledgements", lambda: self._publisher.is_settled)
+        try:
+            self._loop.until(SETTLE_S, "all acknowledgements", lambda: self._publisher.is_settled)
+        except TimeoutError as error:
+            self.figures.notes.append(f"after the start: {error}")
         if self._kept_by == "stream":
             for _, payload in read_stream(self._running.http, STREAM):
                 self._stream[identity(payload)] = self._stream.get(identity(payload), 0) + 1
@@ -247,18 +273,23 @@ class Cell:
             self._drain()
 
     def _drain(self) -> None:
-        """The session takes what waits for it, up to a last message that comes behind all others."""
+        """The session takes what waits for it, up to a last message behind all others, and what comes soon after it.
+
+        That one is of their topic and QoS: order is promised for nothing else, and a broker may have a queue for each
+        subscription. Not every broker keeps to the order either. Whose session is gone subscribes anew.
+        """
         subscriber = self._subscriber
         subscriber.connect(self._running.url)
         self._loop.until(SETTLE_S, "the subscriber's CONNACK", lambda: subscriber.is_there)
-        subscriber.subscribe("own/sleeper")
+        subscriber.subscribe(self._topic)
         self._loop.until(SETTLE_S, "the SUBACK", lambda: not subscriber.is_waiting)
-        end = self._publisher.publish("own/sleeper", b"end", 1)
+        end = self._end = self._publisher.publish(self._topic, b"end", self._qos)
         seen = subscriber.keeping.seen
         self._loop.until(SETTLE_S, "what waits", lambda: (end.publisher, end.serial) in seen)
+        self._loop.until_quiet(QUIET_S, SETTLE_S, lambda: len(seen))
 
     def _count(self) -> None:
-        figures, messages = self.figures, [one for one in self._books.messages.values() if one.topic == self._topic]
+        figures, messages = self.figures, [one for one in self._books.messages.values() if one is not self._end]
         figures.sent, figures.acknowledged = len(messages), sum(one.taken_at is not None for one in messages)
         figures.notes += self._books.findings + [word for word in self._running.words if word.startswith("error: ")]
         found = self._stream if self._kept_by == "stream" else self._subscriber.keeping.seen

@@ -43,6 +43,22 @@ class Loop:
             act()
             self.pump()
 
+    def until_quiet(self, quiet_s: float, seconds: float, count: Callable[[], int]) -> None:
+        """Goes around until the count has stayed the same for so long.
+
+        Raises:
+            TimeoutError: it goes on.
+        """
+        before, since = count(), time.monotonic()
+
+        def is_quiet() -> bool:
+            nonlocal before, since
+            if (now := count()) != before:
+                before, since = now, time.monotonic()
+            return time.monotonic() - since > quiet_s
+
+        self.until(seconds, f"{quiet_s:g} s of quiet", is_quiet)
+
     def hear_last_words(self, seconds: float) -> None:
         """What the broker had said before it went may still lie in the sockets."""
         self.until(seconds, "the end of all connections", lambda: not any(one.line for one in self.devices))

@@ -177,18 +177,19 @@ ssize_t pwritev64(int fd, const struct iovec *parts, int count, off_t at) {
         return result;                                                                                                 \
     } while (0)
 
-static off_t grown(int fd, off_t to) {
+static off_t grown(int fd, int mode, off_t to) {
     struct stat is;
-    return fstat(fd, &is) == 0 && is.st_size > to ? is.st_size : to;
+    if (fstat(fd, &is) != 0) abort();
+    return (mode & FALLOC_FL_KEEP_SIZE) || is.st_size > to ? is.st_size : to;
 }
 
 int ftruncate(int fd, off_t length) { RESIZING(fd, length, REAL(ftruncate, fd, length)); }
 int ftruncate64(int fd, off_t length) { RESIZING(fd, length, REAL(ftruncate64, fd, length)); }
 int fallocate(int fd, int mode, off_t at, off_t length) {
-    RESIZING(fd, grown(fd, at + length), REAL(fallocate, fd, mode, at, length));
+    RESIZING(fd, grown(fd, mode, at + length), REAL(fallocate, fd, mode, at, length));
 }
 int fallocate64(int fd, int mode, off_t at, off_t length) {
-    RESIZING(fd, grown(fd, at + length), REAL(fallocate64, fd, mode, at, length));
+    RESIZING(fd, grown(fd, mode, at + length), REAL(fallocate64, fd, mode, at, length));
 }
 
 static void synced(int fd, uint64_t before) {

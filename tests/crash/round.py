@@ -19,7 +19,8 @@ from .power import PowerCut
 from .publisher import Publisher
 from .subscribers import Member, Sleeper, Subscriber, Taker
 
-LIFE_S, SETTLE_S, LAST_WORDS_S = 30.0, 30.0, 10.0
+LIFE_S, SETTLE_S, LAST_WORDS_S = 120.0, 120.0, 10.0
+"""At most: each wait ends when what it is for has come."""
 _RETAINED, _STREAMED, _GROUPED = "r/#", "t/", "g/#"
 
 

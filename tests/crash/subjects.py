@@ -9,13 +9,15 @@ import signal
 import socket
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from commands import RunningBroker
-from restarting import free_port
 
-READY_S = 30.0
+from lapwing.lab.ports import free_port
+
+READY_S = 120.0
 STREAM = "all"
 LAPWING = f"""\
 [broker]
@@ -62,6 +64,11 @@ class Subject:
         """Whether it keeps streams, beside sessions."""
         return not self.command
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether it is Lapwing, which has to keep what it promises; what others do is reported."""
+        return not self.command
+
 
 def subject(text: str) -> Subject:
     """``mosquitto``, or ``NAME=COMMAND``.
@@ -106,8 +113,10 @@ class Running:
         self.url = f"tcp://127.0.0.1:{self._port}"
         with (self._folder / "log").open("ab") as log:
             command = [self._filled(word) for word in self.of.command]
+            environment = {**os.environ, **variables}
+            # A group of its own: the broker may be below a shell, and killing that alone would leave it running.
             self._process = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=self._folder, env={**os.environ, **variables}
+                command, stdout=log, stderr=log, cwd=self._folder, env=environment, start_new_session=True
             )
         deadline = time.monotonic() + READY_S
         while not self._listens():
@@ -133,8 +142,17 @@ class Running:
         return self._process is not None and self._process.poll() is not None
 
     def kill(self) -> int:
-        """As a crash, unless it has ended; returns the exit code."""
+        """As a crash, with all its processes, unless it has ended; returns the exit code."""
         if self._process is None:
             return 0
-        self._process.send_signal(signal.SIGKILL)
-        return self._process.wait(READY_S)
+        if not self.of.command:
+            self._process.send_signal(signal.SIGKILL)
+            return self._process.wait(READY_S)
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        code = self._process.wait(READY_S)
+        deadline = time.monotonic() + READY_S
+        while self._listens():
+            assert time.monotonic() < deadline, "it still listens: a process of it has left its group"
+            time.sleep(0.02)
+        return code

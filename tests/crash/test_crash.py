@@ -11,6 +11,8 @@ from .plan import plan
 from .power import PowerCut, compile_library
 from .round import Outcome, Round
 
+pytestmark = pytest.mark.timeout(300)
+
 
 def live(folder: Path, seed: int, library: Path | None = None) -> Outcome:
     """One round; fails with what was found, and the seed."""
@@ -48,12 +50,12 @@ def test_a_power_cut_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_twenty_rounds_of_kills_lose_nothing(tmp_path: Path) -> None:
     check(tmp_path, range(100, 120))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_ten_rounds_of_power_cuts_lose_nothing(tmp_path: Path) -> None:
     check(tmp_path, range(200, 210), compile_library(tmp_path))

@@ -106,6 +106,42 @@ def test_any_part_of_it_may_be_there(tmp_path: Path) -> None:
     assert len(seen) > 4, "chance leaves the same each time"
 
 
+def test_where_the_system_writes_by_itself_a_file_that_was_synced_has_its_name(tmp_path: Path) -> None:
+    """As on ext4, where the sync of a new file takes its entry with it: `unnamed` was synced, its folder was not."""
+    for written_back_s, names in ((None, set()), (3_600.0, {"unnamed", "draft"})):
+        folder = tmp_path / str(written_back_s)
+        folder.mkdir()
+        strict = machine(folder)
+        power = PowerCut(tmp_path, folder / "power", strict.data, written_back_s=written_back_s)
+        power.cut(Random(chance_of_everything(True)[0]))
+        assert {file.name for file in power.data.iterdir()} & {"unnamed", "draft"} == names
+        assert (power.data / "replaced").read_bytes() == OLD * 4, "a rename is not of the file"
+
+
+ROOM = """
+import ctypes, os, signal, sys
+os.makedirs(sys.argv[1])
+file = os.open(os.path.join(sys.argv[1], "log"), os.O_RDWR | os.O_CREAT)
+os.write(file, b"short")
+assert ctypes.CDLL(None).fallocate(file, 1, ctypes.c_long(0), ctypes.c_long(4096)) == 0
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_room_behind_the_end_of_a_file_is_no_change_of_its_length(tmp_path: Path) -> None:
+    """FALLOC_FL_KEEP_SIZE, as RocksDB asks for it: no cut may leave a file that is longer than what was written."""
+    for seed in chance_of_everything(False)[:8]:
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        power = PowerCut(compile_library(folder), folder / "power", folder / "data")
+        variables = clean_environment(**power.prepare())
+        done = subprocess.run([sys.executable, "-c", ROOM, str(power.data)], env=variables, check=False)
+        assert done.returncode == -9
+        power.cut(Random(seed))
+        log = power.data / "log"
+        assert not log.exists() or log.read_bytes() in (b"", b"short")
+
+
 def test_a_change_of_names_that_was_written_down_and_not_made_is_not_taken_back(tmp_path: Path) -> None:
     """The kill came in between: what is there stays as it is."""
     power = machine(tmp_path)

@@ -21,8 +21,10 @@ import pytest
 from commands import LAPWING, clean_environment, lapwing
 from pages import PAGES
 from readme import Block, all_blocks
-from test_readme import free_port, poll
+from test_readme import poll
 from web import answers
+
+from lapwing.lab.ports import free_ports
 
 RUN = ("sh", "python", "toml")
 DEADLINE_S = 240
@@ -51,8 +53,8 @@ class Reader:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._ports = {"127.0.0.1:1883": f"127.0.0.1:{free_port()}", "127.0.0.1:8080": f"127.0.0.1:{free_port()}"}
-        mqtt, http = self._ports.values()
+        mqtt, http = (f"127.0.0.1:{port}" for port in free_ports(2))
+        self._ports = {"127.0.0.1:1883": mqtt, "127.0.0.1:8080": http}
         self._environment = clean_environment(
             LAPWING_URL=f"tcp://{mqtt}",
             LAPWING_HTTP_URL=f"http://{http}",

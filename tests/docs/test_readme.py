@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -15,6 +14,8 @@ import pytest
 from commands import LAPWING, clean_environment, lapwing
 from readme import Block, blocks
 from web import answers
+
+from lapwing.lab.ports import free_ports
 
 ROOT = Path(__file__).parent.parent.parent
 README = ROOT / "README.md"
@@ -51,7 +52,7 @@ def test_toml_block(block: Block, tmp_path: Path) -> None:
 @pytest.fixture
 def commands(tmp_path: Path) -> Iterator[dict[str, str]]:
     """The shell lines of "A broker", with the broker and the subscriber running; by their first two words."""
-    ports = {"1883": free_port(), "8080": free_port()}
+    ports = dict(zip(("1883", "8080"), free_ports(2), strict=True))
     text = "".join(block.code for block in blocks(README, "sh"))
     for fixed, free in ports.items():
         text = text.replace(f"127.0.0.1:{fixed}", f"127.0.0.1:{free}")
@@ -121,8 +122,3 @@ def poll(done: object) -> None:
             return
         waited.wait(0.1)
     raise AssertionError("the deadline has passed")
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])

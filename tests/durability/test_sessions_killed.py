@@ -180,26 +180,6 @@ def test_a_clean_start_is_for_ever(tmp_path: Path) -> None:
         assert not kept(running).session_present
 
 
-def test_a_session_ends_at_its_time_whoever_died_meanwhile(tmp_path: Path) -> None:
-    with broker(tmp_path) as running:
-        kept(running, "short", expiry_s=1).disconnect()
-        kept(running, "long").disconnect()
-        running.process.kill()
-    with broker(tmp_path) as running:
-        assert kept(running, "long").session_present
-        assert poll(lambda: is_gone(running, "short"))
-
-
-def is_gone(running: RunningBroker, name: str) -> bool:
-    """Whether a client has no session; one that it has is left as it was."""
-    client = kept(running, name, expiry_s=1)
-    present = client.session_present
-    if present:
-        client.disconnect()
-        time.sleep(1.2)  # the session's own time, which begins with each goodbye
-    return not present
-
-
 def poll(is_so: Callable[[], bool]) -> bool:
     """Whether it becomes so in time."""
     deadline = time.monotonic() + DEADLINE_S

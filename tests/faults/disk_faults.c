@@ -137,6 +137,11 @@ ssize_t pwrite64(int fd, const void *bytes, size_t length, off64_t at) {
     return error ? fail(error) : REAL(pwrite64, fd, bytes, length, at);
 }
 
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at) {
+    int error = refusal_inside(fd);
+    return error ? fail(error) : REAL(pwrite, fd, bytes, length, at);
+}
+
 int fallocate(int fd, int mode, off_t offset, off_t length) {
     int error = refusal(fd, offset + length);
     return error ? fail(error) : REAL(fallocate, fd, mode, offset, length);
@@ -146,6 +151,7 @@ static int is_read_only(const char *path) { return fails("read-only") && is_insi
 
 int rename(const char *from, const char *to) { return is_read_only(to) ? fail(EROFS) : REAL(rename, from, to); }
 int unlink(const char *path) { return is_read_only(path) ? fail(EROFS) : REAL(unlink, path); }
+int remove(const char *path) { return is_read_only(path) ? fail(EROFS) : REAL(remove, path); }
 
 #define OPENING(path, flags, call)                                                                                     \
     do {                                                                                                               \
@@ -172,11 +178,18 @@ static FILE *no_file(const char *path, const char *how) {
 FILE *fopen(const char *path, const char *how) { return no_file(path, how) ? REAL(fopen, path, how) : NULL; }
 FILE *fopen64(const char *path, const char *how) { return no_file(path, how) ? REAL(fopen64, path, how) : NULL; }
 
-size_t fwrite(const void *bytes, size_t size, size_t count, FILE *file) {
+/* Whether stdio may take it: what it holds back is written by no function that is seen here. */
+static int is_taken(FILE *file) {
     int error = refusal_inside(fileno(file));
-    if (error) {
-        errno = error;
-        return 0;
-    }
-    return REAL(fwrite, bytes, size, count, file);
+    if (error) errno = error;
+    return !error;
+}
+
+size_t fwrite(const void *bytes, size_t size, size_t count, FILE *file) {
+    return is_taken(file) ? REAL(fwrite, bytes, size, count, file) : 0;
+}
+
+#undef fwrite_unlocked
+size_t fwrite_unlocked(const void *bytes, size_t size, size_t count, FILE *file) {
+    return is_taken(file) ? REAL(fwrite_unlocked, bytes, size, count, file) : 0;
 }

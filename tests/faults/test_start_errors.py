@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,20 @@ def test_a_damaged_file(tmp_path: Path) -> None:
     assert str(meta) in text
     assert text.endswith("delete the stream's folder (all its messages are given up)")
     assert "Check the data folder" not in text
+
+
+def test_a_damaged_clock(tmp_path: Path) -> None:
+    """Is one that cannot be read named, and not taken for a time; and is there one that can after it was removed?"""
+    with Broker(data=tmp_path):
+        pass
+    clock = tmp_path / "clock"
+    times = clock.read_text().split()[-2:]
+    assert all(abs(int(at_ms) / 1000 - time.time()) < 60 for at_ms in times)
+    clock.write_text("lapwing-clock 1 now now\n")
+    with pytest.raises(LapwingError, match="clock") as error, Broker(data=tmp_path):
+        pass
+    assert "remove it" in str(error.value)
+    clock.unlink()
+    with Broker(data=tmp_path):
+        pass
+    assert clock.exists()

@@ -15,8 +15,9 @@ from lapwing.pipeline.report.tables import rows
 from .load import name_of
 from .outcome import Outcome
 
-_QUIET_S = 3.0
-"""Nothing more comes when everything is there, and nothing came for so long."""
+_QUIET_S = 15.0
+"""Nothing more comes when everything is there, and nothing came for so long: members still run, and may write again
+what one had in hand that was killed, or that the machine left waiting."""
 
 
 class TopicCount:

@@ -11,15 +11,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from lapwing.lab.ports import free_port
+
 READY_S = 60.0
 TOPIC = "faults"
 FILTER = "spectrum/+/readings"
-
-
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
 
 
 class Part:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from tests.crash.power import compile_library
@@ -49,8 +50,8 @@ class Run:
         self._load = Load(self._broker.url, _DEVICES, per_s)
         self.outcome = Outcome()
 
-    def go(self, seconds: float) -> Outcome:
-        """Runs for so long, and counts."""
+    def go(self, seconds: float, faults_max: int | None = None) -> Outcome:
+        """Runs for so long, or until so many faults are done, and counts."""
         self._kafka.start()
         self._kafka.create_topic(TOPIC, partitions=_PARTITIONS)
         try:
@@ -58,7 +59,7 @@ class Run:
             self._broker.wait_until_ready()
             self._members.start()
             self._load.start()
-            self._faults(seconds)
+            self._faults(seconds, faults_max)
             self._load.end(_CATCH_UP_S)
             self._count()
             return self.outcome
@@ -67,9 +68,18 @@ class Run:
             self._broker.kill()
             self._kafka.stop()
 
-    def _faults(self, seconds: float) -> None:
-        """Each kind once, in any order, and then again."""
+    def _faults(self, seconds: float, faults_max: int | None) -> None:
         began = time.monotonic()
+        for fault in islice(self._plan(), faults_max):
+            if (left_s := seconds - (time.monotonic() - began)) <= 0:
+                break
+            time.sleep(min(left_s, self._random.uniform(1.0, 4.0)))
+            self._did(fault.__name__.strip("_"))
+            fault()
+        self.outcome.seconds = time.monotonic() - began
+
+    def _plan(self) -> Iterator[Callable[[], None]]:
+        """Each kind once, in any order, and then again."""
         kinds = [
             self._kafka_killed,
             self._kafka_paused,
@@ -78,14 +88,8 @@ class Run:
             self._member_killed,
             self._broker_killed,
         ]
-        left: list[Callable[[], None]] = []
-        while (left_s := seconds - (time.monotonic() - began)) > 0:
-            time.sleep(min(left_s, self._random.uniform(1.0, 4.0)))
-            left = left or self._random.sample(kinds, len(kinds))
-            fault = left.pop()
-            self._did(fault.__name__.strip("_"))
-            fault()
-        self.outcome.seconds = time.monotonic() - began
+        while True:
+            yield from self._random.sample(kinds, len(kinds))
 
     def _kafka_killed(self) -> None:
         self._kafka.kill()

@@ -84,9 +84,9 @@ def test_removed_it_lives_as_long_as_its_members(shards):
 
 def test_it_ends_by_time_when_nobody_wants_it(shards):
     """With members, or with work, or just left: only without both for so long is it gone?"""
-    with lapwing.Broker(shards=shards, groups={"g": {**DECLARED["g"], "expiry": "300ms"}}) as broker:
+    with lapwing.Broker(shards=shards, groups={"g": {**DECLARED["g"], "expiry": "2s"}}) as broker:
         publish(broker, b"m")
-        until_group(broker, lambda found: found["oldest_ms"] is not None and found["oldest_ms"] > 600)
+        until_group(broker, lambda found: found["oldest_ms"] is not None and found["oldest_ms"] > 4_000)
         with Hand.joins(broker.url, "c", expiry_s=0) as only:
             assert only.takes(1) == [b"m"]
         until(lambda: groups(broker) == [])

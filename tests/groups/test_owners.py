@@ -122,7 +122,6 @@ def test_an_expired_session_is_no_member(shards):
     with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "stays") as stays:
         leaver = Hand.joins(broker.url, "leaver", expiry_s=1)
         leaver.goes()
-        until_presence(broker, "leaver", "away")
         until_presence(broker, "leaver", None)
         publish(broker, b"m")
         assert stays.takes(1) == [b"m"]

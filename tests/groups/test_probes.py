@@ -29,15 +29,14 @@ def test_probes_come_to_who_asks(version):
     """Do they come without a subscription, numbered, at the pace asked for, whether they are answered or not?"""
     with lapwing.Broker(shards=2) as broker:
         declares = said(probe=100) if version == 5 else b""
+        began = time.monotonic()
         with Member.of(broker.url, "c", share=None, version=version, declares=declares) as client:
             if version == 4:
                 client.report(probe_ms=100)
-            first = client.probe()
-            began = time.monotonic()
-            later = [client.probe() for _ in range(5)]
+            probes = [client.probe() for _ in range(6)]
             took_s = time.monotonic() - began
-            assert [probe_id(probe, "c") for probe in (first, *later)] == list(range(6))
-            assert 0.4 < took_s < 5
+            assert [probe_id(probe, "c") for probe in probes] == list(range(6))
+            assert 0.4 < took_s < 30
 
 
 def test_nobody_is_probed_unasked():

@@ -86,7 +86,7 @@ class Blocking(Hooks):
 @pytest.mark.parametrize("on_failure", ["refuse", "pass"])
 def test_a_hook_that_blocks_holds_up_nobody_else(on_failure: str, failures: Failures) -> None:
     hooks = Blocking()
-    broker = lapwing.Broker(shards=2, hooks=hooks, hook_settings={"timeout": "300ms", "on_failure": on_failure}).start()
+    broker = lapwing.Broker(shards=2, hooks=hooks, hook_settings={"timeout": "1s", "on_failure": on_failure}).start()
     try:
         client = lapwing.Client(broker.url, client_id="publisher").connect()
         client.publish("t", b"", qos=1)
@@ -95,7 +95,7 @@ def test_a_hook_that_blocks_holds_up_nobody_else(on_failure: str, failures: Fail
         for n in range(50):
             with lapwing.Client(broker.url, client_id=f"other-{n}") as other:
                 other.subscribe("t")
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 30, "each of them waited"
         if on_failure == "pass":
             client.flush()
         else:
@@ -105,7 +105,7 @@ def test_a_hook_that_blocks_holds_up_nobody_else(on_failure: str, failures: Fail
         begun = time.monotonic()
         with pytest.warns(RuntimeWarning, match="a hook or a strategy did not return"):
             broker.stop()
-        assert time.monotonic() - begun < 5
+        assert time.monotonic() - begun < 30
     finally:
         hooks.let.set()
 
@@ -113,7 +113,7 @@ def test_a_hook_that_blocks_holds_up_nobody_else(on_failure: str, failures: Fail
 def test_a_hook_that_comes_back_late_goes_on(failures: Failures, eventually: Eventually) -> None:
     hooks = Blocking()
     with (
-        lapwing.Broker(hooks=hooks, hook_settings={"timeout": "100ms"}) as broker,
+        lapwing.Broker(hooks=hooks, hook_settings={"timeout": "1s"}) as broker,
         lapwing.Client(broker.url) as client,
     ):
         client.publish("t", b"", qos=1)
@@ -149,7 +149,7 @@ class Echo(Hooks):
 
 def test_a_hook_that_calls_its_own_broker_is_late_and_nothing_else(failures: Failures, eventually: Eventually) -> None:
     hooks = Echo()
-    with lapwing.Broker(shards=2, hooks=hooks, hook_settings={"timeout": "200ms"}) as broker:
+    with lapwing.Broker(shards=2, hooks=hooks, hook_settings={"timeout": "1s"}) as broker:
         hooks.url = broker.url
         with lapwing.Client(broker.url, client_id="outer") as client:
             client.publish("t", b"", qos=1)

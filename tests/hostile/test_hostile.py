@@ -35,7 +35,7 @@ def goes_on(broker: lapwing.Broker, client_id: str = "honest") -> None:
     with Wire.client(broker.url, client_id) as wire:
         wire.subscribe(f"own/{client_id}")
         wire.send(publish(f"own/{client_id}", b"x"))
-        assert wire.expect(PUBLISH, 2).payload == b"x"
+        assert wire.expect(PUBLISH).payload == b"x"
 
 
 def test_readers_that_do_not_read() -> None:
@@ -62,14 +62,14 @@ def test_readers_that_do_not_read() -> None:
 def test_a_flood_of_half_open_connects() -> None:
     """Each costs its place for the time to a complete CONNECT, and no more."""
     half = connect("x" * 100)[:40]
-    with lapwing.Broker(shards=2, limits={"connect_timeout": "700ms", "connections_max": 400}) as broker:
+    with lapwing.Broker(shards=2, limits={"connect_timeout": "5s", "connections_max": 400}) as broker:
         flood = [Wire(broker.url) for _ in range(300)]
         for wire in flood:
             wire.send(half)
         goes_on(broker)
         assert closed(broker, "connect_timeout") < 300, "the honest one had to wait for the flood"
         until(lambda: closed(broker, "connect_timeout") == 300)
-        assert metric(broker, "lapwing_connections") == 0
+        until(lambda: metric(broker, "lapwing_connections") == 0)
         for wire in flood:
             wire.expect_end()
             wire.close()

@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import pytest
 from commands import LAPWING, Running, clean_environment, lapwing, one_error
 
+pytestmark = pytest.mark.timeout(300)
 FIGURES = ("p50_ms", "p95_ms", "p99_ms", "p999_ms", "max_ms")
 
 
@@ -32,8 +33,12 @@ def run(*arguments: str, out: Path, timeout_s: float) -> dict[str, Any]:
     return document
 
 
-def assert_whole(row: dict[str, Any], hops: set[str]) -> None:
-    """Nothing lost, nothing unaccounted for, every hop measured, every process watched."""
+def assert_whole(row: dict[str, Any], hops: set[str], no_drops: Collection[str] = ()) -> None:
+    """Nothing lost, nothing unaccounted for, every hop measured, every process watched.
+
+    Args:
+        no_drops: Roles of those that do not count drops.
+    """
     readings = row["readings"]
     assert (row["ended"], readings["lost_total"], readings["unaccounted"]) == ("", 0, 0), row
     assert readings["due"] == readings["received"] > 0
@@ -44,6 +49,8 @@ def assert_whole(row: dict[str, Any], hops: set[str]) -> None:
     for process in row["processes"]:
         assert process["rss_mib"] > 1
         assert process["cpu_cores"] >= 0
+        assert 0 <= process["cpu_idle_cores"] < 2 * (os.cpu_count() or 1)
+        assert process["dropped"] == (None if process["role"] in no_drops else {}), process
 
 
 def assert_drawn(out: Path) -> None:
@@ -55,7 +62,7 @@ def assert_drawn(out: Path) -> None:
 
 
 def test_a1_accounts_for_every_reading_at_both_qos(tmp_path: Path) -> None:
-    document = run("--architecture", "a1", "--quick", "--devices", "50", "--seconds", "2", out=tmp_path, timeout_s=100)
+    document = run("--architecture", "a1", "--quick", "--devices", "50", "--seconds", "2", out=tmp_path, timeout_s=280)
     rows = {row["qos"]: row for row in document["rows"]}
     assert set(rows) == {0, 1}
     for row in rows.values():
@@ -67,7 +74,9 @@ def test_a1_accounts_for_every_reading_at_both_qos(tmp_path: Path) -> None:
             "generator.log",
         ]
         assert not list(Path(row["logs"][0]).parent.glob("scratch"))
-    assert [found["devices"] for found in document["knees"]] == [50, 50]
+    # A point whose phones were late says nothing of the broker: a busy machine may make them so.
+    counted = [0 if row["thrown_away"] else 50 for row in document["rows"]]
+    assert [found["devices"] for found in document["knees"]] == counted
     assert_drawn(tmp_path)
 
 
@@ -77,7 +86,7 @@ def test_a3_single_loses_nothing_and_accounts_for_every_reading(tmp_path: Path) 
     document = run("--architecture", "a3-single", "--quick", "--devices", "50", out=tmp_path, timeout_s=380)
     (row,) = document["rows"]
     hops = {"device to broker", "broker to bridge", "broker to Kafka", "Kafka to controller", "broker to controller"}
-    assert_whole(row, hops | {"end to end"})
+    assert_whole(row, hops | {"end to end"}, no_drops={"kafka", "controller"})
     assert [process["name"] for process in row["processes"]] == [
         "generator",
         "broker",
@@ -86,6 +95,8 @@ def test_a3_single_loses_nothing_and_accounts_for_every_reading(tmp_path: Path) 
         "controller",
     ]
     assert_drawn(tmp_path)
+    controllers_own = Path(row["logs"][0]).parent / "controller" / "report.html"
+    assert '<section id="freshness">' in controllers_own.read_text()
 
 
 def children(pid: int) -> set[int]:
@@ -107,6 +118,21 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
         assert running.end(signal.SIGINT) == 130
     assert not [pid for pid in started if is_alive(pid)]
     assert (point / "logs" / "broker.log").exists()
+    assert not (point / "scratch").exists()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(500)
+def test_ctrl_c_leaves_nothing_of_kafka_and_spark_behind(tmp_path: Path) -> None:
+    """Spark's JVM has a session of its own, and its workers are the JVM's: they are gone, too."""
+    words = ("lab", "run", "crowdsourcing", "--architecture", "a3-single", "--devices", "20", "--seconds", "60")
+    with Running(*words, "--out", str(tmp_path)) as running:
+        point = tmp_path / "points" / "a3-single-qos1-20-seed1"
+        poll(lambda: '"sending"' in text_of(point / "logs" / "generator.out"), running, timeout_s=400)
+        started = children(running.process.pid)
+        assert sum("java" in words_of(pid) for pid in started) == 2, [words_of(pid)[:80] for pid in started]
+        assert running.end(signal.SIGINT) == 130
+    assert not [words_of(pid)[:200] for pid in started if is_alive(pid)]
     assert not (point / "scratch").exists()
 
 

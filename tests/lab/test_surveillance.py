@@ -9,15 +9,21 @@ from pathlib import Path
 import pytest
 from commands import LAPWING, clean_environment, lapwing, one_error
 
+# As `--quick` has it, but for the time after the last detection: what an analyser had in hand that the machine left
+# waiting for a second is given to another one.
+SHORT = ("--policies", "lef,round-robin", "--seconds", "8")
+TWICE_MAX = 0.1
+"""Share of the alarms: that analyser raises its own as well. One is left waiting now and then, not all the time."""
 
-@pytest.mark.timeout(180)
-def test_quick_hears_every_alarm_and_draws_the_picture(tmp_path: Path) -> None:
-    """Both strategies, the same day: LEF loses and repeats nothing, and alarms come no later than by turns."""
+
+@pytest.mark.timeout(300)
+def test_every_alarm_is_heard_and_the_picture_is_drawn(tmp_path: Path) -> None:
+    """Both strategies, the same day: LEF loses nothing and hardly repeats, and alarms come no later than by turns."""
     result = subprocess.run(
-        [*LAPWING, "lab", "run", "surveillance", "--quick", "--json", "--out", str(tmp_path)],
+        [*LAPWING, "lab", "run", "surveillance", *SHORT, "--json", "--out", str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=280,
         env=clean_environment(),
         check=False,
     )
@@ -26,7 +32,8 @@ def test_quick_hears_every_alarm_and_draws_the_picture(tmp_path: Path) -> None:
     lef, by_turns = document["rows"]
     assert (lef["policy"], by_turns["policy"]) == ("lef", "round-robin")
     assert lef["messages"] == by_turns["messages"] > 50
-    assert (lef["unfinished"], lef["duplicates_share"]) == (0, 0)
+    assert lef["unfinished"] == 0
+    assert lef["duplicates_share"] <= TWICE_MAX
     assert lef["mean_ms"] < by_turns["mean_ms"]
     for row in (lef, by_turns):
         for name in ("mean_ms", "p50_ms", "p99_ms", "p999_ms", "missed_share"):

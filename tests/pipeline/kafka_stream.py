@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pyarrow as pa
-from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewPartitions
+from confluent_kafka import KafkaError, Producer
+from confluent_kafka.admin import AdminClient
+from kafka_server import add_partitions
 
 from lapwing.contracts.kafka_envelope import KafkaEnvelope, headers
 from lapwing.lab.kafka import LocalKafka
@@ -30,6 +31,7 @@ class KafkaStream:
         # Kept: an admin client that goes away takes its answers along.
         self.admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
         self._producer = _producer(kafka.bootstrap)
+        self._failures: list[KafkaError] = []
 
     @property
     def url(self) -> str:
@@ -52,13 +54,15 @@ class KafkaStream:
         """One record as it is."""
         for _ in self._room():
             try:
-                self._producer.produce(self.name, value, partition=partition, **more)
+                self._producer.produce(self.name, value, partition=partition, on_delivery=self._note, **more)
             except BufferError:
                 continue
             break
 
     def flush(self) -> None:
+        """Kafka has all of it when this returns."""
         assert self._producer.flush(FLUSH_S) == 0
+        assert not self._failures
 
     def trim(self, partition: int, first_offset: int) -> None:
         """As retention does it."""
@@ -70,16 +74,27 @@ class KafkaStream:
 
     def add_partitions(self, count: int) -> None:
         """Until there are so many."""
-        self.admin.create_partitions([NewPartitions(self.name, count)])[self.name].result(FLUSH_S)
+        add_partitions(self.admin, self.name, count)
         # The one there is learns of them minutes later.
         self._producer = _producer(self.bootstrap)
 
-    def recreate(self) -> None:
-        """Deleted and made again, empty."""
+    def delete(self) -> None:
+        """The topic is gone when this returns; nothing can be appended any more."""
+        self.flush()
+        # Kafka makes a topic by itself that a producer asks for: ours must be gone before the topic is.
+        del self._producer
         for done in self.admin.delete_topics([self.name], operation_timeout=FLUSH_S).values():
             done.result(FLUSH_S)
+
+    def recreate(self) -> None:
+        """Deleted and made again, empty."""
+        self.delete()
         self._kafka.create_topic(self.name, self._partitions, self._settings)
         self._producer = _producer(self.bootstrap)
+
+    def _note(self, error: KafkaError | None, _message: object) -> None:
+        if error is not None:
+            self._failures.append(error)
 
     def _room(self) -> Iterator[None]:
         """Until the producer's queue takes a record."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import time
 import urllib.request
@@ -13,6 +12,8 @@ from types import TracebackType
 from typing import Self
 
 import pyspark
+
+from lapwing.lab.ports import free_ports
 
 READY_S = 90.0
 HOME = Path(pyspark.__file__).parent
@@ -26,7 +27,7 @@ class SparkCluster:
 
     def __init__(self, folder: Path, workers: int = 2) -> None:
         self._folder, self._workers = folder, workers
-        port, self._page = _free_port(), _free_port()
+        port, self._page = free_ports(2)
         self._port = port
         self.url = f"spark://127.0.0.1:{port}"
         self._running: list[subprocess.Popen[bytes]] = []
@@ -94,8 +95,3 @@ class SparkCluster:
                 each.wait(30)
             except subprocess.TimeoutExpired:
                 each.kill()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])

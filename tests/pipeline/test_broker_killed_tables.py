@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import socket
 from pathlib import Path
 
 import pyarrow.dataset as pads
@@ -12,6 +11,7 @@ from commands import RunningBroker
 from deltalake import DeltaTable
 
 from lapwing.lab.fleet import Counts, FleetRun
+from lapwing.lab.ports import free_port
 from lapwing.lab.synthetic import Synthetic
 from lapwing.pipeline.jobs.coverage import run_coverage
 
@@ -25,9 +25,7 @@ class MortalBroker:
     """A broker that is killed when so many readings are acknowledged, and started again on the same port and folder."""
 
     def __init__(self, data: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.url = f"tcp://127.0.0.1:{probe.getsockname()[1]}"
+        self.url = f"tcp://127.0.0.1:{free_port()}"
         self._data = data
         self.kills = 0
         self.running = self._start()

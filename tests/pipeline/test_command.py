@@ -65,9 +65,29 @@ def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) ->
         os.kill(int(jvm), signal.SIGKILL)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 1
-    last = said.strip().splitlines()[-1]  # py4j has its own to say before
-    assert last.startswith("error: Spark has ended before the job")
-    assert "run it again" in last
+    # PySpark's threads have their own to say, before and after.
+    (told,) = (line for line in said.splitlines() if line.startswith("error: "))
+    assert told.startswith("error: Spark has ended before the job")
+    assert "run it again" in told
+
+
+def test_a_python_that_starts_too_late_for_spark_does_not_end_the_job(stream: ServedStream, tmp_path: Path) -> None:
+    """Spark waits ten seconds for the process that reads the stream, and ends the query then: the first time here."""
+    (tmp_path / "python").write_text(
+        f"""#!/bin/sh
+case "$*" in *python_streaming_source_runner*) mkdir {tmp_path}/late 2>/dev/null && sleep 11;; esac
+exec {sys.executable} "$@"
+"""
+    )
+    (tmp_path / "python").chmod(0o755)
+    send(stream, 0, 10)
+    out = tmp_path / "out"
+    source = ["--source", stream.url, "--out", str(out), "--trigger", "available-now", *SMALL]
+    ended = run("run", "coverage", *source, PYSPARK_PYTHON=str(tmp_path / "python"))
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "late").exists()
+    assert "the query begins again, as Spark says: Python worker failed to connect back" in ended.stderr
+    check(out, 10)
 
 
 def test_available_now_ends_by_itself_and_on_a_trimmed_stream_with_one_line(

@@ -99,6 +99,7 @@ def test_traces_that_are_not_there_are_named(tmp_path: Path) -> None:
 
 
 @needs_java
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("moment", ["starting Spark", "sending readings"])
 def test_ctrl_c_removes_what_was_written_and_leaves_no_process(tmp_path: Path, moment: str) -> None:
     out, scratch = tmp_path / "out", tmp_path / "scratch"

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +24,11 @@ from test_coverage_job import POINTS, KilledError, check, killed_at, rows, run_u
 from lapwing.contracts.kafka_envelope import KafkaEnvelope, headers
 from lapwing.errors import ConnectError, LapwingError, OffsetAheadError, OffsetTrimmedError, StreamUnknownError
 from lapwing.lab.kafka import LocalKafka
-from lapwing.pipeline.errors import StreamRecreatedError
+from lapwing.pipeline.errors import SparkUnusableError, StreamRecreatedError
 from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
 from lapwing.pipeline.jobs.deadlines import DeadlinesJob, run_deadlines
 from lapwing.pipeline.jobs.progress import JobResult
+from lapwing.pipeline.source.spark_jars import JARS_REMEDY, KAFKA, require_jar
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 LONG = [pytest.mark.long, pytest.mark.timeout(600)]
@@ -320,3 +322,14 @@ def test_the_command_reads_kafka(topic: KafkaStream, tmp_path: Path, spark: Spar
     ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert ended.returncode == 0, ended.stderr
     check(tmp_path, 10)
+
+
+def test_a_part_that_spark_cannot_load_is_told(spark: SparkSession) -> None:
+    """Is there Java's reason, and a remedy that fits: for a jar that Spark was given, and for one that it was not?"""
+    broken = replace(KAFKA, known_by="no.such.Part")
+    with pytest.raises(SparkUnusableError, match=r"ClassNotFoundException: no\.such\.Part \(here\)") as caught:
+        require_jar(spark, broken, "here")
+    assert "ulimit -n" in str(caught.value)
+    with pytest.raises(SparkUnusableError) as caught:
+        require_jar(spark, replace(broken, jar="never-given-*.jar"), "here")
+    assert JARS_REMEDY in str(caught.value)

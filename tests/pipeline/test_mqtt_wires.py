@@ -1,23 +1,25 @@
-"""Does the controller hear all that waited for it, however much that is, and say what went wrong?"""
+"""What the controller hears and sends: all that waited for it, last wills, commands, and what went wrong."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from lapwing import Broker
-from lapwing.client import Client
-from lapwing.contracts.commands import Registration, encode, registration_topic
+from lapwing.client import Client, Will
+from lapwing.contracts.commands import Registration, command_topic, encode, registration_topic
 from lapwing.controller import MqttWires
 from lapwing.controller.run import controller_name
-from lapwing.errors import LapwingError, TimedOutError
+from lapwing.errors import LapwingError, RejectedError, TimedOutError
+from lapwing.pipeline.commands.registry import Registry
 from lapwing.pipeline.errors import TableError
 
 DEVICES = 40
 REGISTER_S = 0.1
+TIMEOUT_S = 30.0
 
 
 class Hearer:
@@ -42,6 +44,29 @@ class Hearer:
         self.told.append(error)
 
 
+class Listener(Hearer):
+    """Puts what it hears into a registry, as the controller does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.registry = Registry()
+
+    def registered(self, device: str, payload: bytes) -> None:
+        self.registry.heard(device, payload)
+
+    @property
+    def crew(self) -> list[str]:
+        """Who can be told something."""
+        return [member.device for member in self.registry.crew({}, {})]
+
+
+def poll(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + TIMEOUT_S
+    while not holds():
+        assert time.monotonic() < end, "it does not come about"
+        time.sleep(0.01)
+
+
 @pytest.fixture
 def broker() -> Iterator[Broker]:
     with Broker() as running:
@@ -58,6 +83,61 @@ def test_what_takes_long_but_comes_is_waited_for(broker: Broker) -> None:
     wires.open(hearer, timeout_s=DEVICES * REGISTER_S / 2)
     wires.close()
     assert hearer.heard == DEVICES
+
+
+def test_a_last_will_takes_a_device_out(broker: Broker) -> None:
+    """Of a device that breaks off: for the controller that listens, and for the next one."""
+    topic = registration_topic("a")
+    will = Will(topic, encode(Registration("a", False)), qos=1, retain=True)
+    listener, wires = Listener(), MqttWires(broker.url, "controller")
+    with Client(broker.url, client_id="b") as other, Client(broker.url, client_id="a", will=will) as device:
+        for name, client in (("a", device), ("b", other)):
+            client.publish(registration_topic(name), encode(Registration(name, True)), qos=1, retain=True)
+            client.flush()
+        wires.open(listener)
+        assert sorted(listener.crew) == ["a", "b"]
+        device.abort()
+        poll(lambda: listener.registry.is_gone("a"))
+        assert listener.crew == ["b"]
+        wires.close()
+        following, again = Listener(), MqttWires(broker.url, "controller")
+        again.open(following)
+        assert (following.crew, following.registry.is_gone("a")) == (["b"], True)
+        again.close()
+        again.close()  # no harm
+
+
+def test_a_command_on_the_wire(broker: Broker) -> None:
+    """Sent with QoS 1, under its id, and given to nobody when its time is over."""
+    wires = MqttWires(broker.url, "controller")
+    with Client(broker.url, client_id="a") as device:
+        device.subscribe(command_topic("a"), qos=2)
+        wires.open(Hearer())
+        wires.send("a", "00000000002a-1-7", b"{}", 3600)
+        assert wires.flush(TIMEOUT_S)
+        command = device.receive(timeout_s=TIMEOUT_S)
+    wires.close()
+    assert command is not None
+    assert (command.topic, command.payload, command.qos, command.retain) == ("commands/a", b"{}", 1, False)
+    assert command.message_expiry_s is not None
+    assert 3600 - 2 * TIMEOUT_S <= command.message_expiry_s <= 3600
+    assert (command.content_type, command.correlation_data) == ("application/json", b"00000000002a-1-7")
+    assert command.user_properties == [("lapwing-command-id", "00000000002a-1-7")]
+
+
+def test_a_command_that_the_broker_refuses_is_named() -> None:
+    rules = [
+        {"identity": "anonymous", "may": ["publish"], "topics": ["commands/b"], "effect": "deny"},
+        {"identity": "anonymous", "may": ["publish", "subscribe"], "topics": ["#"]},
+    ]
+    with Broker(rules=rules) as broker:
+        wires = MqttWires(broker.url, "controller")
+        wires.open(Hearer())
+        numbers = [wires.send(device, f"00000000002a-1-{device}", b"{}", 3600) for device in "abc"]
+        with pytest.raises(RejectedError, match='publish to "commands/b" was refused') as told:
+            wires.flush(TIMEOUT_S)
+        wires.close()
+    assert [rejection.number for rejection in told.value.rejections] == [numbers[1]]
 
 
 def test_what_breaks_a_listener_is_told_by_name(broker: Broker) -> None:

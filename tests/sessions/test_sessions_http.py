@@ -6,9 +6,12 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
+import paho.mqtt.client as paho
 import pytest
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
 from web import Response, get
 
 from lapwing import Broker, Client
@@ -24,10 +27,17 @@ def ask(broker: Broker, path: str, method: str = "GET", **query: object) -> Resp
 
 
 def leave(broker: Broker, name: str, *filters: str) -> None:
-    """A session that stays while its client is away."""
+    """A session that stays while its client is away; the broker knows that it is: what comes now goes to the queue."""
     with Client(broker.url, client_id=name, clean_start=False, session_expiry_s=600) as client:
         for filter_ in filters:
             client.subscribe(filter_, qos=1)
+    until(lambda: not session(broker, name)["is_connected"])
+
+
+def session(broker: Broker, name: str) -> dict[str, Any]:
+    answer = ask(broker, f"sessions/{quote(name, safe='')}")
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())
 
 
 def until(is_so: Callable[[], bool]) -> None:
@@ -44,7 +54,7 @@ def names(answer: Response, kind: str = "sessions") -> list[str]:
 
 def waits(broker: Broker, name: str, messages: int) -> None:
     """Until so many wait for a client."""
-    until(lambda: ask(broker, f"sessions/{quote(name, safe='')}").json()["waiting_messages"] == messages)
+    until(lambda: session(broker, name)["waiting_messages"] == messages)
 
 
 def test_sessions_are_listed_page_by_page(lapwing_broker: Broker) -> None:
@@ -108,6 +118,25 @@ def test_the_longest_queues_first(lapwing_broker: Broker, publish: Publish) -> N
     assert names(ask(lapwing_broker, "queues", longest="messages"), "queues") == ["two", "one"]
     assert names(ask(lapwing_broker, "queues", longest="bytes", limit=1), "queues") == ["one"]
     assert names(ask(lapwing_broker, "sessions", longest="messages", prefix="n")) == ["none"]
+
+
+def test_what_was_under_way_to_one_who_has_gone_waits(lapwing_broker: Broker, publish: Publish) -> None:
+    """Is somebody in the list of queues who was sent a message, and left before acknowledging it?"""
+    leave(lapwing_broker, "gone", "t")
+    silent = paho.Client(paho.CallbackAPIVersion.VERSION2, "gone", protocol=paho.MQTTv5, manual_ack=True)
+    properties = Properties(PacketTypes.CONNECT)
+    properties.SessionExpiryInterval = 600
+    parts = urlsplit(lapwing_broker.url)
+    silent.connect(str(parts.hostname), int(parts.port or 0), clean_start=False, properties=properties)
+    silent.loop_start()
+    publish(lapwing_broker.url, [("t", b"x")])
+    until(lambda: session(lapwing_broker, "gone")["inflight_out"] == 1)
+    assert names(ask(lapwing_broker, "queues"), "queues") == []
+    silent.disconnect()
+    silent.loop_stop()
+    until(lambda: not session(lapwing_broker, "gone")["is_connected"])
+    (queue,) = ask(lapwing_broker, "queues").json()["queues"]
+    assert (queue["client_id"], queue["waiting_messages"], queue["inflight_out"]) == ("gone", 0, 1)
 
 
 def test_a_session_ends_by_order(lapwing_broker: Broker) -> None:

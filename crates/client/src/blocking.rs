@@ -6,7 +6,7 @@
 
 use crate::address::Address;
 use crate::error::ClientError;
-use crate::inbox::Inbox;
+use crate::inbox::{Inbox, Topics};
 use crate::message::Message;
 use crate::options::Options;
 use crate::protocol::{Protocol, SendError, State};
@@ -67,7 +67,7 @@ impl BlockingClient {
     }
 
     /// Sends a message; waits only while the window is full, or while 64 KiB wait for the socket. `flush` waits for the
-    /// answers.
+    /// answers. Gives a number by which `Unpublished` names it.
     ///
     /// What the socket does not take at once goes out with the next call. `dup` of `publish` does not matter; at QoS 1
     /// and 2 `packet_id` is used if it is given, and chosen here if not.
@@ -97,6 +97,9 @@ impl BlockingClient {
         }
         let token = self.token();
         self.protocol.publish(*publish, token, &mut self.wire.output).map_err(refused)?;
+        if publish.qos != QoS::AtMostOnce {
+            self.inbox.topics.note(topic);
+        }
         if self.wire.output.len() >= GATHER_BYTES {
             self.flush_output(deadline)?;
         }
@@ -106,15 +109,15 @@ impl BlockingClient {
     /// Waits until the broker has answered every publish.
     ///
     /// # Errors
-    /// `Rejected`: the broker refused at least one; `TimedOut`.
+    /// `Unpublished`: the broker refused at least one; `TimedOut`.
     pub fn flush(&mut self, timeout: Duration) -> Result<(), ClientError> {
         let deadline = Deadline::after(timeout);
         self.flush_output(deadline)?;
         self.wait(deadline, "the acknowledgement of a publish", |client| client.protocol.unanswered() == 0)?;
-        let refused = std::mem::take(&mut self.inbox.refused);
-        match refused.values().next() {
-            None => Ok(()),
-            Some(reason) => Err(ClientError::Rejected { what: publishes(refused.len()), reason: *reason }),
+        self.inbox.topics = Topics::None;
+        match std::mem::take(&mut self.inbox.rejections) {
+            none if none.is_empty() => Ok(()),
+            rejections => Err(ClientError::Unpublished(rejections)),
         }
     }
 
@@ -297,8 +300,4 @@ fn refused(error: SendError) -> ClientError {
         SendError::NotConnected => ClientError::NotConnected,
         other => ClientError::Invalid(other.to_string()),
     }
-}
-
-fn publishes(count: usize) -> String {
-    if count == 1 { "a publish".to_owned() } else { format!("{count} publishes") }
 }

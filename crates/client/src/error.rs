@@ -1,5 +1,6 @@
 //! What can go wrong on one connection, and whose fault it is.
 
+use crate::rejections::Rejections;
 use lapwing_codec::{EncodeError, ProtocolError, ReasonCode};
 use std::io;
 
@@ -42,10 +43,13 @@ pub enum ClientError {
     /// The broker sent something MQTT does not allow: the peer's fault.
     #[error("the broker broke the protocol: {0}")]
     Protocol(#[from] ProtocolError),
-    /// The broker refused one message or one subscription; the connection stands.
+    /// Messages that the broker refused, or that could not be sent; the connection stands.
+    #[error("{0}")]
+    Unpublished(Rejections),
+    /// The broker refused a subscription; the connection stands.
     #[error("{what} was refused: {reason}")]
     Rejected {
-        /// What was refused: `publish to "a/b"`, `subscription to "a/#"`.
+        /// What was refused: `subscription to "a/#"`.
         what: String,
         /// Why.
         reason: ReasonCode,
@@ -77,6 +81,10 @@ impl ClientError {
             Self::Disconnected { reason, .. } => format!("disconnected: {}", reason.name()),
             Self::Lost(source) => format!("connection lost: {}", source.kind()),
             Self::Protocol(error) => format!("protocol error: {}", error.what),
+            Self::Unpublished(rejections) => {
+                let reason = rejections.iter().next().map_or("", |first| first.reason.name());
+                format!("rejected: {reason}")
+            }
             Self::Rejected { reason, .. } => format!("rejected: {}", reason.name()),
             Self::TimedOut { what, .. } => format!("timed out: {what}"),
             Self::Invalid(_) => "invalid request".to_owned(),

@@ -13,6 +13,17 @@ pub struct Connected<'a> {
     pub tells_publishers: bool,
 }
 
+/// The broker's no to a QoS 1 or 2 publish.
+#[derive(Clone, Copy, Debug)]
+pub struct Rejected<'a> {
+    /// Where it was to go. Known to a client that keeps packets to send them again.
+    pub topic: Option<&'a str>,
+    /// Why.
+    pub reason: ReasonCode,
+    /// The broker's own words.
+    pub words: Option<&'a str>,
+}
+
 /// Whether an incoming QoS 1 or 2 message is acknowledged at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
@@ -44,6 +55,10 @@ pub trait Events {
     }
     /// The broker's last answer to a QoS 1 or 2 publish.
     fn acknowledged(&mut self, _token: u64, _reason: ReasonCode) {}
+    /// The same, where it is a no. Who does not care for the details hears it in `acknowledged`.
+    fn rejected(&mut self, token: u64, rejected: &Rejected<'_>) {
+        self.acknowledged(token, rejected.reason);
+    }
     /// After a reconnection this publish went again.
     fn sent_again(&mut self, _token: u64) {}
     /// The answer to a SUBSCRIBE: one code per filter.

@@ -1,7 +1,8 @@
 //! What the blocking client has heard and its caller has not asked for yet.
 
-use crate::events::{Answer, Connected, Events};
+use crate::events::{Answer, Connected, Events, Rejected};
 use crate::message::Message;
+use crate::rejections::Rejections;
 use lapwing_codec::{Publish, ReasonCode};
 use std::collections::{HashMap, VecDeque};
 
@@ -17,10 +18,35 @@ pub(crate) struct Inbox {
     pub dropped: u64,
     pub session_present: bool,
     pub assigned_client_id: Option<String>,
-    /// Refused publishes, by token.
-    pub refused: HashMap<u64, ReasonCode>,
+    /// Publishes that were refused since the last flush.
+    pub rejections: Rejections,
+    /// Where those of QoS 1 and 2 since the last flush went to.
+    pub topics: Topics,
     /// Answers to SUBSCRIBE (codes) and UNSUBSCRIBE (none), by token.
     pub answers: HashMap<u64, Vec<ReasonCode>>,
+}
+
+/// The packets are not kept here. Where all went to one topic, as from a command line, it is known all the same.
+#[derive(Debug, Default)]
+pub(crate) enum Topics {
+    #[default]
+    None,
+    One(String),
+    Several,
+}
+
+impl Topics {
+    pub fn note(&mut self, topic: &str) {
+        match self {
+            Self::None => *self = Self::One(topic.to_owned()),
+            Self::One(known) if known != topic => *self = Self::Several,
+            _ => {}
+        }
+    }
+
+    fn only(&self) -> Option<&str> {
+        if let Self::One(topic) = self { Some(topic) } else { None }
+    }
 }
 
 impl Events for Inbox {
@@ -38,10 +64,9 @@ impl Events for Inbox {
         Answer::Later
     }
 
-    fn acknowledged(&mut self, token: u64, reason: ReasonCode) {
-        if reason.is_error() {
-            self.refused.insert(token, reason);
-        }
+    fn rejected(&mut self, token: u64, rejected: &Rejected<'_>) {
+        let topic = self.topics.only();
+        self.rejections.push(token, &Rejected { topic, ..*rejected });
     }
 
     fn subscribed(&mut self, token: u64, reasons: &[ReasonCode]) {

@@ -152,6 +152,11 @@ impl Inflight {
         }
     }
 
+    /// The encoded PUBLISH of `id`, if it was kept and not released.
+    pub fn take_packet(&mut self, id: PacketId) -> Option<Box<[u8]>> {
+        self.get_mut(id)?.packet.take()
+    }
+
     pub fn get_mut(&mut self, id: PacketId) -> Option<&mut Entry> {
         self.entries.get_mut(usize::from(id.get()) - 1)?.as_mut()
     }

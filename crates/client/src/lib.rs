@@ -11,8 +11,8 @@
 //! - A session outlives its connection: what the broker has not answered goes again after a reconnection, in the first
 //!   order, with DUP if the broker still has the session, before anything new.
 //! - Whatever the broker sends, the answer is an error that says whose fault it was: could not connect
-//!   (`Unreachable`), refused with a reason code (`Refused`, `Disconnected`, `Rejected`), the broker broke the
-//!   protocol (`Protocol`), timed out (`TimedOut`), or the caller's own mistake (`Invalid`).
+//!   (`Unreachable`), refused with a reason code (`Refused`, `Disconnected`, `Rejected`, `Unpublished`), the broker
+//!   broke the protocol (`Protocol`), timed out (`TimedOut`), or the caller's own mistake (`Invalid`).
 
 mod address;
 mod blocking;
@@ -26,13 +26,15 @@ mod message;
 mod options;
 mod protocol;
 mod received;
+mod rejections;
 mod tls_options;
 mod wire;
+mod words;
 
 pub use address::{Address, PORT, Scheme};
 pub use blocking::BlockingClient;
 pub use error::ClientError;
-pub use events::{Answer, Connected, Events};
+pub use events::{Answer, Connected, Events, Rejected};
 pub use link::{
     Acknowledge, Bell, Counters, Filters, Link, LinkOptions, Marks, Phase, Publication, Refusal, Reports, SendLimits,
     Taken,
@@ -40,6 +42,7 @@ pub use link::{
 pub use message::Message;
 pub use options::{LastWill, Options};
 pub use protocol::{Protocol, SendError, State};
+pub use rejections::{Rejection, Rejections};
 pub use tls_options::TlsOptions;
 // The words of this room's interface, so that its users need not know the codec.
 pub use lapwing_codec::{

@@ -1,43 +1,19 @@
-//! The blocking client against a scripted broker: a thread that says, over a real socket, exactly what a test wants.
+//! The blocking client against a scripted broker.
+
+mod scripted;
 
 use lapwing_client::{
     BlockingClient, ClientError, Options, Publish, PublishProperties, QoS, ReasonCode, SubscriptionOptions,
 };
-use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use scripted::{CONNACK, Outcome, PATIENCE, broker, packet};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::mpsc;
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-const PATIENCE: Duration = Duration::from_secs(20);
 const SOON: Duration = Duration::from_millis(30);
 /// Large enough that four hundred do not fit into the buffers of a socket on loopback.
 const PAYLOAD_BYTES: usize = 60_000;
-const CONNACK: &[u8] = &[0x20, 3, 0, 0, 0];
-
-/// A broker that does `script` with its first connection, after having read CONNECT.
-fn broker(
-    script: impl FnOnce(&mut TcpStream) -> io::Result<()> + Send + 'static,
-) -> io::Result<(String, JoinHandle<io::Result<()>>)> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let url = format!("tcp://{}", listener.local_addr()?);
-    let thread = thread::spawn(move || {
-        let (mut stream, _) = listener.accept()?;
-        packet(&mut stream)?;
-        script(&mut stream)
-    });
-    Ok((url, thread))
-}
-
-/// Reads one packet (shorter than 128 bytes).
-fn packet(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
-    let mut head = [0; 2];
-    stream.read_exact(&mut head)?;
-    let mut packet = vec![0; usize::from(head[1])];
-    stream.read_exact(&mut packet)?;
-    packet.splice(0..0, head);
-    Ok(packet)
-}
 
 fn connect(url: &str) -> Result<BlockingClient, ClientError> {
     BlockingClient::connect(url, &Options::default(), PATIENCE)
@@ -47,8 +23,6 @@ fn message(qos: QoS) -> Publish<'static> {
     let properties = PublishProperties::default();
     Publish { dup: false, qos, retain: false, topic: "t", packet_id: None, properties, payload: b"p" }
 }
-
-type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 /// Is a message acknowledged when the caller takes it, and not before?
 #[test]
@@ -157,21 +131,37 @@ fn kinds_of_trouble() -> Outcome {
     Ok(())
 }
 
+fn refused(client: &mut BlockingClient) -> String {
+    match client.flush(PATIENCE) {
+        Err(ClientError::Unpublished(rejections)) => rejections.to_string(),
+        other => format!("{other:?}"),
+    }
+}
+
 /// Are refused messages and subscriptions told from lost connections?
 #[test]
 fn rejections() -> Outcome {
     let (url, broker) = broker(|stream| {
         stream.write_all(CONNACK)?;
         packet(stream)?;
-        stream.write_all(&[0x40, 3, 0, 1, 0x97])?;
+        stream.write_all(&[0x40, 9, 0, 1, 0x97, 5, 0x1f, 0, 2, b'n', b'o'])?;
         packet(stream)?;
-        stream.write_all(&[0x90, 4, 0, 2, 0, 0x87])?;
+        packet(stream)?;
+        stream.write_all(&[0x40, 3, 0, 2, 0x87, 0x50, 3, 0, 3, 0x87])?;
+        packet(stream)?;
+        stream.write_all(&[0x90, 4, 0, 4, 0, 0x87])?;
         packet(stream).map(drop)
     })?;
     let mut client = connect(&url)?;
     client.publish(&message(QoS::AtLeastOnce), PATIENCE)?;
-    let refused = client.flush(PATIENCE);
-    assert!(matches!(refused, Err(ClientError::Rejected { reason: ReasonCode::QuotaExceeded, .. })), "{refused:?}");
+    assert_eq!(refused(&mut client), "publish to \"t\" was refused: Quota exceeded (0x97): no");
+    client.publish(&message(QoS::AtLeastOnce), PATIENCE)?;
+    client.publish(&Publish { topic: "u", ..message(QoS::ExactlyOnce) }, PATIENCE)?;
+    assert_eq!(
+        refused(&mut client),
+        "a publish was refused: Not authorized (0x87), and 1 more",
+        "it may be either topic"
+    );
     match client.subscribe(&[("secret/#", SubscriptionOptions::new(QoS::AtMostOnce))], None, PATIENCE) {
         Err(ClientError::Rejected { what, reason: ReasonCode::NotAuthorized }) => assert!(what.contains("secret/#")),
         other => panic!("{other:?}"),

@@ -9,7 +9,8 @@ use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConf
 use lapwing_transport::Listener;
 use mio::Poll;
 
-use crate::config::{self, Config};
+use crate::clock::NodeClock;
+use crate::config::{self, Config, Limits};
 use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
@@ -23,6 +24,7 @@ use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, Shar
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::stamps::Stamps;
+use crate::start_progress::StartProgress;
 use crate::streams::Streams;
 
 /// Opens a log; tests pass one with a faulty disk under it.
@@ -76,16 +78,23 @@ pub(crate) fn open_log() -> OpenLog {
 /// Opens log and listeners and lays the lanes.
 ///
 /// The log comes first: a node whose log is damaged must not hold a port.
-pub(crate) fn parts(config: Arc<Config>, open: OpenLog, hooks: Option<Box<dyn Hooks>>) -> Result<Parts, NodeError> {
+pub(crate) fn parts(
+    config: Arc<Config>,
+    open: OpenLog,
+    hooks: Option<Box<dyn Hooks>>,
+    progress: &StartProgress,
+) -> Result<Parts, NodeError> {
     let shards = config.shard_count() as usize;
     let authority = config::authority(&config.auth, &config.rules)?;
-    let opened = open_data(&config, open)?;
+    let opened = open_data(&config, open, progress)?;
+    // The folder is ours from here on.
+    let clock = NodeClock::open(&config)?;
     let stamps = Stamps::open(&config)?;
     let (listeners, states) = Listeners::bind(&config)?;
     let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
-    let shared = Arc::new(Shared::new(config.clone(), authority, stamps, states, bells.clone()));
+    let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone()));
     let (writer, reader, kept) = match opened {
         Some(Opened { writer, reader, kept }) => (Some(writer), Some(reader), kept),
         None => (None, None, None),
@@ -157,7 +166,7 @@ struct Opened {
     kept: Option<(Keeper, Recovered)>,
 }
 
-fn open_data(config: &Config, open: OpenLog) -> Result<Option<Opened>, NodeError> {
+fn open_data(config: &Config, open: OpenLog, progress: &StartProgress) -> Result<Option<Opened>, NodeError> {
     let wanted = |_: &&Path| config.keeps_sessions() || !config.streams.is_empty();
     let Some(dir) = config.data_dir.as_deref().filter(wanted) else { return Ok(None) };
     let log_config =
@@ -174,17 +183,21 @@ fn open_data(config: &Config, open: OpenLog) -> Result<Option<Opened>, NodeError
         })
         .collect();
     let (writer, reader) = open(dir, &log_config, &streams)?;
-    let kept = if config.keeps_sessions() { Some(open_groups(&writer, config)?) } else { None };
+    let kept = if config.keeps_sessions() { Some(open_groups(&writer, config, progress)?) } else { None };
     Ok(Some(Opened { writer, reader, kept }))
 }
 
 /// Opens the log of the data groups and finds out how they stand.
-fn open_groups(writer: &LogWriter, config: &Config) -> Result<(Keeper, Recovered), NodeError> {
+fn open_groups(
+    writer: &LogWriter,
+    config: &Config,
+    progress: &StartProgress,
+) -> Result<(Keeper, Recovered), NodeError> {
     let body_bytes_max = config.packet_bytes_max() as usize + KEEPERS_BYTES_MAX;
     let (segment_bytes, init_zero) = (config.limits.log_segment_bytes, config.log_init_zero);
     let journal_config = JournalConfig { segment_bytes, body_bytes_max, init_zero, ..JournalConfig::default() };
     let (journal, reader) = writer.open_journal(&journal_config)?;
-    let (groups, extents) = DataGroups::recover(&reader)?;
+    let (groups, extents) = DataGroups::recover(&reader, progress)?;
     let next_index = next_indexes(&reader)?;
     let recovered = (groups.clone(), extents);
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
@@ -230,7 +243,7 @@ fn lay_log(
 ) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
-    let shared = Arc::new(LogShared::new(shards.len(), under_way_max(config.limits.log_segment_bytes)));
+    let shared = Arc::new(LogShared::new(shards.len(), under_way_max(&config.limits)));
     let routes: Vec<StreamRoute> = config
         .streams
         .values()
@@ -250,9 +263,11 @@ fn lay_log(
 }
 
 /// What may be on its way to the log while the disk may turn out to be full: a quarter of a segment, as half of it is still
-/// free when publishers are told to wait for the next one. Little segments are for tests, and a large message has to get through.
-fn under_way_max(log_segment_bytes: u64) -> u64 {
-    (log_segment_bytes / 4).max(1 << 20)
+/// free when publishers are told to wait for the next one. And less than a shard sends its publishers away for: what others'
+/// publishers mail to it is in its lane too, and they hear of nothing but this. Little segments are for tests, and a large
+/// message has to get through.
+fn under_way_max(limits: &Limits) -> u64 {
+    (limits.log_segment_bytes / 4).min(limits.log_lane_bytes.saturating_mul(2)).max(1 << 20)
 }
 
 /// For each shard its lanes out and in.

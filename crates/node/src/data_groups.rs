@@ -5,15 +5,17 @@
 //! holds for long and the log thread almost always finds free.
 
 use std::collections::BTreeMap;
+use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lapwing_ledger::{Fault, GroupState, KeeperId, KeptGroup, KeptSession, Origin};
-use lapwing_store::journal::{GroupId, JournalReader, Snapshot};
+use lapwing_store::journal::{EntryView, GroupId, JournalReader, Snapshot};
 
 use crate::error::NodeError;
 use crate::log::snapshot::{self, Unreadable, store_error};
 use crate::slot::DATA_GROUPS;
+use crate::start_progress::StartProgress;
 use crate::words::share_name;
 
 /// A consumer group that is kept, beside its queue.
@@ -44,15 +46,18 @@ pub(crate) type Extents = [Extent; DATA_GROUPS as usize];
 pub(crate) struct DataGroups(Arc<[Mutex<GroupState>]>);
 
 impl DataGroups {
-    /// The groups as their snapshots and the log behind these have them, and how many bytes each of the two has.
+    /// The groups as their snapshots and the log behind these have them, and how many bytes each of the two has. `progress` is
+    /// told of both.
     ///
     /// # Errors
     /// `Store`: snapshots or log cannot be read. `Entry`: they hold what is no entry.
-    pub(crate) fn recover(reader: &JournalReader) -> Result<(Self, Extents), NodeError> {
+    pub(crate) fn recover(reader: &JournalReader, progress: &StartProgress) -> Result<(Self, Extents), NodeError> {
         let mut extents = Extents::default();
         let mut states = Vec::with_capacity(extents.len());
-        for (group, extent) in (0..DATA_GROUPS).zip(&mut extents) {
-            let (state, snapshot_bytes) = restore(reader, group)?;
+        let snapshots = snapshots(reader)?;
+        progress.begin(bytes_to_read(reader, &snapshots)?);
+        for ((group, extent), found) in (0..DATA_GROUPS).zip(&mut extents).zip(snapshots) {
+            let (state, snapshot_bytes) = restore(found, group, progress)?;
             *extent = Extent { snapshot_bytes, holds: state.holds(), tail_bytes: 0 };
             states.push(state);
         }
@@ -60,7 +65,7 @@ impl DataGroups {
         let groups = DataGroups(states.into_iter().map(Mutex::new).collect());
         let mut failed = None;
         let from = std::array::from_fn::<u64, { DATA_GROUPS as usize }, _>(|group| from[group]);
-        reader.replay(&from, &mut |entry| {
+        let mut apply = |entry: EntryView<'_>| {
             extents[usize::from(entry.group.0)].tail_bytes += entry.body.len() as u64;
             match groups.get(entry.group.0).apply(entry.index, entry.body) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -69,7 +74,8 @@ impl DataGroups {
                     ControlFlow::Break(())
                 }
             }
-        })?;
+        };
+        reader.replay_telling(&from, &mut apply, &mut |bytes| progress.read(bytes))?;
         failed.map_or(Ok((groups, extents)), Err)
     }
 
@@ -116,22 +122,56 @@ impl DataGroups {
     }
 }
 
+/// The newest snapshot of each group: all that the log no longer has is in it.
+fn snapshots(reader: &JournalReader) -> Result<Vec<Option<Snapshot>>, NodeError> {
+    let snapshot = |group| {
+        let purged = reader.group(GroupId(group))?.purged_index;
+        let found = reader.snapshot(GroupId(group))?;
+        if purged > found.as_ref().map_or(0, Snapshot::index) {
+            let what = "the log no longer has what its snapshot does not have yet";
+            return Err(NodeError::Entry { group, index: purged, fault: Fault::Snapshot { what } });
+        }
+        Ok(found)
+    };
+    (0..DATA_GROUPS).map(snapshot).collect()
+}
+
+/// Of the snapshots' files, and of the log behind them.
+fn bytes_to_read(reader: &JournalReader, snapshots: &[Option<Snapshot>]) -> Result<u64, NodeError> {
+    let index = |group: usize| snapshots[group].as_ref().map_or(0, Snapshot::index);
+    let from = std::array::from_fn::<u64, { DATA_GROUPS as usize }, _>(|group| index(group) + 1);
+    let in_snapshots: u64 = snapshots.iter().flatten().map(Snapshot::file_bytes).sum();
+    Ok(in_snapshots + reader.replay_bytes(&from)?)
+}
+
 /// A group as its snapshot has it, and the bytes of that.
-fn restore(reader: &JournalReader, group: u16) -> Result<(GroupState, u64), NodeError> {
-    let purged = reader.group(GroupId(group))?.purged_index;
-    let entry = |index, fault| NodeError::Entry { group, index, fault };
-    let found = reader.snapshot(GroupId(group))?;
-    let index = found.as_ref().map_or(0, Snapshot::index);
-    if purged > index {
-        let what = "the log no longer has what its snapshot does not have yet";
-        return Err(entry(purged, Fault::Snapshot { what }));
-    }
+fn restore(found: Option<Snapshot>, group: u16, progress: &StartProgress) -> Result<(GroupState, u64), NodeError> {
     let Some(mut found) = found else { return Ok((GroupState::new(), 0)) };
-    let state = snapshot::read(&mut found).map_err(|unreadable| match unreadable {
-        Unreadable::Fault(fault) => entry(index, fault),
+    let mut telling = Telling { snapshot: &mut found, told_bytes: 0, progress };
+    let state = snapshot::read(&mut telling);
+    let told_bytes = telling.told_bytes;
+    progress.read(found.file_bytes().saturating_sub(told_bytes));
+    let state = state.map_err(|unreadable| match unreadable {
+        Unreadable::Fault(fault) => NodeError::Entry { group, index: found.index(), fault },
         Unreadable::Io(error) => NodeError::from(store_error(error)),
     })?;
     Ok((state, found.file_bytes()))
+}
+
+/// A snapshot that says how much of it was read: less than its file has, which is more than its contents.
+struct Telling<'a> {
+    snapshot: &'a mut Snapshot,
+    told_bytes: u64,
+    progress: &'a StartProgress,
+}
+
+impl Read for Telling<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.snapshot.read(bytes)?;
+        self.told_bytes += read as u64;
+        self.progress.read(read as u64);
+        Ok(read)
+    }
 }
 
 /// For each group the index behind its last entry.

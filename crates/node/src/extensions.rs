@@ -1,13 +1,18 @@
-//! Code of the user's own that a node is started with.
+//! What a node is started with besides its configuration: code of the user's own, and who looks on.
+
+use std::sync::Arc;
 
 use crate::hooks::Hooks;
+use crate::start_progress::StartProgress;
 use crate::strategies::Strategist;
 
-/// What a node runs besides its own; each on a thread of its own.
+/// Hooks and strategists run on a thread of their own each.
 #[derive(Default)]
 pub struct Extensions {
     /// Judges and watches what clients do.
     pub hooks: Option<Box<dyn Hooks>>,
     /// Chooses members of groups; by the `use` of the groups' tables.
     pub strategists: Vec<(String, Box<dyn Strategist>)>,
+    /// How far the start has come, for whoever keeps a copy.
+    pub progress: Arc<StartProgress>,
 }

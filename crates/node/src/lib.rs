@@ -14,6 +14,7 @@
 //! - A peer's bytes can close its own connection and nothing else. A panic is a defect: it stops the node, loudly.
 
 mod assemble;
+mod clock;
 mod config;
 mod data_groups;
 mod descriptors;
@@ -33,6 +34,7 @@ mod mail;
 mod mailbox;
 mod memory;
 mod metrics;
+mod note;
 mod passwords;
 mod queue_pages;
 mod session_reports;
@@ -42,6 +44,7 @@ mod side_thread;
 mod signals;
 mod slot;
 mod stamps;
+mod start_progress;
 mod strategies;
 mod streams;
 mod sys;
@@ -67,6 +70,7 @@ pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use session_reports::{Emptied, SessionOrder, SessionQuery};
 pub use shared::Failure;
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
+pub use start_progress::StartProgress;
 pub use strategies::{
     ClientNames, DeferredCounters, MemberState, Question, Strategies, Strategist, Strategy, StrategyAsk, StrategyDesk,
     StrategyError, StrategyFailure, StrategyHandle, Trial, TrialMember, TrialReport, Verdict,

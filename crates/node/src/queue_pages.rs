@@ -55,6 +55,7 @@ pub(crate) struct QueuePage {
 #[derive(Clone, Copy, Debug)]
 struct Place {
     entry: NonZeroU64,
+    published_at_ms: u64,
     expires_at_ms: u64,
     /// Where its frame ends. No frame is empty: one that is stands for a message that was lost.
     end: usize,
@@ -64,7 +65,9 @@ struct Place {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PagedMessage<'a> {
     pub(crate) entry: NonZeroU64,
-    /// On the wall clock; 0: never.
+    /// When it was logged, on the node's clock.
+    pub(crate) published_at_ms: u64,
+    /// On the same; 0: never.
     pub(crate) expires_at_ms: u64,
     /// See [`crate::mail::decode_frame`]; None: it was damaged, and somebody has accepted its loss.
     pub(crate) frame: Option<&'a [u8]>,
@@ -76,6 +79,7 @@ impl QueuePage {
         let begins = std::iter::once(0).chain(self.messages.iter().map(|place| place.end));
         self.messages.iter().zip(begins).map(|(place, begin)| PagedMessage {
             entry: place.entry,
+            published_at_ms: place.published_at_ms,
             expires_at_ms: place.expires_at_ms,
             frame: Some(&self.frames[begin..place.end]).filter(|frame| !frame.is_empty()),
         })
@@ -84,16 +88,16 @@ impl QueuePage {
     /// Takes an entry in; returns whether there is room for more.
     fn add(&mut self, index: u64, body: &[u8]) -> Result<bool, Fault> {
         let what = "it is waited for and is no message";
-        let (frame, expires_at_ms) = match Entry::decode(body)? {
+        let (frame, published_at_ms, expires_at_ms) = match Entry::decode(body)? {
             Entry::Published(published) if decode_frame(published.frame).is_some() => {
-                (published.frame, published.expires_at_ms)
+                (published.frame, published.published_at_ms, published.expires_at_ms)
             }
-            Entry::Lost(_) => (&[][..], 0),
+            Entry::Lost(_) => (&[][..], 0, 0),
             _ => return Err(Fault::Malformed { at: 0, what }),
         };
         let entry = NonZeroU64::new(index).ok_or(Fault::Malformed { at: 0, what })?;
         self.frames.extend_from_slice(frame);
-        self.messages.push(Place { entry, expires_at_ms, end: self.frames.len() });
+        self.messages.push(Place { entry, published_at_ms, expires_at_ms, end: self.frames.len() });
         Ok(self.frames.len() as u64 + self.messages.len() as u64 * MESSAGE_BYTES < self.bytes_max)
     }
 }

@@ -42,7 +42,7 @@ pub struct SessionQuery {
     pub after: Option<String>,
     /// With a connection, or without one; `None`: both.
     pub connected: Option<bool>,
-    /// Only those for whom messages wait.
+    /// Only those for whom messages wait: in their queue, or, while they are away, under way to them.
     pub waiting: bool,
     /// Which come first.
     pub order: SessionOrder,
@@ -55,10 +55,10 @@ pub(crate) type Rank = (Reverse<u64>, Arc<str>);
 
 impl SessionQuery {
     /// Whether a session is wanted, on whatever page.
-    pub(crate) fn fits(&self, client_id: &str, is_connected: bool, waiting_messages: usize) -> bool {
+    pub(crate) fn fits(&self, client_id: &str, is_connected: bool, queued: usize, inflight: usize) -> bool {
         client_id.starts_with(&self.prefix)
             && self.connected.is_none_or(|connected| connected == is_connected)
-            && (!self.waiting || waiting_messages > 0)
+            && (!self.waiting || queued > 0 || (!is_connected && inflight > 0))
     }
 
     /// Whether it is behind the page before.
@@ -212,7 +212,7 @@ impl QueuedReport {
         }
     }
 
-    /// Takes what its entry says; `now_ms`: on the wall clock, as the entry.
+    /// Takes what its entry says; `now_ms`: on the node's clock, as the entry.
     pub(crate) fn complete(&mut self, published: &Published<'_>, now_ms: u64) {
         self.age_ms = Some(now_ms.saturating_sub(published.published_at_ms));
         if self.topic.is_none() {
@@ -304,9 +304,18 @@ mod tests {
             waiting: true,
             ..SessionQuery::default()
         };
-        assert!(query.fits("dev/1", false, 1) && !query.is_next("dev/1"));
-        assert!(query.fits("dev/3", false, 1) && query.is_next("dev/3") && !query.is_next("dev/2"));
-        assert!(!query.fits("de", false, 1) && !query.fits("dev/1", true, 1) && !query.fits("dev/1", false, 0));
-        assert!(SessionQuery::default().fits("", true, 0) && SessionQuery::default().is_next(""));
+        assert!(query.fits("dev/1", false, 1, 0) && !query.is_next("dev/1"));
+        assert!(query.fits("dev/3", false, 1, 0) && query.is_next("dev/3") && !query.is_next("dev/2"));
+        assert!(
+            !query.fits("de", false, 1, 0) && !query.fits("dev/1", true, 1, 0) && !query.fits("dev/1", false, 0, 0)
+        );
+        assert!(SessionQuery::default().fits("", true, 0, 0) && SessionQuery::default().is_next(""));
+    }
+
+    /// Does what was sent to one that has gone count as waiting, and what is on its way to one that is here not?
+    #[test]
+    fn what_is_under_way_to_one_that_is_away_waits() {
+        let query = SessionQuery { waiting: true, ..SessionQuery::default() };
+        assert!(query.fits("x", false, 0, 1) && !query.fits("x", true, 0, 1) && query.fits("x", true, 1, 0));
     }
 }

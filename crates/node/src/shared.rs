@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use lapwing_access::{AccessConfig, Authority};
 
+use crate::clock::NodeClock;
 use crate::config::{Config, TopicTables};
 use crate::descriptors;
 use crate::desk::Desk;
@@ -55,8 +55,6 @@ pub struct Failure {
     pub remedy: String,
 }
 
-/// What the node's clock shows when the node starts: a year, so that messages from before have a time on it too.
-pub(crate) const CLOCK_BEGINS_MS: u64 = 365 * 86_400_000;
 /// Notices kept until somebody asks for them.
 const NOTICES_MAX: usize = 256;
 
@@ -86,8 +84,7 @@ pub(crate) struct Shared {
     pub(crate) memory: Memory,
     /// What the operator should hear; emptied by whoever tells it.
     notices: Mutex<Vec<String>>,
-    /// When the node's monotonic clock began.
-    epoch: Instant,
+    pub(crate) clock: NodeClock,
     /// Written by the handle, and by whoever fails.
     phase: AtomicU8,
     /// Open connections; written by every shard when one comes or goes.
@@ -115,6 +112,7 @@ impl Shared {
     pub(crate) fn new(
         config: Arc<Config>,
         authority: Authority,
+        clock: NodeClock,
         stamps: Stamps,
         listeners: Listeners,
         bells: Vec<Bell>,
@@ -134,7 +132,7 @@ impl Shared {
             listeners,
             connections_max,
             notices: Mutex::new(notice.into_iter().collect()),
-            epoch: Instant::now(),
+            clock,
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
             connections_peak: AtomicU32::new(0),
@@ -173,14 +171,14 @@ impl Shared {
         self.restored.load(Ordering::Acquire) as usize >= self.bells.len()
     }
 
-    /// The node's clock in milliseconds, the same on every shard; it was [`CLOCK_BEGINS_MS`] when the node started.
+    /// The node's clock in milliseconds, the same on every shard.
     pub(crate) fn now_ms(&self) -> u64 {
-        CLOCK_BEGINS_MS + self.epoch.elapsed().as_millis() as u64
+        self.clock.now_ms()
     }
 
     /// The same in microseconds.
     pub(crate) fn now_us(&self) -> u64 {
-        CLOCK_BEGINS_MS * 1000 + self.epoch.elapsed().as_micros() as u64
+        self.clock.now_us()
     }
 
     pub(crate) fn phase(&self) -> Phase {

@@ -5,9 +5,8 @@
 //! a client that is away, over a restart too, must have its stamp when the client comes back.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +15,17 @@ use lapwing_session::SessionKey;
 
 use crate::config::{Config, StampPolicy};
 use crate::error::NodeError;
+use crate::note::Note;
 use crate::shard::Kept;
 use crate::slot::ShardId;
 
-/// The file in the data folder.
-const FILE: &str = "stamps";
-/// Where it is written before it has its name.
-const DRAFT: &str = "stamps.tmp";
-/// What it begins with; the identity follows, sixteen hexadecimal digits, and a line feed.
-const BEGINS: &str = "lapwing-stamps 1 ";
-/// Bytes that are read of it.
-const BYTES_MAX: u64 = 128;
+/// The identity, sixteen hexadecimal digits.
+const NOTE: Note = Note {
+    name: "stamps",
+    begins: "lapwing-stamps 1 ",
+    then: "a number",
+    remedy: "Restore the file, or remove it: sessions then have other names in lapwing-session.",
+};
 
 /// One per node; every shard asks it.
 pub(crate) struct Stamps {
@@ -49,7 +48,8 @@ impl Stamps {
     /// `Config`: its file cannot be read, or says something else.
     pub(crate) fn open(config: &Config) -> Result<Self, NodeError> {
         let folder = config.data_dir.clone().filter(|_| config.keeps_sessions());
-        let noted = folder.as_deref().map_or(Ok(None), read)?;
+        let identity = |noted: &str| u64::from_str_radix(noted, 16).ok();
+        let noted = folder.as_deref().map_or(Ok(None), |folder| NOTE.read(folder, identity))?;
         let policy = config.envelope.stamp;
         let is_wanted = policy == StampPolicy::Always || (policy == StampPolicy::Asked && noted.is_some());
         let stamps = Stamps {
@@ -61,7 +61,7 @@ impl Stamps {
             is_noted: Mutex::new(noted.is_some()),
         };
         if is_wanted {
-            stamps.note().map_err(|error| unusable(&error.to_string()))?;
+            stamps.note().map_err(|error| NOTE.unusable(&error.to_string()))?;
         }
         Ok(stamps)
     }
@@ -104,42 +104,11 @@ impl Stamps {
         let Some(folder) = &self.folder else { return Ok(()) };
         let mut is_noted = self.is_noted.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_noted {
-            write(folder, self.identity)?;
+            NOTE.write(folder, &format!("{:016x}", self.identity))?;
             *is_noted = true;
         }
         Ok(())
     }
-}
-
-/// The identity that the folder's file has; nothing where there is none.
-fn read(folder: &Path) -> Result<Option<u64>, NodeError> {
-    let path = folder.join(FILE);
-    let text = File::open(&path).and_then(|file| io::read_to_string(io::Read::take(file, BYTES_MAX)));
-    let text = match text {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unusable(&format!("{}: {error}", path.display()))),
-    };
-    let digits = text.strip_prefix(BEGINS).and_then(|rest| rest.strip_suffix('\n'));
-    match digits.and_then(|digits| u64::from_str_radix(digits, 16).ok()) {
-        Some(identity) => Ok(Some(identity)),
-        None => Err(unusable(&format!("{}: it says {text:?}, not \"{BEGINS}\" and a number", path.display()))),
-    }
-}
-
-/// Whole or not at all, and on disk when it returns.
-fn write(folder: &Path, identity: u64) -> io::Result<()> {
-    let draft = folder.join(DRAFT);
-    let mut file = File::create(&draft)?;
-    file.write_all(format!("{BEGINS}{identity:016x}\n").as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&draft, folder.join(FILE))?;
-    File::open(folder)?.sync_all()
-}
-
-fn unusable(what: &str) -> NodeError {
-    let remedy = "Restore the file, or remove it: sessions then have other names in lapwing-session.";
-    NodeError::config("data_dir", format!("has a file \"{FILE}\" that cannot be used: {what}"), remedy)
 }
 
 /// A number that nobody has had: the standard library's hash keys are random per process and call.
@@ -152,6 +121,9 @@ fn random() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::Path;
+
     use lapwing_ledger::KeeperId;
 
     use super::*;
@@ -177,7 +149,7 @@ mod tests {
     fn what_was_wanted_is_wanted_after_a_restart() {
         let folder = tempfile::tempdir().unwrap();
         let first = open(Some(folder.path()), StampPolicy::Asked).unwrap();
-        assert!(!first.are_wanted() && first.may_be_wanted() && !folder.path().join(FILE).exists());
+        assert!(!first.are_wanted() && first.may_be_wanted() && !folder.path().join(NOTE.name).exists());
         first.want().unwrap();
         first.want().unwrap();
         let second = open(Some(folder.path()), StampPolicy::Asked).unwrap();
@@ -188,7 +160,6 @@ mod tests {
         let length_max = [kept, volatile, message].iter().map(String::len).max();
         assert!(length_max < Some(64) && message_then.ends_with(".1.a"));
         assert!(!open(Some(folder.path()), StampPolicy::Never).unwrap().are_wanted());
-        assert!(!folder.path().join(DRAFT).exists());
     }
 
     #[test]
@@ -203,10 +174,10 @@ mod tests {
     #[test]
     fn a_strange_file_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        for text in ["", "lapwing-stamps 2 00\n", "lapwing-stamps 1 x\n", "lapwing-stamps 1 0123"] {
-            fs::write(folder.path().join(FILE), text).unwrap();
+        for text in ["lapwing-stamps 2 00\n", "lapwing-stamps 1 x\n"] {
+            fs::write(folder.path().join(NOTE.name), text).unwrap();
             let error = open(Some(folder.path()), StampPolicy::Asked).err().unwrap().to_string();
-            assert!(error.contains(FILE), "{text:?}: {error}");
+            assert!(error.contains(NOTE.name), "{text:?}: {error}");
         }
     }
 }

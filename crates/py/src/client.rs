@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use lapwing_client::{BlockingClient, ClientError, LastWill, Message, Options, QoS, ReasonCode, Version};
+use lapwing_client::{BlockingClient, ClientError, LastWill, Message, Options, QoS, ReasonCode, Rejections, Version};
 use lapwing_client::{
     PacketId, Publish, PublishProperties, RetainHandling, SubscriptionId, SubscriptionOptions, TlsOptions,
     UserPropertiesBuf,
@@ -117,7 +117,7 @@ impl Client {
         packet_id: Option<u16>,
         hold: bool,
         timeout_s: f64,
-    ) -> PyResult<()> {
+    ) -> PyResult<u64> {
         let qos = qos_of(py, qos)?;
         let packet_id = packet_id.map(|id| PacketId::new(id).ok_or_else(|| invalid(py, "packet_id", id, "1 to 65535")));
         let packet_id = packet_id.transpose()?;
@@ -134,7 +134,7 @@ impl Client {
             };
             let publish = Publish { dup: false, qos, retain, topic, packet_id, properties, payload };
             let timeout = seconds(timeout_s);
-            if hold { client.hold(&publish, timeout) } else { client.publish(&publish, timeout) }.map(drop)
+            if hold { client.hold(&publish, timeout) } else { client.publish(&publish, timeout) }
         })
     }
 
@@ -292,10 +292,26 @@ pub(crate) fn client_error(py: Python<'_>, error: &ClientError) -> PyErr {
         ClientError::Lost(_) => ("lost", "Connect again.", None),
         ClientError::Protocol(error) => ("protocol", "Report it to the maker of the broker.", Some(&error.reason)),
         ClientError::Rejected { reason, .. } => ("rejected", "", Some(reason)),
+        ClientError::Unpublished(rejections) => return unpublished(py, rejections),
         ClientError::TimedOut { .. } => ("timed_out", "Wait longer, or look at the broker.", None),
         ClientError::Invalid(_) => ("invalid", "", None),
         ClientError::NotConnected => ("not_connected", "Connect first.", None),
     };
     let number = reason.map(|reason| ("reason", u64::from(reason.value())));
     core_error(py, code, &error.to_string(), remedy, number.as_slice())
+}
+
+/// Of each message, as far as that is known, its number, its topic, the reason code, and why in words.
+pub(crate) fn rows_of(rejections: &Rejections) -> Vec<(u64, String, u8, String)> {
+    rejections.iter().map(|one| (one.number, one.topic.to_owned(), one.reason.value(), one.why())).collect()
+}
+
+/// Says of each message what [`rows_of`] gives.
+fn unpublished(py: Python<'_>, rejections: &Rejections) -> PyErr {
+    let count = ("count", rejections.count() as u64);
+    let error = core_error(py, "unpublished", &rejections.to_string(), "", &[count]);
+    match error.value(py).setattr("rejections", rows_of(rejections)) {
+        Ok(()) => error,
+        Err(failure) => failure,
+    }
 }

@@ -9,7 +9,8 @@ create_exception!(
     lapwing._core,
     CoreError,
     PyException,
-    "An error of the Rust side: `code` (stable, for programs), `message`, `remedy`, `evidence` (a dict)."
+    "An error of the Rust side: `code` (stable, for programs), `message`, `remedy`, `evidence` (a dict); of the code \
+     `unpublished` also `rejections`."
 );
 
 /// A piece of evidence: a name, and a number.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::os::fd::AsRawFd;
 
-use crate::client::{client_error, qos_of, seconds};
+use crate::client::{client_error, qos_of, rows_of, seconds};
 use crate::delivery::Delivery;
 use crate::link_settings::{LinkSettings, user_properties};
 
@@ -75,7 +75,7 @@ impl Link {
         self.inner.leave(deliveries.iter().map(|one| &one.get().taken));
     }
 
-    /// Hands a message over; false when there was no room in time.
+    /// Hands a message over and gives its number; `None` when there was no room in time.
     #[pyo3(signature = (topic, payload, qos=0, retain=false, *, user_properties=Vec::new(), content_type=None,
         response_topic=None, correlation_data=None, message_expiry_s=None, timeout_s=0.0))]
     #[allow(clippy::too_many_arguments, reason = "the parts of a message, by name")]
@@ -92,7 +92,7 @@ impl Link {
         correlation_data: Option<Vec<u8>>,
         message_expiry_s: Option<u32>,
         timeout_s: f64,
-    ) -> PyResult<bool> {
+    ) -> PyResult<Option<u64>> {
         let user = self::user_properties(&user_properties).map_err(|error| client_error(py, &error))?;
         let (payload, qos) = (payload.to_vec(), qos_of(py, qos)?);
         let publication = Publication {
@@ -114,12 +114,17 @@ impl Link {
             }
             other => other,
         };
-        Ok(offered.map_err(|error| client_error(py, &error))?.is_ok())
+        Ok(offered.map_err(|error| client_error(py, &error))?.ok())
     }
 
     /// Waits until everything published is answered; false when the time is over. Raises for what was refused.
     fn flush(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
         py.detach(|| self.inner.flush(seconds(timeout_s))).map_err(|error| client_error(py, &error))
+    }
+
+    /// What was refused since the last call, of this or of `flush`: number, topic, reason code, words of each.
+    fn rejections(&self) -> Vec<(u64, String, u8, String)> {
+        rows_of(&self.inner.rejections())
     }
 
     /// Tells the broker how things stand.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing_node::{Config, Extensions, NodeError, SessionOrder, SessionQuery, StreamReadError};
+use lapwing_node::{Config, Extensions, NodeError, SessionOrder, SessionQuery, StartProgress, StreamReadError};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,6 +22,8 @@ type ReaderRow = (String, i64, Vec<(u32, u64)>);
 #[pyclass(module = "lapwing._core", frozen)]
 pub(crate) struct Node {
     state: Mutex<State>,
+    /// Beside the lock, which a start holds.
+    progress: Arc<StartProgress>,
 }
 
 enum State {
@@ -50,7 +52,8 @@ impl Node {
         for (name, chooser) in strategies.unwrap_or_default() {
             extensions.strategists.push((name, Box::new(PyStrategist::new(&chooser)?)));
         }
-        Ok(Node { state: Mutex::new(State::Configured(Box::new(config), extensions)) })
+        let progress = Arc::clone(&extensions.progress);
+        Ok(Node { state: Mutex::new(State::Configured(Box::new(config), extensions)), progress })
     }
 
     /// Opens the log and the listeners and starts the threads; ready on return.
@@ -65,6 +68,11 @@ impl Node {
             None => Err(core_error(py, "state", "the node was started before", "Make a new Node.", &[])),
             Some(result) => result.map_err(|error| node_error(py, &error)),
         }
+    }
+
+    /// Bytes of the log that a start has read, and how many it has to read in all; to be asked while it is under way.
+    fn start_progress(&self) -> (u64, u64) {
+        self.progress.bytes()
     }
 
     /// The addresses that clients connect to, with their real ports.

@@ -91,7 +91,7 @@ impl Session {
             return self.deliver_unacknowledged(routed, &terms, now_ms, io);
         }
         if !self.may_send_next(io.out.len()) {
-            self.queue.add(Queued { message: routed.keep().clone(), terms });
+            self.queue.add(Queued { message: routed.keep().clone(), terms, since_ms: now_ms });
             return Delivered::Queued;
         }
         match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {

@@ -8,6 +8,8 @@ pub enum DropReason {
     QueueFull,
     /// Its Message Expiry Interval passed before delivery began.
     Expired,
+    /// It waited as long as messages may in the session's queue: see `Settings::queue_age_ms_max`.
+    QueueAge,
     /// It is larger than the Maximum Packet Size of the client [MQTT-3.1.2-25].
     PacketTooLarge,
     /// QoS 0 for a client that is not connected.
@@ -26,9 +28,10 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason, in the order of their numbers.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::QueueFull,
         DropReason::Expired,
+        DropReason::QueueAge,
         DropReason::PacketTooLarge,
         DropReason::Offline,
         DropReason::OutputFull,
@@ -43,6 +46,7 @@ impl DropReason {
         match self {
             DropReason::QueueFull => "queue_full",
             DropReason::Expired => "expired",
+            DropReason::QueueAge => "queue_age",
             DropReason::PacketTooLarge => "packet_too_large",
             DropReason::Offline => "offline",
             DropReason::OutputFull => "output_full",

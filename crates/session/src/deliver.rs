@@ -105,7 +105,7 @@ impl Session {
         if self.queue.make_room(bytes, &self.settings, now_ms, io.counters, &mut self.told) {
             match terms.tie.entry.filter(|_| self.stays_in_log(bytes, io)) {
                 Some(entry) => self.queue.add_paged(Reference::new(entry, bytes, terms)),
-                None => self.queue.add(Queued { message: routed.keep().clone(), terms }),
+                None => self.queue.add(Queued { message: routed.keep().clone(), terms, since_ms: now_ms }),
             }
             return Delivered::Queued;
         }

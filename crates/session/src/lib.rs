@@ -121,6 +121,7 @@ pub use kept::KeptTerms;
 pub use leave::{Departure, Ended, Tick};
 pub use message::Message;
 pub use open::Opened;
+pub use paging::ReadEntry;
 pub use restoration::{Restoration, Restored};
 pub use routed::Routed;
 pub use session::{Session, SessionKey};

@@ -181,9 +181,8 @@ impl Session {
         if self.queue.at_hand() == 0 || !self.may_keep_more() || !self.has_memory(io) {
             return false;
         }
-        let Some(Queued { message, terms }) = self.queue.pop_live(now_ms, io.counters, &mut self.told) else {
-            return false;
-        };
+        let next = self.queue.pop_live(&self.settings, now_ms, io.counters, &mut self.told);
+        let Some(Queued { message, terms, .. }) = next else { return false };
         let tie = terms.tie;
         if let Err(reason) = self.send(&message.publish(), terms, message.expires_at_ms(), &message, now_ms, io) {
             self.told.lost(tie, reason, Fate::Undeliverable, io.counters);

@@ -15,6 +15,17 @@ const PAGE_MESSAGES_MAX: usize = 1024;
 /// So many times what may be at hand may be under way: a client that is far away needs more of that than of what comes next.
 const UNDER_WAY: u64 = 4;
 
+/// What was read of one entry.
+#[derive(Clone, Debug)]
+pub struct ReadEntry {
+    /// Its index.
+    pub entry: NonZeroU64,
+    /// `None`: the log has lost it.
+    pub message: Option<Arc<Message>>,
+    /// Since when it waits, on the clock of every other time here.
+    pub since_ms: u64,
+}
+
 impl Session {
     /// Whether messages should be read from the log now: the client is there, and has taken at least half of the page before.
     #[inline]
@@ -36,23 +47,17 @@ impl Session {
         entries
     }
 
-    /// The page that was asked for: messages in the order of their entries, `None` for one that the log has lost. Sends what may
-    /// be sent.
-    pub fn take_page(
-        &mut self,
-        messages: impl IntoIterator<Item = (NonZeroU64, Option<Arc<Message>>)>,
-        now_ms: u64,
-        io: &mut Io<'_>,
-    ) {
+    /// The page that was asked for, in the order of the entries. Sends what may be sent.
+    pub fn take_page(&mut self, page: impl IntoIterator<Item = ReadEntry>, now_ms: u64, io: &mut Io<'_>) {
         self.reads_page = false;
         if self.link.is_none() {
             // The client has gone again.
             return;
         }
-        for (entry, message) in messages {
+        for ReadEntry { entry, message, since_ms } in page {
             match message {
                 Some(message) if self.window.take_read(entry, &message) => {}
-                Some(message) => self.queue.take_read(entry, message),
+                Some(message) => self.queue.take_read(entry, message, since_ms),
                 None => self.give_up(entry, io),
             }
         }

@@ -16,6 +16,21 @@ const CAPACITY_KEPT: usize = 16;
 pub(crate) struct Queued {
     pub(crate) message: Arc<Message>,
     pub(crate) terms: Terms,
+    /// Since when it waits here.
+    pub(crate) since_ms: u64,
+}
+
+impl Queued {
+    /// Why it is not to be sent any more. What a group has bound is bounded by that group.
+    fn over(&self, settings: &Settings, now_ms: u64) -> Option<DropReason> {
+        let age_ms = now_ms.saturating_sub(self.since_ms);
+        let is_too_old = settings.queue_age_ms_max > 0 && age_ms >= settings.queue_age_ms_max;
+        match () {
+            () if self.message.is_expired(now_ms) => Some(DropReason::Expired),
+            () if is_too_old && self.terms.tie.bound.is_none() => Some(DropReason::QueueAge),
+            () => None,
+        }
+    }
 }
 
 /// In the order of arrival; bounded in messages and bytes. Messages of groups are always at hand, and so before all that is
@@ -77,7 +92,7 @@ impl Queue {
         told: &mut Told,
     ) -> bool {
         if !self.has_room(bytes, settings) {
-            self.drop_expired_front(now_ms, counters, told);
+            self.drop_over_front(settings, now_ms, counters, told);
         }
         while !self.has_room(bytes, settings) {
             let may_yield = settings.queue_policy == QueuePolicy::DropOldest && bytes <= settings.queue_bytes_max;
@@ -104,7 +119,7 @@ impl Queue {
     /// Lets go of all messages that are in the log too.
     pub(crate) fn page_out(&mut self) {
         let (mut references, bytes) = (Vec::new(), &mut self.bytes);
-        self.waiting.retain(|Queued { message, terms }| {
+        self.waiting.retain(|Queued { message, terms, .. }| {
             let Some(entry) = terms.tie.entry else { return true };
             let footprint = message.footprint() as u64;
             *bytes -= footprint;
@@ -130,9 +145,9 @@ impl Queue {
     }
 
     /// A message has been read from the log. If it is not the next one it has left meanwhile, or has been let go of again.
-    pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: Arc<Message>) {
+    pub(crate) fn take_read(&mut self, entry: NonZeroU64, message: Arc<Message>, since_ms: u64) {
         if let Some(Reference { terms, .. }) = self.pop_paged_if(self.is_next(entry)) {
-            self.add(Queued { message, terms });
+            self.add(Queued { message, terms, since_ms });
         }
     }
 
@@ -195,10 +210,10 @@ impl Queue {
         self.len() < settings.queue_messages_max as usize && self.bytes() + bytes <= settings.queue_bytes_max
     }
 
-    fn drop_expired_front(&mut self, now_ms: u64, counters: &mut Counters, told: &mut Told) {
-        while self.waiting.front().is_some_and(|queued| queued.message.is_expired(now_ms)) {
-            if let Some(expired) = self.pop() {
-                told.lost(expired.terms.tie, DropReason::Expired, Fate::HandedBack, counters);
+    fn drop_over_front(&mut self, settings: &Settings, now_ms: u64, counters: &mut Counters, told: &mut Told) {
+        while let Some(reason) = self.waiting.front().and_then(|front| front.over(settings, now_ms)) {
+            if let Some(over) = self.pop() {
+                told.lost(over.terms.tie, reason, Fate::HandedBack, counters);
             }
         }
     }
@@ -223,9 +238,15 @@ impl Queue {
         front
     }
 
-    /// The message at hand that has waited longest and has not expired.
-    pub(crate) fn pop_live(&mut self, now_ms: u64, counters: &mut Counters, told: &mut Told) -> Option<Queued> {
-        self.drop_expired_front(now_ms, counters, told);
+    /// The message at hand that has waited longest, has not expired and is not too old.
+    pub(crate) fn pop_live(
+        &mut self,
+        settings: &Settings,
+        now_ms: u64,
+        counters: &mut Counters,
+        told: &mut Told,
+    ) -> Option<Queued> {
+        self.drop_over_front(settings, now_ms, counters, told);
         self.pop()
     }
 

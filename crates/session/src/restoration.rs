@@ -51,6 +51,7 @@ pub struct Restoration {
     session: Session,
     flights: Vec<Flight>,
     away_since: Option<NonZeroU64>,
+    now_ms: u64,
     /// None of the messages that follow has been sent.
     is_unsent: bool,
 }
@@ -69,7 +70,7 @@ impl Restoration {
             Box::new(will)
         });
         session.told.kept = Some(Box::new(Kept::new(id, next_use)));
-        Restoration { session, flights: Vec::new(), away_since, is_unsent: false }
+        Restoration { session, flights: Vec::new(), away_since, now_ms, is_unsent: false }
     }
 
     /// It has this subscription; the filter tree is the caller's.
@@ -78,7 +79,7 @@ impl Restoration {
     }
 
     /// It has this message, which the client has not said to have: all of them, in the order of their entries.
-    /// `packet_id`: told with [`crate::Fact::Sent`].
+    /// It is taken to wait from now on: [`Settings::queue_age_ms_max`]. `packet_id`: told with [`crate::Fact::Sent`].
     pub fn message(
         &mut self,
         message: Arc<Message>,
@@ -90,7 +91,7 @@ impl Restoration {
         let terms = own(terms, dup, entry);
         match packet_id {
             Some(packet_id) => self.flights.push(flight(packet_id, Body::AtHand(message), terms)),
-            None => self.session.queue.add(Queued { message, terms }),
+            None => self.session.queue.add(Queued { message, terms, since_ms: self.now_ms }),
         }
     }
 

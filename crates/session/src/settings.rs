@@ -44,6 +44,10 @@ pub struct Settings {
     pub queue_bytes_max: u64,
     /// What happens beyond these two.
     pub queue_policy: QueuePolicy,
+    /// Milliseconds for which a message may wait in a session; what a group has bound is not asked. 0 = no bound.
+    ///
+    /// One that is older is dropped when it would be sent, or when there is no room for another.
+    pub queue_age_ms_max: u64,
     /// Bytes in a connection's output buffer from which QoS 0 messages are dropped for it and others queued.
     pub output_high_bytes: usize,
     /// Highest QoS that a client may publish with; told in CONNACK.
@@ -76,6 +80,7 @@ impl Default for Settings {
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
             queue_policy: QueuePolicy::DropOldest,
+            queue_age_ms_max: 0,
             output_high_bytes: 1 << 20,
             qos_max: QoS::ExactlyOnce,
             retain_available: true,

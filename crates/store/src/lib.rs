@@ -14,6 +14,7 @@ mod clock;
 mod config;
 pub mod disk;
 mod error;
+mod format;
 mod hop;
 mod identity;
 mod index;
@@ -38,6 +39,7 @@ mod writer;
 
 pub use config::{LogConfig, StreamConfig};
 pub use error::StoreError;
+pub use format::note_own_clock;
 pub use info::{
     Committed, PartitionInfo, ReadLimits, ReadOutcome, ReaderInfo, RecordView, StreamIndex, StreamInfo, StreamUuid,
     Trimmed,

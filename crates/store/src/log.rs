@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::config::{LogConfig, StreamConfig};
-use crate::disk::{self, Disk, OsDisk};
+use crate::disk::{Disk, OsDisk};
 use crate::error::StoreError;
+use crate::format::check_format;
 use crate::info::StreamIndex;
 use crate::lock::FolderLock;
 use crate::notice::{Notice, Notices, StoreCounters};
 use crate::reader::LogReader;
-use crate::record::FORMAT_VERSION;
 use crate::shared::Shared;
 use crate::stream::open::{self, Opened};
 use crate::stream::writer::StreamWriter;
@@ -90,29 +90,6 @@ fn check_configs(streams: &[StreamConfig]) -> Result<(), StoreError> {
         }
     }
     Ok(())
-}
-
-/// The folder says which format it has; a new one is told.
-fn check_format(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
-    disk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error))?;
-    let file = dir.join("format");
-    let ours = format!("lapwing-log {FORMAT_VERSION}\n");
-    match disk::read_whole(disk, &file, 4096) {
-        Ok(bytes) if bytes == ours.as_bytes() => Ok(()),
-        Ok(bytes) => {
-            let text = String::from_utf8_lossy(&bytes).trim().to_owned();
-            let found = text.strip_prefix("lapwing-log ").map_or_else(|| format!("{text:?}"), str::to_owned);
-            Err(StoreError::FormatVersion { file, found, supported: FORMAT_VERSION.into() })
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
-            if names.iter().any(|name| name == "streams" || name == "log") {
-                return Err(StoreError::corrupt(&file, 0, "the file is missing while streams or a journal are there"));
-            }
-            disk::replace(disk, &file, ours.as_bytes()).map_err(|error| StoreError::write("write", &file, error))
-        }
-        Err(error) => Err(StoreError::io("read", &file, error)),
-    }
 }
 
 fn report(notice: Notice, notices: &Notices, counters: &StoreCounters) {

@@ -38,7 +38,9 @@ mod wait;
 pub use board::Progress;
 pub use clock::now_ns;
 pub use error::SwarmError;
-pub use fleet::{Action, Fleet, FleetClient, FleetConfig, FleetCounts, FleetReport, PAYLOAD_BYTES_MAX, Task};
+pub use fleet::{
+    Action, Fleet, FleetClient, FleetConfig, FleetCounts, FleetReport, FleetSchedule, PAYLOAD_BYTES_MAX, Task,
+};
 pub use latency::{Latencies, Percentiles};
 pub use outcome::Outcome;
 pub use profile::{Pattern, Profile};

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Sequence
 
 from confluent_kafka import Consumer as KafkaConsumer
@@ -10,9 +9,11 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from lapwing.bridge.back_mapping import Source
 from lapwing.bridge.behind import Behind
+from lapwing.bridge.commits import Commits
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, consumer_settings, in_our_words
+from lapwing.bridge.measuring import Measuring
 from lapwing.bridge.starts import Start, start_of
 from lapwing.bridge.stopping import Say, Stopping, Waiting
 from lapwing.bridge.troubles import Troubles
@@ -21,9 +22,11 @@ from lapwing.config.bridge import BridgeKafka, ToMqtt
 _TURN_S = 0.25
 _GATHER_S = 0.002
 """A command must not wait for others: librdkafka has what came with it by then."""
+_SOON_S = 0.01
+_ASIDE_MAX = 500
+"""Then nothing more is taken in before its turn."""
 _ANSWER_S = 5.0
 """For what is asked of Kafka seldom, and again when it does not answer."""
-_MEASURE_S = 5.0
 
 
 class KafkaIntake:
@@ -51,14 +54,15 @@ class KafkaIntake:
         self._counts = counts
         self._say = say
         self._settings = consumer_settings(common_settings(kafka), rule.group)
-        self._consumer = made(KafkaConsumer, self._settings, self._on_error)
+        self._commits = Commits(self._serve)
+        self._consumer = made(KafkaConsumer, self._settings, error_cb=self._on_error, on_commit=self._commits.answered)
         self._aside: list[Message] = []
         self._paused: dict[int, TopicPartition] = {}
         self._unplaced: set[int] = set()
         self._troubles = Troubles(self._settings)
         self._awaits_assignment = False
         self._behind = Behind()
-        self._measured_at = 0.0
+        self._measuring = Measuring(self._behind, self._marks, self._committed)
 
     def open(self) -> None:
         """Joins the group."""
@@ -83,14 +87,8 @@ class KafkaIntake:
 
     def hold(self) -> None:
         """Kafka hears that we are here, and sends nothing more."""
-        assignment = self._consumer.assignment()
-        if assignment:
-            self._consumer.pause(assignment)
-            self._paused |= {each.partition: each for each in assignment}
-        message = self._consumer.poll(0)
-        if message is not None:
-            # Of a partition that has just come: it counts as read, so it must not be forgotten.
-            self._aside.append(message)
+        self._pause()
+        self._set_aside(0)
         self._measure()
 
     def go_on(self) -> None:
@@ -165,20 +163,9 @@ class KafkaIntake:
 
     def _measure(self) -> None:
         """Asks Kafka now and then how far behind it is: what it holds, and waits for, grows unseen."""
-        if time.monotonic() < self._measured_at + _MEASURE_S:
-            return
-        self._measured_at = time.monotonic()
-        assigned = {each.partition for each in self._consumer.assignment()}
-        self._behind.keep(assigned)
-        try:
-            for partition in assigned:
-                self._behind.ends({partition: self._marks(partition, _TURN_S)[1]})
-            if assigned:
-                self._behind.done(self._committed(assigned, _TURN_S))
-        except KafkaException:
-            # Away; what is known stands.
-            return
-        self._counts.behind = self._behind.records
+        if self._measuring.is_due:
+            self._measuring.measure({each.partition for each in self._consumer.assignment()})
+            self._counts.behind = self._behind.records
 
     def _begin(self, partition: int, start: Start) -> None:
         rule = self._rule
@@ -219,12 +206,26 @@ class KafkaIntake:
 
     def _commit(self, offsets: list[TopicPartition]) -> KafkaError | None:
         """Commits; gives what was wrong with all, or with one."""
-        try:
-            answers = self._consumer.commit(offsets=offsets, asynchronous=False) or []
-        except KafkaException as failure:
-            error: KafkaError = failure.args[0]
-            return error
-        return next((answer.error for answer in answers if answer.error is not None), None)
+        return self._commits.make(self._consumer, offsets)
+
+    def _serve(self) -> None:
+        """While Kafka is asked to commit: what comes in these milliseconds is for the next turn, as far as one goes."""
+        self._stopping.check()
+        if len(self._aside) >= _ASIDE_MAX:
+            self._pause()
+        self._set_aside(_SOON_S)
+
+    def _pause(self) -> None:
+        assignment = self._consumer.assignment()
+        if assignment:
+            self._consumer.pause(assignment)
+            self._paused |= {each.partition: each for each in assignment}
+
+    def _set_aside(self, timeout_s: float) -> None:
+        """Lets the consumer hear; a message counts as read then, so it must not be forgotten."""
+        message = self._consumer.poll(timeout_s)
+        if message is not None:
+            self._aside.append(message)
 
     def _on_assign(self, _consumer: KafkaConsumer, _partitions: list[TopicPartition]) -> None:
         """The group has us: what it refused before it grants now."""

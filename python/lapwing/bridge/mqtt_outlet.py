@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from lapwing.bridge.back_mapping import Publication
 from lapwing.bridge.mqtt_side import connect_options
@@ -10,17 +11,24 @@ from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.client import Publisher
 from lapwing.client.counters import Counters
 from lapwing.config.bridge import BridgeMqtt, ToMqtt
-from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutError
+from lapwing.errors import ConfigError, ConnectError, RejectedError, Rejection, TimedOutError
 
 _TURN_S = 0.25
 _PATIENCE_S = 2.0
 _BREAKS_MAX = 4
 """Connections made anew for one batch; then it may be the batch that ends them."""
 _TRIES_MAX = 10
-"""Times that one message is sent by itself, with pauses; then it is the message."""
+"""Times that a message is sent again, with pauses; then it is the message."""
 _PAUSE_S = 1.0
-_NO_ROOM = "Quota exceeded"
-"""How 0x97 is said: there may be room later, for a retained message, say."""
+_NO_ROOM = 0x97
+"""Quota exceeded: there may be room later, for a retained message, say."""
+
+
+class _Refused(NamedTuple):
+    """Why one is not taken, and whether it may be later."""
+
+    words: str
+    may_pass: bool
 
 
 class _BreaksOffError(Exception):
@@ -71,17 +79,27 @@ class MqttOutlet:
         return self._publisher.counters
 
     def send(self, publications: Sequence[Publication]) -> list[tuple[int, str]]:
-        """Returns when the broker has answered for all of them; the places of those it does not take, and why."""
-        try:
-            problem = self._send(publications)
-        except _BreaksOffError:
-            self._renew()
-        else:
-            if problem is None:
-                return []
-        # It is somebody among them, and only one by one the broker says who.
-        refusals = ((place, self._send_alone(each)) for place, each in enumerate(publications))
-        return [(place, words) for place, words in refusals if words is not None]
+        """Returns when the broker has answered for all of them; the places of those it does not take, and why.
+
+        Those for which there may be room later are sent again, together, with pauses.
+        """
+        refused: dict[int, str] = {}
+        left = dict.fromkeys(range(len(publications)), "")
+        for turn in range(1 + _TRIES_MAX):
+            if turn:
+                self._waiting.begins(f"the broker at {self._url}: {next(iter(left.values()))}")
+                self._stopping.pause(_PAUSE_S, self._alive)
+            try:
+                told = self._send({place: publications[place] for place in left})
+            except _BreaksOffError:
+                self._renew()
+                left = self._send_each({place: publications[place] for place in left})
+                break
+            refused |= {place: why.words for place, why in told.items() if not why.may_pass}
+            left = {place: why.words for place, why in told.items() if why.may_pass}
+            if not left:
+                break
+        return sorted((refused | left).items())
 
     def close(self) -> None:
         """Says goodbye."""
@@ -107,6 +125,11 @@ class MqttOutlet:
                 self._waiting.begins(f"the broker at {self._url}: {failure.what}")
             self._stopping.pause(_PAUSE_S, self._alive)
 
+    def _send_each(self, publications: Mapping[int, Publication]) -> dict[int, str]:
+        """It is somebody among them, and only one by one it shows who."""
+        answers = {place: self._send_alone(each) for place, each in publications.items()}
+        return {place: words for place, words in answers.items() if words is not None}
+
     def _send_alone(self, publication: Publication) -> str | None:
         """Words when it is refused, or when the connection ends over it each time.
 
@@ -115,8 +138,11 @@ class MqttOutlet:
         problem: str | None = None
         for _ in range(_TRIES_MAX):
             try:
-                problem = self._send([publication])
-                if problem is None or _NO_ROOM not in problem:
+                refused = self._send({0: publication}).get(0)
+                if refused is None:
+                    return None
+                problem = refused.words
+                if not refused.may_pass:
                     return problem
                 self._waiting.begins(f"the broker at {self._url}: {problem}")
             except _BreaksOffError:
@@ -126,21 +152,26 @@ class MqttOutlet:
             self._stopping.pause(_PAUSE_S, self._alive)
         return problem
 
-    def _send(self, publications: Sequence[Publication]) -> str | None:
-        """Words when some of them are refused."""
-        problem: str | None = None
+    def _send(self, publications: Mapping[int, Publication]) -> dict[int, _Refused]:
+        """Returns when the broker has answered for all of them; what it does not take, by place."""
+        refused: dict[int, _Refused] = {}
+        places: dict[int, int] = {}
         self._connections = self._publisher.counters.connections
-        for publication in publications:
+        for place, publication in publications.items():
             try:
-                self._hand_over(publication)
+                places[self._hand_over(publication)] = place
             except ConfigError as failure:
-                problem = str(failure)
-        return self._answered() or problem
+                refused[place] = _Refused(str(failure), may_pass=False)
+        for rejection in self._answered():
+            place = places[rejection.number]
+            words = f"publish to {publications[place].topic!r} was refused: {rejection.words}"
+            refused[place] = _Refused(words, may_pass=rejection.reason == _NO_ROOM)
+        return refused
 
-    def _hand_over(self, publication: Publication) -> None:
+    def _hand_over(self, publication: Publication) -> int:
         while True:
             try:
-                self._publisher.publish(
+                return self._publisher.publish(
                     publication.topic,
                     publication.payload,
                     qos=self._rule.qos,
@@ -151,23 +182,20 @@ class MqttOutlet:
                     correlation_data=publication.correlation_data,
                     timeout_s=_TURN_S,
                 )
-                return
             except TimedOutError:
                 self._hold("no room for more")
 
-    def _answered(self) -> str | None:
-        refused: str | None = None
+    def _answered(self) -> tuple[Rejection, ...]:
         while True:
             try:
                 self._publisher.flush(_TURN_S)
             except TimedOutError:
                 self._hold("no answer")
-            except LapwingError as failure:
-                if self.counters.phase == "over":
-                    raise
-                refused = str(failure)
+            except RejectedError as failure:
+                # All are answered; those that it does not name have been taken.
+                return failure.rejections
             else:
-                return refused
+                return ()
 
     def _hold(self, what: str) -> None:
         """The broker keeps us waiting."""

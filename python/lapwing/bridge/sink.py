@@ -13,8 +13,8 @@ from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, producer_settings
 from lapwing.bridge.letters import dead_letter, part_bytes_of
-from lapwing.bridge.missing_topics import MissingTopics
 from lapwing.bridge.record import DeadLetter, Record
+from lapwing.bridge.refusing_topics import RefusingTopics
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.bridge.troubles import Troubles
 from lapwing.bridge.verdict import Verdict, is_no_topic, reason_of, verdict_of
@@ -25,6 +25,8 @@ _TURN_S = 0.25
 _PATIENCE_S = 2.0
 """After so long the operator is told."""
 _PURGE_S = 5.0
+_UNCONFIRMED = "Kafka has not confirmed what it was sent"
+"""Told while nothing more is known."""
 
 
 class Sink(Protocol):
@@ -78,7 +80,7 @@ class KafkaSink:
         topic_wait_s: float | None = None,
     ) -> None:
         self._kafka = kafka
-        self._missing = MissingTopics(topic_wait_s)
+        self._refusing = RefusingTopics(topic_wait_s)
         self._stopping = stopping
         self._waiting = waiting
         self._counts = counts
@@ -109,24 +111,73 @@ class KafkaSink:
         self._producers.clear()
 
     def _send(self, outgoing: Sequence[_Outgoing], alive: Callable[[], None]) -> list[_Failure]:
-        """Sends everything, waits until Kafka has answered for it, and gives what it did not take, in order."""
+        """Sends everything, waits until Kafka has answered for it, and gives what it did not take, in order.
+
+        Of what is for a topic that refused the last time, only the first goes out until it is taken: the topic may
+        be made at any moment, and what is behind must not be there before.
+        """
         failures: list[_Failure] = []
+        refused: dict[str, KafkaError] = {}
+        rest: Sequence[int] = range(len(outgoing))
+        if self._refusing:
+            firsts = self._firsts_of_refusing(outgoing)
+            self._hand_over(outgoing, firsts, refused, failures, alive)
+            refused = self._refused(outgoing, failures)
+            rest = sorted(set(rest).difference(firsts))
+        self._hand_over(outgoing, rest, refused, failures, alive)
+        if failures or self._refusing:
+            failed = {outgoing[failure.place].record.topic for failure in failures}
+            self._refusing.take({sent.record.topic for sent in outgoing} - failed)
+            self._refusing.refuse(self._refused(outgoing, failures))
+        return sorted(failures, key=_place_of)
+
+    def _firsts_of_refusing(self, outgoing: Sequence[_Outgoing]) -> list[int]:
+        firsts: dict[str, int] = {}
+        for place, sent in enumerate(outgoing):
+            if sent.record.topic in self._refusing:
+                firsts.setdefault(sent.record.topic, place)
+        return list(firsts.values())
+
+    @staticmethod
+    def _refused(outgoing: Sequence[_Outgoing], failures: Sequence[_Failure]) -> dict[str, KafkaError]:
+        """By topic the errors that would meet what is behind, too."""
+        return {
+            outgoing[place].record.topic: error
+            for place, error, is_alone in failures
+            if verdict_of(error.code(), alone=is_alone) in (Verdict.AGAIN, Verdict.RESTART)
+        }
+
+    def _hand_over(
+        self,
+        outgoing: Sequence[_Outgoing],
+        places: Sequence[int],
+        refused: dict[str, KafkaError],
+        failures: list[_Failure],
+        alive: Callable[[], None],
+    ) -> None:
+        """Sends what is at these places and not for a topic that refused; comes back when Kafka has answered for it."""
         used = together = self._producer(alone=False)
-        for place, (record, _, is_alone) in enumerate(outgoing):
+        for place in places:
+            record, _, is_alone = outgoing[place]
+            if record.topic in refused:
+                failures.append(_Failure(place, refused[record.topic], alone=True))
+                continue
             if is_alone:
                 used = self._producer(alone=True)
-            self._produce(used if is_alone else together, record, partial(_note, failures, place, is_alone), alive)
+            report = partial(_note, failures, place, is_alone)
+            error = self._produce(used if is_alone else together, record, report, alive)
+            if error is not None:
+                # Refused before it was in any batch: the error is its own.
+                failures.append(_Failure(place, error, alone=True))
+                refused |= self._refused(outgoing, failures[-1:])
         self._wait_for(together, alive)
         if used is not together:
             self._wait_for(used, alive)
-        if self._missing:
-            failed = {outgoing[failure.place].record.topic for failure in failures}
-            self._missing.are_there({sent.record.topic for sent in outgoing} - failed)
-        return sorted(failures, key=_place_of)
 
     def _produce(
         self, producer: Producer, record: Record, report: Callable[..., None], alive: Callable[[], None]
-    ) -> None:
+    ) -> KafkaError | None:
+        """Puts the record where librdkafka sends from; gives the error if it refuses even that."""
         topic, key, value, headers = record
         while True:
             try:
@@ -135,9 +186,9 @@ class KafkaSink:
                 self._wait_for(producer, alive)
                 continue
             except KafkaException as failure:
-                # Refused before it was in any batch: the error is its own.
-                report(failure.args[0], None, own=True)
-            return
+                error: KafkaError = failure.args[0]
+                return error
+            return None
 
     def _wait_for(self, producer: Producer, alive: Callable[[], None]) -> None:
         """Until Kafka has answered for everything that this producer has."""
@@ -148,8 +199,12 @@ class KafkaSink:
             if self._is_at_its_end:
                 # What is left comes back as purged, and goes out again with the next producer.
                 producer.purge()
-            if time.monotonic() - began >= _PATIENCE_S and (not self._waiting.why or self._troubles.is_refusal):
-                self._waiting.begins(self._troubles.words or "Kafka has not confirmed what it was sent")
+            if time.monotonic() - began >= _PATIENCE_S and self._may_tell_more():
+                self._waiting.begins(self._troubles.words or _UNCONFIRMED)
+
+    def _may_tell_more(self) -> bool:
+        """Whether what is known of the connection is worth telling after what has been told."""
+        return self._troubles.is_refusal or self._waiting.why in ("", _UNCONFIRMED, self._troubles.guess)
 
     def _flush(self, producer: Producer) -> int:
         """Waits for a turn, and gives how much is left."""
@@ -173,7 +228,7 @@ class KafkaSink:
         for place, error, is_alone in failures:
             sent = outgoing[place]
             verdict = verdict_of(error.code(), alone=is_alone)
-            if is_no_topic(error.code()) and not sent.is_letter and self._missing.is_enough(sent.record.topic):
+            if is_no_topic(error.code()) and not sent.is_letter and self._refusing.is_enough(sent.record.topic):
                 verdict = Verdict.DEAD
             if verdict is Verdict.DEAD and not sent.is_letter:
                 following += self._letters(DeadLetter(sent.record, reason_of(error.code()), error.str()))
@@ -204,7 +259,7 @@ class KafkaSink:
         producer = self._producers.get(alone)
         if producer is None:
             settings = producer_settings(self._kafka, self._common, alone=alone)
-            producer = self._producers[alone] = made(Producer, settings, self._on_error)
+            producer = self._producers[alone] = made(Producer, settings, error_cb=self._on_error)
         return producer
 
     def _restart(self) -> None:
@@ -225,10 +280,9 @@ def _note(
     alone: bool,
     error: KafkaError | None,
     _message: object,
-    own: bool = False,
 ) -> None:
     if error is not None:
-        failures.append(_Failure(place, error, alone or own))
+        failures.append(_Failure(place, error, alone))
 
 
 def _place_of(failure: _Failure) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -12,10 +11,11 @@ from lapwing.bridge.back_mapping import Publication
 from lapwing.bridge.mqtt_outlet import MqttOutlet
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.config.bridge import BridgeMqtt, ToMqtt
-from lapwing.errors import ConfigError, LapwingError, TimedOutError
+from lapwing.errors import ConfigError, RejectedError, Rejection, TimedOutError
 
 Answers = dict[str, list[str]]
 """By topic: what becomes of it, one time after the other; then it is taken."""
+_REASONS = {"Not authorized": 0x87, "Quota exceeded": 0x97}
 
 
 class PlayedPublisher:
@@ -24,31 +24,36 @@ class PlayedPublisher:
     def __init__(self, answers: Answers, taken: list[str]) -> None:
         self._answers = answers
         self._taken = taken
-        self._handed: list[str] = []
+        self._handed: dict[int, str] = {}
+        self._number = 0
         self.counters = SimpleNamespace(phase="up", connections=1)
 
     def connect(self) -> None: ...
 
     def abort(self) -> None: ...
 
-    def publish(self, topic: str, _payload: bytes, **_: object) -> None:
+    def publish(self, topic: str, _payload: bytes, **_: object) -> int:
         if self._answers.get(topic) == ["invalid"]:
             raise ConfigError("no message can be so")
-        self._handed.append(topic)
+        self._number += 1
+        self._handed[self._number] = topic
+        return self._number
 
     def flush(self, _timeout_s: float) -> None:
-        handed, self._handed = self._handed, []
-        for topic in handed:
-            answers = self._answers.get(topic)
-            if not answers:
-                self._taken.append(topic)
-            elif answers[0] == "break":
-                # As long as it is there the connection ends over it.
-                self._handed = handed
-                self.counters.connections += 1
-                raise TimedOutError("no answer")
+        if ["break"] in map(self._answers.get, self._handed.values()):
+            # As long as it is there the connection ends over it.
+            self.counters.connections += 1
+            raise TimedOutError("no answer")
+        rejections = []
+        for number, topic in self._handed.items():
+            if answers := self._answers.get(topic):
+                words = answers.pop(0)
+                rejections.append(Rejection(number, topic, _REASONS[words], words))
             else:
-                raise LapwingError(f"{topic} was refused: {answers.pop(0)}")
+                self._taken.append(topic)
+        self._handed.clear()
+        if rejections:
+            raise RejectedError("refused", rejections=rejections)
 
 
 class Bench:
@@ -82,26 +87,37 @@ def test_what_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("answers", "words"),
-    [(["Not authorized"] * 2, "Not authorized"), (["break"], "40 times"), (["invalid"], "no message can be so")],
+    [(["Not authorized"], "publish to 'b' was refused: Not authorized"), (["invalid"], "no message can be so")],
 )
-def test_one_that_is_not_is_found(monkeypatch: pytest.MonkeyPatch, answers: list[str], words: str) -> None:
+def test_only_the_one_that_is_refused_concerns_us(
+    monkeypatch: pytest.MonkeyPatch, answers: list[str], words: str
+) -> None:
+    """Is one that is refused for good not tried again, and are the others sent once?"""
     bench = Bench(monkeypatch, {"b": answers})
+    assert bench.send("a", "b", "c") == [(1, words)]
+    assert (bench.taken, bench.said) == (["a", "c"], [])
+
+
+def test_one_that_ends_the_connection_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Bench(monkeypatch, {"b": ["break"]})
     ((place, why),) = bench.send("a", "b", "c")
     assert place == 1
-    assert words in why
+    assert "40 times" in why
     assert set(bench.taken) == {"a", "c"}
 
 
 def test_room_that_comes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Is a refusal that passes waited out?"""
-    bench = Bench(monkeypatch, {"a": ["Quota exceeded"] * 4})
-    assert bench.send("a") == []
-    assert bench.taken == ["a"]
+    """Is a refusal that passes waited out, while what was taken is not sent again?"""
+    bench = Bench(monkeypatch, {"b": ["Quota exceeded"] * 4, "d": ["Not authorized"]})
+    assert [place for place, _ in bench.send("a", "b", "c", "d")] == [3]
+    assert bench.taken == ["a", "c", "b"]
     assert "Quota exceeded" in bench.said[0]
 
 
 def test_room_that_does_not_come(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers: Any = ["Quota exceeded"] * 100
-    ((place, why),) = Bench(monkeypatch, {"a": answers}).send("a")
+    """Once with the others and ten times by itself; then it is the message."""
+    answers = ["Quota exceeded"] * 100
+    ((place, why),) = Bench(monkeypatch, {"a": answers}).send("a", "b")
     assert place == 0
     assert "Quota exceeded" in why
+    assert len(answers) == 89

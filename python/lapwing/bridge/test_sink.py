@@ -16,20 +16,27 @@ from lapwing.bridge.stopping import Abandoned, Stopping, Waiting
 from lapwing.config.bridge import BridgeKafka
 
 Verdicts = dict[bytes, list[int]]
-"""By value: what Kafka answers to it, one after the other; then it takes it."""
+"""By value: what is answered to it, one after the other; then it is taken."""
 
 
 class Cluster:
     """What all producers of a test have in common."""
 
-    def __init__(self, verdicts: Verdicts | None = None, fatal_flushes: int = 0, is_down: bool = False) -> None:
+    def __init__(
+        self,
+        verdicts: Verdicts | None = None,
+        fatal_flushes: int = 0,
+        is_down: bool = False,
+        refusals: Verdicts | None = None,
+    ) -> None:
         self.verdicts = verdicts or {}
+        self.refusals = refusals or {}
         self.fatal_flushes = fatal_flushes
         self.is_down = is_down
         self.taken: list[tuple[str, bytes]] = []
         self.producers = 0
 
-    def producer(self, _kind: object, _settings: object, _on_error: object) -> Any:
+    def producer(self, _kind: object, _settings: object, **_heard_by: object) -> Any:
         self.producers += 1
         return PlayedProducer(self)
 
@@ -43,6 +50,8 @@ class PlayedProducer:
         return len(self._left)
 
     def produce(self, topic: str, value: bytes, _key: Any, *, headers: Any, on_delivery: Any) -> None:
+        if refusals := self._cluster.refusals.get(value):
+            raise KafkaException(KafkaError(refusals.pop(0)))
         self._left.append((topic, value, on_delivery))
 
     def flush(self, _timeout_s: float) -> int:
@@ -94,10 +103,28 @@ def test_what_is_taken_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_missing_topic_is_asked_for_again_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     missing = KafkaError.UNKNOWN_TOPIC_OR_PART
-    bench = Bench(monkeypatch, Cluster({b"1": [missing, missing], b"2": [missing, missing]}))
+    bench = Bench(monkeypatch, Cluster({b"1": [missing, missing], b"2": [missing]}))
     assert bench.carry(b"1", b"2") == [("t", b"1"), ("t", b"2")]
     assert bench.counts.retries == 4
     assert len(bench.said) == 2, "that it waits, and that it goes on"
+
+
+def test_a_topic_that_is_made_meanwhile_takes_nothing_out_of_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """librdkafka learns that the topic is there while the batch is handed to it: does what is behind stay behind?"""
+    missing = KafkaError._UNKNOWN_TOPIC
+    bench = Bench(monkeypatch, Cluster(refusals={b"1": [missing], b"2": [missing]}))
+    assert bench.carry(b"1", b"2", b"3", b"4") == [("t", b"%d" % number) for number in (1, 2, 3, 4)]
+
+
+def test_a_right_that_is_granted_meanwhile_lets_nothing_overtake(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A topic that refused: does only its first record ask, in this batch and the next, while others go on?"""
+    no = KafkaError.TOPIC_AUTHORIZATION_FAILED
+    cluster = Cluster({b"1": [no, no, no], b"2": [no], b"3": [no]})
+    bench = Bench(monkeypatch, cluster)
+    records = [Record("u" if value == b"2" else "t", None, value, []) for value in (b"1", b"2", b"3", b"4")]
+    cluster.verdicts[b"4"] = [no]
+    bench.sink.carry(records, lambda: None)
+    assert cluster.taken == [("u", b"2"), ("t", b"1"), ("t", b"3"), ("t", b"4")]
 
 
 def test_a_topic_that_a_device_chose_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,3 +166,23 @@ def test_the_end_of_the_bridge_ends_every_wait(monkeypatch: pytest.MonkeyPatch) 
     bench.stopping.abandon()
     with pytest.raises(Abandoned):
         bench.carry(b"1")
+
+
+def test_what_is_wrong_is_told_also_where_it_is_known_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """First nobody knows more than that nothing is confirmed."""
+    monkeypatch.setattr(room, "_PATIENCE_S", 0.0)
+    bench = Bench(monkeypatch, Cluster(is_down=True))
+    refused = KafkaError(KafkaError._TRANSPORT, "127.0.0.1:9092/bootstrap: Connect failed: Connection refused")
+    turns = iter(("nothing", "an error", "an answer"))
+
+    def alive() -> None:
+        turn = next(turns)
+        if turn == "an error":
+            bench.sink._on_error(refused)
+        bench.cluster.is_down = turn != "an answer"
+
+    bench.sink.carry([Record("t", None, b"1", [])], alive)
+    vague, exact, over = bench.said
+    assert "has not confirmed" in vague
+    assert "Connection refused" in exact
+    assert "goes on" in over

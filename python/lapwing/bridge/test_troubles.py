@@ -111,3 +111,40 @@ def test_the_same_trouble_reads_the_same_and_has_no_secret() -> None:
     first = words(TLS, (KafkaError._AUTHENTICATION, f"{AT}no to s3cret (after 5ms in state AUTH_REQ)"))
     later = f"{AT}no to s3cret (after 71ms in state AUTH_REQ, 4 identical error(s) suppressed)"
     assert words(TLS, (KafkaError._AUTHENTICATION, later)) == first == f"{AT}no to ***"
+
+
+def test_a_server_that_was_asked_in_vain_is_asked_again_and_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine one question may be too late: does the operator read in the end what is wrong?"""
+    now_s, asked_s = [0.0], list[float]()
+    answers = iter(("", "certificate has expired"))
+
+    def problem(_server: str, _ca: str) -> str:
+        asked_s.append(now_s[0])
+        return next(answers)
+
+    monkeypatch.setattr(room, "problem_of_certificate", problem)
+    troubles = Troubles(TLS, lambda: now_s[0])
+    troubles.note(KafkaError(KafkaError._SSL, NOT_VERIFIED))
+    assert "is not accepted; name the authority" in troubles.words
+    assert troubles.guess == troubles.words
+    for now_s[0] in (9.0, 10.0, 1000.0):
+        assert ("expired; renew it" in troubles.words) == (now_s[0] >= 10)
+    assert troubles.guess == ""
+    assert asked_s == [0.0, 10.0]
+
+
+def test_who_never_answers_is_not_asked_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lane stands still meanwhile."""
+    now_s, asked = [0.0], list[str]()
+
+    def in_vain(server: str) -> bool:
+        asked.append(server)
+        return False
+
+    monkeypatch.setattr(room, "speaks_tls", in_vain)
+    troubles = Troubles(PLAIN, lambda: now_s[0])
+    troubles.note(KafkaError(KafkaError._ALL_BROKERS_DOWN, "2/2 brokers are down"))
+    for now_s[0] in range(0, 1000, 5):
+        assert troubles.words.startswith("no connection to Kafka at kafka-1:9093,kafka-2:9093 lasts")
+    assert asked == ["kafka-1:9093", "kafka-2:9093"] * 3
+    assert troubles.guess == ""

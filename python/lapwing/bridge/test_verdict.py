@@ -23,6 +23,12 @@ from lapwing.errors import ConfigError
         (KafkaError._UNKNOWN_TOPIC, Verdict.AGAIN, Verdict.AGAIN),
         (KafkaError._FATAL, Verdict.RESTART, Verdict.RESTART),
         (KafkaError._PURGE_INFLIGHT, Verdict.RESTART, Verdict.RESTART),
+        (KafkaError.NOT_LEADER_FOR_PARTITION, Verdict.AGAIN, Verdict.AGAIN),
+        (KafkaError.LEADER_NOT_AVAILABLE, Verdict.AGAIN, Verdict.AGAIN),
+        (KafkaError.FENCED_LEADER_EPOCH, Verdict.AGAIN, Verdict.AGAIN),
+        (KafkaError.UNKNOWN_LEADER_EPOCH, Verdict.AGAIN, Verdict.AGAIN),
+        (KafkaError.NOT_ENOUGH_REPLICAS, Verdict.AGAIN, Verdict.AGAIN),
+        (KafkaError.NOT_ENOUGH_REPLICAS_AFTER_APPEND, Verdict.AGAIN, Verdict.AGAIN),
         (123_456, Verdict.AGAIN, Verdict.AGAIN),
     ],
 )

@@ -51,7 +51,8 @@ def broker(
 ) -> int:
     """Run a broker until SIGTERM or Ctrl-C.
 
-    Prints each listener's address, then "ready". The first SIGTERM or Ctrl-C drains: no new connections,
+    Prints each listener's address, then "ready"; a start that takes longer than a second says how much of the log it
+    has read. The first SIGTERM or Ctrl-C drains: no new connections,
     clients are let go in order, what waits is committed (broker.drain at most), exit code 0. A second one
     stops at once. SIGHUP reads users, rules, topics, groups and certificates again.
     """

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lapwing.cli.start_progress import start_told
 from lapwing.errors import LapwingError
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
         LapwingError: it could not start, or stopped by itself.
     """
     with _signals() as received:
-        broker.start()
+        with start_told(broker.start_progress):
+            broker.start()
         try:
             on_ready()
             _wait_for_end(broker, received, read_config)

@@ -18,7 +18,8 @@ EPILOG = examples(
 
 def commands(
     out: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Gets both runs' tables, freshness.png, result.json.")
+        Path,
+        typer.Option("--out", metavar="DIR", help="Gets both runs' tables, freshness.png, report.html, result.json."),
     ],
     devices: Annotated[int, typer.Option("--devices", min=1, max=2_000, metavar="N", help="Phones.")] = 150,
     seconds: Annotated[
@@ -38,7 +39,8 @@ def commands(
 
     Each phone has a budget of readings. One that is told to measure here and now sends that much less later.
     """
-    from lapwing.lab.directed.experiment import DirectedPlan, run_directed
+    from lapwing.lab.directed.experiment import run_directed
+    from lapwing.lab.directed.result import DirectedPlan
 
     plan = DirectedPlan(out, devices, seconds, rate, seed, fresh, samples)
     result = run_directed(plan, lambda run: typer.echo(f"{run}: {devices} phones, {seconds:g} s", err=True))
@@ -58,4 +60,4 @@ def commands(
             f"from commit to phone: p50 {result.reach_p50_ms:.0f} ms, p95 {result.reach_p95_ms:.0f} ms;"
             f" a batch takes {result.batch_p50_s:.1f} s (p50)"
         )
-    typer.echo(f"{out}/freshness.png, {out}/result.json")
+    typer.echo(f"{out}/report.html, {out}/freshness.png, {out}/result.json")

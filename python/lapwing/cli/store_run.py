@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from lapwing.cli.bytes_bar import BytesBar
 from lapwing.errors import from_core
 
 Event = dict[str, Any]
@@ -27,11 +27,11 @@ def run_job(job: Callable[[Tell], Result], on_event: Callable[[Event], object], 
     """
     from lapwing._core import CoreError
 
-    with _Bar(bar) as progress:
+    with BytesBar(bar) as progress:
 
         def tell(text: str) -> object:
             event: Event = json.loads(text)
-            progress.note(event)
+            _note(progress, event)
             return on_event(event)
 
         try:
@@ -40,34 +40,9 @@ def run_job(job: Callable[[Tell], Result], on_event: Callable[[Event], object], 
             raise from_core(error) from error
 
 
-class _Bar:
-    """How many bytes of the files were read; nothing unless on a terminal."""
-
-    def __init__(self, text: str) -> None:
-        # Imported for a terminal only: it takes longer than most of these jobs.
-        self._progress: Any = None
-        if not text or not sys.stderr.isatty():
-            return
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        self._progress = Progress(*columns, console=Console(stderr=True), transient=True, refresh_per_second=4)
-        self._task = self._progress.add_task(text, total=None)
-
-    def note(self, event: Event) -> None:
-        if self._progress is None:
-            return
-        if event["event"] == "begin":
-            self._progress.reset(self._task, total=event["bytes"])
-        elif event["event"] in ("file", "copied"):
-            self._progress.update(self._task, advance=event["bytes"])
-
-    def __enter__(self) -> _Bar:
-        if self._progress is not None:
-            self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._progress is not None:
-            self._progress.stop()
+def _note(bar: BytesBar, event: Event) -> None:
+    """Moves the bar by what a job tells."""
+    if event["event"] == "begin":
+        bar.begin(event["bytes"])
+    elif event["event"] in ("file", "copied"):
+        bar.advance(event["bytes"])

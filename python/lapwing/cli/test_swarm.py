@@ -42,7 +42,7 @@ def test_a_report_for_people(sink: _core.Sink, capsys: pytest.CaptureFixture[str
 
 def test_loss_is_shown_and_strict_fails(sink: _core.Sink, capsys: pytest.CaptureFixture[str]) -> None:
     # Without --loopback the echo goes to the publisher, and the subscribers hear nothing.
-    options = [*FAST, "--publishers", "2", "--drain", "0.1", "--json"]
+    options = [*FAST, "--publishers", "2", "--drain", "2", "--json"]
     assert run(["swarm", "p2p", "--url", sink.url(), *options]) == 0
     assert run(["swarm", "p2p", "--url", sink.url(), *options, "--strict"]) == 1
     report = json.loads(capsys.readouterr().out.splitlines()[0])

@@ -70,27 +70,30 @@ class AsyncPublisher:
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
         timeout_s: float | None = None,
-    ) -> None:
-        """Hands a message over, waiting only for room; see `Publisher.publish`."""
+    ) -> int:
+        """Hands a message over, waiting only for room, and returns its number; see `Publisher.publish`."""
         outgoing, (link, news) = self._outgoing, self._connected()
         patience_s = 0.0 if not outgoing.waits else outgoing.plan.timeout_s if timeout_s is None else timeout_s
         until: float | None = None
         data, properties = encoded(payload), outgoing.properties(user_properties, deadline_ms, priority)
         with core_failures(f"publish to {topic!r}"):
-            while not link.publish(
-                topic,
-                data,
-                qos,
-                retain,
-                user_properties=properties,
-                content_type=content_type,
-                response_topic=response_topic,
-                correlation_data=correlation_data,
-                message_expiry_s=message_expiry_s,
+            while not (
+                number := link.publish(
+                    topic,
+                    data,
+                    qos,
+                    retain,
+                    user_properties=properties,
+                    content_type=content_type,
+                    response_topic=response_topic,
+                    correlation_data=correlation_data,
+                    message_expiry_s=message_expiry_s,
+                )
             ):
                 until = _now() + patience_s if until is None else until
                 if not await news.wait(until - _now()):
                     raise outgoing.no_room(topic, patience_s)
+        return number
 
     async def flush(self, timeout_s: float | None = None) -> None:
         """Waits until everything is sent and answered; see `Publisher.flush`."""

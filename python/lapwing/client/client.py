@@ -43,7 +43,8 @@ class Client:
         ConnectError: nobody answers there, TLS or WebSocket did not come about, or the broker refused the connection.
         TimedOutError: the broker did not answer in time.
         ConfigError: an argument cannot be (a bad URL, a topic with a wildcard).
-        LapwingError: the connection broke, or the broker refused a message or a subscription.
+        RejectedError: the broker refused messages (``flush``).
+        LapwingError: the connection broke, or the broker refused a subscription.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class Client:
         message_expiry_s: int | None = None,
         packet_id: int | None = None,
         hold: bool = False,
-    ) -> None:
+    ) -> int:
         """Sends a message; waits only while too many are unanswered or unsent. ``flush`` waits for all answers.
 
         Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error. What the socket does
@@ -168,10 +169,13 @@ class Client:
                 been answered yet is a ConfigError.
             hold: Leave it for the next call that is not held (``flush``, or a publish), or until 64 KiB have
                 gathered: many small messages share one write, for throughput.
+
+        Returns:
+            A number by which a `RejectedError` names it.
         """
         data = payload.encode() if isinstance(payload, str) else payload
         with core_failures(f"publish to {topic!r}"):
-            self._connected().publish(
+            return self._connected().publish(
                 topic,
                 data,
                 qos,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lapwing._core import CoreError
-from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutError
+from lapwing.errors import ConfigError, ConnectError, LapwingError, RejectedError, Rejection, TimedOutError
 
 KINDS: dict[str, type[LapwingError]] = {
     "unreachable": ConnectError,
@@ -18,7 +18,7 @@ KINDS: dict[str, type[LapwingError]] = {
     "profile": ConfigError,
     "files": ConfigError,
 }
-"""By code; every other code is a plain ``LapwingError``: it happened at run time."""
+"""By code; ``unpublished`` is a ``RejectedError``, every other a plain ``LapwingError``: it happened at run time."""
 
 
 @contextmanager
@@ -27,5 +27,13 @@ def core_failures(where: str) -> Iterator[None]:
     try:
         yield
     except CoreError as failure:
+        if failure.code == "unpublished":
+            raise _rejected(failure, where) from failure
         kind = KINDS.get(failure.code, LapwingError)
         raise kind(failure.message.rstrip("."), where=where, remedy=failure.remedy) from failure
+
+
+def _rejected(failure: CoreError, where: str) -> RejectedError:
+    rejections = [Rejection(*row) for row in failure.rejections]
+    count = failure.evidence["count"]
+    return RejectedError(failure.message.rstrip("."), where=where, rejections=rejections, count=count)

@@ -33,7 +33,8 @@ class Publisher:
         TimedOutError: the broker did not answer in time, or there was no room in time.
         BufferFullError: the buffer is full, with ``when_full="raise"``.
         ConfigError: an argument cannot be (a topic with a wildcard).
-        LapwingError: the broker refused messages (``flush``), or ended the connection for good.
+        RejectedError: the broker refused messages (``flush``, ``close``); says which.
+        LapwingError: it ended the connection for good.
 
     A connection that breaks is made again. What was published at QoS 1 and 2 and is not answered goes again, in its
     order, with DUP if the broker still has the session. Several threads may use one publisher.
@@ -92,7 +93,7 @@ class Publisher:
         correlation_data: bytes | None = None,
         message_expiry_s: int | None = None,
         timeout_s: float | None = None,
-    ) -> None:
+    ) -> int:
         """Hands a message over; it leaves with the next write. ``flush`` tells what became of it.
 
         Text becomes UTF-8. Properties are MQTT 5.0's; with version 4 they are an error.
@@ -110,34 +111,40 @@ class Publisher:
             correlation_data: What to answer with.
             message_expiry_s: After so many seconds the broker gives it to nobody.
             timeout_s: How long to wait for room; by default the publisher's.
+
+        Returns:
+            Its number, by which a `RejectedError` names it: 1 for the first since ``connect``.
         """
         outgoing = self._outgoing
         left_s = 0.0 if not outgoing.waits else outgoing.plan.timeout_s if timeout_s is None else timeout_s
         patience_s, data = left_s, encoded(payload)
         properties = outgoing.properties(user_properties, deadline_ms, priority)
         with core_failures(f"publish to {topic!r}"):
-            while not self._connected().publish(
-                topic,
-                data,
-                qos,
-                retain,
-                user_properties=properties,
-                content_type=content_type,
-                response_topic=response_topic,
-                correlation_data=correlation_data,
-                message_expiry_s=message_expiry_s,
-                timeout_s=min(left_s, POLL_S),
+            while not (
+                number := self._connected().publish(
+                    topic,
+                    data,
+                    qos,
+                    retain,
+                    user_properties=properties,
+                    content_type=content_type,
+                    response_topic=response_topic,
+                    correlation_data=correlation_data,
+                    message_expiry_s=message_expiry_s,
+                    timeout_s=min(left_s, POLL_S),
+                )
             ):
                 left_s -= POLL_S
                 if left_s <= 0:
                     raise outgoing.no_room(topic, patience_s)
+        return number
 
     def flush(self, timeout_s: float | None = None) -> None:
         """Waits until everything is sent and, at QoS 1 and 2, answered for good.
 
         Raises:
             TimedOutError: it is not, after ``timeout_s``; nothing is lost by that: it goes on.
-            LapwingError: the broker refused some messages since the last call.
+            RejectedError: the broker refused some messages since the last call; it has taken all others.
         """
         patience_s = left_s = self._outgoing.plan.timeout_s if timeout_s is None else timeout_s
         with core_failures(self._outgoing.plan.url):
@@ -151,7 +158,7 @@ class Publisher:
 
         Raises:
             TimedOutError: not everything was answered within ``timeout_s``; it is closed all the same.
-            LapwingError: the broker refused some messages.
+            RejectedError: the broker refused some messages.
         """
         if not self._is_open:
             return

@@ -16,6 +16,7 @@ from lapwing.client.intake import Delivery
 from lapwing.client.news import News, start_async
 from lapwing.client.options import POLL_S, ConnectOptions, LinkPlan
 from lapwing.client.outgoing import encoded
+from lapwing.client.pending import Pending
 from lapwing.errors import ConfigError, LapwingError, TimedOutError
 
 _SESSION_S = 60
@@ -33,20 +34,21 @@ class Requester:
     Raises:
         ConnectError: nobody answers there, or the broker refused the connection.
         TimedOutError: no reply in time.
-        LapwingError: the broker refused the request, or ended the connection for good.
+        RejectedError: the broker refused the request; told at once.
+        LapwingError: the broker ended the connection for good.
     """
 
     def __init__(self, url: str, *, reply_topic: str | None = None, **connect: Unpack[ConnectOptions]) -> None:
         self._asked = _Asked(url, reply_topic, connect)
         self.reply_topic = self._asked.reply_topic
-        self._link: _core.Link | None = None
-        self._pending: dict[bytes, Future[Delivery]] = {}
+        self._open: tuple[_core.Link, Pending[Future[Delivery]]] | None = None
 
     def connect(self) -> Self:
         """Connects; a requester that has connected stays so."""
-        if self._link is None:
-            link = self._link = self._asked.plan.start_and_wait()
-            threading.Thread(target=self._hand_out, args=(link,), name="lapwing-replies", daemon=True).start()
+        if self._open is None:
+            # Whoever waits does so on this connection: numbers begin anew with the next.
+            self._open = self._asked.plan.start_and_wait(), Pending()
+            threading.Thread(target=self._hand_out, args=self._open, name="lapwing-replies", daemon=True).start()
         return self
 
     def request(
@@ -63,23 +65,27 @@ class Requester:
         Raises:
             TimedOutError: no reply within ``timeout_s``; one that comes later is thrown away.
         """
-        link = self.connect()._link
-        assert link is not None
+        self.connect()
+        assert self._open is not None
+        link, pending = self._open
         correlation = self._asked.next_correlation()
-        reply = self._pending[correlation] = Future()
+        reply: Future[Delivery] = Future()
+        pending.add(correlation, reply)
+        number = 0
         try:
-            self._asked.send(link, topic, payload, correlation, timeout_s, qos, user_properties)
+            number = self._asked.send(link, topic, payload, correlation, timeout_s, qos, user_properties)
+            pending.sent(number, reply)
             return reply.result(timeout_s)
         except TimeoutError:
-            raise self._asked.no_reply(link, topic, timeout_s) from None
+            raise _no_reply(topic, timeout_s) from None
         finally:
-            self._pending.pop(correlation, None)
+            pending.forget(correlation, number)
 
     def close(self) -> None:
         """Says goodbye and closes; who still waits is told. Does nothing when not connected."""
-        link, self._link = self._link, None
-        if link is not None:
-            link.close(self._asked.plan.timeout_s)
+        opened, self._open = self._open, None
+        if opened is not None:
+            opened[0].close(self._asked.plan.timeout_s)
 
     def __enter__(self) -> Self:
         return self.connect()
@@ -89,22 +95,18 @@ class Requester:
     ) -> None:
         self.close()
 
-    def _hand_out(self, link: _core.Link) -> None:
+    def _hand_out(self, link: _core.Link, pending: Pending[Future[Delivery]]) -> None:
         failure: LapwingError = LapwingError("closed before the reply came", where=self._asked.plan.url)
         try:
             with core_failures(self._asked.plan.url):
                 while not link.is_dry():
                     replies = link.take(256, POLL_S)
-                    for reply in replies:
-                        waiting = self._pending.pop(reply.correlation_data or b"", None)
-                        if waiting is not None:
-                            waiting.set_result(reply)
+                    pending.replied(replies)
+                    pending.refused(link.rejections())
                     link.finish(replies)
         except LapwingError as error:
             failure = error
-        for correlation in list(self._pending):
-            if waiting := self._pending.pop(correlation, None):
-                waiting.set_exception(failure)
+        pending.fail(failure)
 
 
 class AsyncRequester:
@@ -113,14 +115,14 @@ class AsyncRequester:
     def __init__(self, url: str, *, reply_topic: str | None = None, **connect: Unpack[ConnectOptions]) -> None:
         self._asked = _Asked(url, reply_topic, connect)
         self.reply_topic = self._asked.reply_topic
-        self._open: tuple[_core.Link, News, asyncio.Task[None]] | None = None
-        self._pending: dict[bytes, asyncio.Future[Delivery]] = {}
+        self._open: tuple[_core.Link, News, Pending[asyncio.Future[Delivery]], asyncio.Task[None]] | None = None
 
     async def connect(self) -> Self:
         """Connects; a requester that has connected stays so."""
         if self._open is None:
             link, news = await start_async(self._asked.plan)
-            self._open = (link, news, asyncio.create_task(self._hand_out(link, news)))
+            pending = Pending[asyncio.Future[Delivery]]()
+            self._open = (link, news, pending, asyncio.create_task(self._hand_out(link, news, pending)))
         return self
 
     async def request(
@@ -135,24 +137,26 @@ class AsyncRequester:
         """Publishes a request and returns the reply; see `Requester.request`."""
         await self.connect()
         assert self._open is not None
-        link = self._open[0]
+        link, _, pending, _ = self._open
         correlation = self._asked.next_correlation()
         reply: asyncio.Future[Delivery] = asyncio.get_running_loop().create_future()
-        self._pending[correlation] = reply
+        pending.add(correlation, reply)
+        number = 0
         try:
             async with asyncio.timeout(timeout_s):
-                self._asked.send(link, topic, payload, correlation, 0.0, qos, user_properties)
+                number = self._asked.send(link, topic, payload, correlation, 0.0, qos, user_properties)
+                pending.sent(number, reply)
                 return await reply
         except TimeoutError:
-            raise self._asked.no_reply(link, topic, timeout_s) from None
+            raise _no_reply(topic, timeout_s) from None
         finally:
-            self._pending.pop(correlation, None)
+            pending.forget(correlation, number)
 
     async def close(self) -> None:
         """Says goodbye and closes; who still waits is told. Does nothing when not connected."""
         if self._open is None:
             return
-        (link, news, task), self._open = self._open, None
+        (link, news, _, task), self._open = self._open, None
         link.drain()
         await task
         news.close()
@@ -166,24 +170,20 @@ class AsyncRequester:
     ) -> None:
         await self.close()
 
-    async def _hand_out(self, link: _core.Link, news: News) -> None:
+    async def _hand_out(self, link: _core.Link, news: News, pending: Pending[asyncio.Future[Delivery]]) -> None:
         failure: LapwingError = LapwingError("closed before the reply came", where=self._asked.plan.url)
         try:
             with core_failures(self._asked.plan.url):
                 while not link.is_dry():
                     replies = link.take(256, 0.0)
-                    for reply in replies:
-                        waiting = self._pending.pop(reply.correlation_data or b"", None)
-                        if waiting is not None and not waiting.done():
-                            waiting.set_result(reply)
+                    pending.replied(replies)
+                    pending.refused(link.rejections())
                     link.finish(replies)
                     if not replies:
                         await news.wait()
         except LapwingError as error:
             failure = error
-        for waiting in self._pending.values():
-            if not waiting.done():
-                waiting.set_exception(failure)
+        pending.fail(failure)
 
 
 class _Asked:
@@ -213,10 +213,10 @@ class _Asked:
         timeout_s: float,
         qos: int,
         user_properties: Sequence[tuple[str, str]],
-    ) -> None:
-        """Hands the request over."""
+    ) -> int:
+        """Hands the request over, and gives its number."""
         with core_failures(f"request to {topic!r}"):
-            taken = link.publish(
+            number = link.publish(
                 topic,
                 encoded(payload),
                 qos,
@@ -225,18 +225,14 @@ class _Asked:
                 correlation_data=correlation,
                 timeout_s=timeout_s,
             )
-        if not taken:
+        if not number:
             raise TimedOutError("no room for a request", where=f"request to {topic!r}", remedy="ask less at a time")
+        return number
 
-    def no_reply(self, link: _core.Link, topic: str, timeout_s: float) -> LapwingError:
-        """The error for a reply that did not come: the broker's refusal, if there was one."""
-        try:
-            with core_failures(f"request to {topic!r}"):
-                link.flush(0.0)
-        except LapwingError as refusal:
-            return refusal
-        return TimedOutError(
-            f"no reply within {timeout_s:g} s",
-            where=f"request to {topic!r}",
-            remedy="see that somebody answers there, or wait longer",
-        )
+
+def _no_reply(topic: str, timeout_s: float) -> TimedOutError:
+    return TimedOutError(
+        f"no reply within {timeout_s:g} s",
+        where=f"request to {topic!r}",
+        remedy="see that somebody answers there, or wait longer",
+    )

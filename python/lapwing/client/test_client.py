@@ -10,7 +10,7 @@ import pytest
 
 from lapwing import Broker, _core
 from lapwing.client import Client, Message
-from lapwing.errors import ConfigError, ConnectError, LapwingError, TimedOutError
+from lapwing.errors import ConfigError, ConnectError, LapwingError, RejectedError, Rejection, TimedOutError
 
 
 @pytest.fixture
@@ -80,6 +80,18 @@ def test_a_server_that_does_not_answer_is_a_timeout() -> None:
         port = silent.getsockname()[1]
         with pytest.raises(TimedOutError, match="CONNACK"):
             Client(f"tcp://127.0.0.1:{port}", timeout_s=0.05).connect()
+
+
+def test_what_the_broker_refuses_is_named() -> None:
+    rule = {"identity": "anonymous", "may": ["publish"], "topics": ["open"]}
+    with Broker(rules=[rule]) as broker, Client(broker.url) as client:
+        client.publish("open", b"", qos=1)
+        client.flush(20.0)
+        number = client.publish("secret", b"", qos=1)
+        with pytest.raises(RejectedError, match='publish to "secret" was refused: Not authorized') as told:
+            client.flush(20.0)
+        assert told.value.rejections == (Rejection(number, "secret", 0x87, "Not authorized (0x87)"),)
+        client.flush(20.0)
 
 
 def test_wrong_arguments_are_config_errors(sink: _core.Sink) -> None:

@@ -74,6 +74,8 @@ class Limits(BaseModel):
     """Bytes waiting for one session."""
     queue_policy: Literal["drop-oldest", "drop-newest", "disconnect"] = "drop-oldest"
     """What happens to a message that finds a session's queue full; "disconnect": 0x97, and dropped while it is away."""
+    queue_age_max: Duration = Field(default=0, serialization_alias="queue_age_ms_max")
+    """Time for which a message may wait for one session; then it is dropped and not sent. 0: no bound."""
     queue_memory_bytes: Size = Field(default=256 << 20, ge=1)
     """Memory for what waits for sessions on disk: messages about to be sent, and 8 bytes for each that waits there."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts.decode import DECODED, decode_readings
@@ -197,7 +197,6 @@ VALUE = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(MEMBER, VALUE, max_size=3))
 def test_decoder_and_rules_agree_on_values(changes: dict[str, Any]) -> None:
     payload = json.dumps(WHOLE | changes).encode()
@@ -205,7 +204,6 @@ def test_decoder_and_rules_agree_on_values(changes: dict[str, Any]) -> None:
     assert decode_one(payload)["reason"] == (found.reason if found else None)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_decoder_and_rules_agree_on_damaged_bytes(data: st.DataObject) -> None:
     payload = bytearray(but())

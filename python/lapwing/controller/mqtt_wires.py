@@ -104,9 +104,9 @@ class MqttWires:
                         remedy="look at the broker; the controller must be permitted to publish and to subscribe there",
                     )
 
-    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> None:
+    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> int:
         """Hands a command over; see `Post.send`."""
-        self._publisher.publish(
+        return self._publisher.publish(
             command_topic(device),
             payload,
             qos=1,

@@ -80,7 +80,7 @@ class Sessions:
         raise _unknown(client_id)
 
     async def queues(self, request: Request) -> Response:
-        """``GET /v1/queues``: as ``/v1/sessions``, where something waits; of each what concerns its queue."""
+        """``GET /v1/queues``: as ``/v1/sessions``, where something waits, or was under way to one who has gone."""
         caller_of(request.scope).need_to_observe()
         page = await self._page(request.query_params, waiting=True)
         queues = [_queue_of(session) for session in page.pop("sessions")]

@@ -1,7 +1,9 @@
 """The fleet: every device of a source as an MQTT client of its own, publishing on schedule.
 
 The schedule is handed to ``lapwing._core.Fleet`` ahead of time, in batches; its queue is bounded, so a long
-run needs no more memory than a short one. Python touches a reading once, to make it; the sending is Rust's.
+run needs no more memory than a short one. What is due leaves the queue, whatever the broker does: one that answers
+slowly does not hold the schedule up before a million readings, or 512 MiB, are unanswered; what then waits is counted
+as held. Python touches a reading once, to make it; the sending is Rust's.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from lapwing.errors import ConnectError, TimedOutError
 from lapwing.lab.source import Batch, Source
 
 QUEUE_READINGS_MAX = 20_000
-"""Readings made and not sent: about 10 MB."""
+"""Readings made and not due yet: about 10 MB."""
 
 LEAD_S = 0.5
 """The schedule starts so much after `FleetRun.play` is called: the first readings are made by then."""
@@ -35,6 +37,7 @@ class Counts:
     """What a fleet has done so far."""
 
     accepted: int
+    taken_up: int
     sent: int
     acknowledged: int
     rejected: int
@@ -63,11 +66,23 @@ class FleetRun:
         threads: Of the fleet; one drives tens of thousands of devices.
         seed: Of the jitter of reconnections.
         qos: 0 or 1.
+        judged_from_s: How the fleet kept its schedule (``schedule`` of the report) counts readings due from then on.
+        late_ms: A reading taken up so long after it was due is late.
     Raises:
         LapwingError: more devices than this process may open files, or a URL that is none.
     """
 
-    def __init__(self, url: str, devices: Sequence[str], *, threads: int = 1, seed: int = 0, qos: int = 1) -> None:
+    def __init__(
+        self,
+        url: str,
+        devices: Sequence[str],
+        *,
+        threads: int = 1,
+        seed: int = 0,
+        qos: int = 1,
+        judged_from_s: float = 0.0,
+        late_ms: float = 100.0,
+    ) -> None:
         self._url = url
         self._qos = qos
         config = {
@@ -76,6 +91,8 @@ class FleetRun:
             "threads": threads,
             "seed": seed,
             "queue_messages_max": QUEUE_READINGS_MAX,
+            "judged_from_us": round(judged_from_s * 1e6),
+            "late_ms": late_ms,
         }
         with core_failures(self._url):
             self._fleet = Fleet(json.dumps(config))
@@ -168,7 +185,7 @@ class FleetRun:
                 )
             counts = self.counts()
             progress(counts)
-            patience.check(counts, waiting=counts.sent > counts.over(self._qos))
+            patience.check(counts, waiting=counts.taken_up > counts.over(self._qos))
 
 
 class _Patience:

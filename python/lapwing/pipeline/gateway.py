@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from py4j.java_gateway import JavaObject  # type: ignore[import-untyped]
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 
 from lapwing.niceness import set_niceness
 from lapwing.pipeline.submitted import started_by_submit
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SPARK_GONE = (Py4JError, OSError)
 """Whatever a call into a JVM that has ended raises."""
@@ -42,3 +47,16 @@ def start_jvm(settings: Mapping[str, str], log: Path | None, held: int | None = 
         # It has inherited that, but a session of its own need not give way as ours does.
         set_niceness(gateway.proc.pid, niceness)
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
+
+
+def end_callbacks(spark: SparkSession) -> None:
+    """Ends the connections over which Spark handed batches to this process, unless a query still runs.
+
+    The JVM keeps one for each thread that has ever called, and each query is a thread of its own: whoever begins query
+    after query would have a socket on both sides, and a thread here, more each time. Raises ``SPARK_GONE``.
+    """
+    gateway: Any = spark.sparkContext._gateway
+    if spark.streams.active or not hasattr(gateway, "_python_proxy_port"):
+        return
+    server = JavaObject("GATEWAY_SERVER", gateway._gateway_client)
+    server.resetCallbackClient(server.getCallbackClient().getAddress(), gateway._python_proxy_port)

@@ -6,6 +6,7 @@ use super::publication::Publication;
 use super::settings::{GOODBYE, LinkOptions, Reports};
 use super::shared::{Shared, Waiter};
 use super::state::{Closing, Done, State};
+use super::token::Token;
 use crate::error::ClientError;
 use crate::events::Events;
 use crate::protocol::{Protocol, SendError, State as ProtocolState};
@@ -46,6 +47,8 @@ pub(crate) struct Connection<'a> {
     pub has_unread: bool,
     pub done: Vec<Done>,
     pub publications: Vec<Publication>,
+    /// The number of the first of them.
+    pub first_number: u64,
     /// Acknowledgements since the last report, and when that was.
     pub unreported: u32,
     pub reported_at: Option<Instant>,
@@ -104,6 +107,7 @@ impl Connection<'_> {
             state.asleep = false;
             std::mem::swap(&mut self.done, &mut state.done);
             if self.is_ready && self.wire.output.len() < GATHER_BYTES {
+                self.first_number = state.next_number();
                 state.fetch(&mut self.publications, room, GATHER_BYTES);
                 if self.publications.iter().any(|one| one.qos == QoS::AtMostOnce) {
                     self.shared.tell_room(&mut state);
@@ -194,27 +198,19 @@ impl Connection<'_> {
 
     fn publish(&mut self) -> Result<(), ClientError> {
         let mut publications = std::mem::take(&mut self.publications);
-        let mut impossible = Vec::new();
-        let (mut count, mut bytes) = (0, 0);
-        for one in publications.drain(..) {
-            match self.protocol.publish(one.packet(), one.cost() as u64, &mut self.wire.output) {
+        for (number, one) in (self.first_number..).zip(publications.drain(..)) {
+            let token = Token::of(number, one.cost());
+            match self.protocol.publish(one.packet(), token.0, &mut self.wire.output) {
                 Ok(()) => {}
                 Err(SendError::NotConnected) => return Err(ClientError::NotConnected),
                 Err(error) => {
-                    if one.qos != QoS::AtMostOnce {
-                        (count, bytes) = (count + 1, bytes + one.cost());
-                    }
-                    let what = format!("publish to {:?} ({error})", one.topic);
-                    impossible.push((what, ReasonCode::ImplementationSpecificError));
+                    let mut state = self.shared.lock();
+                    state.never_sent(token, &one, &error.to_string());
+                    self.shared.tell_room(&mut state);
                 }
             }
         }
         self.publications = publications;
-        if !impossible.is_empty() {
-            let mut state = self.shared.lock();
-            state.never_sent(count, bytes, &impossible);
-            self.shared.tell_room(&mut state);
-        }
         Ok(())
     }
 

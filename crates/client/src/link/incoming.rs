@@ -1,7 +1,8 @@
 //! What one read brought: gathered without the lock, handed over under it.
 
 use super::shared::{Shared, Waiter};
-use crate::events::{Answer, Connected, Events};
+use super::token::Token;
+use crate::events::{Answer, Connected, Events, Rejected};
 use crate::message::Message;
 use lapwing_codec::{PacketId, Publish, ReasonCode, UserPropertiesBuf};
 
@@ -19,7 +20,8 @@ pub(crate) struct Heard {
     bytes: usize,
     answers: usize,
     answered_bytes: usize,
-    refused: Vec<(String, ReasonCode)>,
+    /// Of the answers: those that were a no.
+    rejected: usize,
     sent_again: u64,
 }
 
@@ -63,12 +65,16 @@ impl Events for Listener<'_> {
         if self.reports { self.shared.lock().figures().properties() } else { UserPropertiesBuf::new() }
     }
 
-    fn acknowledged(&mut self, token: u64, reason: ReasonCode) {
+    fn acknowledged(&mut self, token: u64, _reason: ReasonCode) {
         self.heard.answers += 1;
-        self.heard.answered_bytes += token as usize;
-        if reason.is_error() {
-            self.heard.refused.push(("a publish".to_owned(), reason));
-        }
+        self.heard.answered_bytes += Token(token).cost();
+    }
+
+    fn rejected(&mut self, token: u64, rejected: &Rejected<'_>) {
+        self.acknowledged(token, rejected.reason);
+        self.heard.rejected += 1;
+        // Nobody looks at them before the answers are handed over.
+        self.shared.lock().reject(Token(token), rejected);
     }
 
     fn sent_again(&mut self, _token: u64) {
@@ -89,9 +95,8 @@ impl Heard {
         let mut state = shared.lock();
         state.count.sent_again += std::mem::take(&mut self.sent_again);
         if self.answers > 0 {
-            state.answered(self.answers, self.answered_bytes, &self.refused);
-            (self.answers, self.answered_bytes) = (0, 0);
-            self.refused.clear();
+            state.answered(self.answers, self.answered_bytes, self.rejected);
+            (self.answers, self.answered_bytes, self.rejected) = (0, 0, 0);
             shared.tell_room(&mut state);
         }
         self.bytes = 0;

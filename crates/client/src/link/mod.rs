@@ -24,6 +24,7 @@ mod settings;
 mod shared;
 mod state;
 mod thread;
+mod token;
 mod waiting;
 
 pub use bell::Bell;
@@ -35,6 +36,7 @@ pub use state::{Phase, Taken};
 
 use crate::address::Address;
 use crate::error::ClientError;
+use crate::rejections::Rejections;
 use shared::{Shared, Waiter};
 use state::{Closing, State};
 use std::os::fd::BorrowedFd;
@@ -133,7 +135,7 @@ impl Link {
         taken.filter(|taken| taken.close()).for_each(|_| state.leave());
     }
 
-    /// Hands a message over; gives it back when there was no room within `timeout`.
+    /// Hands a message over and gives its number, 1 for the first; gives it back when there was no room within `timeout`.
     ///
     /// # Errors
     /// `Invalid`: a message that cannot be; what ended the link; `NotConnected` after `close`.
@@ -141,7 +143,7 @@ impl Link {
         &self,
         publication: Publication,
         timeout: Duration,
-    ) -> Result<Result<(), Publication>, Arc<ClientError>> {
+    ) -> Result<Result<u64, Publication>, Arc<ClientError>> {
         publication.check(self.shared.version)?;
         let mut state = self.shared.wait(Waiter::Room, timeout, |state| state.has_room() || state.is_closed());
         if state.is_closed() {
@@ -151,23 +153,31 @@ impl Link {
             state.wants_room = true;
             return Ok(Err(publication));
         }
-        state.publish(publication);
+        let number = state.publish(publication);
         self.shared.ring_if_due(&mut state);
-        Ok(Ok(()))
+        Ok(Ok(number))
     }
 
     /// Waits until the broker has answered every publish; false when `timeout` came first.
     ///
     /// # Errors
-    /// `Rejected`: the broker refused some since the last call; what ended the link while some were unanswered.
+    /// `Unpublished`: the broker refused some since the last call; what ended the link while some were unanswered.
     pub fn flush(&self, timeout: Duration) -> Result<bool, Arc<ClientError>> {
         let mut state = self.shared.wait(Waiter::Change, timeout, |state| state.is_answered() || state.is_over());
         match (state.is_answered(), &state.failure) {
-            (true, _) => state.take_refused().map_or(Ok(true), |error| Err(Arc::new(error))),
+            (true, _) => match state.take_rejections() {
+                none if none.is_empty() => Ok(true),
+                rejections => Err(Arc::new(ClientError::Unpublished(rejections))),
+            },
             (false, Some(error)) => Err(Arc::clone(error)),
             (false, None) if state.is_over() => Err(Arc::new(ClientError::NotConnected)),
             (false, None) => Ok(false),
         }
+    }
+
+    /// What the broker refused since the last call, of this or of [`Link::flush`]; waits for nothing.
+    pub fn rejections(&self) -> Rejections {
+        self.shared.lock().take_rejections()
     }
 
     /// Tells the broker how things stand: a sign of life while one message takes long.

@@ -1,10 +1,8 @@
 //! Why a consumer refuses a message.
 
 use crate::error::ClientError;
+use crate::words::cut;
 use lapwing_codec::ReasonCode;
-
-/// Bytes of a reason string: it is for a person.
-const WORDS_BYTES_MAX: usize = 512;
 
 /// The reasons that say something about a message.
 const REASONS: [ReasonCode; 6] = [
@@ -33,12 +31,8 @@ impl Refusal {
             let known = REASONS.map(|code| format!("{:#04x}", code.value())).join(", ");
             return Err(ClientError::Invalid(format!("reason {reason:#04x} refuses no message: give one of {known}")));
         };
-        let mut end = words.len().min(WORDS_BYTES_MAX);
-        while !words.is_char_boundary(end) {
-            end -= 1;
-        }
         // A text of MQTT has no NUL.
-        Ok(Self { reason, words: words[..end].replace('\0', " ") })
+        Ok(Self { reason, words: cut(words).replace('\0', " ") })
     }
 }
 

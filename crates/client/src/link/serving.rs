@@ -2,7 +2,9 @@
 
 use super::publication::Publication;
 use super::state::{Phase, State};
+use super::token::Token;
 use super::waiting::Arrived;
+use crate::events::Rejected;
 use crate::message::Message;
 use lapwing_codec::{PacketId, QoS, ReasonCode};
 
@@ -111,25 +113,31 @@ impl State {
         self.outbox.front().is_some_and(|first| room > 0 || first.qos == QoS::AtMostOnce)
     }
 
-    /// The broker's last word on `count` publishes that cost `bytes`.
-    pub fn answered(&mut self, count: usize, bytes: usize, refused: &[(String, ReasonCode)]) {
-        self.unanswered -= count;
-        self.bytes -= bytes;
-        self.count.acknowledged += (count - refused.len()) as u64;
-        self.reject(refused);
+    /// The number of the publication that `fetch` moves next.
+    pub fn next_number(&self) -> u64 {
+        self.count.published - self.outbox.len() as u64 + 1
     }
 
-    /// Publishes that could not be sent: `count` of QoS 1 and 2, which cost `bytes`.
-    pub fn never_sent(&mut self, count: usize, bytes: usize, why: &[(String, ReasonCode)]) {
+    /// The broker's last word on `count` publishes that cost `bytes`; `rejected` of them have been noted as such.
+    pub fn answered(&mut self, count: usize, bytes: usize, rejected: usize) {
         self.unanswered -= count;
         self.bytes -= bytes;
-        self.reject(why);
+        self.count.acknowledged += (count - rejected) as u64;
     }
 
-    /// Publishes that came to nothing.
-    fn reject(&mut self, refused: &[(String, ReasonCode)]) {
-        let Some((what, reason)) = refused.first() else { return };
-        self.count.rejected += refused.len() as u64;
-        self.refused.get_or_insert_with(|| (0, what.clone(), *reason)).0 += refused.len();
+    /// A publication that could not be sent, and why.
+    pub fn never_sent(&mut self, token: Token, publication: &Publication, words: &str) {
+        if publication.qos != QoS::AtMostOnce {
+            self.unanswered -= 1;
+            self.bytes -= publication.cost();
+        }
+        let reason = ReasonCode::ImplementationSpecificError;
+        self.reject(token, &Rejected { topic: Some(&publication.topic), reason, words: Some(words) });
+    }
+
+    /// A publication that came to nothing.
+    pub fn reject(&mut self, token: Token, rejected: &Rejected<'_>) {
+        self.count.rejected += 1;
+        self.rejections.push(token.number(self.count.published), rejected);
     }
 }

@@ -12,7 +12,8 @@ use super::settings::{Acknowledge, LinkOptions, SendLimits};
 use super::waiting::{Arrived, Waiting};
 use crate::error::ClientError;
 use crate::message::Message;
-use lapwing_codec::{PacketId, QoS, ReasonCode};
+use crate::rejections::Rejections;
+use lapwing_codec::{PacketId, QoS};
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -108,8 +109,8 @@ pub(crate) struct State {
     pub(super) pending: HashSet<PacketId>,
     pub(super) bytes: usize,
     pub(super) unanswered: usize,
-    /// Publishes the broker refused since the last flush, and the first of them.
-    pub(super) refused: Option<(usize, String, ReasonCode)>,
+    /// Publishes that came to nothing since the last flush.
+    pub(super) rejections: Rejections,
 }
 
 impl State {
@@ -142,7 +143,7 @@ impl State {
             pending: HashSet::new(),
             bytes: 0,
             unanswered: 0,
-            refused: None,
+            rejections: Rejections::default(),
         }
     }
 
@@ -234,10 +235,12 @@ impl State {
         self.outbox.len() + self.unanswered <= messages_max / 4 * 3 && self.bytes <= bytes_max / 4 * 3
     }
 
-    pub fn publish(&mut self, publication: Publication) {
+    /// Gives its number.
+    pub fn publish(&mut self, publication: Publication) -> u64 {
         self.count.published += 1;
         self.bytes += publication.cost();
         self.outbox.push_back(publication);
+        self.count.published
     }
 
     pub fn is_answered(&self) -> bool {
@@ -257,10 +260,8 @@ impl State {
         self.is_over() || self.closing != Closing::No
     }
 
-    pub fn take_refused(&mut self) -> Option<ClientError> {
-        let (count, what, reason) = self.refused.take()?;
-        let more = if count > 1 { format!(" and {} more", count - 1) } else { String::new() };
-        Some(ClientError::Rejected { what: format!("{what}{more}"), reason })
+    pub fn take_rejections(&mut self) -> Rejections {
+        std::mem::take(&mut self.rejections)
     }
 
     pub fn drain(&mut self) {

@@ -67,6 +67,7 @@ impl Thread {
             has_unread: false,
             done: Vec::new(),
             publications: Vec::new(),
+            first_number: 0,
             unreported: 0,
             reported_at: None,
             high_again_at: None,

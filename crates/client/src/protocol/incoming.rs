@@ -2,7 +2,7 @@
 
 use super::{Protocol, ServerLimits, State};
 use crate::error::ClientError;
-use crate::events::{Answer, Connected, Events};
+use crate::events::{Answer, Connected, Events, Rejected};
 use crate::inflight::{Again, Stage};
 use crate::received::Received;
 use lapwing_codec as codec;
@@ -184,12 +184,27 @@ impl Protocol {
         out: &mut Vec<u8>,
         events: &mut (impl Events + ?Sized),
     ) -> Result<(), ClientError> {
-        let token = self.finish(stage, ack.packet_id, "an acknowledgement of a PUBLISH never sent")?;
         // Who was killed between PUBREL and PUBCOMP does not know the packet id any more, and has the message: no error
         // (5.0, 3.7.2.1).
         let is_done = stage == Stage::PubComp && ack.reason == ReasonCode::PacketIdentifierNotFound;
-        events.acknowledged(token, if is_done { ReasonCode::Success } else { ack.reason });
+        let is_refused = ack.reason.is_error() && !is_done;
+        let packet = if is_refused { self.inflight.take_packet(ack.packet_id) } else { None };
+        let token = self.finish(stage, ack.packet_id, "an acknowledgement of a PUBLISH never sent")?;
+        if is_refused {
+            let topic = packet.as_deref().and_then(|packet| self.topic_of(packet));
+            events.rejected(token, &Rejected { topic, reason: ack.reason, words: ack.properties.reason_string });
+        } else {
+            events.acknowledged(token, if is_done { ReasonCode::Success } else { ack.reason });
+        }
         self.send_again(out, events)
+    }
+
+    /// Where a PUBLISH of ours was to go.
+    fn topic_of<'a>(&self, packet: &'a [u8]) -> Option<&'a str> {
+        match codec::decode(packet, self.version, &codec::Limits::PROTOCOL) {
+            Ok(Some((Packet::Publish(publish), _))) => Some(publish.topic),
+            _ => None,
+        }
     }
 
     fn finish(&mut self, stage: Stage, id: PacketId, what: &'static str) -> Result<u64, ClientError> {

@@ -38,7 +38,7 @@ pub struct Changed<'a> {
 pub struct Presence {
     /// It is.
     pub connected: bool,
-    /// Since when, on the wall clock, milliseconds since the epoch.
+    /// Since when, milliseconds, on the clock of the node.
     pub at_ms: u64,
 }
 

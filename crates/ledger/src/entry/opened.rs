@@ -20,7 +20,7 @@ pub struct Opened<'a> {
     pub identity: &'a [u8],
     /// How long it outlives its connection; `u32::MAX` = for ever.
     pub expiry_s: u32,
-    /// On the wall clock, milliseconds since the epoch.
+    /// Milliseconds, on the clock of the node.
     pub opened_at_ms: u64,
     /// The will of the connection that opened it.
     pub will: Option<Will<'a>>,

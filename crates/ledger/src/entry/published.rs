@@ -21,7 +21,7 @@ const ALL_BITS: u8 = (1 << 3) - 1;
 pub struct Published<'a> {
     /// A PUBLISH as MQTT 5.0 writes it; opaque here.
     pub frame: &'a [u8],
-    /// When it came in, on the wall clock, milliseconds since the epoch.
+    /// When it came in, milliseconds, on the clock of the node, as all times here.
     pub published_at_ms: u64,
     /// When it expires, on the same clock; 0 = never.
     pub expires_at_ms: u64,

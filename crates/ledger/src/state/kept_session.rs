@@ -26,7 +26,7 @@ impl WillRef {
 /// That a client has gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Away {
-    /// On the wall clock.
+    /// On the node's clock.
     pub(crate) at_ms: u64,
     /// The entry that said so.
     pub(crate) entry: u64,
@@ -86,12 +86,12 @@ impl KeptSession {
         self.expiry_s
     }
 
-    /// On the wall clock.
+    /// On the node's clock.
     pub const fn opened_at_ms(&self) -> u64 {
         self.opened_at_ms
     }
 
-    /// On the wall clock; `None`: its client was connected.
+    /// On the node's clock. `None`: its client was connected.
     pub fn disconnected_at_ms(&self) -> Option<u64> {
         self.away.map(|away| away.at_ms)
     }

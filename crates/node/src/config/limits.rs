@@ -53,6 +53,8 @@ pub struct Limits {
     pub queue_bytes_max: u64,
     /// What happens to a message that finds a session's queue full.
     pub queue_policy: QueuePolicy,
+    /// Time for which a message may wait for one session; then it is dropped and not sent. 0: no bound.
+    pub queue_age_ms_max: u64,
     /// Bytes that what waits for sessions kept on disk may take in memory, in the whole node: windows of those whose clients are
     /// there, and 8 for each message that waits on disk, where it is read as it is sent.
     pub queue_memory_bytes: u64,
@@ -124,6 +126,7 @@ impl Default for Limits {
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
             queue_policy: QueuePolicy::DropOldest,
+            queue_age_ms_max: 0,
             queue_memory_bytes: 256 << 20,
             messages_per_s_max: 0,
             bytes_per_s_max: 0,

@@ -1,32 +1,33 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
+mod end;
 mod groups;
 mod sessions;
 mod spawn;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread::JoinHandle;
 
 use lapwing_store::LogReader;
 
 use crate::assemble::{self, HookParts, LogParts, PageParts, Parts};
+use crate::clock::lay_timekeeper;
 use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::extensions::Extensions;
 use crate::hooks::HookControl;
 use crate::log::LogShared;
 use crate::mailbox::Bell;
-use crate::metrics::{
-    DropReason, HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics,
-};
+use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
 use crate::passwords::PasswordControl;
 use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
+use crate::start_progress::StartProgress;
 use crate::streams::Streams;
-use spawn::{spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard};
+use spawn::{spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard, spawn_timekeeper};
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
@@ -52,10 +53,9 @@ struct Threads {
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
     passwords: Option<JoinHandle<()>>,
+    /// And what stops it when it is dropped.
+    timekeeper: Option<(JoinHandle<()>, Sender<()>)>,
 }
-
-/// How often a drain looks whether it is done.
-const DRAIN_LOOK: Duration = Duration::from_millis(2);
 
 impl Handle {
     /// Opens the log and the listeners and starts the threads. Clients can connect when it returns.
@@ -73,8 +73,8 @@ impl Handle {
     /// As [`Handle::start`]; `Config` too where a group uses a strategy that is not among `extensions`.
     pub fn start_with(config: Config, extensions: Extensions) -> Result<Self, NodeError> {
         config.check()?;
-        let Extensions { hooks, strategists } = extensions;
-        let parts = assemble::parts(Arc::new(config), assemble::open_log(), hooks)?;
+        let Extensions { hooks, strategists, progress } = extensions;
+        let parts = assemble::parts(Arc::new(config), assemble::open_log(), hooks, &progress)?;
         for (name, strategist) in strategists {
             parts.shared.strategies.start(&name, strategist)?;
         }
@@ -91,7 +91,7 @@ impl Handle {
     #[doc(hidden)]
     pub fn start_with_log(config: Config, open: assemble::OpenLog) -> Result<Self, NodeError> {
         config.check()?;
-        Self::run(assemble::parts(Arc::new(config), open, None)?)
+        Self::run(assemble::parts(Arc::new(config), open, None, &StartProgress::default())?)
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
@@ -133,6 +133,9 @@ impl Handle {
             handle.threads().hooks = Some(spawn_hooks(&handle.shared, hook_thread)?);
         }
         handle.threads().passwords = Some(spawn_passwords(&handle.shared, password_thread)?);
+        if let Some((timekeeper, stop)) = lay_timekeeper(&handle.shared) {
+            handle.threads().timekeeper = Some((spawn_timekeeper(&handle.shared, timekeeper)?, stop));
+        }
         for shard in shards {
             let thread = spawn_shard(&handle.shared, shard)?;
             handle.threads().shards.push(thread);
@@ -239,102 +242,7 @@ impl Handle {
         self.shared.take_notices().into_iter().chain(notices).collect()
     }
 
-    /// Stops accepting, sends clients away (`0x8B` in 5.0), writes out what waits and commits it.
-    ///
-    /// # Errors
-    /// `DrainTimeout`: some connections did not take their bytes in time; [`Handle::stop`] cuts them.
-    pub fn drain(&self, timeout: Duration) -> Result<(), NodeError> {
-        self.shared.enter(Phase::Draining);
-        let begun = Instant::now();
-        while !self.shared.is_drained() && self.shared.phase() != Phase::Stopping {
-            if begun.elapsed() >= timeout {
-                let connections = u64::from(self.shared.connections());
-                let disk_full = self.log.as_ref().is_some_and(|(log, _)| log.is_full());
-                let timeout_ms = timeout.as_millis() as u64;
-                return Err(NodeError::DrainTimeout { connections, timeout_ms, disk_full });
-            }
-            thread::sleep(DRAIN_LOOK);
-        }
-        Ok(())
-    }
-
-    /// Ends all threads; the log is committed and closed last. Connections still open are cut. A second call does nothing.
-    ///
-    /// # Errors
-    /// The failure that stopped the node before, or one on the way down.
-    pub fn stop(&self) -> Result<(), NodeError> {
-        self.end();
-        match self.shared.failure() {
-            None => Ok(()),
-            Some(failure) => Err(NodeError::Failed(failure)),
-        }
-    }
-
-    fn end(&self) {
-        self.shared.enter(Phase::Stopping);
-        let threads = std::mem::take(&mut *self.threads());
-        for shard in threads.shards {
-            // A panic was caught and noted inside the thread.
-            let _ = shard.join();
-        }
-        if let (Some(thread), Some(pages)) = (threads.pages, &self.pages) {
-            pages.stop();
-            let _ = thread.join();
-        }
-        if let Some(thread) = threads.passwords {
-            self.passwords.stop();
-            // At most one check is waited for.
-            let _ = thread.join();
-        }
-        let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);
-        if !self.shared.strategies.end(timeout).is_empty() {
-            self.abandoned.store(true, Ordering::Relaxed);
-        }
-        if let (Some(thread), Some(control)) = (threads.hooks, &self.hooks) {
-            control.stop();
-            self.leave_hooks(thread);
-        }
-        if let (Some(thread), Some((log, bell))) = (threads.log, &self.log) {
-            log.stop();
-            bell.ring();
-            let _ = thread.join();
-            self.count_unlogged(log);
-        }
-    }
-
-    /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.
-    fn count_unlogged(&self, log: &LogShared) {
-        for (shard, counters) in self.counters.iter().enumerate() {
-            counters.dropped(DropReason::StreamStopped, log.unlogged(shard));
-        }
-    }
-
-    /// Gives the hooks as long as one call may take. A hook that blocks keeps its thread, and nothing of the node's.
-    fn leave_hooks(&self, thread: JoinHandle<()>) {
-        let begun = Instant::now();
-        let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);
-        while !thread.is_finished() {
-            if begun.elapsed() >= timeout {
-                return self.abandoned.store(true, Ordering::Relaxed);
-            }
-            thread::sleep(DRAIN_LOOK);
-        }
-        // A panic of the hooks' code was caught inside.
-        let _ = thread.join();
-    }
-
-    /// Whether a hook or a strategy did not return, so that its thread was left behind when the node stopped.
-    pub fn has_abandoned_hooks(&self) -> bool {
-        self.abandoned.load(Ordering::Relaxed)
-    }
-
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for Handle {
-    fn drop(&mut self) {
-        self.end();
     }
 }

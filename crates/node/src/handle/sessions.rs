@@ -86,7 +86,7 @@ impl Handle {
     /// What has gone from there meanwhile is left out.
     fn read_queue(&self, shown: &mut SessionDetail) -> Result<(), NodeError> {
         let Some(kept) = &self.kept else { return Ok(()) };
-        let now_ms = crate::shard::wall_ms();
+        let now_ms = self.shared.now_ms();
         for queued in &mut shown.queue {
             let Some(index) = queued.entry else { continue };
             let Some(entry) = kept.reader.get(GroupId(shown.group), index)? else { continue };

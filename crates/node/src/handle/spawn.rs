@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::hooks::HookThread;
 use crate::log::LogThread;
@@ -43,6 +44,16 @@ pub(super) fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<Joi
     spawn("lapwing-hooks".into(), move || {
         guarded(&shared, || {
             hooks.run();
+            Ok(())
+        });
+    })
+}
+
+pub(super) fn spawn_timekeeper(shared: &Arc<Shared>, keeper: TimekeeperThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-clock".into(), move || {
+        guarded(&shared, || {
+            keeper.run();
             Ok(())
         });
     })

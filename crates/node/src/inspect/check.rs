@@ -13,6 +13,7 @@ use super::{InspectError, Tell, words};
 use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::slot::DATA_GROUPS;
+use crate::start_progress::StartProgress;
 
 /// How many files were found, and how many of them not as they should be.
 #[derive(Default)]
@@ -86,7 +87,8 @@ impl Verdict {
     fn groups(&mut self, disk: Arc<dyn Disk>, dir: &Path, tell: Tell<'_>) -> Result<(), InspectError> {
         let config = JournalConfig { body_bytes_max: usize::MAX, ..JournalConfig::default() };
         let opened = Journal::open_on(Arc::new(Overlay::new(disk)), dir, &config).map_err(NodeError::from);
-        let recovered = opened.and_then(|(_, reader)| Ok((DataGroups::recover(&reader)?.0, reader)));
+        let recovered =
+            opened.and_then(|(_, reader)| Ok((DataGroups::recover(&reader, &StartProgress::default())?.0, reader)));
         let (groups, reader) = match recovered {
             Ok(recovered) => recovered,
             Err(error) => {

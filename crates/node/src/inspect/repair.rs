@@ -17,6 +17,7 @@ use super::dangling::Dangling;
 use super::{InspectError, Tell, words};
 use crate::data_groups::DataGroups;
 use crate::slot::DATA_GROUPS;
+use crate::start_progress::StartProgress;
 
 /// What may be done.
 #[derive(Clone, Debug, Default)]
@@ -158,7 +159,7 @@ impl Repair<'_> {
         for group in 0..DATA_GROUPS {
             self.go_on_behind_snapshot(&mut writer, &reader, GroupId(group))?;
         }
-        let (groups, _) = DataGroups::recover(&reader)?;
+        let (groups, _) = DataGroups::recover(&reader, &StartProgress::default())?;
         for group in 0..DATA_GROUPS {
             let dangling = Dangling::find(&reader, &groups.get(group), group)?;
             if dangling.is_empty() {

@@ -225,7 +225,6 @@ impl Clients {
                 let answer = work(&mut entry.session, &mut Io { at_hand_bytes_max, ..io });
                 if entry.session.has_facts() && entry.tell(&mut self.told, &mut self.facts) {
                     let promise = self.promises.take();
-                    entry.kept_as.held_until = promise;
                     connection.hold_output(before, promise);
                 }
                 if connection.output.len() > before {

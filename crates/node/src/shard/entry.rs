@@ -17,7 +17,7 @@ pub(crate) struct Entry {
     pub(crate) standing: Standing,
     /// Index of its connection, while it has one.
     pub(crate) connection: Option<usize>,
-    /// Since when it has none, on the wall clock; means nothing while it has one.
+    /// Since when it has none, on the node's clock; means nothing while it has one.
     pub(crate) away_since_ms: u64,
     /// Stands in the list of sessions that wait for a commit.
     pub(super) awaiting: bool,

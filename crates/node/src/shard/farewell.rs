@@ -1,7 +1,6 @@
 //! The end of connections, and of the sessions that end with them: wills, expiry.
 
 use super::connection::{Hold, Stage};
-use super::kept_word::wall_ms;
 use super::{Due, Shard};
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
@@ -77,7 +76,7 @@ impl Shard {
         let published = connection.published;
         let Some(entry) = self.clients.entry(key) else { return };
         entry.connection = None;
-        entry.away_since_ms = wall_ms();
+        entry.away_since_ms = self.now_ms;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
         let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
         self.give_up_parts(index);

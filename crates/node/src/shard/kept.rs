@@ -35,9 +35,8 @@ impl Shard {
         origin: Option<Origin>,
     ) -> bool {
         (self.clients.repeats, self.clients.in_memory) = (0, false);
-        let now_ms = self.now_ms;
         match (&mut self.log, &mut self.clients.keeping) {
-            (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, About { publisher, origin, now_ms }),
+            (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, About { publisher, origin }),
             _ => false,
         }
     }
@@ -79,18 +78,19 @@ impl Shard {
         let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) else { return };
         let goes_on = former.kept.filter(|_| session_present);
         let is_told_later = entry.session.has_facts();
-        let is_new = match goes_on {
+        let is_awaited = match goes_on {
             // One that is to end with its connection needs the log for as long as something of it is only there.
             Some(kept) if entry.session.expiry_s() > 0 || entry.session.is_paged() || entry.session.has_doubts() => {
-                go_on(&mut keeping, log, entry, kept, former)
+                go_on(&mut keeping, log, entry, kept, former);
+                true
             }
             Some(kept) => {
                 entry.session.forget();
                 entry.kept_as = KeptAs { kept: None, ..former };
-                if !(may_begin && begin_will(&mut keeping, log, entry, false)) {
+                if !(may_begin && begin_will(&mut keeping, log, entry, true)) {
                     keeping.ended(kept);
                 }
-                false
+                true
             }
             None => {
                 let begins = may_begin && begin(&mut keeping, log, entry);
@@ -103,11 +103,9 @@ impl Shard {
         };
         let connection = entry.connection;
         self.clients.keeping = Some(keeping);
-        let kept = self.clients.promises.kept();
-        // What the connection before was told is repeated now without a fact of its own.
-        let held_until = goes_on.map_or(0, |_| former.held_until);
-        if is_new || is_told_later || held_until > kept {
-            let promise = if is_new || is_told_later { self.clients.promises.take() } else { held_until };
+        if is_awaited || is_told_later {
+            // With it waits what the connection before was told, and this one is told again without a fact of its own.
+            let promise = self.clients.promises.take();
             if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {
                 connection.hold_output(begun, promise);
             }
@@ -175,8 +173,9 @@ impl Shard {
     }
 }
 
-/// A kept session has a connection again; true when its CONNACK has to wait for that to be written.
-fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept, former: KeptAs) -> bool {
+/// A kept session has a connection again. Its client hears nothing before that is written: the log would go on to say that it is
+/// away, that its time is counted, and that what it is sent now has never been sent.
+fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept, former: KeptAs) {
     let (expiry_s, mut frame) = (entry.session.expiry_s(), Vec::new());
     let will = will_of(&entry.session, &mut frame);
     let has_will = will.is_some();
@@ -185,9 +184,8 @@ fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept
     if is_other {
         (changed.expiry_s, changed.will) = (Some(expiry_s), Some(will));
     }
-    keeping.change(log, kept, changed, is_other);
+    keeping.change(log, kept, changed, true);
     entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, ..former };
-    is_other
 }
 
 /// A new session, which is kept if it is to outlive its connection; true when it is.

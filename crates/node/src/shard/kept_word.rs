@@ -1,7 +1,5 @@
 //! The end of waiting: promises that are kept, here and for other shards.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use super::Shard;
 use crate::log::LogFeed;
 
@@ -37,9 +35,4 @@ impl Shard {
     pub(super) fn is_kept_word(&self) -> bool {
         self.clients.promises.is_settled() && self.confirmations.is_settled() && !self.has_news_for_log()
     }
-}
-
-/// The wall clock, milliseconds since the epoch.
-pub(crate) fn wall_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

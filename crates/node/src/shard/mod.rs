@@ -95,7 +95,6 @@ use holds::Holds;
 pub(crate) use holds::ranked as ranked_holds;
 use interest::Announcer;
 pub(crate) use keeping::{Kept, Origin, Recovered};
-pub(crate) use kept_word::wall_ms;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use promises::Confirmations;
 use replay::Replays;

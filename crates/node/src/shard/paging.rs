@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use lapwing_session::{Message, SessionKey};
+use lapwing_session::{Message, ReadEntry, SessionKey};
 
 use super::Shard;
 use super::clients::Clients;
-use super::keeping::restore::Clocks;
-use super::kept_word::wall_ms;
+use super::keeping::deadline;
 use super::mailroom::ELSEWHERE;
 use crate::mail::decode_frame;
 use crate::queue_pages::{PageAsk, PageFeed, PagedMessage, QueuePage};
@@ -29,7 +28,7 @@ impl Shard {
         for _ in 0..PAGES_PER_TURN {
             let Some(page) = self.pages.as_mut().and_then(PageFeed::answered) else { return };
             self.mail_moved = true;
-            self.clients.take_page(&page, Clocks { now_ms: self.now_ms, wall_ms: wall_ms() });
+            self.clients.take_page(&page, self.now_ms);
             self.flush_large();
         }
     }
@@ -60,13 +59,13 @@ impl Clients {
         Some(PageAsk { key, group: kept.slot.data_group(), entries, bytes_max })
     }
 
-    fn take_page(&mut self, page: &QueuePage, clocks: Clocks) {
+    fn take_page(&mut self, page: &QueuePage, now_ms: u64) {
         if let Some(windows) = &mut self.windows {
             windows.answered(page.bytes_max);
         }
-        let messages = page.messages().map(|paged| (paged.entry, message_of(&paged, clocks)));
+        let messages = page.messages().map(|paged| read_entry(&paged, now_ms));
         // One whose session is over is nobody's.
-        self.with(page.key, |session, io| session.take_page(messages, clocks.now_ms, io));
+        self.with(page.key, |session, io| session.take_page(messages, now_ms, io));
     }
 
     /// A kept session has lost its connection: what waits for it is in the log, and leaves the memory.
@@ -77,8 +76,12 @@ impl Clients {
     }
 }
 
+fn read_entry(paged: &PagedMessage<'_>, now_ms: u64) -> ReadEntry {
+    ReadEntry { entry: paged.entry, message: message_of(paged), since_ms: paged.published_at_ms.min(now_ms) }
+}
+
 /// `None`: it was lost. What was not was decoded when it was read.
-fn message_of(paged: &PagedMessage<'_>, clocks: Clocks) -> Option<Arc<Message>> {
+fn message_of(paged: &PagedMessage<'_>) -> Option<Arc<Message>> {
     let publish = decode_frame(paged.frame?)?;
-    Some(Arc::new(Message::new(&publish, ELSEWHERE, clocks.deadline(paged.expires_at_ms))))
+    Some(Arc::new(Message::new(&publish, ELSEWHERE, deadline(paged.expires_at_ms))))
 }

@@ -6,9 +6,8 @@ use lapwing_codec::topic::SharedFilter;
 use lapwing_session::{Fact, Grant, Routed, SessionKey, Settings};
 
 use super::groups::Membership;
-use super::keeping::restore::{Clocks, Hands, RestoredGroup, RestoredMessage, RestoredSession};
+use super::keeping::restore::{Hands, RestoredGroup, RestoredMessage, RestoredSession};
 use super::keeping::{Keeping, KeptAs};
-use super::kept_word::wall_ms;
 use super::route::Target;
 use super::windows::Windows;
 use super::{Shard, Terms};
@@ -25,15 +24,14 @@ impl Shard {
     pub(super) fn restore(&mut self) -> Result<(), NodeError> {
         let Some(recovered) = self.recovered.clone() else { return Ok(()) };
         let mut keeping = Keeping::new(recovered.next_index);
-        keeping.set_clock(wall_ms());
+        keeping.set_clock(self.now_ms);
         self.clients.keeping = Some(Box::new(keeping));
         let shards = u64::from(self.post.shards());
         self.clients.windows = Some(Windows::new(self.shared.config.limits.queue_memory_bytes / shards));
-        let clocks = Clocks { now_ms: self.now_ms, wall_ms: wall_ms() };
         let settings = self.terms.first().map_or_else(Arc::<Settings>::default, |terms: &Terms| terms.settings.clone());
         let (shards, own) = (self.post.shards(), self.id);
         for group in (0..DATA_GROUPS).filter(|group| Slot::first_of(*group).shard(shards) == own) {
-            recovered.restore(group, &settings, clocks, self)?;
+            recovered.restore(group, &settings, self.now_ms, self)?;
         }
         self.keep_groups();
         self.settle_silent();
@@ -107,9 +105,14 @@ impl Hands for Shard {
         let subscriptions: Vec<(Box<str>, Grant)> =
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
         self.clients.insert_session(session, None, None, standing, Membership::default());
+        let now_ms = self.now_ms;
         if let Some(entry) = self.clients.entry(key) {
             entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
-            entry.away_since_ms = away_since_ms;
+            entry.away_since_ms = away_since_ms.unwrap_or(now_ms);
+        }
+        if away_since_ms.is_none() {
+            // Its time is counted from this start on, over the next ones too. What is older may have been sent, what comes was not.
+            self.keep_away(key);
         }
         // Written once, in front of everything that this life says of the session.
         let doubted = doubts.into_iter().map(|(packet_id, use_number)| Fact::Doubted { packet_id, use_number });

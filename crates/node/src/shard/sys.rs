@@ -7,7 +7,6 @@ use lapwing_session::{Routed, SessionKey};
 
 use super::{Due, Shard};
 use crate::metrics::ShardCounters;
-use crate::shared::CLOCK_BEGINS_MS;
 use crate::sys::{Board, OURSELVES, Totals};
 
 /// The publisher of `$SYS` and of events: nobody's key, so No Local never leaves anything out.
@@ -36,7 +35,7 @@ impl Shard {
         let has_credit = self.post.has_credit();
         if has_credit && !self.draining {
             let totals = Totals::collect(&sys.counters, &self.shared);
-            for (topic, value) in sys.board.update(&totals, self.now_ms.saturating_sub(CLOCK_BEGINS_MS)) {
+            for (topic, value) in sys.board.update(&totals, self.shared.clock.uptime_ms()) {
                 self.publish_value(&topic, &value);
             }
         }

@@ -37,6 +37,7 @@ fn settings(config: &Config) -> Settings {
         queue_messages_max: limits.queue_messages_max,
         queue_bytes_max: limits.queue_bytes_max,
         queue_policy: limits.queue_policy.into(),
+        queue_age_ms_max: limits.queue_age_ms_max,
         output_high_bytes: limits.output_high_bytes as usize,
         qos_max: lapwing_codec::QoS::ExactlyOnce,
         retain_available: true,

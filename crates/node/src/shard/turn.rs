@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::kept_word::wall_ms;
 use super::{CONNECTIONS, Due, Shard, WAKER};
 use crate::error::NodeError;
 use crate::shared::Phase;
@@ -186,7 +185,7 @@ impl Shard {
         let before_ms = std::mem::replace(&mut self.now_ms, self.shared.now_ms());
         self.clients.now_us = self.shared.now_us();
         if let Some(keeping) = &mut self.clients.keeping {
-            keeping.set_clock(wall_ms());
+            keeping.set_clock(self.now_ms);
         }
         if self.now_ms > before_ms {
             self.look_at_memory();

@@ -274,11 +274,11 @@ mod tests {
         let mut asked = 0;
         let strategist = Each(move |ask: &StrategyAsk| {
             asked += 1;
-            if asked < 4 { Verdict::Wait } else { to(ask, "b") }
+            if asked < 3 { Verdict::Wait } else { to(ask, "b") }
         });
-        let report = trial(1, Duration::from_millis(200)).run(Box::new(strategist)).unwrap();
+        let report = trial(1, Duration::from_millis(1500)).run(Box::new(strategist)).unwrap();
         assert_eq!(shares(&report), [0, 1, 0]);
-        let expected = DeferredCounters { asked: 4, held: 3, answered: 1, ..DeferredCounters::default() };
+        let expected = DeferredCounters { asked: 3, held: 2, answered: 1, ..DeferredCounters::default() };
         assert_eq!(report.counters, expected);
     }
 }

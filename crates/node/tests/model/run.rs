@@ -12,7 +12,7 @@ use crate::peer::{Heard, Message, Peer};
 use crate::witness::Witness;
 
 /// The longest that anything may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One client id.
 #[derive(Default)]

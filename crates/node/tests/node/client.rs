@@ -52,7 +52,7 @@ impl Client {
         let address: SocketAddr = url.trim_start_matches("tcp://").parse().expect("an address");
         let stream = TcpStream::connect(address).expect("the node listens");
         stream.set_nodelay(true).expect("a socket");
-        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
         Client { stream, bytes: Vec::new(), version: Version::V5 }
     }
 

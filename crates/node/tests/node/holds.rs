@@ -157,6 +157,16 @@ fn each_goes_once_while_subscribers_come_and_go() {
             while let Some(received) = receiver.receive_or_unsuback() {
                 note(&mut got, &mut receiver, &received);
             }
+            // Behind the answer comes what waited for the window, which is smaller than what a fast publisher had left.
+            let mut silent = false;
+            while !silent {
+                silent = true;
+                receiver.send(&Packet::PingReq);
+                while let Some(received) = receiver.receive_or_pong() {
+                    note(&mut got, &mut receiver, &received);
+                    silent = false;
+                }
+            }
             receiver.disconnect();
         }
         publisher.join().unwrap();

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use lapwing_node::{Extensions, Handle, HookAnswer, HookCall, HookFailure, HookMessage, HookName, Hooks, Interests};
+use lapwing_node::{
+    Extensions, Handle, HookAnswer, HookCall, HookFailure, HookMessage, HookName, Hooks, HooksConfig, Interests,
+};
 
 type Answer = Box<dyn FnMut(&HookCall) -> HookAnswer + Send>;
 
@@ -29,10 +31,13 @@ impl Hooks for Double {
     }
 }
 
-/// A node with hooks.
+/// A node with hooks, which have all the time that they need where `json` says nothing else.
 pub fn node(json: &str, hooks: Box<dyn Hooks>) -> Handle {
-    Handle::start_with(crate::config(json), Extensions { hooks: Some(hooks), ..Extensions::default() })
-        .expect("the node starts")
+    let mut config = crate::config(json);
+    if config.hooks.timeout_ms == HooksConfig::default().timeout_ms {
+        config.hooks.timeout_ms = 60_000;
+    }
+    Handle::start_with(config, Extensions { hooks: Some(hooks), ..Extensions::default() }).expect("the node starts")
 }
 
 /// The message of a call of `on_publish`.

@@ -147,7 +147,7 @@ fn nothing_is_taken_over_before_the_verdict() {
 fn the_connect_timeout_covers_the_wait() {
     let barrier = Barrier::default();
     let held = barrier.clone();
-    let json = r#"{"shards": 1, "limits": {"connect_timeout_ms": 200}, "hooks": {"timeout_ms": 60000}}"#;
+    let json = r#"{"shards": 1, "limits": {"connect_timeout_ms": 2000}, "hooks": {"timeout_ms": 60000}}"#;
     let node = node(
         json,
         Double::new(&[HookName::Connect], move |_| {

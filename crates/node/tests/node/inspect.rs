@@ -1,12 +1,13 @@
 //! A data folder of a real node: what a check says of it, what can be given up, and copies while the node runs.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use lapwing_codec::{Packet, QoS, SubscriptionOptions};
-use lapwing_node::Handle;
 use lapwing_node::inspect::{DumpWanted, InspectError, RepairWanted, backup, check, dump, repair, restore};
+use lapwing_node::{Handle, Slot};
 use serde_json::Value;
 
 use crate::client::Client;
@@ -138,6 +139,28 @@ fn the_dump_tells_what_entries_mean() {
         ControlFlow::Continue(())
     });
     assert_eq!(wrong.unwrap_err().code(), "store_usage");
+}
+
+/// Is one body in the log once for each data group that keeps it, however many of its sessions sleep?
+#[test]
+fn a_body_is_written_once_for_each_data_group_that_keeps_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let node = start(dir.path());
+    let sleepers: Vec<String> = (0..100).map(|number| format!("sleeper-{number}")).collect();
+    for id in &sleepers {
+        let (mut sleeper, _) = Client::connect_with(&node, &lasting(id));
+        sleeper.subscribe("t/+", SubscriptionOptions::new(QoS::AtLeastOnce));
+    }
+    publish_numbers(&mut connect(&node, "publisher"), 0..1);
+    node.stop().unwrap();
+    let all = told(|tell| dump(dir.path(), &DumpWanted::default(), tell)).1;
+    let published: Vec<&Value> = all.iter().filter(|record| record["entry"] == "Published").collect();
+    let groups: Vec<u64> = published.iter().map(|record| record["group"].as_u64().unwrap()).collect();
+    let of_sleepers: BTreeSet<u64> =
+        sleepers.iter().map(|id| u64::from(Slot::of(id.as_bytes()).data_group())).collect();
+    assert_eq!(groups.len(), of_sleepers.len(), "one entry for each of {of_sleepers:?}: {groups:?}");
+    assert_eq!(groups.into_iter().collect::<BTreeSet<_>>(), of_sleepers);
+    assert_eq!(published.iter().map(|record| record["keepers"].as_u64().unwrap()).sum::<u64>(), 100);
 }
 
 /// Does a node refuse to start with a damaged message, and start without it once its loss was accepted?

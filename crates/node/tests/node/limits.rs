@@ -50,6 +50,31 @@ fn a_full_queue_follows_its_policy() {
     }
 }
 
+/// Is a message dropped that has waited for longer than it may, by the time at which it came, before the restart, and no other?
+#[test]
+fn a_message_grows_old_over_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let kept = |queue_age_ms_max: u64| {
+        let limits = format!(r#"{{"queue_age_ms_max": {queue_age_ms_max}}}"#);
+        node(&format!(r#"{{"shards": 1, "durability": "disk", "data_dir": {:?}, "limits": {limits}}}"#, dir.path()))
+    };
+    let node = kept(3_600_000);
+    leave_a_session(&node);
+    ["1", "2"].iter().for_each(|payload| connect(&node, "sender").publish_acked("t", payload.as_bytes()));
+    node.stop().unwrap();
+    let node = kept(3_600_000);
+    let mut receiver = Client::connect_with(&node, &lasting("away")).0;
+    assert_eq!([receiver.receive().payload, receiver.receive().payload], [b"1", b"2"]);
+    receiver.disconnect();
+    assert_eq!(metric(&node, DROPPED, "queue_age"), 0);
+    node.stop().unwrap();
+    // A start takes longer than a millisecond, and reading a message from the log and sending it does not.
+    let node = kept(1);
+    let mut receiver = Client::connect_with(&node, &lasting("away")).0;
+    eventually("both are dropped", || metric(&node, DROPPED, "queue_age") == 2);
+    receiver.expect_silence();
+}
+
 /// Is a client that lets its queue overflow sent away under the policy that says so, with the reason, and others not?
 #[test]
 fn an_overflow_may_disconnect() {
@@ -83,20 +108,22 @@ fn time_to_publish(node: &Handle, id: &str, count: u16, payload: &[u8]) -> Durat
 #[test]
 fn messages_have_a_rate() {
     let node = node(r#"{"shards": 1, "limits": {"messages_per_s_max": 100, "rate_burst_ms": 200}}"#);
-    assert!(time_to_publish(&node, "modest", 20, b"x") < Duration::from_millis(200));
+    time_to_publish(&node, "modest", 10, b"x");
+    assert_eq!(metric(&node, "lapwing_rate_limited_total", "messages"), 0);
     // 20 at once, 80 more at 100 a second.
     let took = time_to_publish(&node, "eager", 100, b"x");
     assert!(took >= Duration::from_millis(750), "{took:?}");
     assert!(metric(&node, "lapwing_rate_limited_total", "messages") > 0);
     assert_eq!(metric(&node, "lapwing_rate_limited_total", "bytes"), 0);
-    assert_eq!(metric(&node, "lapwing_messages_received_total", "1"), 120);
+    assert_eq!(metric(&node, "lapwing_messages_received_total", "1"), 110);
 }
 
 /// The same for bytes, with one packet that is larger than the burst.
 #[test]
 fn bytes_have_a_rate() {
     let node = node(r#"{"shards": 1, "limits": {"bytes_per_s_max": 100000, "rate_burst_ms": 100}}"#);
-    assert!(time_to_publish(&node, "modest", 5, &[1; 1000]) < Duration::from_millis(90));
+    time_to_publish(&node, "modest", 5, &[1; 1000]);
+    assert_eq!(metric(&node, "lapwing_rate_limited_total", "bytes"), 0);
     let took = time_to_publish(&node, "eager", 1, &[1; 60_000]);
     assert!(took >= Duration::from_millis(450), "{took:?}");
     assert!(metric(&node, "lapwing_rate_limited_total", "bytes") > 0);
@@ -156,7 +183,7 @@ fn the_second_mark_of_memory() {
 /// Does memory that a session held count as free when the session ends, and is the way back open then?
 #[test]
 fn memory_comes_back() {
-    let node = node(r#"{"shards": 2, "limits": {"memory_high_bytes": 1000000, "session_expiry_s_max": 1}}"#);
+    let node = node(r#"{"shards": 2, "limits": {"memory_high_bytes": 1000000, "session_expiry_s_max": 5}}"#);
     leave_a_session(&node);
     let mut sender = connect(&node, "sender");
     eventually("the mark is reached", || {

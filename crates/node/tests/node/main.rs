@@ -54,7 +54,7 @@ fn metric(node: &Handle, name: &str, label: &str) -> u64 {
 fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     let begun = std::time::Instant::now();
     while !done() {
-        assert!(begun.elapsed().as_secs() < 10, "not within ten seconds: {what}");
+        assert!(begun.elapsed().as_secs() < 60, "not within a minute: {what}");
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
 }

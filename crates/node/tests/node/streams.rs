@@ -110,7 +110,7 @@ fn a_node_opened_again_has_everything() {
             client.publish_acked("s/x/r", b"p");
         }
         if round % 2 == 0 {
-            node.drain(std::time::Duration::from_secs(5)).unwrap();
+            node.drain(std::time::Duration::from_secs(30)).unwrap();
             node.stop().unwrap();
         }
     }
@@ -163,7 +163,7 @@ fn a_drain_waits_for_the_log() {
     assert!(error.to_string().contains("disk is full"), "{error}");
     assert!(error.remedy().contains("space"), "{}", error.remedy());
     full.store(false, Ordering::Relaxed);
-    node.drain(std::time::Duration::from_secs(5)).unwrap();
+    node.drain(std::time::Duration::from_secs(30)).unwrap();
     device.expect_ack(1);
     device.expect_end(Some(ReasonCode::ServerShuttingDown));
 }

@@ -96,6 +96,19 @@ fn what_the_client_cannot_have_is_told() {
     assert_eq!(rig.counters, lapwing_session::Counters::default());
 }
 
+/// Does a message that a group has bound wait for as long as the group wants, whatever is set for sessions?
+#[test]
+fn the_age_of_what_is_bound_is_its_groups_business() {
+    let settings = Settings { queue_age_ms_max: 1, inflight_messages_max: 1, ..Settings::default() };
+    let mut rig = Rig::connected(&connect(Version::V5), settings);
+    assert_eq!(bind(&mut rig, QoS::AtLeastOnce, 7, 0), Delivered::Sent);
+    assert_eq!(bind(&mut rig, QoS::AtLeastOnce, 8, 0), Delivered::Queued);
+    rig.now_ms += 60_000;
+    rig.sent();
+    rig.done(Packet::PubAck(Ack::success(id(1))));
+    assert_eq!(rig.sent(), ["publish(1,2)"]);
+}
+
 /// Does QoS 1 leave with the connection, sent or waiting, and QoS 2 that was sent stay, to be repeated to the same client?
 #[test]
 fn the_end_of_a_connection_gives_qos_1_back() {

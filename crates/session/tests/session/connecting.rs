@@ -337,6 +337,7 @@ fn drop_reasons_have_their_names() {
     let expected = [
         "queue_full",
         "expired",
+        "queue_age",
         "packet_too_large",
         "offline",
         "output_full",

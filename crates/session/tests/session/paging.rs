@@ -4,7 +4,9 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use lapwing_codec::{Ack, Packet, Publish, PublishProperties, QoS, Version};
-use lapwing_session::{Delivered, DropReason, Fact, KeptTerms, Message, QueuePolicy, Restoration, Restored, Settings};
+use lapwing_session::{
+    Delivered, DropReason, Fact, KeptTerms, Message, QueuePolicy, ReadEntry, Restoration, Restored, Settings,
+};
 
 use crate::rig::{ME, OTHER, Rig, connect_persistent, entry, grant, id, packets, publish};
 
@@ -204,6 +206,29 @@ fn what_has_expired_is_found_when_it_is_read() {
     rig.take_page(vec![(entry(1), Some(expired)), (entry(2), numbered(2, QOS1))]);
     assert_eq!((sent(&mut rig), rig.counters.dropped(DropReason::Expired)), (vec![2], 1));
     assert_eq!(rig.facts(), [Fact::Finished { entry: entry(1) }]);
+}
+
+/// Is a message that has waited too long in the log dropped when it is read, by the time that the log says, and one that was
+/// under way not?
+#[test]
+fn what_is_too_old_is_found_when_it_is_read() {
+    let mut rig = paged(Settings { queue_age_ms_max: 60_000, inflight_messages_max: 1, ..Settings::default() });
+    deliver_all(&mut rig, 1..=3);
+    assert!(!rig.disconnected().ended);
+    rig.connect(&connect_persistent(Version::V5));
+    sent(&mut rig);
+    assert_eq!(rig.session().ask_page(u64::MAX), [1]);
+    rig.take_entries(vec![aged(&rig, 1, 90_000)]);
+    assert_eq!(rig.session().ask_page(u64::MAX), [2, 3]);
+    rig.take_entries(vec![aged(&rig, 2, 60_000), aged(&rig, 3, 59_999)]);
+    rig.done(Packet::PubAck(Ack::success(id(1))));
+    assert_eq!((sent(&mut rig), rig.counters.dropped(DropReason::QueueAge)), (vec![-1, 3], 1));
+    assert_eq!(rig.facts(), [1, 2].map(|n| Fact::Finished { entry: entry(n) }));
+}
+
+/// An entry that has been in the log for so long.
+fn aged(rig: &Rig, n: u64, age_ms: u64) -> ReadEntry {
+    ReadEntry { entry: entry(n), message: numbered(n, QOS1), since_ms: rig.now_ms - age_ms }
 }
 
 /// Is a session put together again without a body, QoS 2 under way included?

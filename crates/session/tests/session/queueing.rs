@@ -192,3 +192,65 @@ fn a_long_output_buffer_closes_the_window() {
     rig.pump();
     assert_eq!(rig.sent(), ["publish(1,5)", "publish(1,6)"]);
 }
+
+/// A session that is away and may keep messages for a minute.
+fn away_for_a_minute(settings: Settings) -> Rig {
+    let settings = Settings { queue_age_ms_max: 60_000, ..settings };
+    let mut rig = Rig::connected(&connect_persistent(Version::V5), settings);
+    assert!(!rig.disconnected().ended);
+    rig
+}
+
+/// What the client is sent when it comes back: payloads, and their Message Expiry Intervals.
+fn back(rig: &mut Rig) -> Vec<(Vec<u8>, Option<u32>)> {
+    rig.connect(&connect_persistent(Version::V5));
+    let out = std::mem::take(&mut rig.out);
+    let sent = packets(&out, Version::V5, |packet| match packet {
+        Packet::Publish(publish) => Some((publish.payload.to_vec(), publish.properties.message_expiry_s)),
+        _ => None,
+    });
+    sent.into_iter().flatten().collect()
+}
+
+/// Does a message wait as long as it may and no longer, and is it counted under the limit's own name?
+#[test]
+fn a_message_that_is_too_old_is_dropped() {
+    let mut rig = away_for_a_minute(Settings::default());
+    rig.deliver_times(2, numbered(b"old"), &[grant(QoS::AtLeastOnce)]);
+    rig.now_ms += 1;
+    rig.deliver_times(1, numbered(b"young"), &[grant(QoS::AtLeastOnce)]);
+    rig.now_ms += 59_999;
+    assert_eq!(back(&mut rig), [(b"young".to_vec(), None)]);
+    assert_eq!(rig.counters.dropped(DropReason::QueueAge), 2);
+    // What is under way does not wait any more.
+    rig.now_ms += 600_000;
+    assert_eq!(rig.reconnect(&connect_persistent(Version::V5)), ["connack(0x00,true)", "publish(1,1,dup)"]);
+}
+
+/// [MQTT-3.3.2-6] Does the client see its publisher's interval less the time of waiting, whatever the broker's own bound is?
+#[test]
+fn a_bound_on_the_age_is_no_message_expiry_interval() {
+    let mut rig = away_for_a_minute(Settings::default());
+    let expiring = |message_expiry_s| PublishProperties { message_expiry_s, ..PublishProperties::default() };
+    for (payload, message_expiry_s) in [(b"1", Some(100)), (b"2", Some(20)), (b"3", None)] {
+        let message = Publish { properties: expiring(message_expiry_s), ..numbered(payload) };
+        rig.deliver_times(1, message, &[grant(QoS::AtLeastOnce)]);
+    }
+    rig.now_ms += 30_000;
+    assert_eq!(back(&mut rig), [(b"1".to_vec(), Some(70)), (b"3".to_vec(), None)]);
+    let dropped = [DropReason::Expired, DropReason::QueueAge].map(|reason| rig.counters.dropped(reason));
+    assert_eq!(dropped, [1, 0], "its publisher's word comes first");
+}
+
+/// Do messages that are too old make room, under any policy?
+#[test]
+fn messages_that_are_too_old_make_room() {
+    for queue_policy in [QueuePolicy::DropOldest, QueuePolicy::DropNewest, QueuePolicy::Disconnect] {
+        let mut rig = away_for_a_minute(Settings { queue_messages_max: 2, queue_policy, ..Settings::default() });
+        rig.deliver_times(2, numbered(b"x"), &[grant(QoS::AtLeastOnce)]);
+        rig.now_ms += 60_000;
+        assert_eq!(rig.deliver(numbered(b"y"), &[grant(QoS::AtLeastOnce)]), Delivered::Queued);
+        let dropped = [DropReason::QueueAge, DropReason::QueueFull].map(|reason| rig.counters.dropped(reason));
+        assert_eq!((dropped, rig.session().queued_messages()), ([2, 0], 1), "{queue_policy:?}");
+    }
+}

@@ -8,8 +8,8 @@ use lapwing_codec::{
     SubscribeProperties, SubscriptionId, SubscriptionOptions, UnsubscribeFiltersBuf, UserProperties, Version, decode,
 };
 use lapwing_session::{
-    Accepted, Admission, Close, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Message, Opened, Receipt,
-    Reply, Routed, Session, SessionKey, Settings, Step, Tick,
+    Accepted, Admission, Close, Counters, Delivered, Departure, Fact, Grant, Inbound, Io, Message, Opened, ReadEntry,
+    Receipt, Reply, Routed, Session, SessionKey, Settings, Step, Tick,
 };
 
 /// The key of every session under test; messages of others come from [`OTHER`].
@@ -253,8 +253,14 @@ impl Rig {
         departure
     }
 
-    /// Hands in a page: messages and their entries.
+    /// Hands in a page: messages that have just come, and their entries.
     pub fn take_page(&mut self, page: Vec<(NonZeroU64, Option<Arc<Message>>)>) {
+        let since_ms = self.now_ms;
+        self.take_entries(page.into_iter().map(|(entry, message)| ReadEntry { entry, message, since_ms }).collect());
+    }
+
+    /// Hands in a page.
+    pub fn take_entries(&mut self, page: Vec<ReadEntry>) {
         let now_ms = self.now_ms;
         let (session, mut io) = self.parts();
         session.take_page(page, now_ms, &mut io);

@@ -77,8 +77,9 @@ impl From<StoreError> for Stop {
 impl Copy<'_> {
     fn all(&mut self, found: &Survey) -> Result<(), Stop> {
         self.folder(Path::new(""))?;
-        let is_root =
-            |home: Home, kind: FileKind| home == Home::Root && matches!(kind, FileKind::Format | FileKind::Stamps);
+        let is_root = |home: Home, kind: FileKind| {
+            home == Home::Root && matches!(kind, FileKind::Format | FileKind::Stamps | FileKind::Clock)
+        };
         for file in found.files.iter().filter(|file| is_root(file.home, file.kind) && !file.is_missing) {
             self.whole(&file.path)?;
         }

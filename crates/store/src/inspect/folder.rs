@@ -9,10 +9,10 @@ use super::survey::survey;
 use crate::config::{LogConfig, StreamConfig};
 use crate::disk::{self, Disk};
 use crate::error::StoreError;
+use crate::format::version_in;
 use crate::journal::{JournalConfig, JournalReader, JournalView, JournalWriter};
 use crate::log::Log;
 use crate::reader::LogReader;
-use crate::record::FORMAT_VERSION;
 use crate::writer::LogWriter;
 
 /// What lies in a data folder. Hold a [`FolderGuard`](super::FolderGuard) meanwhile.
@@ -112,17 +112,18 @@ impl DataFolder {
 
     fn check_root(&self, file: &KnownFile) -> FileReport {
         let report = FileReport::of(file);
-        let ours = format!("lapwing-log {FORMAT_VERSION}\n");
         match file.kind {
             FileKind::Format => match disk::read_whole(&*self.disk, &self.dir.join(&file.path), 4096) {
-                Ok(bytes) if bytes == ours.as_bytes() => report,
-                Ok(bytes) => {
-                    let (found, wanted) = (String::from_utf8_lossy(&bytes).trim().to_owned(), ours.trim());
-                    report.with([Finding::damage(0, 0, format!("it says {found:?}, this program reads {wanted:?}"))])
-                }
+                Ok(bytes) => match version_in(&bytes) {
+                    Ok(_) => report,
+                    Err(found) => {
+                        let what = format!("it says format version {found}, which this program does not read");
+                        report.with([Finding::damage(0, 0, what)])
+                    }
+                },
                 Err(error) => report.with([Finding::damage(0, 0, format!("cannot read it: {error}"))]),
             },
-            FileKind::Lock | FileKind::Stamps => report,
+            FileKind::Lock | FileKind::Stamps | FileKind::Clock => report,
             FileKind::Draft => report.with([Finding::note("left by a crash; it may be removed")]),
             _ => report.with([Finding::note("not of the broker; not looked at")]),
         }

@@ -13,6 +13,8 @@ pub enum FileKind {
     Lock,
     /// Says that messages carry their publishers, and names the folder's sessions; the broker's own.
     Stamps,
+    /// Says how the broker's clock stands to the wall clock; the broker's own.
+    Clock,
     /// Says what a stream, or the journal, was made as.
     Meta,
     /// Positions of a stream's named readers.
@@ -40,6 +42,7 @@ impl FileKind {
             FileKind::Format => "format",
             FileKind::Lock => "lock",
             FileKind::Stamps => "stamps",
+            FileKind::Clock => "clock",
             FileKind::Meta => "meta",
             FileKind::Readers => "readers",
             FileKind::Segment => "segment",

@@ -110,6 +110,7 @@ fn kind_of(name: &str, home: Home) -> (FileKind, u64, u16) {
             "format" => FileKind::Format,
             "lock" => FileKind::Lock,
             "stamps" => FileKind::Stamps,
+            "clock" => FileKind::Clock,
             _ if name.ends_with(".tmp") => FileKind::Draft,
             _ => FileKind::Other,
         };

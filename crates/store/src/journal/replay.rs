@@ -49,6 +49,30 @@ impl JournalReader {
         from: &[u64; GROUPS],
         each: &mut impl FnMut(EntryView<'_>) -> ControlFlow<()>,
     ) -> Result<Replayed, StoreError> {
+        self.replay_telling(from, each, &mut |_| {})
+    }
+
+    /// The bytes of the files that [`JournalReader::replay`] goes through above the purged indexes.
+    ///
+    /// # Errors
+    /// `Corrupt`, `Io`.
+    pub fn replay_bytes(&self, from: &[u64; GROUPS]) -> Result<u64, StoreError> {
+        self.replay_order().into_iter().try_fold(0, |bytes, (sequence, listed)| {
+            let part = self.part(sequence, listed, from)?;
+            Ok(bytes + part.map_or(0, |part| part.end.saturating_sub(part.from)))
+        })
+    }
+
+    /// As [`JournalReader::replay`]; `passed` is told how many bytes of [`JournalReader::replay_bytes`] it has gone on by.
+    ///
+    /// # Errors
+    /// As [`JournalReader::replay`].
+    pub fn replay_telling(
+        &self,
+        from: &[u64; GROUPS],
+        each: &mut impl FnMut(EntryView<'_>) -> ControlFlow<()>,
+        passed: &mut impl FnMut(u64),
+    ) -> Result<Replayed, StoreError> {
         let mut replayed = Replayed::default();
         let done = Cell::new(false);
         let mut hand = |entry: EntryView<'_>| {
@@ -64,7 +88,7 @@ impl JournalReader {
                 break;
             }
             if let Some(part) = self.part(sequence, listed, &next)? {
-                self.replay_part(part, &mut hand)?;
+                self.replay_part(part, &mut hand, passed)?;
             }
         }
         Ok(replayed)
@@ -120,6 +144,7 @@ impl JournalReader {
         &self,
         mut part: Part,
         each: &mut impl FnMut(EntryView<'_>) -> ControlFlow<()>,
+        passed: &mut impl FnMut(u64),
     ) -> Result<(), StoreError> {
         let mut window = Window::new(&*part.file, &part.path, part.end);
         let mut at = part.from;
@@ -137,6 +162,7 @@ impl JournalReader {
                 }
             }
             at += total as u64;
+            passed(total as u64);
         }
         match part.wanted.iter().flatten().next() {
             None => Ok(()),

@@ -183,7 +183,11 @@ fn a_replay_brings_every_group_in_order_from_where_it_is_asked() {
         next[place] += 1;
         ControlFlow::Continue(())
     };
-    let replayed = reader.replay(&from, &mut each).expect("a replay");
+    let mut passed_bytes = 0;
+    let replayed = reader.replay_telling(&from, &mut each, &mut |bytes| passed_bytes += bytes).expect("a replay");
+    let bytes = reader.replay_bytes(&from).expect("a look");
+    assert!(bytes > replayed.bytes && bytes < reader.info().bytes, "{bytes} of {:?}", reader.info());
+    assert_eq!(passed_bytes, bytes, "and that is what it goes through");
     assert_eq!((next[0], next[15], next[3], replayed.entries), (901, 901, 1, 900 + 457));
     let mut seen = 0;
     reader

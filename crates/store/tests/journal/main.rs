@@ -2,8 +2,10 @@
 
 mod common;
 mod compact;
+mod counted;
 mod crash;
 mod damage;
+mod effort;
 mod expected;
 mod faults;
 mod filled;

@@ -181,9 +181,9 @@ fn another_format_version_and_unknown_streams_are_told() {
     drop(Log::open(dir.path(), &LogConfig::default(), &streams).expect("open"));
     let (_, reader) = Log::open(dir.path(), &LogConfig::default(), &streams[..1]).expect("b is left alone");
     assert_eq!(reader.take_notices(), [Notice::Unconfigured { dir: dir.path().join("streams/b") }]);
-    fs::write(dir.path().join("format"), "lapwing-log 2\n").expect("write");
+    fs::write(dir.path().join("format"), "lapwing-log 3\n").expect("write");
     let error = Log::open(dir.path(), &LogConfig::default(), &streams).expect_err("newer").to_string();
-    assert!(error.contains("format version 2") && error.contains("version 1"), "{error}");
+    assert!(error.contains("format version 3") && error.contains("version 2"), "{error}");
     fs::remove_file(dir.path().join("format")).expect("remove");
     let error = Log::open(dir.path(), &LogConfig::default(), &streams).expect_err("missing");
     assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");

@@ -51,12 +51,25 @@ pub struct FleetConfig {
     /// Add the user property `lapwing-sent-at-us`: when a message really went, in microseconds since the epoch (5.0).
     #[serde(default)]
     pub stamp_sent_at: bool,
-    /// Tasks accepted and not done, at most; `offer` waits beyond that.
+    /// Tasks accepted and not taken up, at most; `offer` waits beyond that.
     #[serde(default = "queue_messages_max")]
     pub queue_messages_max: usize,
     /// Their payloads, at most, in bytes.
     #[serde(default = "queue_bytes_max")]
     pub queue_bytes_max: usize,
+    /// Messages taken up and not answered, at most, each thread an equal share; beyond that the schedule waits, and what
+    /// comes due meanwhile is counted as held.
+    #[serde(default = "open_messages_max")]
+    pub open_messages_max: usize,
+    /// Their payloads, at most, in bytes.
+    #[serde(default = "open_bytes_max")]
+    pub open_bytes_max: usize,
+    /// How well the schedule is kept is judged of what is due from then on, in microseconds after the start.
+    #[serde(default)]
+    pub judged_from_us: u64,
+    /// A message is late when it is taken up so long after it was due, in milliseconds.
+    #[serde(default = "late_ms")]
+    pub late_ms: f64,
     /// First wait before a reconnection, in milliseconds; doubles up to `reconnect_max_ms`.
     #[serde(default = "reconnect_first_ms")]
     pub reconnect_first_ms: u64,
@@ -94,6 +107,16 @@ fn queue_messages_max() -> usize {
 }
 fn queue_bytes_max() -> usize {
     256 << 20
+}
+/// A minute of 15,000 devices that send once a second.
+fn open_messages_max() -> usize {
+    1_000_000
+}
+fn open_bytes_max() -> usize {
+    512 << 20
+}
+fn late_ms() -> f64 {
+    100.0
 }
 fn reconnect_first_ms() -> u64 {
     50
@@ -134,6 +157,10 @@ impl FleetConfig {
             () if !(1..=256).contains(&self.threads) => wrong("threads", self.threads.to_string(), "1 to 256"),
             () if self.window == 0 => wrong("window", "0".to_owned(), "1 to 65535"),
             () if self.queue_messages_max == 0 => wrong("queue_messages_max", "0".to_owned(), "at least 1"),
+            () if self.open_messages_max == 0 => wrong("open_messages_max", "0".to_owned(), "at least 1"),
+            () if !(0.0..=600_000.0).contains(&self.late_ms) => {
+                wrong("late_ms", self.late_ms.to_string(), "0 to 600000")
+            }
             () if !(0.1..=3600.0).contains(&self.connect_timeout_s) => {
                 wrong("connect_timeout_s", self.connect_timeout_s.to_string(), "0.1 to 3600")
             }

@@ -1,6 +1,5 @@
 //! One device: its session, which outlives its connections, and what it still has to send.
 
-use super::task::Action;
 use crate::link::Link;
 use lapwing_client::{Connected, Events, Protocol};
 use lapwing_codec::{QoS, ReasonCode};
@@ -75,12 +74,6 @@ impl Device {
     /// True when this can still change without a new task.
     pub fn has_hope(&self) -> bool {
         self.wanted && !self.refused && !self.is_idle()
-    }
-
-    pub fn push(&mut self, due_ns: u64, action: Action) {
-        if let Action::Publish { payload, qos, retain } = action {
-            self.pending.push_back(Outgoing { due_ns, payload, qos, retain });
-        }
     }
 }
 

@@ -1,4 +1,7 @@
 //! The bound of a fleet's queue: who offers waits here until there is room.
+//!
+//! It holds what is accepted and not due yet. What is due leaves it, whatever the broker does then: a slow broker must not
+//! hold the schedule up (`open` bounds that).
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -7,16 +10,29 @@ use std::time::Instant;
 struct Held {
     messages: usize,
     bytes: usize,
+    /// Tasks that left and are not over: no bound here, but `finish` waits for them.
+    open: usize,
     closed: bool,
 }
 
-/// Counts tasks accepted and not done. One lock per offer and per turn of a lane, not per message.
+/// Counts tasks accepted and not taken up. One lock per offer and per turn of a lane, not per message.
 #[derive(Debug)]
 pub(super) struct Gate {
     held: Mutex<Held>,
     room: Condvar,
     messages_max: usize,
     bytes_max: usize,
+}
+
+/// What a lane has done in a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Turn {
+    /// Tasks whose time came.
+    pub taken_up: usize,
+    /// Their payloads.
+    pub taken_up_bytes: usize,
+    /// Tasks that are over: answered, refused, or done at once.
+    pub over: usize,
 }
 
 /// What may be accepted now.
@@ -66,28 +82,32 @@ impl Gate {
         held.bytes += bytes;
     }
 
-    pub fn leave(&self, messages: usize, bytes: usize) {
+    /// Tasks were taken up, which makes room, and tasks are over.
+    pub fn leave(&self, turn: &Turn) {
         let mut held = self.lock();
-        held.messages -= messages.min(held.messages);
-        held.bytes -= bytes.min(held.bytes);
+        held.messages -= turn.taken_up.min(held.messages);
+        held.bytes -= turn.taken_up_bytes.min(held.bytes);
+        held.open = (held.open + turn.taken_up).saturating_sub(turn.over);
         drop(held);
         self.room.notify_all();
     }
 
-    /// Waits until no more than `messages` are held, or `deadline`; gives how many are.
-    pub fn wait_until_at_most(&self, messages: usize, deadline: Instant) -> usize {
+    /// Waits until every task is over, or `deadline`.
+    pub fn wait_until_all_over(&self, deadline: Instant) {
         let mut held = self.lock();
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if held.messages <= messages || held.closed || left.is_zero() {
-                return held.messages;
+            if held.messages + held.open == 0 || held.closed || left.is_zero() {
+                return;
             }
             held = self.room.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    pub fn held(&self) -> usize {
-        self.lock().messages
+    /// Tasks accepted and not over.
+    pub fn unfinished(&self) -> usize {
+        let held = self.lock();
+        held.messages + held.open
     }
 
     pub fn close(&self) {
@@ -100,6 +120,22 @@ impl Gate {
 mod tests {
     use super::*;
     use std::time::Duration;
+
+    fn taken_up(messages: usize, bytes: usize) -> Turn {
+        Turn { taken_up: messages, taken_up_bytes: bytes, over: 0 }
+    }
+
+    /// Does what was taken up make room at once, and is it unfinished until it is over?
+    #[test]
+    fn what_is_taken_up_takes_no_room() {
+        let gate = Gate::new(1, 100);
+        gate.enter(1, 100);
+        gate.leave(&taken_up(1, 100));
+        assert!(matches!(gate.wait_for_room(100, Instant::now()), Room::For { messages: 1, bytes: 100, .. }));
+        assert_eq!(gate.unfinished(), 1);
+        gate.leave(&Turn { over: 1, ..Turn::default() });
+        assert_eq!(gate.unfinished(), 0);
+    }
 
     /// Is what is full refused, what left makes room, and an end an end?
     #[test]
@@ -115,7 +151,7 @@ mod tests {
         assert_eq!(gate.wait_for_room(10, now()), Room::For { messages: 1, bytes: 10, empty: false });
         gate.enter(1, 0);
         assert_eq!(gate.wait_for_room(0, now()), Room::TimedOut);
-        gate.leave(1, 90);
+        gate.leave(&taken_up(1, 90));
         assert!(matches!(gate.wait_for_room(50, now()), Room::For { messages: 1, bytes: 100, .. }));
         gate.close();
         assert_eq!(gate.wait_for_room(0, now() + Duration::from_secs(60)), Room::Closed);
@@ -128,7 +164,7 @@ mod tests {
         gate.enter(1, 1);
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| gate.wait_for_room(1, Instant::now() + Duration::from_secs(60)));
-            gate.leave(1, 1);
+            gate.leave(&taken_up(1, 1));
             assert!(matches!(waits.join(), Ok(Room::For { .. })));
         });
     }

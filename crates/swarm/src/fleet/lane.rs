@@ -1,10 +1,12 @@
 //! One thread of a fleet: keeps the schedule of its devices, their connections and their sessions.
 
 use super::config::FleetConfig;
-use super::device::{Device, Heard, Stage, Tickets};
+use super::device::{Device, Heard, Outgoing, Stage, Tickets};
+use super::gate::Turn;
+use super::open::Open;
 use super::post::Post;
 use super::report::LaneReport;
-use super::task::{Action, Step, Waiting};
+use super::task::{Action, Waiting};
 use crate::clock::{MILLISECOND_NS, SECOND_NS, now_ns, thread_cpu_ns};
 use crate::error::SwarmError;
 use crate::link::Drained;
@@ -12,6 +14,7 @@ use crate::random::Random;
 use lapwing_client::{ClientError, Protocol};
 use lapwing_codec::ReasonCode;
 use mio::{Events, Poll, Token};
+use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -36,6 +39,8 @@ pub(super) struct Lane {
     pub queue: BinaryHeap<Waiting>,
     pub order: u64,
     pub to_dial: VecDeque<usize>,
+    /// When to try again, and who: apart from the schedule, which may have to wait for them.
+    pub redials: BinaryHeap<Reverse<(u64, usize)>>,
     pub arriving: usize,
     pub report: LaneReport,
     pub random: Random,
@@ -44,7 +49,11 @@ pub(super) struct Lane {
     scratch: Vec<u8>,
     dirty: Vec<usize>,
     again: Vec<usize>,
-    pub done: (usize, usize),
+    /// Of this turn.
+    pub turn: Turn,
+    pub open: Open,
+    /// When a task last waited for room beside what was open; 0: none has.
+    pub full_ns: u64,
     swept_ns: u64,
 }
 
@@ -59,6 +68,7 @@ impl Lane {
         Self {
             to_dial: (0..devices.len()).filter(|index| devices[*index].wanted).collect(),
             random: Random::new(config.seed ^ u64::from(number) << 32),
+            open: Open::share_of(config.open_messages_max, config.open_bytes_max, config.threads),
             devices,
             config,
             address,
@@ -66,6 +76,7 @@ impl Lane {
             post,
             queue: BinaryHeap::new(),
             order: 0,
+            redials: BinaryHeap::new(),
             arriving: 0,
             report: LaneReport::default(),
             tickets: Tickets::default(),
@@ -73,7 +84,8 @@ impl Lane {
             scratch: Vec::new(),
             dirty: Vec::new(),
             again: Vec::new(),
-            done: (0, 0),
+            turn: Turn::default(),
+            full_ns: 0,
             swept_ns: 0,
         }
     }
@@ -123,30 +135,34 @@ impl Lane {
         let Some(start_ns) = self.start_ns else { return };
         for task in self.post.take() {
             let due_ns = start_ns.saturating_add(task.due_us.saturating_mul(1000));
-            self.enqueue(due_ns, task.device / self.config.threads, Step::Act(task.action));
+            self.order += 1;
+            let device = task.device / self.config.threads;
+            self.queue.push(Waiting { due_ns, order: self.order, device, action: task.action });
         }
     }
 
-    pub fn enqueue(&mut self, due_ns: u64, device: u32, step: Step) {
-        self.order += 1;
-        self.queue.push(Waiting { due_ns, order: self.order, device, step });
+    /// Zero of the schedule; 0 while it has not begun.
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns.unwrap_or(0)
     }
 
-    /// Does what has come due.
+    /// The next task does not fit beside what is open.
+    pub fn waits_for_room(&self) -> bool {
+        self.queue.peek().is_some_and(|next| !self.open.has_room(next.action.bytes()))
+    }
+
+    /// Does what has come due, in the order of the schedule, as far as there is room for what is open.
     fn act(&mut self) {
         let now = now_ns();
-        while self.queue.peek().is_some_and(|next| next.due_ns <= now) {
-            let Some(Waiting { due_ns, device, step, .. }) = self.queue.pop() else { return };
-            let index = device as usize;
-            match step {
-                Step::Dial => self.wants_to_dial(index),
-                Step::Act(action @ Action::Publish { .. }) => {
-                    self.devices[index].push(due_ns, action);
-                    self.send_pending(index);
+        while self.queue.peek().is_some_and(|next| next.due_ns <= now) && !self.waits_for_room() {
+            let Some(Waiting { due_ns, device, action, .. }) = self.queue.pop() else { return };
+            match action {
+                Action::Publish { payload, qos, retain } => {
+                    self.take_up(device as usize, Outgoing { due_ns, payload, qos, retain });
                 }
-                Step::Act(action) => {
-                    self.done.0 += 1;
-                    self.come_or_go(index, &action);
+                action => {
+                    (self.turn.taken_up, self.turn.over) = (self.turn.taken_up + 1, self.turn.over + 1);
+                    self.come_or_go(device as usize, &action);
                 }
             }
         }
@@ -186,7 +202,7 @@ impl Lane {
         self.report.counts.resent += heard.resent;
         for (token, reason) in &heard.answers {
             let (due_ns, bytes) = self.tickets.give_back(*token);
-            self.done = (self.done.0 + 1, self.done.1 + bytes);
+            self.finish(bytes);
             self.report.answer.record(now.saturating_sub(due_ns));
             if reason.is_error() {
                 self.report.counts.rejected += 1;
@@ -227,11 +243,11 @@ impl Lane {
 
     /// Tells who waits what is done, and shows the figures.
     fn settle_up(&mut self) {
-        let (messages, bytes) = std::mem::take(&mut self.done);
+        let turn = std::mem::take(&mut self.turn);
         let hope = self.post.is_finishing() && (!self.queue.is_empty() || self.devices.iter().any(Device::has_hope));
         self.post.show(&self.report.counts, hope);
-        if messages > 0 {
-            self.post.gate().leave(messages, bytes);
+        if turn != Turn::default() {
+            self.post.gate().leave(&turn);
         }
     }
 
@@ -239,8 +255,12 @@ impl Lane {
         if !self.again.is_empty() {
             return 0;
         }
-        let next = self.queue.peek().map_or(u64::MAX, |next| next.due_ns);
-        next.saturating_sub(now_ns()).min(SLEEP_NS_MAX)
+        let now = now_ns();
+        let ahead = |at_ns: u64| at_ns.saturating_sub(now);
+        let redial = self.redials.peek().map_or(u64::MAX, |Reverse((due_ns, _))| ahead(*due_ns));
+        // What waits for room waits for an answer, and that wakes the lane.
+        let task = self.queue.peek().filter(|_| !self.waits_for_room());
+        task.map_or(u64::MAX, |next| ahead(next.due_ns)).min(redial).min(SLEEP_NS_MAX)
     }
 
     fn sweep(&mut self) {
@@ -268,7 +288,7 @@ impl Lane {
 
     /// The end: says goodbye and counts what is left.
     fn leave(&mut self) {
-        let publishes = |waiting: &&Waiting| matches!(waiting.step, Step::Act(Action::Publish { .. }));
+        let publishes = |waiting: &&Waiting| matches!(waiting.action, Action::Publish { .. });
         self.report.unsent = self.queue.iter().filter(publishes).count() as u64 + self.post.left();
         for device in &mut self.devices {
             self.report.unsent += device.pending.len() as u64;

@@ -1,14 +1,18 @@
 //! A fleet: N device connections that publish what a caller supplies, when the caller says.
 //!
 //! Rules: the caller offers tasks in batches, ahead of their time; the queue is bounded, and `offer` waits. Threads
-//! here keep the schedule relative to one start instant. A device's session outlives its connection: it reconnects
+//! here keep the schedule relative to one start instant: a task leaves the queue when its time comes (`gate`), whatever
+//! the broker does, so a slow one shows as latency. What is due and not answered is bounded too (`open`): where that is
+//! full the schedule waits, and says that the broker held it (`kept`). A device's session outlives its connection: it reconnects
 //! with growing patience, and what the broker has not answered goes again, with DUP if the broker still has the
 //! session. Nothing accepted is forgotten: it is sent, acknowledged, refused, or counted as unsent or unacknowledged.
 
 mod config;
 mod device;
 mod gate;
+mod kept;
 mod lane;
+mod open;
 mod post;
 mod presence;
 mod report;
@@ -16,6 +20,7 @@ mod send;
 mod task;
 
 pub use config::{FleetClient, FleetConfig};
+pub use kept::FleetSchedule;
 pub use report::{FleetCounts, FleetReport};
 pub use task::{Action, Task};
 
@@ -168,9 +173,9 @@ impl Fleet {
         let deadline = Instant::now() + timeout;
         // Each lane must have looked once since; before, "no hope" may be old. Two looks are enough.
         let mut hopeless = 0;
-        while self.shared.gate.held() > 0 && Instant::now() < deadline && hopeless < 3 {
+        while self.shared.gate.unfinished() > 0 && Instant::now() < deadline && hopeless < 3 {
             self.wake_all()?;
-            self.shared.gate.wait_until_at_most(0, Instant::now() + LOOK);
+            self.shared.gate.wait_until_all_over(Instant::now() + LOOK);
             hopeless = if self.posts.iter().any(|post| post.shown().1) { 0 } else { hopeless + 1 };
         }
         let start_ns = self.shared.start_ns.load(Relaxed);
@@ -199,7 +204,7 @@ impl Fleet {
             counts,
             unsent: sum.unsent,
             unacknowledged: sum.unacknowledged,
-            late_us: sum.late.percentiles(),
+            schedule: (&sum.kept).into(),
             answer_us: sum.answer.percentiles(),
             errors: sum.errors,
             cpu_s: sum.cpu_ns as f64 / SECOND_NS as f64,

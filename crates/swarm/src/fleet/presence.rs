@@ -2,12 +2,13 @@
 
 use super::device::{Device, Stage};
 use super::lane::Lane;
-use super::task::{Action, Step};
+use super::task::Action;
 use crate::clock::{MILLISECOND_NS, now_ns};
 use crate::link::Link;
 use lapwing_client::{ClientError, Options};
 use lapwing_codec::ReasonCode;
 use mio::Token;
+use std::cmp::Reverse;
 use std::io;
 
 /// Connections being made at a time: below the backlog of any listener.
@@ -42,8 +43,13 @@ impl Lane {
         }
     }
 
-    /// Dials who waits, a bounded number at a time.
+    /// Dials who waits, a bounded number at a time; whose patience is over stands in the line again.
     pub(super) fn dial_some(&mut self) {
+        let now = now_ns();
+        while self.redials.peek().is_some_and(|Reverse((due_ns, _))| *due_ns <= now) {
+            let Some(Reverse((_, index))) = self.redials.pop() else { break };
+            self.wants_to_dial(index);
+        }
         while self.arriving < ARRIVING_MAX {
             let Some(index) = self.to_dial.pop_front() else { return };
             if self.devices[index].wanted && self.devices[index].stage == Stage::Off {
@@ -131,7 +137,7 @@ impl Lane {
         // Between half and all of it, so that a fleet does not come back in one blow.
         let wait_ns = device.wait_ms * MILLISECOND_NS;
         let jitter_ns = self.random.below(wait_ns / 2 + 1);
-        self.enqueue(now_ns() + wait_ns - jitter_ns, index as u32, Step::Dial);
+        self.redials.push(Reverse((now_ns() + wait_ns - jitter_ns, index)));
     }
 
     /// Closes the connection, if there is one; the session stays.

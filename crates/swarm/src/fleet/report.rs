@@ -1,5 +1,6 @@
 //! What a fleet has done.
 
+use super::kept::{FleetSchedule, Kept};
 use crate::latency::{Latencies, Percentiles};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 pub struct FleetCounts {
     /// Messages accepted by `offer`.
     pub accepted: u64,
+    /// Messages whose time has come.
+    pub taken_up: u64,
     /// Messages that went out at least once.
     pub sent: u64,
     /// QoS 1 and 2 messages the broker has taken.
@@ -34,6 +37,7 @@ pub struct FleetCounts {
 impl FleetCounts {
     pub(super) fn add(&mut self, other: &Self) {
         self.accepted += other.accepted;
+        self.taken_up += other.taken_up;
         self.sent += other.sent;
         self.acknowledged += other.acknowledged;
         self.rejected += other.rejected;
@@ -53,7 +57,7 @@ pub(super) struct LaneReport {
     pub counts: FleetCounts,
     pub unsent: u64,
     pub unacknowledged: u64,
-    pub late: Latencies,
+    pub kept: Kept,
     pub answer: Latencies,
     pub errors: BTreeMap<String, u64>,
     pub cpu_ns: u64,
@@ -64,7 +68,7 @@ impl LaneReport {
         self.counts.add(&other.counts);
         self.unsent += other.unsent;
         self.unacknowledged += other.unacknowledged;
-        self.late.add(&other.late);
+        self.kept.add(&other.kept);
         self.answer.add(&other.answer);
         self.cpu_ns += other.cpu_ns;
         for (label, count) in &other.errors {
@@ -87,9 +91,10 @@ pub struct FleetReport {
     pub unsent: u64,
     /// QoS 1 and 2 messages sent whose last answer never came.
     pub unacknowledged: u64,
-    /// From due time to the first sending, in microseconds.
-    pub late_us: Percentiles,
-    /// From due time to the broker's last answer, in microseconds.
+    /// How the fleet kept its schedule, whatever the broker did.
+    pub schedule: FleetSchedule,
+    /// From due time to the broker's last answer, in microseconds: what waited for connection and window waited for the
+    /// broker.
     pub answer_us: Percentiles,
     /// Connections lost, refusals and the like, by kind.
     pub errors: BTreeMap<String, u64>,

@@ -37,8 +37,15 @@ pub struct Task {
 impl Task {
     /// Payload bytes, for the bound of the queue.
     pub(super) fn bytes(&self) -> usize {
-        match &self.action {
-            Action::Publish { payload, .. } => payload.len(),
+        self.action.bytes()
+    }
+}
+
+impl Action {
+    /// Payload bytes; 0 of what has none.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Publish { payload, .. } => payload.len(),
             _ => 0,
         }
     }
@@ -50,15 +57,7 @@ pub(super) struct Waiting {
     pub due_ns: u64,
     pub order: u64,
     pub device: u32,
-    pub step: Step,
-}
-
-/// What a lane has to do when the time comes.
-#[derive(Debug)]
-pub(super) enum Step {
-    Act(Action),
-    /// Try to connect again, unless somebody did meanwhile.
-    Dial,
+    pub action: Action,
 }
 
 impl Ord for Waiting {

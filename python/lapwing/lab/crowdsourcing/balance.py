@@ -93,12 +93,16 @@ def publisher_losses(due: int, fleet: Mapping[str, int], taken_in: int) -> dict[
     )
 
 
+def broker_drops(metrics: Metrics) -> dict[str, int]:
+    """What the broker says it has dropped, on the way to clients and to groups."""
+    names = ("lapwing_messages_dropped_total", "lapwing_group_messages_dropped_total")
+    return summed(metrics.by(name, "reason") for name in names)
+
+
 def broker_losses(metrics: Metrics) -> dict[str, int]:
     """What the broker took in and did not hand on: what it dropped, and what waited in it at the end."""
-    dropped = metrics.by("lapwing_messages_dropped_total", "reason")
-    in_groups = metrics.by("lapwing_group_messages_dropped_total", "reason")
     waiting = metrics.total("lapwing_group_waiting_messages") + metrics.total("lapwing_group_unacknowledged_messages")
-    return summed([dropped, in_groups, {"waiting at the end": round(waiting)}])
+    return summed([broker_drops(metrics), {"waiting at the end": round(waiting)}])
 
 
 def subscriber_losses(qos: int, counters: Mapping[str, int], broker: Metrics) -> dict[str, int]:
@@ -126,8 +130,15 @@ def subscriber_losses(qos: int, counters: Mapping[str, int], broker: Metrics) ->
 
 
 def bridge_losses(members: Iterable[Metrics]) -> dict[str, int]:
-    """What the bridge took and did not carry: dead letters, by reason. What it could not carry yet is the broker's."""
-    return summed(member.by("lapwing_bridge_dead_letters_total", "reason") for member in members)
+    """What the bridge took and did not carry: dead letters, by reason, and QoS 0 for which it had no room.
+
+    What it could not carry yet is the broker's.
+    """
+    return summed(
+        member.by("lapwing_bridge_dead_letters_total", "reason")
+        | {"no room": round(member.total("lapwing_bridge_dropped_total"))}
+        for member in members
+    )
 
 
 def kafka_losses(carried: int, records: int) -> dict[str, int]:

@@ -101,13 +101,17 @@ key = "{{client}}"
 
 
 def spark_controller(site: Site) -> Part:
-    """The controller on Spark, reading Kafka: the coverage job, a batch a second at most.
+    """The controller on Spark, reading Kafka: the job of that name, with its wires to the broker.
+
+    A batch a second at most. Phones of the lab do not register: it keeps its books of places and devices, and has
+    nobody to tell anything.
 
     It gives way, as a batch job beside a broker should: it takes all cores for most of each second, and everything that
     a reading passes before would wait for its threads.
     """
     source = f"kafka://{site.kafka.bootstrap}/{TOPIC}"
-    words = ("pipeline", "run", "coverage", "--source", source, "--out", str(site.answer), "--trigger", "1", "--json")
+    asked = ("pipeline", "run", "controller", "--source", source, "--broker", site.url)
+    words = (*asked, "--out", str(site.answer), "--trigger", "1", "--json")
     # The first batch is an empty one, and the longest: Spark makes its plans and starts its workers.
     begun = site.answer / "checkpoint" / "commits" / "0"
     return Part(

@@ -20,6 +20,7 @@ from typing import Any
 
 from lapwing.errors import LapwingError
 from lapwing.lab.crowdsourcing.prepared import Prepared
+from lapwing.lab.crowdsourcing.schedule import LATE_MS
 from lapwing.lab.fleet import Counts, FleetRun
 from lapwing.lab.synthetic import Synthetic
 from lapwing.niceness import set_niceness
@@ -32,10 +33,11 @@ _NICE = -10
 
 @dataclass(frozen=True)
 class Order:
-    """What the generator is told; ``seconds`` is the whole schedule."""
+    """What the generator is told; ``seconds`` is the whole schedule, of which ``warm_s`` warms things up."""
 
     devices: int
     seconds: float
+    warm_s: float
     rate: float
     seed: int
     qos: int
@@ -87,12 +89,15 @@ def _run(order: Order) -> None:
             told.now("begun", at_us=source.started_at_us)
         told.perhaps("sending", lambda: counts.sent)
 
-    with FleetRun(url, source.devices, seed=order.seed, qos=order.qos) as fleet:
+    fleet_run = FleetRun(
+        url, source.devices, seed=order.seed, qos=order.qos, judged_from_s=order.warm_s, late_ms=LATE_MS
+    )
+    with fleet_run as fleet:
         fleet.connect(lambda counts: told.perhaps("connecting", lambda: counts.online), _CONNECT_S)
         told.now("online")
         _heard()
         fleet.play(source, sending)
-        told.now("report", readings=source.readings, fleet=fleet.finish())
+        told.now("report", measured=source.due_from(order.warm_s), fleet=fleet.finish())
     _wait_for_end()
 
 

@@ -86,8 +86,11 @@ def _records(kafka: LocalKafka, topic: str) -> int:
     try:
         partitions = consumer.list_topics(topic, timeout=_ASK_S).topics[topic].partitions
         places = [TopicPartition(topic, number) for number in partitions]
-        return sum(consumer.get_watermark_offsets(place, timeout=_ASK_S)[1] for place in places)
+        ends = [consumer.get_watermark_offsets(place, timeout=_ASK_S) for place in places]
     except KafkaException as failure:
         raise LapwingError(f"Kafka does not say how much it has: {failure.args[0].str()}", where=topic) from failure
     finally:
         consumer.close()
+    if None in ends:
+        raise LapwingError(f"Kafka does not say how much it has within {_ASK_S:g} s", where=topic)
+    return sum(end for _first, end in ends)

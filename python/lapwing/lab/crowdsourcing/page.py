@@ -13,6 +13,7 @@ from lapwing.lab.crowdsourcing.knee import LATENCY_RATIO_MAX, LATENCY_SLACK_MS, 
 from lapwing.lab.crowdsourcing.pictures import draw
 from lapwing.lab.crowdsourcing.row import Row
 from lapwing.lab.crowdsourcing.schedule import LATE_MS, MISSED_SHARE_MAX
+from lapwing.lab.crowdsourcing.watch import Stress
 from lapwing.pipeline.report.html import Picture, cards, document, section, table, text
 from lapwing.pipeline.report.style import DARK, LIGHT, fonts
 from lapwing.pipeline.report.units import share
@@ -61,7 +62,10 @@ _LOSS = (
     "Readings that were due and that the controller does not have. Every one has a place and a reason, told by whoever "
     "lost it; what nobody accounts for is a column of its own."
 )
-_STRESS = "What the broker was busy with while readings were published, and every process beside it."
+_STRESS = (
+    "What the broker was busy with while readings were published, and every process beside it. A dash: it counts no "
+    "drops."
+)
 
 
 def _headline(result: Result) -> str:
@@ -135,7 +139,7 @@ def _where(row: Row) -> str:
 
 
 def _stress_table(result: Result) -> str:
-    head = ("line", "phones", "process", "cores", "cores, idle", "memory MiB", "most waiting")
+    head = ("line", "phones", "process", "cores", "cores, idle", "memory MiB", "most waiting", "dropped")
     body = [
         (
             row.line,
@@ -145,11 +149,18 @@ def _stress_table(result: Result) -> str:
             f"{stress.cpu_idle:.3f}",
             f"{stress.rss_bytes / 2**20:,.0f}",
             f"{stress.queue:,}",
+            _dropped(stress),
         )
         for row in _counted(result)
         for stress in row.stress
     ]
-    return table(head, body, words=(0, 2))
+    return table(head, body, words=(0, 2, 7))
+
+
+def _dropped(stress: Stress) -> str:
+    if stress.dropped is None:
+        return "-"
+    return "; ".join(f"{reason} {count:,}" for reason, count in stress.dropped.items()) or "0"
 
 
 def _away_table(result: Result) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from lapwing.errors import LapwingError, TimedOutError
+from lapwing.lab.crowdsourcing.family import Family
 from lapwing.niceness import set_niceness
 
 Role = Literal["generator", "broker", "bridge", "kafka", "controller", "proxy"]
@@ -192,14 +193,17 @@ class Process:
             time.sleep(_LOOK_S)
 
     def stop(self, *, hurry: bool = False) -> int:
-        """See `Standing`; killed, its children are killed with it."""
+        """See `Standing`; killed, its children are killed with it, and none of them outlives it."""
+        family = Family(self.pid)
         if self._process.poll() is None:
             self._process.terminate()
         try:
             code = self._process.wait(_HURRY_S if hurry else self.part.end_s)
         except subprocess.TimeoutExpired:
+            family.look()
             os.killpg(self.pid, signal.SIGKILL)
             code = self._process.wait()
+        family.end(_HURRY_S)
         if self._process.stdin is not None:
             with suppress(BrokenPipeError):  # what it did not read it does not need any more
                 self._process.stdin.close()

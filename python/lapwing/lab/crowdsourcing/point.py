@@ -11,11 +11,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from lapwing.errors import TimedOutError
+from lapwing.errors import ConfigError, InterruptError, LapwingError, TimedOutError
 from lapwing.lab.crowdsourcing.architecture import Evidence
 from lapwing.lab.crowdsourcing.balance import Balance
 from lapwing.lab.crowdsourcing.clocks import latencies
 from lapwing.lab.crowdsourcing.declared import process_command
+from lapwing.lab.crowdsourcing.drops import drops
 from lapwing.lab.crowdsourcing.generator import Order
 from lapwing.lab.crowdsourcing.part import Part, PartEndedError, Process, Standing, tail
 from lapwing.lab.crowdsourcing.plan import Setting
@@ -36,17 +37,20 @@ _SETTLE_S = 5.0
 def run_point(setting: Setting, folder: Path, tell: Tell) -> Row:
     """Measures a point; its logs stay in ``folder``.
 
-    A part that ends, or does not come on, ends the point: the row says why, with the tail of that part's log.
+    A part that ends, does not come on, or does not say what it has ends the point: the row says why, in the error's
+    words, with the tail of that part's log. The points before it are measured, and stay so.
 
     Raises:
-        ConfigError: something that the architecture needs is not there.
+        ConfigError: something that the architecture needs is not there: it will not be there at the next point, either.
     """
     shutil.rmtree(folder, ignore_errors=True)
     site = Site(folder.absolute(), setting.qos, setting.shards, setting.bridges)
     try:
         with _Run(setting, site, tell) as run:
             return run.measure()
-    except (PartEndedError, TimedOutError) as error:
+    except (ConfigError, InterruptError):
+        raise
+    except LapwingError as error:
         return _row(setting, site, ended=str(error))
     finally:
         shutil.rmtree(site.scratch, ignore_errors=True)
@@ -103,12 +107,12 @@ class _Run:
         self._stop_parts()
         for name, stress in self._watch.stress.items():
             stress.cpu_idle, stress.cpu = idle[name], busy[name]
-        return self._found(readings, begun_us, report["fleet"])
+        return self._found(readings, begun_us, report)
 
     def _start_generator(self) -> Process:
         setting = self._setting
         seconds = setting.warm_s + setting.seconds
-        order = Order(setting.devices, seconds, setting.rate, setting.seed, setting.qos)
+        order = Order(setting.devices, seconds, setting.warm_s, setting.rate, setting.seed, setting.qos)
         module = "lapwing.lab.crowdsourcing.generator"
         part = Part("generator", "generator", process_command(module, order), lambda _process: True)
         process = part.start(self._site.logs)
@@ -195,7 +199,8 @@ class _Run:
         setting = self._setting
         return round(setting.devices * (setting.warm_s + setting.seconds) * setting.rate)
 
-    def _found(self, due: int, begun_us: int, fleet: dict[str, Any]) -> Row:
+    def _found(self, due: int, begun_us: int, report: dict[str, Any]) -> Row:
+        fleet = report["fleet"]
         setting, architecture = self._setting, self._setting.architecture
         answer = architecture.answer(self._site.answer)
         evidence = Evidence(setting.qos, due, fleet, answer, self._watch.metrics, self._tallies)
@@ -203,14 +208,13 @@ class _Run:
         from_us = begun_us + round(setting.warm_s * 1e6)
         stress = list(self._watch.stress.values())
         for each in stress:
-            if each.role == "broker":
-                each.dropped = dict(balance.lost.get("broker", {}))
+            each.dropped = drops(each, evidence)
         return _row(
             setting,
             self._site,
             balance=balance,
             latency=latencies(answer.clocks, from_us, from_us + round(setting.seconds * 1e6)),
-            schedule=Schedule.of(due, fleet),
+            schedule=Schedule.of(report["measured"], fleet["schedule"]),
             stress=stress,
             answer=answer.to_json(),
         )

@@ -81,6 +81,10 @@ class Prepared:
         """Exactly so many."""
         return self.readings
 
+    def due_from(self, seconds: float) -> int:
+        """Readings that are due so long after the start, or later."""
+        return sum(int((made.due_us >= round(seconds * 1e6)).sum()) for made in self._made)
+
     def batches(self, started_at_us: int) -> Iterator[Batch]:
         """The run that starts at ``started_at_us``."""
         self.started_at_us = started_at_us

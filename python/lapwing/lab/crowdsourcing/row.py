@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lapwing.lab.crowdsourcing.balance import Balance
+from lapwing.lab.crowdsourcing.balance import Balance, summed
 from lapwing.lab.crowdsourcing.clocks import END_TO_END, Latency, median_of
 from lapwing.lab.crowdsourcing.knee import Measured
 from lapwing.lab.crowdsourcing.schedule import Schedule
 from lapwing.lab.crowdsourcing.watch import Stress
 
-NOT_MEASURED = Schedule(0, 0, 0.0, 0.0, 0.0)
+NOT_MEASURED = Schedule(0, 0, 0, 0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def together(rows: Sequence[Row]) -> Row:
         tuple(seed for row in rows for seed in row.seeds),
         balance=balance,
         latency=median_of([row.latency for row in rows]),
-        schedule=max((row.schedule for row in rows), key=lambda one: (bool(one.missed), one.late_p99_ms)),
+        schedule=max((row.schedule for row in rows), key=lambda one: (one.missed_share, one.late_p99_ms)),
         stress=[_median([row.stress[index] for row in rows]) for index in range(len(first.stress))],
         answer={name: sum(row.answer.get(name, 0) for row in rows) for name in names},
         logs=tuple(log for row in rows for log in row.logs),
@@ -108,9 +108,6 @@ def together(rows: Sequence[Row]) -> Row:
 def _median(runs: Sequence[Stress]) -> Stress:
     ordered = sorted(runs, key=lambda run: run.cpu)
     middle = ordered[len(ordered) // 2]
-    dropped: dict[str, int] = {}
-    for run in runs:
-        for reason, count in run.dropped.items():
-            dropped[reason] = dropped.get(reason, 0) + count
+    told = [run.dropped for run in runs if run.dropped is not None]
     most = (max(run.rss_bytes for run in runs), max(run.queue for run in runs))
-    return Stress(middle.name, middle.role, middle.cpu_idle, middle.cpu, *most, dropped)
+    return Stress(middle.name, middle.role, middle.cpu_idle, middle.cpu, *most, summed(told) if told else None)

@@ -74,6 +74,18 @@ def test_the_settings_of_a_bridge_member_are_valid(tmp_path: Path) -> None:
     assert part.metrics == f"http://{bridge.metrics}/metrics"
 
 
+def test_the_controller_of_a3_reads_kafka_and_has_its_wires_to_the_broker(tmp_path: Path) -> None:
+    class Kafka:
+        bootstrap = "127.0.0.1:9092"
+
+    site = Site(tmp_path, qos=1)
+    site.__dict__["kafka"] = Kafka()
+    words = declared.spark_controller(site).command
+    assert words[words.index("run") + 1] == "controller"
+    assert words[words.index("--source") + 1] == "kafka://127.0.0.1:9092/readings"
+    assert words[words.index("--broker") + 1] == site.url
+
+
 def test_every_architecture_has_its_needs_and_its_own_line() -> None:
     assert set(NEEDS) == set(ARCHITECTURES)
     labels = [architecture.label(qos) for architecture, qos in plan().lines()]

@@ -68,6 +68,8 @@ def test_a_subscriber_loses_at_qos_0_only() -> None:
 def test_the_bridge_and_the_reader_of_kafka() -> None:
     member = parse('lapwing_bridge_dead_letters_total{rule="r",direction="to_kafka",reason="too_large"} 2\n')
     assert bridge_losses([member, member]) == {"too_large": 4}
+    full = parse('lapwing_bridge_dropped_total{rule="r",direction="to_kafka"} 3\n')
+    assert bridge_losses([member, full]) == {"too_large": 2, "no room": 3}
     assert kafka_losses(100, 99) == {"confirmed and not there": 1}
     assert kafka_losses(100, 103) == {}  # some were sent twice
     assert reader_losses(100, 90) == {"unread at the end": 10}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from lapwing.lab.crowdsourcing.row import Row, together
 from lapwing.lab.crowdsourcing.schedule import Schedule
 from lapwing.lab.crowdsourcing.watch import Stress
 
-ON_TIME = Schedule(1000, 1000, 1.0, 5.0, 9.0)
-LATE = Schedule(1000, 1000, 90.0, 500.0, 900.0)
+ON_TIME = Schedule(1000, 1000, 0, 0, 1.0, 5.0, 9.0)
+LATE = Schedule(1000, 1000, 200, 0, 90.0, 500.0, 900.0)
 
 
 def row(devices: int, *, seed: int = 1, p99_ms: float = 10.0, lost: int = 0, **changed: Any) -> Row:
@@ -24,7 +25,10 @@ def row(devices: int, *, seed: int = 1, p99_ms: float = 10.0, lost: int = 0, **c
         "balance": Balance(1000, 1000 - lost, {"broker": {"queue_full": lost}} if lost else {}),
         "latency": {END_TO_END: Latency(1000, 2.0, 5.0, p99_ms, 15.0, 20.0)},
         "schedule": ON_TIME,
-        "stress": [Stress("broker", "broker", 0.01, 0.1 * seed, 100 << 20, 7 * seed)],
+        "stress": [
+            Stress("broker", "broker", 0.0125 * seed, 0.1 * seed, 100 << 20, 7 * seed, {"queue_full": seed}),
+            Stress("kafka", "kafka"),
+        ],
         "answer": {"repeated": 1},
         "logs": (f"logs-{seed}",),
     }
@@ -39,7 +43,9 @@ def test_seeds_add_up_and_times_are_medians() -> None:
     assert both.answer["repeated"] == 3
     broker = both.of("broker")
     assert broker is not None
-    assert (broker.cpu, broker.queue) == (0.2, 21)
+    assert (broker.cpu_idle, broker.cpu, broker.queue) == (0.025, 0.2, 21)
+    assert broker.dropped == {"queue_full": 6}
+    assert both.stress[1].dropped is None
 
 
 def test_a_seed_that_ended_or_was_late_speaks_for_all() -> None:
@@ -68,7 +74,22 @@ def test_a_report_of_points_of_every_kind(tmp_path: Path) -> None:
     page = files[-1].read_text()
     assert "&lt;broker&gt; ended by signal 9" in page
     assert "broker: queue_full 3" in page
+    assert cells_of(page, "broker") == ["0.10", "0.013", "100", "7", "queue_full 1"]
+    assert cells_of(page, "kafka") == ["0.00", "0.000", "0", "0", "-"]
     assert "<broker>" not in page
+
+
+def test_a_row_says_what_each_process_used_idle_and_dropped() -> None:
+    broker, kafka = row(500).to_json()["processes"]
+    assert (broker["cpu_idle_cores"], broker["cpu_cores"], broker["dropped"]) == (0.0125, 0.1, {"queue_full": 1})
+    assert (kafka["cpu_idle_cores"], kafka["dropped"]) == (0.0, None)
+
+
+def cells_of(page: str, process: str) -> list[str]:
+    """Those behind the first process of that name in the table of processes."""
+    (found, *_) = re.findall(rf"<tr>((?:(?!</tr>).)*>{process}<.*?)</tr>", page, re.DOTALL)
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", found, re.DOTALL)
+    return cells[cells.index(process) + 1 :]
 
 
 def test_a_report_without_any_point_that_counts(tmp_path: Path) -> None:

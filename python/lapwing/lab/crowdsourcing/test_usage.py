@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from lapwing.lab.crowdsourcing.schedule import Schedule
 from lapwing.lab.crowdsourcing.scrape import parse
-from lapwing.lab.crowdsourcing.usage import Entry, by_root, entry
+from lapwing.lab.crowdsourcing.usage import Entry, by_root, descendants, entry
 
 
 def test_children_count_and_others_do_not() -> None:
@@ -12,12 +11,15 @@ def test_children_count_and_others_do_not() -> None:
     used = by_root(tree, [10, 20, 30])
     assert (used[10].cpu_s, used[10].rss_bytes) == (7.0, 700)
     assert (used[20].cpu_s, used[30].cpu_s) == (8.0, 0.0)
+    assert descendants(tree, [10, 30]) == {11, 12}
 
 
 def test_a_name_with_brackets_is_no_trouble() -> None:
     stat = "42 (a) b (c)) S 7 42 42 0 -1 0 0 0 0 0 100 50 25 25 20 0 1 0 5 1000 3 0 0"
     found = entry(42, stat)
     assert (found.parent, found.cpu_s > 0, found.rss_bytes > 0) == (7, True, True)
+    assert (found.started, found.ended) == (5, False)
+    assert entry(42, stat.replace(" S ", " Z ")).ended
 
 
 def test_samples_by_label() -> None:
@@ -27,13 +29,3 @@ def test_samples_by_label() -> None:
     assert metrics.by("a_total", "x") == {"1": 2, "2": 3}
     assert metrics.total("b") == 4.5
     assert metrics.total("nowhere") == 0
-
-
-def test_a_generator_that_was_late_is_told() -> None:
-    def schedule(sent: int, p99_us: float) -> Schedule:
-        return Schedule.of(1000, {"sent": sent, "late_us": {"p50": 100.0, "p99": p99_us, "max": 2 * p99_us}})
-
-    assert schedule(1000, 99_000.0).missed == ""
-    assert schedule(995, 99_000.0).missed == ""
-    assert "late" in schedule(1000, 101_000.0).missed
-    assert "not at all" in schedule(980, 1000.0).missed

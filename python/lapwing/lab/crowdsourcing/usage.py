@@ -19,12 +19,16 @@ class Entry:
     Attributes:
         cpu_s: Processor seconds so far, those of children that have ended and were waited for included.
         rss_bytes: Resident memory.
+        started: In ticks since the machine's start: with ``pid`` no other process has the same.
+        ended: Only its exit code is left, for its parent.
     """
 
     pid: int
     parent: int
     cpu_s: float
     rss_bytes: int
+    started: int = 0
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ def entry(pid: int, stat: str) -> Entry:
     """Reads the text of ``/proc/PID/stat``; the name in it may hold blanks and brackets."""
     fields = stat.rsplit(")", 1)[1].split()
     ticks = sum(int(fields[index]) for index in (11, 12, 13, 14))
-    return Entry(pid, int(fields[1]), ticks / _TICKS_PER_S, int(fields[21]) * _PAGE_BYTES)
+    ended = fields[0] in ("Z", "X")
+    return Entry(pid, int(fields[1]), ticks / _TICKS_PER_S, int(fields[21]) * _PAGE_BYTES, int(fields[19]), ended)
 
 
 def look() -> list[Entry]:
@@ -57,17 +62,32 @@ def look() -> list[Entry]:
 def by_root(entries: Iterable[Entry], roots: Iterable[int]) -> Mapping[int, Usage]:
     """What each of ``roots`` uses together with its children, theirs, and so on; nothing where it is gone."""
     found = {entry.pid: entry for entry in entries}
-    children: dict[int, list[int]] = defaultdict(list)
-    for entry in found.values():
-        children[entry.parent].append(entry.pid)
+    children = _children(found.values())
 
     def total(root: int) -> Usage:
-        waiting, cpu_s, rss_bytes = [root], 0.0, 0
-        while waiting:
-            pid = waiting.pop()
-            waiting += children[pid]
-            if pid in found:
-                cpu_s, rss_bytes = cpu_s + found[pid].cpu_s, rss_bytes + found[pid].rss_bytes
-        return Usage(cpu_s, rss_bytes)
+        own = [found[pid] for pid in _below(children, [root]) if pid in found]
+        return Usage(sum(entry.cpu_s for entry in own), sum(entry.rss_bytes for entry in own))
 
     return {root: total(root) for root in roots}
+
+
+def descendants(entries: Iterable[Entry], roots: Iterable[int]) -> set[int]:
+    """The children of ``roots``, theirs, and so on; a root is one only as another one's child."""
+    children = _children(entries)
+    return _below(children, [child for root in roots for child in children[root]])
+
+
+def _children(entries: Iterable[Entry]) -> dict[int, list[int]]:
+    children: dict[int, list[int]] = defaultdict(list)
+    for entry in entries:
+        children[entry.parent].append(entry.pid)
+    return children
+
+
+def _below(children: dict[int, list[int]], pids: Iterable[int]) -> set[int]:
+    waiting, found = list(pids), set[int]()
+    while waiting:
+        pid = waiting.pop()
+        found.add(pid)
+        waiting += children[pid]
+    return found

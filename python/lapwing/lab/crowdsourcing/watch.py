@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from lapwing.lab.crowdsourcing import usage
+from lapwing.lab.crowdsourcing.balance import Losses
 from lapwing.lab.crowdsourcing.part import Role, Standing, check_alive
 from lapwing.lab.crowdsourcing.scrape import NOTHING, Metrics, fetch
 
@@ -30,7 +31,7 @@ class Stress:
         cpu: The same while readings were published.
         rss_bytes: Most memory.
         queue: Most messages that waited in it, where it says so.
-        dropped: Messages that it says it has dropped, by reason.
+        dropped: Messages that it says it has dropped, by reason; None: it counts no such thing (see `drops`).
     """
 
     name: str
@@ -39,7 +40,7 @@ class Stress:
     cpu: float = 0.0
     rss_bytes: int = 0
     queue: int = 0
-    dropped: dict[str, int] = field(default_factory=dict)
+    dropped: Losses | None = None
 
     def to_json(self) -> dict[str, Any]:
         """As a row has it."""
@@ -50,7 +51,7 @@ class Stress:
             "cpu_cores": round(self.cpu, 4),
             "rss_mib": round(self.rss_bytes / 2**20, 1),
             "queue_messages": self.queue,
-            "dropped": self.dropped,
+            "dropped": None if self.dropped is None else dict(self.dropped),
         }
 
 

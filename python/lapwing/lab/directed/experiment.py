@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lapwing.broker import Broker
 from lapwing.controller import MqttWires
+from lapwing.lab.directed.page import write_report
 from lapwing.lab.directed.play import Played, play_apart
+from lapwing.lab.directed.result import DirectedPlan, DirectedResult
 from lapwing.pipeline.jobs.controller import ControllerJob
 from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.report.freshness_facts import FreshnessFacts, freshness_facts
-from lapwing.pipeline.report.freshness_picture import draw_freshness
 from lapwing.pipeline.report.tables import read
 
 WITHOUT, WITH = "without commands", "with commands"
@@ -24,56 +25,8 @@ _CATCH_UP_S = 300.0
 Told = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class DirectedPlan:
-    """What to compare; the arguments of ``lapwing lab run commands``."""
-
-    out: Path
-    devices: int = 150
-    seconds: float = 180.0
-    rate_hz: float = 1 / 15
-    seed: int = 1
-    fresh_s: float = 30.0
-    samples_wanted: int = 3
-    trigger_s: float = 1.0
-
-    def settings(self) -> dict[str, str]:
-        """Of the job, for places that are fresh for seconds, not minutes."""
-        return {
-            "lapwing.fresh_s": str(self.fresh_s),
-            "lapwing.samples_wanted": str(self.samples_wanted),
-            "lapwing.position_s": str(2 / self.rate_hz),
-            "lapwing.expire_s": str(max(5.0, self.fresh_s / 2)),
-            "lapwing.rest_s": str(self.fresh_s / 2),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class DirectedResult:
-    """What came of it."""
-
-    share_without: float
-    share_with: float
-    ratio: float
-    """Of the mean shares of fresh places."""
-    ratio_second_half: float
-    """The same of the second half: what phones send ahead at first they lack then."""
-    readings_without: int
-    readings_with: int
-    commands: int
-    states: Mapping[str, int]
-    executed: int
-    executed_twice: int
-    reach_p50_ms: float | None
-    """From the commit of a command's row to its device."""
-    reach_p95_ms: float | None
-    batch_p50_s: float | None
-    behind_s: float
-    """By how much the phones with commands missed their schedule, at worst."""
-
-
 def run_directed(plan: DirectedPlan, told: Told = lambda _: None) -> DirectedResult:
-    """Runs both; ``plan.out`` then holds ``without``, ``with``, ``freshness.png`` and ``result.json``.
+    """Runs both; ``plan.out`` then holds ``without``, ``with``, ``freshness.png``, ``report.html`` and ``result.json``.
 
     Raises:
         LapwingError: no Java, a folder that cannot be written, or a failure of a part.
@@ -82,8 +35,8 @@ def run_directed(plan: DirectedPlan, told: Told = lambda _: None) -> DirectedRes
     _play(plan, folders[WITHOUT], None, told)
     played, batches = _play(plan, folders[WITH], "controller", told)
     facts = freshness_facts(folders, fresh_s=plan.fresh_s, samples_wanted=plan.samples_wanted)
-    draw_freshness(facts, plan.out / "freshness.png")
     result = _result(facts, played, read(folders[WITH], "commands").to_pylist(), batches)
+    write_report(plan, facts, result)
     (plan.out / "result.json").write_text(json.dumps({"plan": _arguments(plan), **asdict(result)}, indent=1) + "\n")
     return result
 

@@ -12,7 +12,8 @@
 
 Rules:
 
-- One node in KRaft mode, broker and controller in one JVM, on loopback only, with a small heap.
+- A node in KRaft mode, broker and controller in one JVM, on loopback only, with a small heap. It is alone, or has a
+  `Seat` in a cluster of several.
 - Its jars come from Maven by the ``pom.xml`` beside this file: ``make kafka-jars``, or ``fetch_jars()``.
 - Everything it writes is in one folder: ``server.properties``, ``data/``, ``kafka.log``, ``storage-tool.log``.
 - It is ready when it answers an admin client, never after a pause.
@@ -22,5 +23,6 @@ from __future__ import annotations
 
 from lapwing.lab.kafka.jars import fetch_jars, find_jars
 from lapwing.lab.kafka.local_kafka import LocalKafka
+from lapwing.lab.kafka.settings import Seat, new_cluster
 
-__all__ = ["LocalKafka", "fetch_jars", "find_jars"]
+__all__ = ["LocalKafka", "Seat", "fetch_jars", "find_jars", "new_cluster"]

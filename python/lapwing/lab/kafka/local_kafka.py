@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
-import uuid
-from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -17,9 +14,10 @@ from typing import Self
 
 from lapwing.errors import BrokerError, ConfigError, TimedOutError
 from lapwing.lab.kafka.jars import find_jars
-from lapwing.lab.kafka.settings import Guard, Ports, as_text, scram_credentials, server_properties
+from lapwing.lab.kafka.settings import Guard, Ports, Seat, as_text, new_cluster, scram_credentials, server_properties
+from lapwing.lab.ports import free_ports
 
-_READY_S = 60.0
+_READY_S = 180.0
 _STOP_S = 30.0
 _ASK_S = 0.2
 _SHOWN_CHARACTERS = 600
@@ -27,10 +25,11 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 
 
 class LocalKafka:
-    """A Kafka server of one node on loopback, with a folder and ports that it keeps over restarts.
+    """A Kafka server on loopback, with a folder and ports that it keeps over restarts: one node, alone or of a cluster.
 
     Args:
         folder: Made if missing; what is in it from before is used: the server goes on with its topics.
+        seat: Its place among several nodes, which whoever holds them begins together; None: it is alone.
         heap: Of the JVM, as ``-Xmx`` takes it.
         settings: Settings of the server that go before ours, as ``{"message.max.bytes": "2000000"}``.
         users: Name -> password: a listener ``sasl_bootstrap`` for SASL, PLAIN and SCRAM-SHA-512 (that one with the
@@ -56,6 +55,7 @@ class LocalKafka:
         self,
         folder: str | Path,
         *,
+        seat: Seat | None = None,
         heap: str = "512m",
         settings: Mapping[str, str] | None = None,
         users: Mapping[str, str] | None = None,
@@ -71,12 +71,14 @@ class LocalKafka:
         self._heap = heap
         self._environment = {**os.environ, **(environment or {})}
         self._guard = Guard(users or {}, keystore, client_ca)
-        plain, controller, sasl, tls = _free_ports(4)
+        plain, controller, sasl, tls = free_ports(4)
         self.bootstrap = f"127.0.0.1:{plain}"
         self.sasl_bootstrap = f"127.0.0.1:{sasl}" if users else ""
         self.tls_bootstrap = f"127.0.0.1:{tls}" if keystore else ""
-        ports = Ports(plain, controller, sasl if users else None, tls if keystore else None)
-        self._properties = server_properties(self.folder / "data", ports, self._guard, settings)
+        ports = Ports(plain, sasl if users else None, tls if keystore else None)
+        seat = seat or Seat(1, {1: controller}, new_cluster())
+        self._cluster = seat.cluster
+        self._properties = server_properties(self.folder / "data", seat, ports, self._guard, settings)
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -140,8 +142,16 @@ class LocalKafka:
                 continue
         raise TimedOutError(f"Kafka does not answer within {timeout_s:g} s", where=str(self.log), remedy="see its log")
 
-    def create_topic(self, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None) -> None:
+    def create_topic(
+        self, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None, copies: int = 1
+    ) -> None:
         """Makes a topic and waits until the server knows it.
+
+        Args:
+            name: Of the topic.
+            partitions: How many.
+            settings: Those of the topic.
+            copies: On so many nodes of the cluster each partition is.
 
         Raises:
             BrokerError: the server did not make it; it may be there already.
@@ -150,7 +160,7 @@ class LocalKafka:
         from confluent_kafka.admin import AdminClient
         from confluent_kafka.cimpl import NewTopic
 
-        topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=dict(settings or {}))
+        topic = NewTopic(name, num_partitions=partitions, replication_factor=copies, config=dict(settings or {}))
         admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
         try:
             admin.create_topics([topic], operation_timeout=_STOP_S)[name].result()
@@ -216,9 +226,8 @@ class LocalKafka:
         self._settings_file.write_text(as_text(self._properties))
         if (self.folder / "data" / "meta.properties").exists():
             return
-        cluster = urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "a")
         command = [*self._command("kafka.tools.StorageTool"), "format", "--ignore-formatted"]
-        command += ["-t", cluster, "-c", str(self._settings_file), *scram_credentials(self._guard.users)]
+        command += ["-t", self._cluster, "-c", str(self._settings_file), *scram_credentials(self._guard.users)]
         done = subprocess.run(command, capture_output=True, timeout=_READY_S, check=False)  # noqa: S603
         (self.folder / "storage-tool.log").write_bytes(done.stdout + done.stderr)
         if done.returncode:
@@ -235,12 +244,3 @@ def _find_java() -> str:
     if found is None:
         raise ConfigError("Java is not on the PATH", where="java", remedy="install Java 17 or later")
     return found
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago, none of them twice."""
-    probes = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [int(probe.getsockname()[1]) for probe in probes]
-    for probe in probes:
-        probe.close()
-    return ports

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,9 +16,28 @@ class Ports:
     """Ports of one server on loopback; None: no such listener."""
 
     plain: int
-    controller: int
     sasl: int | None = None
     tls: int | None = None
+
+
+@dataclass(frozen=True)
+class Seat:
+    """A node's place in its cluster; every node is broker and controller.
+
+    Attributes:
+        node: Its number.
+        controllers: Ports of all controllers on loopback, by node: its own, too.
+        cluster: As `new_cluster` makes one; the same for all nodes.
+    """
+
+    node: int
+    controllers: Mapping[int, int]
+    cluster: str
+
+
+def new_cluster() -> str:
+    """The id of a cluster that there was not before."""
+    return urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=").replace("-", "a")
 
 
 @dataclass(frozen=True)
@@ -36,18 +57,19 @@ class Guard:
 
 
 def server_properties(
-    data: Path, ports: Ports, guard: Guard | None = None, more: Mapping[str, str] | None = None
+    data: Path, seat: Seat, ports: Ports, guard: Guard | None = None, more: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The settings of one node that is broker and controller.
+    """The settings of one node.
 
     Args:
         data: Folder of its log.
+        seat: Which node it is, and where the others are.
         ports: Where it listens.
         guard: Of the listeners for SASL and for TLS.
         more: Settings that go before these.
     """
     guard = guard or Guard()
-    listeners = {"PLAINTEXT": (ports.plain, "PLAINTEXT"), "CONTROLLER": (ports.controller, "PLAINTEXT")}
+    listeners = {"PLAINTEXT": (ports.plain, "PLAINTEXT"), "CONTROLLER": (seat.controllers[seat.node], "PLAINTEXT")}
     if ports.sasl is not None:
         listeners["USERS"] = (ports.sasl, "SASL_PLAINTEXT" if guard.keystore is None else "SASL_SSL")
     if ports.tls is not None:
@@ -55,8 +77,8 @@ def server_properties(
     urls = {name: f"{name}://127.0.0.1:{port}" for name, (port, _) in listeners.items()}
     properties = {
         "process.roles": "broker,controller",
-        "node.id": "1",
-        "controller.quorum.voters": f"1@127.0.0.1:{ports.controller}",
+        "node.id": str(seat.node),
+        "controller.quorum.voters": ",".join(f"{node}@127.0.0.1:{port}" for node, port in seat.controllers.items()),
         "controller.listener.names": "CONTROLLER",
         "inter.broker.listener.name": "PLAINTEXT",
         "listeners": ",".join(urls.values()),
@@ -69,25 +91,17 @@ def server_properties(
         # After a crash the controller, itself, waits for so long before it lets the broker in again.
         "broker.session.timeout.ms": "2000",
         "broker.heartbeat.interval.ms": "300",
-        **_ONE_NODE,
+        **_own_topics(len(seat.controllers)),
     }
     return properties | _sasl_properties(guard.users) | _tls_properties(guard) | dict(more or {})
 
 
-_ONE_NODE = dict.fromkeys(
-    (
-        "offsets.topic.num.partitions",
-        "offsets.topic.replication.factor",
-        "transaction.state.log.num.partitions",
-        "transaction.state.log.replication.factor",
-        "transaction.state.log.min.isr",
-        "share.coordinator.state.topic.num.partitions",
-        "share.coordinator.state.topic.replication.factor",
-        "share.coordinator.state.topic.min.isr",
-    ),
-    "1",
-)
-"""Kafka's own topics: three copies are its default, and one node could not make them."""
+def _own_topics(nodes: int) -> dict[str, str]:
+    """Of Kafka's own topics: three copies are its default, and fewer nodes could not make them."""
+    topics = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
+    copies = {f"{topic}.replication.factor": str(min(nodes, 3)) for topic in topics}
+    single = [f"{topic}.num.partitions" for topic in topics] + [f"{topic}.min.isr" for topic in topics[1:]]
+    return copies | dict.fromkeys(single, "1")
 
 
 def _sasl_properties(users: Mapping[str, str]) -> dict[str, str]:

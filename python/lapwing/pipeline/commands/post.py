@@ -11,8 +11,8 @@ from lapwing.errors import LapwingError
 class Post(Protocol):
     """Carries commands to devices."""
 
-    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> None:
-        """Hands a command over; the carrier drops it after ``expiry_s``.
+    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> int:
+        """Hands a command over and returns its number; the carrier drops it after ``expiry_s``.
 
         Raises:
             LapwingError: There is no room for it, or it cannot be carried.
@@ -22,7 +22,8 @@ class Post(Protocol):
         """Whether the broker has everything that was handed over, after ``timeout_s`` at most.
 
         Raises:
-            LapwingError: The broker refused some.
+            RejectedError: The broker refused some, named by their numbers, and has all others.
+            LapwingError: Nothing will be carried any more.
         """
 
 

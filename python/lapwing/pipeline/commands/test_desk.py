@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 
 from lapwing.contracts.command_tables import PLACES, WHEREABOUTS
 from lapwing.contracts.commands import Answer, Command, Measure, Registration, State, decode, encode
-from lapwing.errors import LapwingError
+from lapwing.errors import RejectedError, Rejection
 from lapwing.pipeline.commands.desk import CommandDesk, Moment
 from lapwing.pipeline.commands.registry import Registry
 from lapwing.pipeline.report.tables import read
@@ -40,22 +40,25 @@ class FakePost:
         self.sent: list[tuple[str, Command]] = []
         self.there = True
         self.refuses: set[str] = set()
-        self.out: set[str] = set()
+        self.out: dict[int, str] = {}
         self.flushed = 0
 
-    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> None:
+    def send(self, device: str, command_id: str, payload: bytes, expiry_s: int) -> int:
         command = decode(payload, Command)
         assert command
         assert command.id == command_id
         assert 1 <= expiry_s <= 130
         self.sent.append((device, command))
-        self.out.add(device)
+        self.out[len(self.sent)] = device
+        return len(self.sent)
 
     def flush(self, timeout_s: float) -> bool:
         self.flushed += 1
-        out, self.out = self.out, set()
-        if out & self.refuses:
-            raise LapwingError("not authorized")
+        out, self.out = self.out, {}
+        refused = [number for number, device in out.items() if device in self.refuses]
+        if refused:
+            rejections = [Rejection(number, out[number], 0x87, "Not authorized") for number in refused]
+            raise RejectedError("refused", rejections=rejections)
         return self.there
 
 
@@ -248,7 +251,7 @@ def test_one_that_is_refused_does_not_stop_the_others(scene: Scene) -> None:
     assert scene.states() == {"a": "outbox", "c": "published"}
     assert scene.desk.troubles()["refused_commands"] == 1
     scene.later(5)
-    assert [device for device, _ in scene.post.sent] == ["a", "c", "a", "c"]
+    assert [device for device, _ in scene.post.sent] == ["a", "c"]
     scene.later(56)
     assert scene.states() == {"a": "expired", "c": "expired"}
     assert {row["device"]: row["reason"] for row in scene.commands().values()} == {

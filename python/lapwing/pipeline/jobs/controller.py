@@ -14,7 +14,7 @@ from lapwing.pipeline.commands.post import Wires
 from lapwing.pipeline.commands.registry import Registry
 from lapwing.pipeline.jobs.controller_tables import ControllerProgress, ControllerTables
 from lapwing.pipeline.jobs.coverage import CoverageJob
-from lapwing.pipeline.jobs.sink_choice import DELTA_RS, DELTA_SPARK
+from lapwing.pipeline.jobs.sink_choice import AUTO, DELTA_RS, DELTA_SPARK, chosen_sink
 from lapwing.pipeline.jobs.stream_job import Hook, Trigger
 from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.transforms.choose import Policy
@@ -90,7 +90,7 @@ class ControllerJob(CoverageJob):
             raise self._broken
 
     def _take_options(self, options: dict[str, str]) -> None:
-        if options.get("sink") == DELTA_SPARK:
+        if chosen_sink(options.get("sink", AUTO), None) == DELTA_SPARK:
             raise ConfigError(
                 "the controller writes with delta-rs", where="--conf lapwing.sink", remedy="leave it out, or delta-rs"
             )
@@ -124,12 +124,11 @@ class ControllerJob(CoverageJob):
         )
 
     def _draw(self) -> list[Path]:
-        from lapwing.pipeline.report.freshness_facts import freshness_facts
-        from lapwing.pipeline.report.freshness_picture import draw_freshness
+        from lapwing.pipeline.report import draw
+        from lapwing.pipeline.report.freshness_facts import FreshnessRule
 
         policy = self._policy
-        facts = freshness_facts({self.name: self._out}, fresh_s=policy.fresh_s, samples_wanted=policy.samples_wanted)
-        return [*super()._draw(), draw_freshness(facts, self._out / "freshness.png")]
+        return draw(self._out, rule=FreshnessRule("with commands", policy.fresh_s, policy.samples_wanted))
 
     def _break(self, error: LapwingError) -> None:
         self._broken = error

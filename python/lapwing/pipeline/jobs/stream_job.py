@@ -10,22 +10,26 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from pyspark.sql import DataFrame
-from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 
-from lapwing.errors import LapwingError, TimedOutError
+from lapwing.errors import ConnectError, LapwingError, TimedOutError
 from lapwing.pipeline.errors import JobError, TableError
-from lapwing.pipeline.gateway import SPARK_GONE
+from lapwing.pipeline.gateway import SPARK_GONE, end_callbacks
 from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.jobs.job_tables import Batch, JobTables
+from lapwing.pipeline.jobs.patience import Patience
+from lapwing.pipeline.jobs.rest import Rest
+from lapwing.pipeline.jobs.running_query import RunningQuery
 from lapwing.pipeline.session import session
 from lapwing.pipeline.sinks.delta_spark import delta_settings
 from lapwing.pipeline.source.client import StreamState
-from lapwing.pipeline.source.job_source import Begun
+from lapwing.pipeline.source.job_source import Begun, News
 from lapwing.pipeline.source.open_source import open_source
 from lapwing.pipeline.source.spark_jars import Package, jar_settings, require_jar
 from lapwing.pipeline.submitted import submitted_settings
@@ -41,46 +45,7 @@ _POLL_S = 0.1
 _TIDY_EVERY_BATCHES = 200
 
 
-class Batch(Protocol):
-    """What every job tells of a batch."""
-
-    @property
-    def rows(self) -> int:
-        """Messages that were not in the tables yet."""
-
-    @property
-    def done(self) -> Mapping[int, int]:
-        """Per stream partition the offset up to which every table is done."""
-
-
 Progress = TypeVar("Progress", bound=Batch)
-_Told = TypeVar("_Told", bound=Batch, covariant=True)
-
-
-class JobTables(Protocol[_Told]):
-    """A job's tables, for one stream."""
-
-    def begun(self) -> Begun:
-        """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
-
-    def begin(self, start: Mapping[int, int]) -> None:
-        """Writes down where a source begins that they do not know, and that they know it from now on.
-
-        Spark commits batches that bring nothing. So a checkpoint may be older than the first row of a table, and a
-        start at ``latest`` must be the same one however often it is tried.
-        """
-
-    def untouched(self) -> bool:
-        """Whether nothing was ever written: no batch, and no beginning."""
-
-    def rows(self) -> dict[str, int]:
-        """How many rows each table has."""
-
-    def write(self, rows: DataFrame, batch: int) -> _Told:
-        """Writes a batch to every table that does not have it yet."""
-
-    def tidy(self, *, every_batches: int) -> None:
-        """Makes few files of many, once in so many batches."""
 
 
 class StreamJob(ABC, Generic[Progress]):
@@ -131,7 +96,11 @@ class StreamJob(ABC, Generic[Progress]):
         self._changed = threading.Condition()
         self._at_work = threading.Lock()
         self._stopping = threading.Event()
-        self._query: StreamingQuery | None = None
+        self._spark: SparkSession | None = None
+        self._query: RunningQuery | None = None
+        trigger_s = None if trigger == "available-now" else float(trigger)
+        self._patience = Patience(self._source.where)
+        self._rest = Rest(after_s=self._source.rest_after_s, trigger_s=trigger_s)
         self._tables: JobTables[Progress] | None = None
         self._folder: JobFolder | None = None
         self._begun = self._ended = 0.0
@@ -174,18 +143,10 @@ class StreamJob(ABC, Generic[Progress]):
             spark = session(master=self._master, conf=settings, app=app, log=log, held=held)
             for package in self._sink_packages():
                 require_jar(spark, package, str(self._out))
-            state = self._source.opened(spark)
+            self._spark, state = spark, self._source.opened(spark)
             self._tables = self._made_tables(state)
-            fresh = self._fresh(self._tables)
-            begun = self._begun_at(self._tables, state, fresh=fresh)
-            rows = self._source.load(spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)
-            writer = observed(rows).writeStream.foreachBatch(self._on_batch)
-            writer = writer.option("checkpointLocation", str(self._checkpoint))
             self._begun = self._ended = time.monotonic()
-            if self._trigger == "available-now":
-                self._query = writer.trigger(availableNow=True).start()
-            else:
-                self._query = writer.trigger(processingTime=f"{float(self._trigger)} seconds").start()
+            self._start_query(state)
         except Exception as error:
             self._let_go()
             raise self._source.told(error) from None
@@ -197,12 +158,16 @@ class StreamJob(ABC, Generic[Progress]):
         Raises:
             LapwingError: It failed.
         """
-        query = self._running()
+        self._running()
         stopped = stopped or self._stopping
         try:
-            while query.isActive and not stopped.wait(_POLL_S) and not self._stopping.is_set():
-                pass
+            while not self._is_over(_POLL_S) and not stopped.is_set() and not self._stopping.is_set():
+                if self._rest.is_due:
+                    self._pause(stopped)
             self._raise_failure()
+        except (LapwingError, PySparkException) as error:
+            self._let_go()
+            raise self._source.told(error) from None
         except SPARK_GONE:
             self._let_go()
             remedy = "run it again, it goes on where it was; was Spark killed, or did spark-submit get the Ctrl-C?"
@@ -215,12 +180,12 @@ class StreamJob(ABC, Generic[Progress]):
             TimedOutError: It is not, after ``timeout_s``.
             LapwingError: The job failed meanwhile.
         """
-        query = self._running()
+        self._running()
         target = {p: held.next_offset for p, held in self._source.state().partitions.items() if held.next_offset}
         deadline = time.monotonic() + timeout_s
         with self._changed:
             while not self._reached(target):
-                if not query.isActive or self._stopping.is_set():
+                if self._stopping.is_set() or (not self._rest.is_on and self._is_over()):
                     self._raise_failure()
                     return
                 if time.monotonic() > deadline:
@@ -240,6 +205,65 @@ class StreamJob(ABC, Generic[Progress]):
             if self._query:
                 self._query.stop()
         self._let_go()
+
+    def _is_over(self, timeout_s: float = 0.0) -> bool:
+        """Waits at most so long, and says whether the query is over; one that failed on what passes is begun again."""
+        query = self._running()
+        if not query.wait(timeout_s):
+            return False
+        with self._at_work:
+            if self._query is not query:  # somebody else has begun it again
+                return False
+            if self._stopping.is_set() or self._rest.is_on or not self._patience.allows(query.failure()):
+                return True
+            self._start_query(self._source.state())
+        return False
+
+    def _start_query(self, state: StreamState) -> None:
+        while True:
+            try:
+                return self._begin_query(state)
+            except PySparkException as failure:
+                if not self._patience.allows(failure):
+                    raise
+
+    def _begin_query(self, state: StreamState) -> None:
+        assert self._spark is not None  # `start` comes first
+        assert self._tables is not None
+        end_callbacks(self._spark)  # of the query before this one
+        fresh = self._fresh(self._tables)
+        begun = self._begun_at(self._tables, state, fresh=fresh)
+        rows = self._source.load(self._spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)
+        writer = observed(rows).writeStream.foreachBatch(self._on_batch)
+        writer = writer.option("checkpointLocation", str(self._checkpoint))
+        now = self._trigger == "available-now"
+        writer = writer.trigger(availableNow=True) if now else writer.trigger(processingTime=f"{self._trigger} seconds")
+        self._query = RunningQuery(writer.start())
+        self._rest.end()
+
+    def _pause(self, stopped: threading.Event) -> None:
+        """Stops the query until something comes."""
+        self._rest.stir()
+        news = self._news()
+        if news is None:
+            return
+        with closing(news):
+            with self._at_work:
+                self._rest.begin()
+            self._running().stop()
+            self._rest.wait(news, lambda: stopped.is_set() or self._stopping.is_set())
+        self._running().failure()  # raises where the JVM has ended
+        with self._at_work:  # so that `stop` finds the new query, or there is none
+            if not stopped.is_set() and not self._stopping.is_set():
+                self._start_query(self._source.state())
+
+    def _news(self) -> News | None:
+        """Who waits for what comes; None where there is something to read, or it cannot be known."""
+        try:
+            ends = {p: held.next_offset for p, held in self._source.state().partitions.items()}
+            return self._source.news(ends) if self._reached({p: end for p, end in ends.items() if end}) else None
+        except ConnectError:
+            return None  # the query meets the same, and says it
 
     def _result(self, *, draw: bool) -> Any:
         """What the run did. After `stop`, or the end of ``available-now``."""
@@ -274,9 +298,9 @@ class StreamJob(ABC, Generic[Progress]):
 
     def _on_batch(self, rows: DataFrame, batch: int) -> None:
         with self._at_work:
-            if self._stopping.is_set():
+            if self._stopping.is_set() or self._rest.is_on:
                 # Returning would tell Spark that the batch is done.
-                raise InterruptedError("the job is being stopped")
+                raise InterruptedError("the query is being stopped")
             assert self._tables is not None  # set before the query starts
             done = self._tables.write(rows, batch)
         with self._changed:
@@ -284,6 +308,8 @@ class StreamJob(ABC, Generic[Progress]):
             if done.rows:
                 self._total = self._total.plus(done)
             self._changed.notify_all()
+        self._rest.stir()
+        self._patience.renew()
         if done.rows:
             self._progress(done)
             self._tables.tidy(every_batches=_TIDY_EVERY_BATCHES)
@@ -293,21 +319,25 @@ class StreamJob(ABC, Generic[Progress]):
         tables = self._tables
         assert tables is not None  # `_running` has checked
         done = tables.begun().start if self._done is None else self._done
-        read = self._source.read_up_to(self._running().lastProgress)
+        read = self._source.read_up_to(self._running().progress)
         return all(max(done.get(p, 0), read.get(p, 0)) >= offset for p, offset in target.items())
 
-    def _running(self) -> StreamingQuery:
+    def _running(self) -> RunningQuery:
         if self._query is None:
             raise LapwingError("the job has not been started", remedy="call start() first")
         return self._query
 
     def _raise_failure(self) -> None:
-        failure = self._query.exception() if self._query else None
+        # One that was stopped for a rest may have failed by that: a batch that just began is refused.
+        failure = self._query.failure() if self._query and not self._rest.is_on else None
         if failure and not self._stopping.is_set():
             self._let_go()
             raise self._source.told(failure)
 
     def _let_go(self) -> None:
-        """Frees the folder; no harm if done before."""
+        """Frees the folder, and what Spark has of a query that is over; no harm if done before."""
+        with suppress(*SPARK_GONE):
+            if self._spark:
+                end_callbacks(self._spark)
         if self._folder:
             self._folder.release()

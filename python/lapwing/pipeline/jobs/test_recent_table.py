@@ -60,7 +60,7 @@ ROWS = st.builds(row, st.integers(0, 3), st.integers(0, 9), st.sampled_from([Non
 BATCH = st.lists(ROWS, min_size=1, max_size=4, unique_by=lambda each: (each["tile"], each["channel"]))
 
 
-@settings(deadline=None, max_examples=10)
+@settings(max_examples=10)
 @given(batches=st.lists(BATCH, max_size=4))
 def test_memory_says_what_the_table_says(
     tmp_path_factory: pytest.TempPathFactory, batches: list[list[dict[str, Any]]]

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from lapwing.contracts.tables import TABLES
 from lapwing.pipeline.report.coverage_facts import CoverageFacts
+from lapwing.pipeline.report.freshness_facts import FreshnessFacts
 from lapwing.pipeline.report.latency_facts import RouteFacts
 from lapwing.pipeline.report.loss_facts import LossFacts
 from lapwing.pipeline.report.tables import read, rows
@@ -24,13 +25,17 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the pictures and the page show; a part is None or empty where its table has no rows."""
+    """What the pictures and the page show; a part is None or empty where its table has no rows.
+
+    ``freshness`` is there for a job that has a rule of what is fresh.
+    """
 
     coverage: CoverageFacts | None
     latency: list[RouteFacts]
     loss: LossFacts | None
     tables: Tables
     credit: str
+    freshness: FreshnessFacts | None = None
 
 
 def table_rows(out: Path) -> Tables:

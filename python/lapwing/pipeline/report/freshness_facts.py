@@ -49,6 +49,21 @@ class Freshness:
 
 
 @dataclass(frozen=True, slots=True)
+class FreshnessRule:
+    """When a place is fresh.
+
+    Attributes:
+        name: Of the run, as it is shown.
+        fresh_s: A sample counts so long.
+        samples_wanted: So many must count.
+    """
+
+    name: str
+    fresh_s: float
+    samples_wanted: int
+
+
+@dataclass(frozen=True, slots=True)
 class FreshnessFacts:
     """Runs on the same places.
 

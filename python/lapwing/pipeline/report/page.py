@@ -12,6 +12,7 @@ from pathlib import Path
 import lapwing
 from lapwing.contracts.tables import TABLES
 from lapwing.pipeline.report.facts import Facts
+from lapwing.pipeline.report.freshness_words import freshness_table, freshness_words
 from lapwing.pipeline.report.html import Picture, cards, document, section, table, text
 from lapwing.pipeline.report.loss_facts import LossFacts
 from lapwing.pipeline.report.units import count, dbm, duration, share
@@ -27,7 +28,7 @@ _TABLE_MEANINGS = {
 
 
 def write_page(facts: Facts, pictures: list[Picture], path: Path) -> Path:
-    """Writes the page; ``pictures`` are named ``coverage``, ``latency`` and ``loss``."""
+    """Writes the page; ``pictures`` are named ``coverage``, ``latency``, ``loss`` and perhaps ``freshness``."""
     path.write_text(page(facts, {picture.name: picture for picture in pictures}), encoding="utf-8")
     return path
 
@@ -38,6 +39,7 @@ def page(facts: Facts, pictures: dict[str, Picture]) -> str:
         _section("coverage", "Coverage", _coverage_words(facts), pictures, _network_table(facts)),
         _section("latency", "Latency", _latency_words(facts), pictures, _route_table(facts)),
         _section("loss", "Loss", _loss_words(facts), pictures, ""),
+        _freshness_section(facts, pictures),
         f"<section><h2>Tables</h2>{_tables_table(facts)}{_quarantine_table(facts)}</section>",
     )
     body = f"{_cards(facts)}\n{''.join(sections)}"
@@ -123,6 +125,13 @@ def _loss_verdict(loss: LossFacts) -> str:
         f"{count(totals['recovered'])} came late and filled a gap, {count(totals['repeated'])} came again "
         f"and {count(totals['reordered'])} out of order."
     )
+
+
+def _freshness_section(facts: Facts, pictures: dict[str, Picture]) -> str:
+    if "freshness" not in pictures:
+        return ""
+    below = freshness_table(facts.freshness) if facts.freshness else ""
+    return _section("freshness", "Freshness", freshness_words(facts.freshness), pictures, below)
 
 
 def _network_table(facts: Facts) -> str:

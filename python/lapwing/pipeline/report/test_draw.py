@@ -11,6 +11,7 @@ from matplotlib.image import imread
 
 from lapwing.pipeline.report import draw
 from lapwing.pipeline.report.conftest import MakeTables
+from lapwing.pipeline.report.freshness_facts import FreshnessRule
 from lapwing.pipeline.report.tables import ReportError
 
 NAMES = ["coverage.png", "latency.png", "loss.png", "report.html"]
@@ -61,6 +62,22 @@ def test_the_page_fetches_nothing_and_says_what_its_pictures_show(make_tables: M
     assert all(address.startswith("data:") for address in links.addresses)
     assert not links.silent
     assert not re.search(r"url\(|@import|<script", text)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"), [({}, "Share of 3 places"), ({"readings": 0}, "no reading with a position")]
+)
+def test_with_a_rule_the_page_shows_how_many_places_are_fresh(
+    make_tables: MakeTables, settings: dict[str, int], told: str
+) -> None:
+    out = make_tables(**settings)
+    paths = draw(out, rule=FreshnessRule("with commands", 30.0, 2))
+    assert [path.name for path in paths] == [*NAMES[:3], "freshness.png", "report.html"]
+    text = (out / "report.html").read_text(encoding="utf-8")
+    assert '<section id="freshness">' in text
+    assert told in text
+    draw(out)
+    assert '<section id="freshness">' not in (out / "report.html").read_text(encoding="utf-8")
 
 
 def test_text_from_data_is_escaped(make_tables: MakeTables) -> None:

@@ -35,6 +35,9 @@ class BrokerStream:
         self._given = dict(options)
         self._options = SourceOptions.parse({**options, "url": str(self._address)})
 
+    rest_after_s = 0.0
+    """Its reader holds its answers back, which costs less than a query that starts again."""
+
     @property
     def name(self) -> str:
         """The stream's."""
@@ -57,6 +60,9 @@ class BrokerStream:
         """What the broker says."""
         with self._options.client() as client:
             return client.state()
+
+    def news(self, ends: Mapping[int, int]) -> None:
+        """Nobody: see `rest_after_s`."""
 
     def first_positions(self, state: StreamState) -> Mapping[int, int]:
         """See `JobSource`."""

@@ -24,6 +24,16 @@ class Begun:
     """Whether a table has met this source (by its id, not its name); else both say 0."""
 
 
+class News(Protocol):
+    """Waits for what comes to a source that no query reads."""
+
+    def come(self, timeout_s: float) -> bool:
+        """Waits at most so long, and says whether something has come that a query has to see."""
+
+    def close(self) -> None:
+        """Ends it."""
+
+
 class JobSource(Protocol):
     """Partitions of messages, each with offsets that rise."""
 
@@ -42,6 +52,17 @@ class JobSource(Protocol):
     @property
     def offsets_are_dense(self) -> bool:
         """Whether an offset that does not come was deleted; else it may never have been a message."""
+
+    @property
+    def rest_after_s(self) -> float:
+        """A query rests when nothing has come for so long; 0: never."""
+
+    def news(self, ends: Mapping[int, int]) -> News | None:
+        """Who waits for what comes behind ``ends``, the next offset of each partition; None: a query never rests.
+
+        Raises:
+            LapwingError: As for `check`.
+        """
 
     def check(self) -> None:
         """What can be known before Spark runs.

@@ -11,6 +11,7 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
 from lapwing.pipeline.source.client import PartitionState, StreamState
 from lapwing.pipeline.source.kafka_failure import kafka_error
+from lapwing.pipeline.source.kafka_news import KafkaNews
 from lapwing.pipeline.source.spark_jars import KAFKA, require_jar
 
 if TYPE_CHECKING:
@@ -51,6 +52,17 @@ class KafkaAdmin:
                 return self._asked(admin, topic)
             finally:
                 admin.close()
+        except Py4JError as error:
+            raise kafka_error(str(error), self._where, topic) from None
+
+    def news(self, topic: str, ends: Mapping[int, int], timeout_s: float) -> KafkaNews:
+        """Waits behind ``ends`` with the same client.
+
+        Raises:
+            ConnectError: The client refuses its settings.
+        """
+        try:
+            return KafkaNews(self._jvm, self._settings, topic, ends, timeout_s)
         except Py4JError as error:
             raise kafka_error(str(error), self._where, topic) from None
 

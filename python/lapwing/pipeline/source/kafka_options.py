@@ -44,6 +44,8 @@ class KafkaOptions:
     """Spark tasks per batch, at least; 0: one per core of this machine. Never fewer than the topic has partitions."""
     timeout_s: float = 30.0
     """For each request to Kafka."""
+    rest_after_s: float = 60.0
+    """Where nothing has come for so long Spark's query rests, and one request waits for what comes; 0: never."""
     client_config: str = ""
     """A file of settings of Kafka's Java clients (``security.protocol=SASL_SSL``), as its own tools take them."""
     client: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -70,8 +72,13 @@ class KafkaOptions:
 
     def client_settings(self, address: KafkaAddress) -> dict[str, str]:
         """What Kafka's own clients are told; may hold secrets."""
-        waits = {"request.timeout.ms": self._wait_ms, "default.api.timeout.ms": self._wait_ms}
-        return {"bootstrap.servers": address.bootstrap, **waits, **self.client}
+        own = {
+            "request.timeout.ms": self._wait_ms,
+            "default.api.timeout.ms": self._wait_ms,
+            # Else a topic that is deleted under a job comes back, empty, as soon as the job asks for it.
+            "allow.auto.create.topics": "false",
+        }
+        return {"bootstrap.servers": address.bootstrap, **own, **self.client}
 
     def spark_options(self, address: KafkaAddress, reader: str, partitions: int) -> dict[str, str]:
         """What Spark's source is told, but for where it starts.

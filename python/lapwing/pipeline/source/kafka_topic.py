@@ -22,6 +22,7 @@ from lapwing.pipeline.source.kafka_address import KafkaAddress
 from lapwing.pipeline.source.kafka_admin import KafkaAdmin
 from lapwing.pipeline.source.kafka_columns import KAFKA_COLUMNS, envelopes
 from lapwing.pipeline.source.kafka_failure import kafka_error
+from lapwing.pipeline.source.kafka_news import KafkaNews
 from lapwing.pipeline.source.kafka_options import KafkaOptions, starting_offsets
 from lapwing.pipeline.source.spark_jars import KAFKA
 from lapwing.pipeline.transforms.parse import PARSED, parse_batch
@@ -48,11 +49,17 @@ class KafkaTopic:
         self._address = KafkaAddress.parse(url)
         self._options = KafkaOptions.parse(options)
         self._admin: KafkaAdmin | None = None
+        self._uuid = ""
 
     @property
     def name(self) -> str:
         """The topic's."""
         return self._address.topic
+
+    @property
+    def rest_after_s(self) -> float:
+        """The option."""
+        return self._options.rest_after_s
 
     @property
     def where(self) -> str:
@@ -65,12 +72,26 @@ class KafkaTopic:
     def opened(self, spark: SparkSession) -> StreamState:
         """See `JobSource`."""
         self._admin = KafkaAdmin(spark, self._options.client_settings(self._address), self.where)
+        self._uuid = ""
         return self.state()
 
     def state(self) -> StreamState:
-        """What the cluster says of the topic."""
+        """What the cluster says of the topic.
+
+        Raises:
+            StreamRecreatedError: It is not the one that was opened.
+        """
         assert self._admin is not None  # `opened` comes first
-        return self._admin.state(self.name)
+        state = self._admin.state(self.name)
+        self._uuid = self._uuid or state.uuid
+        if state.uuid != self._uuid:
+            raise _recreated(state, self.where)
+        return state
+
+    def news(self, ends: Mapping[int, int]) -> KafkaNews:
+        """See `JobSource`."""
+        assert self._admin is not None  # `opened` comes first
+        return self._admin.news(self.name, ends, self._options.timeout_s)
 
     def first_positions(self, state: StreamState) -> Mapping[int, int]:
         """See `JobSource`."""

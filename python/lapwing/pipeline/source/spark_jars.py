@@ -22,6 +22,11 @@ JARS_REMEDY = (
     f" and name the folder in {JARS_VARIABLE}"
 )
 
+EARLIER_REMEDY = (
+    "Spark was running in this process already, started without it: run the job in a process of its own, or before"
+    " what starts Spark there"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Package:
@@ -72,15 +77,29 @@ def jar_settings(conf: Mapping[str, str], packages: tuple[Package, ...]) -> dict
 
 def require_jar(spark: SparkSession, package: Package, where: str) -> None:
     """Raises `SparkUnusableError`, naming ``where``, unless the driver has ``package``: else the first batch fails."""
-    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+    from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 
     jvm: Any = spark.sparkContext._jvm
     try:
         jvm.java.lang.Thread.currentThread().getContextClassLoader().loadClass(package.known_by)
-    except Py4JError:
-        what = f"Spark has been started without its {package.what}"
-        remedy = f"give spark-submit --packages {package.coordinates}" if started_by_submit() else JARS_REMEDY
+    except Py4JJavaError as error:
+        what = f"Spark cannot load its {package.what}: {error.java_exception}"
+        remedy = jar_remedy(package, dict(spark.sparkContext.getConf().getAll()))
         raise SparkUnusableError(what, where=where, remedy=remedy) from None
+
+
+def jar_remedy(package: Package, running: Mapping[str, str]) -> str:
+    """What to do about a ``package`` that Spark cannot load; ``running``: the settings that it runs with."""
+    for jar in map(Path, running.get("spark.jars", "").split(",")):
+        if jar.match(package.jar):
+            # Java says only that there is no such class, whatever kept it from opening the file.
+            return f"Spark was given {jar}: see that it is there, and that Spark may open more files (ulimit -n)"
+    if started_by_submit():
+        return f"give spark-submit --packages {package.coordinates}"
+    if not any(running.get(name) for name in _USERS_OWN):
+        # A job gives Spark its jars when it starts it; it did not start this one.
+        return EARLIER_REMEDY
+    return JARS_REMEDY
 
 
 def find_jars(packages: tuple[Package, ...]) -> Path | None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts import kafka_record as names
@@ -77,7 +77,6 @@ def at(us: int | None) -> datetime | None:
     return None if us is None else EPOCH + timedelta(microseconds=us)
 
 
-@settings(deadline=None)  # the first one loads Arrow's kernels
 @given(RECORDS, st.integers(0, 2))
 def test_a_batch_says_what_each_record_says(records: list[dict[str, Any]], skipped: int) -> None:
     """Also of a slice: Arrow's offsets are easily forgotten."""

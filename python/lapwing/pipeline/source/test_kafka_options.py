@@ -70,6 +70,7 @@ def test_what_spark_is_told() -> None:
         "kafka.bootstrap.servers": "127.0.0.1:9092",
         "kafka.request.timeout.ms": "2000",
         "kafka.default.api.timeout.ms": "2000",
+        "kafka.allow.auto.create.topics": "false",
     }
     assert "minPartitions" not in options.spark_options(HERE, "coverage", partitions=3)
     assert "maxOffsetsPerTrigger" not in KafkaOptions.parse({"max_rows_per_batch": "0"}).spark_options(HERE, "r", 1)

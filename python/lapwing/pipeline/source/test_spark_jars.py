@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 
 from lapwing.errors import ConfigError
-from lapwing.pipeline.source.spark_jars import DELTA, JARS_VARIABLE, KAFKA, jar_settings
+from lapwing.pipeline.source.spark_jars import (
+    DELTA,
+    EARLIER_REMEDY,
+    JARS_REMEDY,
+    JARS_VARIABLE,
+    KAFKA,
+    jar_remedy,
+    jar_settings,
+)
 
 
 @pytest.fixture
@@ -46,3 +54,21 @@ def test_else_spark_fetches_them(folder: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("lapwing.pipeline.source.spark_jars._folders", lambda _: iter(()))
     packages = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0,io.delta:delta-spark_4.2_2.13:4.4.0"
     assert jar_settings({}, (KAFKA, DELTA)) == {"spark.jars.packages": packages}
+
+
+@pytest.mark.parametrize(
+    ("running", "told"),
+    [
+        ({}, EARLIER_REMEDY),
+        ({"spark.jars": "/jars/other.jar"}, JARS_REMEDY),
+        ({"spark.jars.packages": "a:b:1"}, JARS_REMEDY),
+        ({"spark.jars": "/jars/a.jar,/jars/spark-sql-kafka-0-10_2.13-4.2.0.jar"}, "ulimit -n"),
+    ],
+)
+def test_what_spark_cannot_load_has_a_remedy_that_fits(
+    running: dict[str, str], told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    assert told in jar_remedy(KAFKA, running)
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    assert "ulimit -n" in told or "--packages org.apache.spark:" in jar_remedy(KAFKA, running)

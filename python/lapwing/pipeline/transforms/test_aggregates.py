@@ -144,7 +144,7 @@ ROW = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(ROW, min_size=1, max_size=40), st.integers(0, 40))
 def test_parts_join_to_the_same_rows_however_they_were_cut(rows: list[dict[str, Any]], cut: int) -> None:
     whole, parts = classified(rows), [classified(rows[:cut]), classified(rows[cut:])]
@@ -156,7 +156,7 @@ def test_parts_join_to_the_same_rows_however_they_were_cut(rows: list[dict[str, 
     assert told(latency(pa.concat_tables([bins[1], stored]))) == told(latency(latency_bins(whole)))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(ROW, min_size=1, max_size=40))
 def test_coverage_is_what_counting_says(rows: list[dict[str, Any]]) -> None:
     found = coverage(coverage_bins(classified(rows))).to_pylist()

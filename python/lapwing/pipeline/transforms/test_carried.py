@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts.envelope import CARRIED
@@ -47,7 +47,6 @@ def test_a_device_that_is_called_as_an_id_is_another_thing() -> None:
     assert told(["a"], pa.concat_tables([device, message_marks(table(["a"]))])) == [False]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([None, "a", "b", "c", "d"]), max_size=20), st.integers(0, 20))
 def test_any_cut_into_batches_says_the_same(ids: list[str | None], cut: int) -> None:
     one = table(ids[:cut])

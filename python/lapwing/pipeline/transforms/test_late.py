@@ -36,7 +36,7 @@ def by_key(name: str, rows: pa.Table) -> dict[tuple[Any, ...], dict[str, Any]]:
     return found
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(rows=st.lists(A_MISS, max_size=30), cut=st.integers(0, 30))
 def test_misses_in_any_parts(rows: list[dict[str, Any]], cut: int) -> None:
     whole = misses(table(MISSES, rows))

@@ -108,7 +108,7 @@ MESSAGES = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(MESSAGES, st.lists(st.integers(0, 60), max_size=4))
 def test_any_messages_in_any_batches_are_what_the_definition_says(messages: list[Message], cuts: list[int]) -> None:
     edges = [0, *sorted(min(cut, len(messages)) for cut in cuts), len(messages)]

@@ -5,7 +5,7 @@
 //! Snapshots are written by a thread of their own: which change is which number differs a little from run to run.
 
 use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ use super::batch::{Destination, Record};
 use crate::data_groups::DataGroups;
 use crate::error::NodeError;
 use crate::slot::Slot;
+use crate::start_progress::StartProgress;
 
 mod full;
 mod picture;
@@ -33,6 +34,8 @@ const COMMITS: usize = 140;
 const SNAPSHOT_BYTES: u64 = 384;
 /// Commits that are made behind a recovery, before the power goes again.
 const BEHIND: usize = 3;
+/// All that the node writes: `Lost` comes from a repair.
+const KINDS: RangeInclusive<u8> = 1..=12;
 const NOW_US: i64 = 1_700_000_000_000_000;
 
 /// What the log thread has.
@@ -53,7 +56,7 @@ struct Done {
 fn open(disk: &SimDisk) -> Result<Kept, NodeError> {
     let config = JournalConfig { segment_bytes: 64 << 10, ..JournalConfig::default() };
     let (journal, reader) = Journal::open_on(Arc::new(disk.clone()), Path::new("/data"), &config)?;
-    let (groups, extents) = DataGroups::recover(&reader)?;
+    let (groups, extents) = DataGroups::recover(&reader, &StartProgress::default())?;
     let keeper = Keeper::new(journal, reader.clone(), (groups.clone(), extents), SNAPSHOT_BYTES)?;
     Ok(Kept { keeper, groups, reader })
 }
@@ -138,6 +141,7 @@ fn steps(script: &Script) -> u64 {
     assert!(count("deleted_segments") >= 2, "segments go: {counters:?}");
     assert!(count("kept_entries") >= 1, "live entries move: {counters:?}");
     let steps = disk.steps();
+    assert_eq!(script.kinds(), KINDS.collect(), "kinds of entries");
     assert!(steps >= 500, "{steps} steps are too few to mean something");
     steps
 }

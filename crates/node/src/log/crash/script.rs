@@ -1,10 +1,11 @@
 //! What is given to the log: drawn once from a seed, the same in every run.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use lapwing_ledger::{
-    Changed, Cleared, Ended, Entry, Fact, Fault, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, Presence,
-    ProgressBuf, Published, Settled, SettledPublisher, Subscribed, Subscription, SubscriptionIds, Terms,
+    Changed, Cleared, Ended, Entry, Fact, Fault, GroupDeclared, GroupEnded, GroupOpened, GroupState, KeeperId,
+    KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published, Settled, SettledPublisher, Subscribed,
+    Subscription, SubscriptionIds, Terms, Unsubscribed, Will,
 };
 
 use super::picture::Picture;
@@ -13,6 +14,7 @@ use super::sim::contents::next_random;
 /// Those that have anything.
 pub(super) const GROUPS: [u16; 3] = [0, 5, 15];
 const SESSIONS_MAX: usize = 5;
+const CONSUMER_GROUPS_MAX: usize = 3;
 const FRAME_BYTES_MAX: u64 = 1_500;
 
 /// One entry.
@@ -53,6 +55,11 @@ impl Script {
     pub(super) fn bodies(&self) -> BTreeMap<(u16, u64), &[u8]> {
         self.commits.iter().flatten().map(|entry| ((entry.group, entry.index), &entry.body[..])).collect()
     }
+
+    /// The kinds of entries that are in it, as their first bytes say them.
+    pub(super) fn kinds(&self) -> BTreeSet<u8> {
+        self.commits.iter().flatten().map(|entry| entry.body[0]).collect()
+    }
 }
 
 /// Makes the entries of one group.
@@ -63,18 +70,30 @@ struct Writer {
     sessions: VecDeque<u64>,
     /// Session and entry of messages that are not finished, oldest first.
     waiting: VecDeque<(u64, u64)>,
+    /// Consumer groups that were opened last.
+    consumer_groups: VecDeque<u64>,
+    /// As `waiting`, of consumer groups.
+    waiting_in_groups: VecDeque<(u64, u64)>,
     uses: u64,
 }
 
 impl Writer {
     fn new(group: u16) -> Self {
-        Writer { group, index: 0, sessions: VecDeque::new(), waiting: VecDeque::new(), uses: 0 }
+        Writer {
+            group,
+            index: 0,
+            sessions: VecDeque::new(),
+            waiting: VecDeque::new(),
+            consumer_groups: VecDeque::new(),
+            waiting_in_groups: VecDeque::new(),
+            uses: 0,
+        }
     }
 
     fn next(&mut self, random: &mut u64) -> Scripted {
         self.index += 1;
         let mut body = vec![];
-        let encoded = match next_random(random) % 24 {
+        let encoded = match next_random(random) % 30 {
             _ if self.sessions.is_empty() => self.open(random, &mut body),
             0 => self.open(random, &mut body),
             1 => self.subscribe(random, &mut body),
@@ -82,7 +101,11 @@ impl Writer {
             3 => Entry::Cleared(Cleared { topics: List::from_slice(&[&*topic(random)]) }).encode(&mut body),
             4 => self.settle(&mut body),
             5 if next_random(random).is_multiple_of(3) => self.end(random, &mut body),
-            6..14 => self.progress(random, &mut body),
+            6..15 => self.progress(random, &mut body),
+            15 => self.unsubscribe(random, &mut body),
+            16 => self.open_group(random, &mut body),
+            17 if !self.consumer_groups.is_empty() => self.declare_group(random, &mut body),
+            18 if self.consumer_groups.len() == CONSUMER_GROUPS_MAX => self.end_group(&mut body),
             _ => self.publish(random, &mut body),
         };
         encoded.expect("within the bounds");
@@ -93,14 +116,23 @@ impl Writer {
         KeeperId(self.sessions[(next_random(random) % self.sessions.len() as u64) as usize])
     }
 
+    fn consumer_group(&self, random: &mut u64) -> KeeperId {
+        KeeperId(self.consumer_groups[(next_random(random) % self.consumer_groups.len() as u64) as usize])
+    }
+
+    fn frame(&self, random: &mut u64) -> Vec<u8> {
+        vec![self.index as u8; (next_random(random) % FRAME_BYTES_MAX) as usize]
+    }
+
     fn open(&mut self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
         self.sessions.push_back(self.index);
         if self.sessions.len() > SESSIONS_MAX {
             self.sessions.pop_front();
         }
         let client_id = format!("client-{}", next_random(random) % 8);
-        let opened =
-            Opened { client_id: &client_id, identity: b"", expiry_s: 60, opened_at_ms: self.index, will: None };
+        let frame = self.frame(random);
+        let will = next_random(random).is_multiple_of(3).then_some(will(&frame));
+        let opened = Opened { client_id: &client_id, identity: b"", expiry_s: 60, opened_at_ms: self.index, will };
         Entry::Opened(opened).encode(body)
     }
 
@@ -110,9 +142,45 @@ impl Writer {
         Entry::Subscribed(Subscribed { session, subscriptions: List::from_slice(&subscriptions) }).encode(body)
     }
 
+    fn unsubscribe(&self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
+        let (session, filters) = (self.session(random), [topic(random), topic(random), topic(random)]);
+        let filters: Vec<&str> = filters.iter().map(|filter| &**filter).collect();
+        Entry::Unsubscribed(Unsubscribed { session, filters: List::from_slice(&filters) }).encode(body)
+    }
+
+    /// Its client comes or goes; with a will, without one, or with the one it had.
     fn change(&self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
         let presence = Presence { connected: next_random(random).is_multiple_of(2), at_ms: self.index };
-        Entry::Changed(Changed { presence: Some(presence), ..Changed::of(self.session(random)) }).encode(body)
+        let (mut changed, frame) = (Changed::of(self.session(random)), self.frame(random));
+        changed.presence = Some(presence);
+        changed.will = match next_random(random) % 3 {
+            0 => None,
+            1 => Some(None),
+            _ => Some(Some(will(&frame))),
+        };
+        Entry::Changed(changed).encode(body)
+    }
+
+    fn open_group(&mut self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
+        self.consumer_groups.push_back(self.index);
+        if self.consumer_groups.len() > CONSUMER_GROUPS_MAX {
+            self.consumer_groups.pop_front();
+        }
+        let name = format!("group-{}", next_random(random) % 4);
+        Entry::GroupOpened(GroupOpened { name: &name, filter: &topic(random) }).encode(body)
+    }
+
+    fn declare_group(&self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
+        let group = self.consumer_group(random);
+        let settings = self.index.to_be_bytes();
+        let settings = (!next_random(random).is_multiple_of(4)).then_some(&settings[..]);
+        Entry::GroupDeclared(GroupDeclared { group, settings }).encode(body)
+    }
+
+    /// The oldest, with what it keeps.
+    fn end_group(&mut self, body: &mut Vec<u8>) -> Result<(), Fault> {
+        let groups: Vec<KeeperId> = self.consumer_groups.pop_front().map(KeeperId).into_iter().collect();
+        Entry::GroupEnded(GroupEnded { groups: List::from_slice(&groups) }).encode(body)
     }
 
     fn settle(&self, body: &mut Vec<u8>) -> Result<(), Fault> {
@@ -145,8 +213,9 @@ impl Writer {
                 settled,
             }
         });
+        let groups = self.groups_that_keep(random);
         let retained = next_random(random).is_multiple_of(4).then(|| topic(random));
-        let frame = vec![self.index as u8; (next_random(random) % FRAME_BYTES_MAX) as usize];
+        let frame = self.frame(random);
         Entry::Published(Published {
             frame: &frame,
             published_at_ms: self.index,
@@ -154,14 +223,28 @@ impl Writer {
             publisher: 7,
             origin,
             keepers: keepers.as_list(),
-            groups: List::EMPTY,
+            groups: List::from_slice(&groups),
             retained: retained.as_deref(),
         })
         .encode(body)
     }
 
+    /// Those that the next message goes to: one, in half of all cases.
+    fn groups_that_keep(&mut self, random: &mut u64) -> Vec<KeeperId> {
+        if self.consumer_groups.is_empty() || next_random(random).is_multiple_of(2) {
+            return vec![];
+        }
+        let group = self.consumer_group(random);
+        self.waiting_in_groups.push_back((group.0, self.index));
+        vec![group]
+    }
+
     fn progress(&mut self, random: &mut u64, body: &mut Vec<u8>) -> Result<(), Fault> {
         let mut progress = ProgressBuf::new();
+        let done = self.waiting_in_groups.len().min((next_random(random) % 4) as usize);
+        for (group, entry) in self.waiting_in_groups.drain(..done) {
+            progress.push(KeeperId(group), Fact::Finished { entry });
+        }
         for _ in 0..1 + next_random(random) % 6 {
             let packet_id = 1 + (next_random(random) % 5) as u16;
             let session = self.session(random);
@@ -189,6 +272,10 @@ impl Writer {
         }
         Entry::Progress(progress.as_progress()).encode(body)
     }
+}
+
+fn will(frame: &[u8]) -> Will<'_> {
+    Will { frame, delay_s: 5, message_expiry_s: frame.len().is_multiple_of(2).then_some(60) }
 }
 
 fn topic(random: &mut u64) -> String {

@@ -36,7 +36,8 @@ impl Listing {
 
     fn look_at(&mut self, entry: &Entry) {
         let (messages, bytes) = (entry.session.queued_messages(), entry.session.queued_bytes());
-        if !self.query.fits(&entry.client_id, entry.connection.is_some(), messages) {
+        let inflight = entry.session.inflight_messages();
+        if !self.query.fits(&entry.client_id, entry.connection.is_some(), messages, inflight) {
             return;
         }
         self.page.matching += 1;

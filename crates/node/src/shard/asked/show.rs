@@ -12,7 +12,7 @@ const SUBSCRIPTIONS_SHOWN_MAX: usize = 1000;
 impl Shard {
     /// One row of a list; `None` when there is no such session any more.
     pub(super) fn session_report(&mut self, key: SessionKey) -> Option<SessionReport> {
-        let (now_ms, shard) = (self.now_ms, self.id.index());
+        let (now_ms, clock, shard) = (self.now_ms, self.shared.clock, self.id.index());
         let connection = self.clients.entry(key)?.connection;
         let address = connection
             .and_then(|index| self.clients.connection(index))
@@ -26,7 +26,7 @@ impl Shard {
             is_connected,
             address,
             version: session.version().map(|version| version.name()),
-            away_since_ms: (!is_connected).then_some(entry.away_since_ms),
+            away_since_ms: (!is_connected).then(|| clock.on_the_wall(entry.away_since_ms)),
             expiry_s: Some(session.expiry_s()).filter(|expiry_s| *expiry_s != u32::MAX),
             ends_in_s: session.ends_at_ms().map(|at_ms| at_ms.saturating_sub(now_ms).div_ceil(1000)),
             subscriptions: session.subscriptions().len(),

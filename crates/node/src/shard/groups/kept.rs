@@ -103,7 +103,7 @@ impl Shard {
         let _ = announcer.want(Interest::Kept, &owned.filter, true, post);
         for (entry, stored) in &restored.messages {
             let routed = Routed::of(&stored.message);
-            let ingress_us = restored.clocks.past(stored.published_at_ms) * 1000;
+            let ingress_us = stored.published_at_ms * 1000;
             let origin = Origin { publisher: Publisher::Hash(stored.publisher), ingress_us };
             let facts = Common::new(&routed, origin, &shared.config.dispatch, counters).facts(
                 &routed,

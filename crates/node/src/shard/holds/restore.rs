@@ -31,7 +31,7 @@ impl Shard {
         let hold = &mut holds.owned[place];
         hold.kept = Some(restored.kept);
         for (entry, stored) in restored.messages {
-            let came_ms = restored.clocks.past(stored.published_at_ms);
+            let came_ms = stored.published_at_ms;
             let message = stored.message;
             if message.qos() == QoS::ExactlyOnce {
                 hold.unsettled.insert(entry);

@@ -52,8 +52,6 @@ pub(crate) struct About {
     pub(crate) publisher: u64,
     /// Of a QoS 2 message: whose, and which use of its packet id.
     pub(crate) origin: Option<Origin>,
-    /// The node's clock, by which messages expire.
-    pub(crate) now_ms: u64,
 }
 
 impl Keeping {
@@ -127,8 +125,8 @@ impl Keeping {
         let mut groups = std::mem::take(&mut self.group_keepers[group]);
         let entry = Entry::Published(Published {
             frame: &frame,
-            published_at_ms: self.wall_ms,
-            expires_at_ms: expires_at_ms.map_or(0, |at_ms| self.wall_of(at_ms, about.now_ms)),
+            published_at_ms: self.now_ms,
+            expires_at_ms: expires_at_ms.unwrap_or(0),
             publisher: about.publisher,
             origin: about.origin.map(Origin::logged),
             keepers: keepers.as_list(),
@@ -141,11 +139,6 @@ impl Keeping {
         groups.clear();
         (self.keepers[group], self.group_keepers[group]) = (keepers, groups);
         self.frame = frame;
-    }
-
-    /// A time of the node's clock on the wall clock; never 0.
-    fn wall_of(&self, at_ms: u64, now_ms: u64) -> u64 {
-        self.wall_ms.saturating_add(at_ms.saturating_sub(now_ms)).max(1)
     }
 }
 

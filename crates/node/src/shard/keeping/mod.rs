@@ -27,6 +27,11 @@ pub(crate) use sessions::Beginning;
 
 const GROUPS: usize = DATA_GROUPS as usize;
 
+/// When a message of the log expires; there 0 stands for never.
+pub(crate) fn deadline(expires_at_ms: u64) -> Option<u64> {
+    (expires_at_ms > 0).then_some(expires_at_ms)
+}
+
 /// A session or consumer group, as the log knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
@@ -59,8 +64,6 @@ pub(crate) struct KeptAs {
     pub(crate) is_keeper: bool,
     /// The version of the rules about topics that hold for it.
     pub(crate) rules_version: u64,
-    /// What its client is told that repeats what it was told before must not leave before this promise is kept.
-    pub(crate) held_until: u64,
 }
 
 impl KeptAs {
@@ -93,8 +96,8 @@ pub(crate) struct Keeping {
     ended_groups: Vec<Kept>,
     /// The version of the rules about topics.
     pub(crate) rules_version: u64,
-    /// The wall clock at the beginning of the turn, milliseconds since the epoch.
-    pub(super) wall_ms: u64,
+    /// The node's clock at the beginning of the turn.
+    pub(super) now_ms: u64,
     /// Room to encode in.
     frame: Vec<u8>,
     bytes: Vec<u8>,
@@ -115,16 +118,16 @@ impl Keeping {
             ended: Vec::new(),
             ended_groups: Vec::new(),
             rules_version: 0,
-            wall_ms: 0,
+            now_ms: 0,
             frame: Vec::new(),
             bytes: Vec::new(),
             ids: Vec::new(),
         }
     }
 
-    /// A new turn begins, at this time on the wall clock.
-    pub(crate) fn set_clock(&mut self, wall_ms: u64) {
-        self.wall_ms = wall_ms;
+    /// A new turn begins, at this time on the node's clock.
+    pub(crate) fn set_clock(&mut self, now_ms: u64) {
+        self.now_ms = now_ms;
     }
 
     /// Under which index an entry for `slot` would go now.

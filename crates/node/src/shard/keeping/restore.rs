@@ -34,39 +34,13 @@ pub(crate) struct Recovered {
 /// What a message counts for in its queue beside its frame, roughly, and never more than it did before.
 const MESSAGE_BYTES: u64 = 64;
 
-/// The clocks at the moment in which sessions are restored.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Clocks {
-    /// The node's own.
-    pub(crate) now_ms: u64,
-    /// Since the epoch.
-    pub(crate) wall_ms: u64,
-}
-
-impl Clocks {
-    /// A deadline on the wall clock (0: none) on the node's.
-    pub(crate) fn deadline(self, wall_ms: u64) -> Option<u64> {
-        (wall_ms > 0).then(|| self.now_ms.saturating_add(wall_ms.saturating_sub(self.wall_ms)))
-    }
-
-    /// How long ago it was; a clock that was set back meanwhile makes nothing older.
-    fn since(self, wall_ms: u64) -> u64 {
-        self.wall_ms.saturating_sub(wall_ms)
-    }
-
-    /// A time on the wall clock that has been, on the node's.
-    pub(crate) fn past(self, wall_ms: u64) -> u64 {
-        self.now_ms.saturating_sub(self.since(wall_ms))
-    }
-}
-
 /// One session that was kept.
 pub(crate) struct RestoredSession {
     pub(crate) session: Session,
     pub(crate) kept: Kept,
     pub(crate) standing: Standing,
-    /// Since when it has no connection, on the wall clock.
-    pub(crate) away_since_ms: u64,
+    /// Since when it has no connection, on the node's clock; `None`: it lost it with the node, and nobody wrote down when.
+    pub(crate) away_since_ms: Option<u64>,
     /// QoS 2 messages of its client that the log does not know to be in doubt yet: packet ids and use numbers.
     pub(crate) doubts: Vec<(PacketId, u64)>,
 }
@@ -80,8 +54,6 @@ pub(crate) struct RestoredGroup {
     pub(crate) messages: Vec<(NonZeroU64, StoredMessage)>,
     /// Of that, what it need not have: sessions have it as their own, or its loss was accepted.
     pub(crate) over: Vec<NonZeroU64>,
-    /// When it is restored.
-    pub(crate) clocks: Clocks,
 }
 
 /// One retained message that was kept.
@@ -106,18 +78,18 @@ impl Recovered {
         &self,
         group: u16,
         settings: &Arc<Settings>,
-        clocks: Clocks,
+        now_ms: u64,
         hands: &mut impl Hands,
     ) -> Result<(), NodeError> {
-        let stored = Stored::read(self, group, clocks)?;
+        let stored = Stored::read(self, group, now_ms)?;
         let doubts = self.groups.doubts(group);
         let state = self.groups.get(group);
         for kept in state.sessions() {
             let of_session: Vec<Doubt> = doubts.iter().filter(|doubt| doubt.session == kept.id()).copied().collect();
-            let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), clocks);
+            let restored = restore_session(kept, &stored, &of_session, (hands.next_key(), settings), now_ms);
             hands.session(restored.map_err(|fault| NodeError::Entry { group, index: kept.id().0, fault })?);
         }
-        let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored, clocks)).collect();
+        let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored)).collect();
         for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
             let StoredMessage { message, publisher, .. } = stored.clone();
             hands.retained(&RestoredMessage { message, publisher });
@@ -159,7 +131,7 @@ pub(crate) trait Hands {
     fn retained(&mut self, restored: &RestoredMessage);
 }
 
-fn unfinished(kept: &KeptGroup, stored: &Stored, clocks: Clocks) -> RestoredGroup {
+fn unfinished(kept: &KeptGroup, stored: &Stored) -> RestoredGroup {
     let (mut messages, mut over) = (Vec::new(), Vec::new());
     for entry in kept.queue().filter_map(NonZeroU64::new) {
         match stored.message(entry.get()) {
@@ -173,7 +145,6 @@ fn unfinished(kept: &KeptGroup, stored: &Stored, clocks: Clocks) -> RestoredGrou
         filter: kept.filter().into(),
         messages,
         over,
-        clocks,
     }
 }
 
@@ -182,12 +153,12 @@ fn restore_session(
     stored: &Stored,
     doubts: &[Doubt],
     (key, settings): (SessionKey, &Arc<Settings>),
-    clocks: Clocks,
+    now_ms: u64,
 ) -> Result<RestoredSession, Fault> {
     let id = NonZeroU64::new(kept.id().0).ok_or(malformed("a session has the number 0"))?;
     let doubts = doubts.iter().map(|doubt| Ok((packet_id(doubt.packet_id)?, doubt.use_number)));
     let doubts = doubts.collect::<Result<Vec<_>, Fault>>()?;
-    let away_ms = kept.disconnected_at_ms().map(|at_ms| clocks.since(at_ms));
+    let away_ms = kept.disconnected_at_ms().map(|at_ms| now_ms.saturating_sub(at_ms));
     let remaining_ms =
         (kept.expiry_s() != u32::MAX).then(|| (u64::from(kept.expiry_s()) * 1000).saturating_sub(away_ms.unwrap_or(0)));
     let will = kept.will().map(|will| {
@@ -210,7 +181,7 @@ fn restore_session(
         will,
         away_since: kept.away_since().and_then(NonZeroU64::new),
         next_use: doubts.last().map_or(kept.next_use(), |(_, use_number)| use_number + 1),
-        now_ms: clocks.now_ms,
+        now_ms,
     });
     for subscription in kept.subscriptions() {
         let grant = decode_grant(subscription.grant).ok_or(malformed("a subscription's grant is none"))?;
@@ -226,8 +197,7 @@ fn restore_session(
         session: restoration.finish(),
         kept: Kept { id: kept.id(), slot },
         standing: Standing { identity, who: None },
-        // Who had a connection lost it with the node; when that was nobody wrote down.
-        away_since_ms: kept.disconnected_at_ms().unwrap_or(clocks.wall_ms),
+        away_since_ms: kept.disconnected_at_ms(),
         doubts,
     })
 }

@@ -27,7 +27,7 @@ impl Keeping {
     pub(crate) fn begin(&mut self, log: &mut LogFeed, beginning: Beginning<'_>) -> Kept {
         let Beginning { client_id, identity, expiry_s, will, awaited } = beginning;
         let slot = Slot::of(client_id.as_bytes());
-        let entry = Entry::Opened(Opened { client_id, identity, expiry_s, opened_at_ms: self.wall_ms, will });
+        let entry = Entry::Opened(Opened { client_id, identity, expiry_s, opened_at_ms: self.now_ms, will });
         Kept { id: KeeperId(self.append(log, slot, awaited, &entry)), slot }
     }
 
@@ -38,7 +38,7 @@ impl Keeping {
 
     /// Its client is here, or not any more, as from now.
     pub(crate) fn presence(&self, connected: bool) -> Option<Presence> {
-        Some(Presence { connected, at_ms: self.wall_ms })
+        Some(Presence { connected, at_ms: self.now_ms })
     }
 
     /// A kept session has subscribed.

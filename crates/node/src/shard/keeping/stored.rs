@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lapwing_ledger::{Entry, Fault, GroupState, Published};
+use lapwing_ledger::{Entry, Fault, GroupState};
 use lapwing_session::Message;
 use lapwing_store::journal::GroupId;
 use rustc_hash::FxHashMap;
 
-use super::restore::{Clocks, Recovered};
+use super::deadline;
+use super::restore::Recovered;
 use crate::error::NodeError;
 use crate::mail::decode_frame;
 use crate::shard::mailroom::ELSEWHERE;
@@ -29,7 +30,7 @@ pub(crate) struct StoredMessage {
     pub(crate) message: Arc<Message>,
     /// Hash of its publisher's client id.
     pub(crate) publisher: u64,
-    /// When it came in, on the wall clock, milliseconds since the epoch.
+    /// When it came in, on the node's clock.
     pub(crate) published_at_ms: u64,
 }
 
@@ -39,13 +40,13 @@ impl Stored {
     ///
     /// # Errors
     /// `Store`; `Entry`: what is referred to is not there, or is no message.
-    pub(super) fn read(recovered: &Recovered, group: u16, clocks: Clocks) -> Result<Self, NodeError> {
+    pub(super) fn read(recovered: &Recovered, group: u16, now_ms: u64) -> Result<Self, NodeError> {
         let wanted: Vec<u64> = wanted(&recovered.groups.get(group)).into_iter().collect();
         let (mut stored, mut failed) = (Stored::default(), None);
         recovered.reader.get_many(GroupId(group), &wanted, &mut |entry| match stored.take(
             entry.index,
             entry.body,
-            clocks,
+            now_ms,
         ) {
             Ok(()) => ControlFlow::Continue(()),
             Err(fault) => {
@@ -61,16 +62,17 @@ impl Stored {
         missing.map_or(Ok(stored), |index| Err(NodeError::Entry { group, index: *index, fault }))
     }
 
-    fn take(&mut self, index: u64, body: &[u8], clocks: Clocks) -> Result<(), Fault> {
+    fn take(&mut self, index: u64, body: &[u8], now_ms: u64) -> Result<(), Fault> {
         let Entry::Published(published) = Entry::decode(body)? else {
             self.wills.insert(index, body.to_vec());
             return Ok(());
         };
         let publish = decode_frame(published.frame);
         let publish = publish.ok_or(Fault::Malformed { at: 0, what: "its message is no PUBLISH" })?;
-        let expires_at_ms = clocks.deadline(published.expires_at_ms);
+        let expires_at_ms = deadline(published.expires_at_ms);
         let message = Arc::new(Message::new(&publish, ELSEWHERE, expires_at_ms));
-        let Published { publisher, published_at_ms, .. } = published;
+        // A wall clock that was set back while the node was down makes nothing of the future.
+        let (publisher, published_at_ms) = (published.publisher, published.published_at_ms.min(now_ms));
         self.messages.insert(index, StoredMessage { message, publisher, published_at_ms });
         Ok(())
     }

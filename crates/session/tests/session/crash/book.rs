@@ -24,6 +24,8 @@ pub struct Book {
     /// Messages in doubt: the numbers by packet id.
     pub doubted: BTreeMap<PacketId, u64>,
     pub next_use: u64,
+    /// The record that said that the client had gone; `None`: it was there.
+    pub away_since: Option<NonZeroU64>,
 }
 
 impl Book {
@@ -34,6 +36,10 @@ impl Book {
                 Record::Opened => {}
                 Record::Published { n, qos, .. } => drop(book.queue.insert(entry(at as u64 + 1), (*n, *qos))),
                 Record::Fact(fact) => book.apply(fact),
+                Record::Presence { connected: true } => book.away_since = None,
+                Record::Presence { connected: false } => {
+                    book.away_since = book.away_since.or(Some(entry(at as u64 + 1)))
+                }
             }
         }
         book
@@ -86,7 +92,7 @@ impl Book {
             expiry_s: 600,
             remaining_ms: Some(600_000),
             will: None,
-            away_since: None,
+            away_since: self.away_since,
             next_use: self.next_use,
             now_ms,
         };

@@ -21,8 +21,7 @@ pub enum Rule {
     CompleteWhatWasCut,
     /// That a message is in doubt is remembered over a second crash.
     DoubtsAreTold,
-    /// What has to wait for the disk waits on the next connection too.
-    HoldOutlivesConnection,
+    HereBeforeConnack,
 }
 
 /// The session's own log is number 0. Messages from the client go to logs 1 and 2.
@@ -198,15 +197,15 @@ impl Broker {
     pub fn disconnected(&mut self) {
         assert!(!self.rig.disconnected().ended);
         self.output.clear();
-        if self.broken == Some(Rule::HoldOutlivesConnection) {
-            self.hold = 0;
-        }
+        self.logs[0].push(Record::Presence { connected: false });
     }
 
     /// The client is back.
     pub fn connected(&mut self) {
         let version = self.rig.version;
         assert!(self.rig.connect(&connect_persistent(version)).0, "the session is there");
+        self.logs[0].push(Record::Presence { connected: true });
+        self.hold = if self.broken == Some(Rule::HereBeforeConnack) { 0 } else { self.logs[0].records.len() };
         self.told();
     }
 
@@ -226,6 +225,9 @@ impl Broker {
         }
         let is_paged = self.rig.at_hand_bytes_max.is_some();
         self.rig.session = Some(book.restore(entry(1), &self.rig.settings, self.rig.now_ms, is_paged));
+        if book.away_since.is_none() {
+            self.logs[0].push(Record::Presence { connected: false });
+        }
     }
 
     /// Messages that a log has, and that were not durably taken: their client sends them again, or has had PUBREC. What any log

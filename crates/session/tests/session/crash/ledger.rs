@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapwing_ledger::{
-    Entry, Fact, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, ProgressBuf, Published, SubscriptionIds, Terms,
+    Changed, Entry, Fact, GroupState, KeeperId, KeepersBuf, List, Opened, Origin, Presence, ProgressBuf, Published,
+    SubscriptionIds, Terms,
 };
 
 use super::book::Book;
@@ -18,6 +19,7 @@ pub fn assert_book(book: &Book, log: &Log) {
     let state = state_of(log, true);
     let session = state.session("me").expect("it was opened");
     assert_eq!((session.id(), session.next_use(), state.strays()), (SESSION, book.next_use, 0));
+    assert_eq!(session.away_since().map(entry), book.away_since);
     let queue: BTreeMap<_, _> = session.queue().map(|(at, terms)| (entry(at), terms.qos)).collect();
     assert_eq!(queue, book.queue.iter().map(|(at, (_, qos))| (*at, *qos as u8)).collect());
     let flights: BTreeMap<_, _> =
@@ -73,6 +75,9 @@ fn encode(record: &Record, is_own: bool, out: &mut Vec<u8>) {
         Record::Fact(fact) => {
             progress.push(SESSION, fact_of(fact));
             Entry::Progress(progress.as_progress())
+        }
+        Record::Presence { connected } => {
+            Entry::Changed(Changed { presence: Some(Presence { connected, at_ms: 1 }), ..Changed::of(SESSION) })
         }
     };
     entry.encode(out).expect("within its bounds");

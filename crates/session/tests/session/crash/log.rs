@@ -14,6 +14,8 @@ pub enum Record {
     Published { n: u32, qos: QoS, origin: Option<Origin> },
     /// What the session has told.
     Fact(Fact),
+    /// Its client has come, or gone.
+    Presence { connected: bool },
 }
 
 /// The entries, and how many of them are durable.
@@ -55,7 +57,7 @@ impl Log {
     pub fn settled(&self) -> u64 {
         let origins = self.records.iter().filter_map(|record| match record {
             Record::Published { origin, .. } => *origin,
-            Record::Opened | Record::Fact(_) => None,
+            Record::Opened | Record::Fact(_) | Record::Presence { .. } => None,
         });
         origins.map(|origin| origin.settled).max().unwrap_or_default()
     }

@@ -7,7 +7,8 @@
 //! 3. PUBLISH follows the durable packet id.
 //! 4. PUBREL follows the durable receipt of PUBREC.
 //!
-//! And a fifth for all of them: what has to wait waits on the next connection too.
+//! And a fifth, for these on the next connection and for DUP of QoS 1: what a client hears that comes back follows the durable word
+//! that it is here.
 
 mod book;
 mod broker;
@@ -75,8 +76,14 @@ fn scripts() -> Vec<Vec<Event>> {
     let out = [Event::Publish(QOS2), Event::Publish(QOS1), Event::Publish(QOS2)];
     let inward = [Event::Send(QOS2), Event::Send(QOS2), Event::Send(QOS1), Event::Send(QOS2)];
     let both: Vec<_> = out.into_iter().chain(inward).collect();
-    vec![script(&out), script(&inward), script(&both), eager_script(&out), eager_script(&inward), eager_script(&both)]
+    let by_steps = [script(&out), script(&inward), script(&both)];
+    let eager = [eager_script(&out), eager_script(&inward), eager_script(&both), eager_script(&WHILE_AWAY)];
+    by_steps.into_iter().chain(eager).collect()
 }
+
+/// What comes while the client is away has never been sent.
+const WHILE_AWAY: [Event; 6] =
+    [Event::Publish(QOS1), Event::Leave, Event::Publish(QOS1), Event::Publish(QOS2), Event::Publish(QOS1), Event::Come];
 
 /// Is each message there exactly once (QoS 1: at least), wherever the broker crashes and whatever of its logs is left?
 #[test]
@@ -145,8 +152,11 @@ fn each_rule_is_needed() {
         "nobody notices that a second crash forgets the doubts"
     );
     let said_again = [Event::Publish(QOS2), Event::Break, Event::Forth, Event::Forth];
-    let wrong = first_wrong(Version::V5, &said_again, Some(Rule::HoldOutlivesConnection), &[]);
-    assert!(wrong.is_some(), "nobody notices that the next connection does not wait");
+    let sent_first = [Event::Leave, Event::Publish(QOS1), Event::Commit(0, 9), Event::Come, Event::Forth, Event::Forth];
+    for next_connection in [&said_again[..], &sent_first] {
+        let wrong = first_wrong(Version::V5, next_connection, Some(Rule::HereBeforeConnack), &[]);
+        assert!(wrong.is_some(), "nobody notices that {next_connection:?} does not wait");
+    }
 }
 
 /// Histories that went wrong once.
@@ -179,6 +189,8 @@ fn event() -> impl Strategy<Value = Event> {
         8 => Just(Event::Back),
         6 => (0..3_usize, 1..5_usize).prop_map(|(log, records)| Event::Commit(log, records)),
         1 => Just(Event::Break),
+        1 => Just(Event::Leave),
+        3 => Just(Event::Come),
         1 => (cut(), cut(), cut()).prop_map(|(a, b, c)| Event::Crash([a, b, c])),
     ]
 }

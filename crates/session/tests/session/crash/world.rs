@@ -23,6 +23,10 @@ pub enum Event {
     Back,
     /// So many more records of this log are durable.
     Commit(usize, usize),
+    /// The connection breaks, and the client stays away.
+    Leave,
+    /// It comes back.
+    Come,
     /// The connection breaks, and the client comes back.
     Break,
     /// The broker crashes; so many records that were not synced are left of each log.
@@ -33,6 +37,7 @@ pub struct World {
     broker: Broker,
     device: Device,
     version: Version,
+    is_away: bool,
     /// Under way to the client.
     forth: VecDeque<Vec<u8>>,
     /// Messages for the client: QoS, and the entry, while nobody was told that it is durable.
@@ -44,7 +49,8 @@ pub struct World {
 impl World {
     pub fn new(version: Version, broken: Option<Rule>) -> Self {
         let (broker, device) = (Broker::new(version, broken), Device::new(version));
-        World { broker, device, version, forth: VecDeque::new(), published: Vec::new(), sent: Vec::new() }
+        let (forth, published, sent) = (VecDeque::new(), Vec::new(), Vec::new());
+        World { broker, device, version, is_away: false, forth, published, sent }
     }
 
     /// The same with no more than two messages at hand, whatever waits.
@@ -68,14 +74,19 @@ impl World {
             Event::Forth => self.arrive_forth()?,
             Event::Back => self.arrive_back()?,
             Event::Commit(log, records) => self.broker.commit(log, records),
+            Event::Leave => self.leave(),
+            Event::Come => self.come(),
             Event::Break => {
-                self.broker.disconnected();
-                self.reconnect();
+                self.leave();
+                self.come();
             }
             Event::Crash(left) => {
                 self.forget_lost(left[0]);
                 self.broker.crash(left);
-                self.reconnect();
+                self.forth.clear();
+                if !self.is_away {
+                    self.connect();
+                }
             }
         }
         self.collect();
@@ -91,8 +102,20 @@ impl World {
         }
     }
 
-    fn reconnect(&mut self) {
-        self.forth.clear();
+    fn leave(&mut self) {
+        if !std::mem::replace(&mut self.is_away, true) {
+            self.broker.disconnected();
+            self.forth.clear();
+        }
+    }
+
+    fn come(&mut self) {
+        if std::mem::replace(&mut self.is_away, false) {
+            self.connect();
+        }
+    }
+
+    fn connect(&mut self) {
         self.device.connected();
         self.broker.connected();
     }
@@ -114,6 +137,9 @@ impl World {
     }
 
     fn arrive_back(&mut self) -> Result<(), String> {
+        if self.is_away {
+            return Ok(());
+        }
         let Some(bytes) = self.device.out.pop_front() else { return Ok(()) };
         let (packet, _) = decode(&bytes, self.version, &Limits::PROTOCOL).expect("valid").expect("a whole packet");
         self.broker.arrive(&packet)
@@ -123,6 +149,7 @@ impl World {
     /// # Errors
     /// It does not come to an end, or somebody has broken the protocol.
     pub fn settle(&mut self) -> Result<(), String> {
+        self.come();
         for _ in 0..10_000 {
             for log in 0..3 {
                 self.apply(Event::Commit(log, usize::MAX))?;

@@ -92,8 +92,8 @@ enum Work {
 }
 
 impl JournalWriter {
-    /// Compacts, within a budget: about so many bytes are read or written, and an entry asked about counts as 64. Call it
-    /// often, and with as much as the disk may be burdened with: for instance ten times a second with 1 MiB.
+    /// Compacts, within a budget: so many bytes of entries are read, and one entry more at most; an entry asked about counts as 64.
+    /// What is kept of them is written when 1 MiB has gathered. Call it often, and with as much as the disk may be burdened with: for instance ten times a second with 1 MiB.
     ///
     /// `is_live` is asked about entries at or below the purged index of their group: what it calls dead goes, sooner or
     /// later, and must stay dead. Entries above are never touched. When nothing was written since the last call, the end

@@ -13,7 +13,7 @@ use super::super::manifest::{Listed, Replaced};
 use super::super::map::Held;
 use super::super::op::{Op, Ops};
 use super::super::state::{Shared, segment_path};
-use super::{ASKED_BYTES, Budget, Compacted, Context, IsLive, install};
+use super::{Budget, Compacted, Context, IsLive, install};
 use crate::batch::{Batch, opening_bytes};
 use crate::clock::now_us;
 use crate::disk::DiskFile;
@@ -120,7 +120,7 @@ impl Rewrite {
                 self.apart |= range.is_apart;
                 range.held.first
             });
-            let limits = ReadLimits { messages_max: budget.left.div_ceil(ASKED_BYTES), bytes_max: WRITE_BYTES as u64 };
+            let limits = ReadLimits { messages_max: u64::MAX, bytes_max: budget.left.min(WRITE_BYTES as u64) };
             let group = GroupId(range.group as u16);
             let read = reader.read(group, from, range.held.last, limits, &mut |entry| {
                 budget.spend(record_bytes(entry.body.len()) as u64);
@@ -129,7 +129,7 @@ impl Rewrite {
                     done.kept_entries += 1;
                     self.take(range.group, &entry, context.shared.salt);
                 }
-                ControlFlow::Continue(())
+                if budget.is_spent() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             })?;
             self.next = Some(read.next_index).filter(|next| *next <= range.held.last);
             if self.next.is_none() {

@@ -1,0 +1,116 @@
+//! How a node ends: drained first, or at once.
+
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::Handle;
+use crate::error::NodeError;
+use crate::log::LogShared;
+use crate::metrics::DropReason;
+use crate::shared::Phase;
+
+/// How often a drain looks whether it is done.
+const DRAIN_LOOK: Duration = Duration::from_millis(2);
+
+impl Handle {
+    /// Stops accepting, sends clients away (`0x8B` in 5.0), writes out what waits and commits it.
+    ///
+    /// # Errors
+    /// `DrainTimeout`: some connections did not take their bytes in time; [`Handle::stop`] cuts them.
+    pub fn drain(&self, timeout: Duration) -> Result<(), NodeError> {
+        self.shared.enter(Phase::Draining);
+        let begun = Instant::now();
+        while !self.shared.is_drained() && self.shared.phase() != Phase::Stopping {
+            if begun.elapsed() >= timeout {
+                let connections = u64::from(self.shared.connections());
+                let disk_full = self.log.as_ref().is_some_and(|(log, _)| log.is_full());
+                let timeout_ms = timeout.as_millis() as u64;
+                return Err(NodeError::DrainTimeout { connections, timeout_ms, disk_full });
+            }
+            thread::sleep(DRAIN_LOOK);
+        }
+        Ok(())
+    }
+
+    /// Ends all threads; the log is committed and closed last. Connections still open are cut. A second call does nothing.
+    ///
+    /// # Errors
+    /// The failure that stopped the node before, or one on the way down.
+    pub fn stop(&self) -> Result<(), NodeError> {
+        self.end();
+        match self.shared.failure() {
+            None => Ok(()),
+            Some(failure) => Err(NodeError::Failed(failure)),
+        }
+    }
+
+    fn end(&self) {
+        self.shared.enter(Phase::Stopping);
+        let threads = std::mem::take(&mut *self.threads());
+        for shard in threads.shards {
+            // A panic was caught and noted inside the thread.
+            let _ = shard.join();
+        }
+        if let (Some(thread), Some(pages)) = (threads.pages, &self.pages) {
+            pages.stop();
+            let _ = thread.join();
+        }
+        if let Some(thread) = threads.passwords {
+            self.passwords.stop();
+            // At most one check is waited for.
+            let _ = thread.join();
+        }
+        let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);
+        if !self.shared.strategies.end(timeout).is_empty() {
+            self.abandoned.store(true, Ordering::Relaxed);
+        }
+        if let (Some(thread), Some(control)) = (threads.hooks, &self.hooks) {
+            control.stop();
+            self.leave_hooks(thread);
+        }
+        if let Some((thread, stop)) = threads.timekeeper {
+            // While the log holds the folder's lock: the next broker must not have begun to keep its time there.
+            drop(stop);
+            let _ = thread.join();
+        }
+        if let (Some(thread), Some((log, bell))) = (threads.log, &self.log) {
+            log.stop();
+            bell.ring();
+            let _ = thread.join();
+            self.count_unlogged(log);
+        }
+    }
+
+    /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.
+    fn count_unlogged(&self, log: &LogShared) {
+        for (shard, counters) in self.counters.iter().enumerate() {
+            counters.dropped(DropReason::StreamStopped, log.unlogged(shard));
+        }
+    }
+
+    /// Gives the hooks as long as one call may take. A hook that blocks keeps its thread, and nothing of the node's.
+    fn leave_hooks(&self, thread: JoinHandle<()>) {
+        let begun = Instant::now();
+        let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);
+        while !thread.is_finished() {
+            if begun.elapsed() >= timeout {
+                return self.abandoned.store(true, Ordering::Relaxed);
+            }
+            thread::sleep(DRAIN_LOOK);
+        }
+        // A panic of the hooks' code was caught inside.
+        let _ = thread.join();
+    }
+
+    /// Whether a hook or a strategy did not return, so that its thread was left behind when the node stopped.
+    pub fn has_abandoned_hooks(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

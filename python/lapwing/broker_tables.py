@@ -1,0 +1,43 @@
+"""The settings of a broker as Python code gives them: tables by name, each a model or a mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from lapwing.config import Config, GroupConfig, HoldConfig, ListenerConfig, StreamConfig, TopicConfig
+from lapwing.config.problems import config_error
+
+ListenerLike = ListenerConfig | Mapping[str, object]
+"""A listener's settings, as in a ``[[listeners]]`` table."""
+
+GroupLike = GroupConfig | Mapping[str, object]
+"""A consumer group's settings, as in a ``[groups."NAME"]`` table."""
+
+HoldLike = HoldConfig | Mapping[str, object]
+"""What waits for its first subscriber, as in a ``[hold."FILTER"]`` table."""
+
+TopicLike = TopicConfig | Mapping[str, object]
+"""What holds for messages of some topics, as in a ``[topics."FILTER"]`` table."""
+
+StreamLike = StreamConfig | Mapping[str, object] | str
+"""A stream's settings; a string is the filter of a stream with default settings."""
+
+
+def stream_tables(streams: Mapping[str, StreamLike]) -> dict[str, object]:
+    """Streams by name, each as in its ``[streams.NAME]`` table."""
+    return {name: {"filter": stream} if isinstance(stream, str) else stream for name, stream in streams.items()}
+
+
+def checked_config(document: Mapping[str, Any]) -> Config:
+    """The configuration that ``document`` is, laid out like a configuration file.
+
+    Raises:
+        ConfigError: a setting is wrong; every problem is listed.
+    """
+    try:
+        return Config(**document)
+    except ValidationError as error:
+        raise config_error(error, Config, ()) from error
