@@ -20,12 +20,13 @@ impl Barriers {
         }
     }
 
-    /// How much of `len` bytes of output may leave, with every promise up to `kept`.
+    /// How much of `len` bytes of output may leave, with every promise up to `kept`: never more than there is.
     pub(crate) fn free(&mut self, kept: u64, len: usize) -> usize {
         while self.line.front().is_some_and(|(_, promise)| *promise <= kept) {
             self.line.pop_front();
         }
-        self.line.front().map_or(len, |(position, _)| *position)
+        debug_assert!(self.line.iter().all(|(position, _)| *position < len), "a barrier beyond the output");
+        self.line.front().map_or(len, |(position, _)| len.min(*position))
     }
 
     /// The first `bytes` bytes have been taken out of the buffer.

@@ -155,9 +155,14 @@ impl Connection {
         self.output.len() - self.written
     }
 
-    /// What is written to the output from `position` on must not leave before `promise` is kept.
+    /// What was written to the output from `position` on must not leave before `promise` is kept.
+    ///
+    /// Where nothing was written, nothing waits: a barrier without bytes behind it would outlive the buffer that it counts
+    /// in, and later be at a place of another one.
     pub(crate) fn hold_output(&mut self, position: usize, promise: u64) {
-        self.barriers.get_or_insert_default().add(position, promise);
+        if position < self.output.len() {
+            self.barriers.get_or_insert_default().add(position, promise);
+        }
     }
 
     /// True when some of the output waits for the disk.
@@ -206,8 +211,8 @@ impl Connection {
             self.take_written();
             return (taken, Flushed::Held);
         }
-        self.output.clear();
-        self.written = 0;
+        debug_assert!(self.barriers.is_none(), "a barrier behind which there is nothing");
+        self.clear_output();
         (taken, self.flush_socket(now_ms))
     }
 
@@ -228,7 +233,13 @@ impl Connection {
 
     /// Nothing more is to be written.
     pub(crate) fn forget_output(&mut self) {
+        self.clear_output();
         self.output = Vec::new();
+    }
+
+    /// Empties the output; barriers count in it, so they go with it.
+    fn clear_output(&mut self) {
+        self.output.clear();
         self.written = 0;
         self.barriers = None;
     }
@@ -251,3 +262,6 @@ impl Connection {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -240,8 +240,7 @@ impl Shard {
     fn answer(&mut self, answer: Answer) {
         let Answer { to, reply, replays, wanted, promise, untold } = answer;
         self.observe_joined(to, &reply, untold);
-        self.clients.hold_output_of(to, promise);
-        match self.clients.with(to, |session, io| session.reply(reply, io)) {
+        match self.clients.with_held(to, promise, |session, io| session.reply(reply, io)) {
             Some(Ok(())) => {}
             Some(Err(close)) => {
                 if let Some(index) = self.clients.entry(to).and_then(|entry| entry.connection) {

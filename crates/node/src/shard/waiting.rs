@@ -1,18 +1,32 @@
 //! What of clients waits for the disk: acknowledgements in their sessions, bytes in their connections.
 
-use lapwing_session::SessionKey;
+use lapwing_session::{Io, Session, SessionKey};
 
 use super::clients::Clients;
+use super::connection::Connection;
 use super::turn_lists::touch;
 
 impl Clients {
-    /// What the session's connection is sent from now on waits for `promise`, if it is not kept yet.
-    pub(crate) fn hold_output_of(&mut self, key: SessionKey, promise: Option<u64>) {
-        let Some(promise) = promise.filter(|promise| *promise > self.promises.kept()) else { return };
-        let connection = self.entry(key).and_then(|entry| entry.connection);
-        if let Some(connection) = connection.and_then(|index| self.connections.get_mut(index)) {
-            connection.hold_output(connection.output.len(), promise);
+    /// As [`Clients::with`]; what `work` writes waits for `promise`, if it is not kept yet.
+    pub(crate) fn with_held<T>(
+        &mut self,
+        key: SessionKey,
+        promise: Option<u64>,
+        work: impl FnOnce(&mut Session, &mut Io<'_>) -> T,
+    ) -> Option<T> {
+        let begun = self.connection_of(key).map_or(0, |connection| connection.output.len());
+        let answer = self.with(key, work);
+        if let Some(promise) = promise.filter(|promise| *promise > self.promises.kept())
+            && let Some(connection) = self.connection_of(key)
+        {
+            connection.hold_output(begun, promise);
         }
+        answer
+    }
+
+    fn connection_of(&mut self, key: SessionKey) -> Option<&mut Connection> {
+        let index = self.entry(key)?.connection?;
+        self.connections.get_mut(index)
     }
 
     /// The connection has output that waits for the disk.

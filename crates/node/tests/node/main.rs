@@ -26,6 +26,7 @@ mod sessions;
 mod shards;
 mod streams;
 mod subscriptions;
+mod takeovers;
 
 use client::Client;
 use lapwing_node::{Config, Handle};

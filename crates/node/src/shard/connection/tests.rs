@@ -1,0 +1,70 @@
+//! What of a connection's output waits for the disk, over a real socket.
+
+use std::io::Read;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use lapwing_transport::{Listener, ListenerSettings};
+
+use super::*;
+
+fn connected() -> (TcpStream, Connection) {
+    let listener = Listener::bind(ListenerSettings::plain("tcp://127.0.0.1:0".parse().unwrap())).unwrap();
+    let client = TcpStream::connect(listener.url().trim_start_matches("tcp://")).unwrap();
+    client.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let accepted = loop {
+        if let Some(accepted) = listener.accept().unwrap() {
+            break accepted;
+        }
+        assert!(Instant::now() < deadline, "the listener does not see its client");
+        std::thread::yield_now();
+    };
+    (client, Connection::new(accepted.socket, ListenerId(0), Instant::now()))
+}
+
+fn received<const N: usize>(client: &mut TcpStream) -> [u8; N] {
+    let mut bytes = [0; N];
+    client.read_exact(&mut bytes).unwrap();
+    bytes
+}
+
+/// Nothing was written that has to wait, as for a reply to a connection that is over. Does what comes next, shorter or
+/// longer than what was there before, leave at once and whole?
+#[test]
+fn a_promise_without_bytes_holds_nothing() {
+    let (mut client, mut connection) = connected();
+    connection.output.extend_from_slice(b"sixteen bytes...");
+    connection.hold_output(16, 1);
+    assert!(!connection.is_held());
+    assert_eq!(connection.flush(0, 0), (16, Flushed::All));
+    connection.output.extend_from_slice(b"xy");
+    assert_eq!(connection.flush(0, 0), (2, Flushed::All));
+    connection.output.extend_from_slice(b"something that is longer");
+    assert_eq!(connection.flush(0, 0), (24, Flushed::All));
+    assert_eq!(received(&mut client), *b"sixteen bytes...xysomething that is longer");
+}
+
+/// Do bytes behind a barrier wait, those before it leave, and do barriers end with the output in which they count?
+#[test]
+fn a_barrier_lives_as_long_as_its_bytes() {
+    let (mut client, mut connection) = connected();
+    connection.output.extend_from_slice(b"free");
+    connection.output.extend_from_slice(b"held");
+    connection.hold_output(4, 7);
+    assert_eq!(connection.flush(0, 6), (4, Flushed::Held));
+    assert_eq!(connection.flush(0, 7), (4, Flushed::All));
+    assert!(!connection.is_held());
+
+    connection.output.extend_from_slice(b"never sent");
+    connection.hold_output(0, 8);
+    connection.forget_output();
+    connection.output.extend_from_slice(b"!");
+    assert_eq!(connection.flush(0, 7), (1, Flushed::All));
+
+    connection.output.extend_from_slice(b"kept, forgotten");
+    connection.hold_output(5, 9);
+    connection.forget_held(8);
+    assert_eq!(connection.flush(0, 8), (5, Flushed::All));
+    assert_eq!(received(&mut client), *b"freeheld!kept,");
+}
