@@ -1,7 +1,9 @@
-"""`lapwing` as a process of its own, as a script would run it."""
+"""`lapwing` as a process of its own, as a script would run it; or here, where that makes no difference."""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import queue
@@ -12,6 +14,9 @@ import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from unittest import mock
+
+from lapwing.cli.app import run
 
 TIMEOUT_S = 60
 LAPWING = [sys.executable, "-m", "lapwing"]
@@ -37,6 +42,23 @@ def lapwing(
         check=False,
     )
     return subprocess.CompletedProcess(result.args, result.returncode, result.stdout.decode(), result.stderr.decode())
+
+
+def call(
+    *arguments: str, stdin: bytes = b"", cwd: Path | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """The same in this process, without the time that a start takes: for what needs no signal, terminal or pipe."""
+    read, out, err = (io.TextIOWrapper(io.BytesIO(given), "utf-8", write_through=True) for given in (stdin, b"", b""))
+    with (
+        mock.patch.dict(os.environ, clean_environment(**variables), clear=True),
+        mock.patch.object(sys, "stdin", read),
+        contextlib.chdir(cwd or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        code = run([*arguments])
+    said, errors = (stream.buffer.getvalue().decode() for stream in (out, err))
+    return subprocess.CompletedProcess(["lapwing", *arguments], code, said, errors)
 
 
 class Running:

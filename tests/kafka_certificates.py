@@ -42,8 +42,7 @@ class KafkaCertificates:
     def make(cls, folder: Path, *, name: str = "127.0.0.1") -> KafkaCertificates:
         """New ones, in `folder`; the server's is for `name`."""
         authority = trustme.CA()
-        names = ("ca.pem", "other-ca.pem", "server.pem", "client.pem", "client.key", "client-both.pem")
-        made = cls(*(folder / each for each in names))
+        made = cls.of(folder)
         authority.cert_pem.write_to_path(str(made.ca))
         trustme.CA().cert_pem.write_to_path(str(made.other_ca))
         made.keystore.write_bytes(_both(authority.issue_cert(name)))
@@ -52,6 +51,12 @@ class KafkaCertificates:
         made.client_key.write_bytes(_key(client, BestAvailableEncryption(KEY_PASSWORD.encode())))
         made.client_keystore.write_bytes(_both(client))
         return made
+
+    @classmethod
+    def of(cls, folder: Path) -> KafkaCertificates:
+        """Those that `make` made there."""
+        names = ("ca.pem", "other-ca.pem", "server.pem", "client.pem", "client.key", "client-both.pem")
+        return cls(*(folder / each for each in names))
 
 
 def _both(certificate: trustme.LeafCert) -> bytes:

@@ -1,4 +1,4 @@
-"""One Kafka server for all tests of a run that want one, and what they ask it."""
+"""The fixture of the one Kafka server that all tests of a run share, and what they ask it."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import time
 from collections.abc import Iterator, Sequence
 
 import pytest
+import xdist
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
+from shared_kafka import SharedKafka, shared_kafka
 
 from lapwing.contracts.kafka_record import MESSAGE_ID, PART
-from lapwing.lab.kafka import LocalKafka
 
 TIMEOUT_S = 60
 
 
 @pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
-    """A server that nobody may stop: tests that do so start their own."""
-    with LocalKafka(tmp_path_factory.mktemp("kafka")) as running:
+def kafka(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedKafka]:
+    """A server that nobody may stop: tests that do so start their own. Topics are each test's own."""
+    folder = tmp_path_factory.getbasetemp()
+    # A worker of pytest-xdist has a folder in that of the run.
+    with shared_kafka((folder.parent if xdist.is_xdist_worker(request) else folder) / "kafka") as running:
         yield running
 
 

@@ -47,11 +47,16 @@ def test_data_folder_is_kept(tmp_path: Path) -> None:
     assert uuids[0] == uuids[1]
 
 
-def test_metrics_are_numbers(lapwing_broker: lapwing.Broker) -> None:
-    """Are counters there by name?"""
-    metrics = lapwing_broker.metrics()
-    assert metrics
-    assert all(isinstance(value, float) for value in metrics.values())
+def test_metrics_count_what_is_done(lapwing_broker: lapwing.Broker) -> None:
+    """Does each counter, by its name and labels, have what one client has done?"""
+    with lapwing.Client(lapwing_broker.url) as client:
+        for qos in (1, 1, 2):
+            client.publish("t", b"x", qos=qos)
+        client.flush()
+        metrics = lapwing_broker.metrics()
+    received = {qos: metrics[f'lapwing_messages_received_total{{qos="{qos}"}}'] for qos in (0, 1, 2)}
+    assert received == {0: 0, 1: 2, 2: 1}
+    assert (metrics["lapwing_connections"], metrics["lapwing_sessions_opened_total"]) == (1, 1)
 
 
 def test_address_in_use(lapwing_broker: lapwing.Broker) -> None:

@@ -22,6 +22,8 @@ from lapwing.broker_tables import (
     stream_tables,
 )
 from lapwing.config import Config, GroupConfig, access_json, node_json
+from lapwing.config.access_change import AccessCounts, check_still_closed
+from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
@@ -127,6 +129,7 @@ class Broker:
         self._hooks = hooks
         self._node: Node | None = None
         self._http: HttpServer | None = None
+        self._access = AccessCounts(None, 0)
 
     def start(self) -> Self:
         """Opens the log and the listeners; clients can connect on return.
@@ -142,6 +145,7 @@ class Broker:
         dispatcher, strategies = self._dispatcher(), self._choosers()
         with _core_errors():
             self._node = Node(node_json(self.config), dispatcher, strategies)
+            self._access = AccessCounts.of(access_tables(self.config))
             self._node.start()
         if self.config.broker.http is not None:
             try:
@@ -233,7 +237,9 @@ class Broker:
     def reload(self, config: Config | None = None) -> int:
         """Takes over what may change while the broker runs: users, rules, topics, groups, certificates and keys.
 
-        Users and rules change both or, on an error, neither; then nothing else is looked at. Of groups, tables that are
+        Users and rules change both or, on an error, neither; then nothing else is looked at. A configuration without
+        users or rules where there were some is an error, unless ``auth.no_users`` or ``auth.no_rules`` says that it is
+        meant: a file that is just being written must not open the broker. Of groups, tables that are
         new, changed or gone since the configuration was read last are taken over, all or none: what was changed while
         the broker runs (``put_group``, HTTP) stays where the configuration says what it said before. New connections
         use the new certificates, those there are go on.
@@ -250,14 +256,23 @@ class Broker:
                 it was.
         """
         config = config or self.config
+        tables = access_tables(config)
+        access = AccessCounts.of(tables)
+        check_still_closed(self._access, access, config.auth)
         with _core_errors():
-            self._running().reload_access(access_json(config))
+            self._running().reload_access(json.dumps(tables))
+            self._access = access
             if self._http is not None:
                 self._http.reload(config)
             self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
             for taken in reloaded_tables(self._running(), self.config, config):
                 self.config = self.config.model_copy(update=taken)
             return self._running().reload()
+
+    @property
+    def access_counts(self) -> AccessCounts:
+        """How many users and rules are in force, since the start or the last reload."""
+        return self._access
 
     def check(self) -> None:
         """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""

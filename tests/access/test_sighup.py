@@ -68,3 +68,27 @@ def test_users_and_rules_are_read_again(tmp_path: Path, configure: Callable[[str
         assert alice.subscribe_to("two") == b"\0", "what was in force stays"
         alice.close()
         assert running.end() == 0
+
+
+@pytest.mark.parametrize("text", ["", "[auth]\nusers = 'USERS'\n"], ids=["empty", "cut off before its rules"])
+def test_a_file_that_lost_its_rules_opens_nothing(text: str, tmp_path: Path, configure: Callable[[str], Path]) -> None:
+    """As one that is just being written; with a word that it is meant, it does."""
+    users_file = tmp_path / "users.toml"
+    with update_users(users_file) as users:
+        users["alice"] = User("alice", hash_password(PASSWORD.encode()))
+    file = configure("one")
+    with RunningBroker(tmp_path / "data", "--config", str(file)) as running:
+        url = running.wait_until_ready().url
+        with Peer(url, 5) as alice:
+            alice.join("a", username="alice", password=PASSWORD)
+            whole = file.read_text()
+            file.write_text(text.replace("USERS", str(users_file)))
+            running.process.send_signal(signal.SIGHUP)
+            wire.until(lambda: any("= true in [auth]" in line for line in running.errors))
+            assert alice.subscribe_to("one", "two") == b"\0\x87", "what was in force stays"
+
+            file.write_text(whole.split("[[rules]]")[0].replace("[auth]", "[auth]\nno_rules = true"))
+            running.process.send_signal(signal.SIGHUP)
+            wire.until(lambda: alice.subscribe_to("two") == b"\0")
+            assert any("1 user, 1 rule before, 1 user, 0 rules now" in line for line in running.errors)
+        assert running.end() == 0

@@ -14,9 +14,9 @@ from commands import RunningBroker
 from confluent_kafka import Message
 from conftest import StartBridge, to_kafka
 from kafka_server import TIMEOUT_S, headers_of, open_topic, without_repeats
+from shared_kafka import SharedKafka
 
 from lapwing import Client
-from lapwing.lab.kafka import LocalKafka
 
 FILTER = "$lapwing/events/+/+"
 KINDS = ["connected", "subscribed", "published", "unsubscribed", "disconnected"]
@@ -36,15 +36,15 @@ def telling(tmp_path: Path) -> Iterator[RunningBroker]:
 
 
 def test_events_keep_the_order_of_each_client(
-    telling: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    telling: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
     """Two members, four partitions, clients on two shards that live at the same time."""
-    kafka.create_topic("events", partitions=4)
-    rule = to_kafka("events", name="events", filter=FILTER, key="{2}")
+    topic = kafka.new_topic("events", partitions=4)
+    rule = to_kafka(topic, name="events", filter=FILTER, key="{2}")
     start_bridge(telling.url, kafka.bootstrap, rule, "bridge.members=2")
     for _ in range(ROUNDS):
         live_and_go(telling.url)
-    records = events_by_key(kafka.bootstrap, "events", len(KINDS) * ROUNDS)
+    records = events_by_key(kafka.bootstrap, topic, len(KINDS) * ROUNDS)
     for client_id, level in CLIENTS.items():
         mine = records[level]
         told = [json.loads(record.value() or b"") for record in mine]

@@ -7,7 +7,6 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -17,7 +16,9 @@ from commands import RunningBroker
 from confluent_kafka import Producer
 from conftest import RunningBridge, StartBridge, metric, to_kafka, to_mqtt
 from kafka_certificates import KEY_PASSWORD, KafkaCertificates
+from kafka_keeper import PASSWORD
 from kafka_server import TIMEOUT_S, headers_of, read_topic, write_topic
+from shared_kafka import SharedKafka
 
 from lapwing import Client, Publisher
 from lapwing.bridge.kafka_client import made
@@ -26,7 +27,6 @@ from lapwing.config.bridge import BridgeKafka
 from lapwing.errors import ConfigError
 from lapwing.lab.kafka import LocalKafka
 
-PASSWORD = "correct-horse-battery"
 USERS = {"bridge": PASSWORD}
 SECRET = {"LAPWING_KAFKA_PASSWORD": PASSWORD}
 EVERYBODY_MAY = {"allow.everyone.if.no.acl.found": "true"}
@@ -35,7 +35,7 @@ EVERYBODY_MAY = {"allow.everyone.if.no.acl.found": "true"}
 class Guarded(NamedTuple):
     """A Kafka that speaks TLS: with passwords on one port, with clients' certificates on another."""
 
-    kafka: LocalKafka
+    kafka: SharedKafka | LocalKafka
     files: KafkaCertificates
 
     def with_password(self, ca: Path | None = None) -> tuple[str, ...]:
@@ -51,15 +51,9 @@ class Guarded(NamedTuple):
         return ("bridge.kafka.security=tls", *own, f"bridge.kafka.key_password_file={password_file}")
 
 
-@pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
-    folder = tmp_path_factory.mktemp("guarded")
-    files = KafkaCertificates.make(folder)
-    server = LocalKafka(
-        folder / "kafka", users=USERS, keystore=files.keystore, client_ca=files.ca, settings=EVERYBODY_MAY
-    )
-    with server as kafka:
-        yield Guarded(kafka, files)
+@pytest.fixture
+def guarded(kafka: SharedKafka) -> Guarded:
+    return Guarded(kafka, kafka.files)
 
 
 def publish(url: str, *payloads: bytes) -> None:
@@ -71,15 +65,14 @@ def publish(url: str, *payloads: bytes) -> None:
 
 def test_both_ways_with_a_password(broker: RunningBroker, guarded: Guarded, start_bridge: StartBridge) -> None:
     kafka = guarded.kafka
-    kafka.create_topic("secure")
-    kafka.create_topic("orders")
-    write_topic(kafka.bootstrap, "orders", [{"key": "1", "value": b"go"}])
+    secure, orders = kafka.new_topic("secure"), kafka.new_topic("orders")
+    write_topic(kafka.bootstrap, orders, [{"key": "1", "value": b"go"}])
     with Client(broker.url) as phone:
         phone.subscribe("commands/#", qos=1)
-        rules = (to_kafka("secure"), to_mqtt("orders"))
+        rules = (to_kafka(secure), to_mqtt(orders))
         bridge = start_bridge(broker.url, kafka.sasl_bootstrap, *guarded.with_password(), *rules, variables=SECRET)
         publish(broker.url, *(b"%d" % number for number in range(50)))
-        records = read_topic(kafka.bootstrap, "secure", 50)
+        records = read_topic(kafka.bootstrap, secure, 50)
         assert [int(record.value()) for record in records] == list(range(50))
         assert headers_of(records[0])["lapwing-topic"] == "spectrum/7/readings"
         message = phone.receive(timeout_s=30)
@@ -93,11 +86,11 @@ def test_both_ways_with_a_password(broker: RunningBroker, guarded: Guarded, star
 
 def test_with_a_certificate(broker: RunningBroker, guarded: Guarded, tmp_path: Path, start_bridge: StartBridge) -> None:
     """Its key is encrypted."""
-    guarded.kafka.create_topic("certified")
+    topic = guarded.kafka.new_topic("certified")
     settings = (*guarded.with_certificate(tmp_path / "password"), f"bridge.kafka.ca={guarded.files.ca}")
-    bridge = start_bridge(broker.url, guarded.kafka.tls_bootstrap, *settings, to_kafka("certified"))
+    bridge = start_bridge(broker.url, guarded.kafka.tls_bootstrap, *settings, to_kafka(topic))
     publish(broker.url, b"signed")
-    assert [record.value() for record in read_topic(guarded.kafka.bootstrap, "certified", 1)] == [b"signed"]
+    assert [record.value() for record in read_topic(guarded.kafka.bootstrap, topic, 1)] == [b"signed"]
     assert bridge.end(signal.SIGTERM) == 0
 
 
@@ -113,10 +106,10 @@ def mistakes(guarded: Guarded) -> dict[str, Wrong]:
     kafka, files = guarded
     port = kafka.sasl_bootstrap.rpartition(":")[2]
     ipv4 = 'bridge.kafka.options={"broker.address.family" = "v4"}'
-    other = guarded.with_password(files.other_ca)
+    other = (*guarded.with_password(files.other_ca), to_mqtt(kafka.new_topic("orders")))
     with_tls = ("bridge.kafka.security=tls", f"bridge.kafka.ca={files.ca}")
     return {
-        "authority": Wrong(kafka.sasl_bootstrap, (*other, to_mqtt("orders")), "name the authority that signed it"),
+        "authority": Wrong(kafka.sasl_bootstrap, other, "name the authority that signed it"),
         "name": Wrong(f"localhost:{port}", (*guarded.with_password(), ipv4), "'localhost'; give a name that is in it"),
         "plain-to-tls": Wrong(kafka.sasl_bootstrap, (), "speaks TLS; set bridge.kafka.security"),
         "tls-to-plain": Wrong(kafka.bootstrap, guarded.with_password(), "does not speak TLS"),
@@ -127,12 +120,13 @@ def mistakes(guarded: Guarded) -> dict[str, Wrong]:
 def test_what_is_wrong_is_told_and_nothing_is_lost(guarded: Guarded, tmp_path: Path) -> None:
     """Each mistake in a group of its own, all at once: told once, calmly waited for; corrected, it is carried."""
     wrong = mistakes(guarded)
+    after = {name: guarded.kafka.new_topic(f"after-{name}") for name in wrong}
     groups = "".join(f'{name} = {{filters = ["spectrum/+/readings"]}}, ' for name in wrong)
     with RunningBroker(tmp_path / "data", "--set", f"groups={{{groups.rstrip(', ')}}}") as broker, ExitStack() as stack:
         url = broker.wait_until_ready().url
 
         def started(name: str, bootstrap: str, *settings: str) -> RunningBridge:
-            own = (f"bridge.mqtt.group={name}", "bridge.drain=200ms", to_kafka(f"after-{name}"))
+            own = (f"bridge.mqtt.group={name}", "bridge.drain=200ms", to_kafka(after[name]))
             return stack.enter_context(RunningBridge(url, bootstrap, *settings, *own, variables=SECRET))
 
         bridges = {name: started(name, case.bootstrap, *case.settings) for name, case in wrong.items()}
@@ -155,7 +149,7 @@ def test_what_is_wrong_is_told_and_nothing_is_lost(guarded: Guarded, tmp_path: P
         for name in wrong:
             started(name, guarded.kafka.sasl_bootstrap, *guarded.with_password())
         for name in wrong:
-            records = read_topic(guarded.kafka.bootstrap, f"after-{name}", 1)
+            records = read_topic(guarded.kafka.bootstrap, after[name], 1)
             assert [record.value() for record in records] == [b"kept"], name
 
 

@@ -12,9 +12,9 @@ from confluent_kafka.admin import AdminClient
 from conftest import StartBridge, metric, to_mqtt
 from kafka_server import TIMEOUT_S, add_partitions, write_topic
 from restarting import RestartingBroker
+from shared_kafka import SharedKafka
 
 from lapwing import Client
-from lapwing.lab.kafka import LocalKafka
 
 SOON = 'bridge.kafka.options={"topic.metadata.refresh.interval.ms" = 500}'
 
@@ -37,21 +37,21 @@ def remove(bootstrap: str, topic: str, before: int) -> None:
 
 
 def test_what_retention_removed_is_said_and_the_rest_is_carried(
-    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
     """A rule that starts at the latest would have skipped everything up to now."""
-    kafka.create_topic("overtaken")
-    rule = to_mqtt("overtaken", start="latest")
+    topic = kafka.new_topic("overtaken")
+    rule = to_mqtt(topic, start="latest")
     with Client(broker.url) as phone:
         phone.subscribe("commands/#", qos=1)
         first = start_bridge(broker.url, kafka.bootstrap, rule)
         # The group begins at the latest, which is the first only once it has begun.
-        until_begun(kafka.bootstrap, "overtaken")
-        write_topic(kafka.bootstrap, "overtaken", [{"key": "1", "value": b"0"}])
+        until_begun(kafka.bootstrap, topic)
+        write_topic(kafka.bootstrap, topic, [{"key": "1", "value": b"0"}])
         assert take(phone, 1) == [b"0"]
         assert first.end(signal.SIGTERM) == 0
-        write_topic(kafka.bootstrap, "overtaken", [{"key": "1", "value": b"%d" % number} for number in range(1, 10)])
-        remove(kafka.bootstrap, "overtaken", 4)
+        write_topic(kafka.bootstrap, topic, [{"key": "1", "value": b"%d" % number} for number in range(1, 10)])
+        remove(kafka.bootstrap, topic, 4)
         second = start_bridge(broker.url, kafka.bootstrap, rule)
         assert "offsets 1 to 3 were removed" in second.wait_for_notice("were removed")
         assert take(phone, 6) == [b"%d" % number for number in range(4, 10)]
@@ -60,42 +60,42 @@ def test_what_retention_removed_is_said_and_the_rest_is_carried(
 
 
 def test_a_new_partition_is_carried_from_its_beginning(
-    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
-    kafka.create_topic("grown")
-    write_topic(kafka.bootstrap, "grown", [{"key": "1", "value": b"before the group"}])
+    topic = kafka.new_topic("grown")
+    write_topic(kafka.bootstrap, topic, [{"key": "1", "value": b"before the group"}])
     with Client(broker.url) as phone:
         phone.subscribe("commands/#", qos=1)
-        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("grown", start="latest"), SOON)
-        until_begun(kafka.bootstrap, "grown")
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic, start="latest"), SOON)
+        until_begun(kafka.bootstrap, topic)
         admin = AdminClient({"bootstrap.servers": kafka.bootstrap, "log_level": 0})
-        add_partitions(admin, "grown", 2)
-        write_topic(kafka.bootstrap, "grown", [{"key": "1", "value": b"in the new one", "partition": 1}])
+        add_partitions(admin, topic, 2)
+        write_topic(kafka.bootstrap, topic, [{"key": "1", "value": b"in the new one", "partition": 1}])
         assert take(phone, 1) == [b"in the new one"]
         assert bridge.end(signal.SIGTERM) == 0
 
 
 def test_a_partition_that_went_and_came_back_while_the_broker_was_away(
-    kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge
+    kafka: SharedKafka, tmp_path: Path, start_bridge: StartBridge
 ) -> None:
     """Kafka's client keeps a partition paused that another member had meanwhile: is it read again?"""
-    kafka.create_topic("lent", partitions=2)
+    topic = kafka.new_topic("lent", partitions=2)
     broker = RestartingBroker(tmp_path)
     broker.start()
     try:
-        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("lent"))
-        until_begun(kafka.bootstrap, "lent")
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic))
+        until_begun(kafka.bootstrap, topic)
         broker.kill()
-        write_topic(kafka.bootstrap, "lent", [{"key": str(number), "partition": number} for number in range(2)])
+        write_topic(kafka.bootstrap, topic, [{"key": str(number), "partition": number} for number in range(2)])
         bridge.wait_for_notice("waits")
-        other = join(kafka.bootstrap, "lent")
+        other = join(kafka.bootstrap, topic)
         taken = until_assigned(other)
         broker.start()
         bridge.wait_for_notice("goes on")
         other.close()
         with Client(broker.url) as phone:
             phone.subscribe("commands/#", qos=1)
-            write_topic(kafka.bootstrap, "lent", [{"key": "back", "value": b"back", "partition": taken}])
+            write_topic(kafka.bootstrap, topic, [{"key": "back", "value": b"back", "partition": taken}])
             while take(phone, 1) != [b"back"]:
                 pass
         assert bridge.end(signal.SIGTERM) == 0

@@ -8,9 +8,9 @@ import pytest
 from commands import RunningBroker
 from conftest import StartBridge, to_mqtt
 from kafka_server import headers_of, read_topic, write_topic
+from shared_kafka import SharedKafka
 
 from lapwing import Client
-from lapwing.lab.kafka import LocalKafka
 
 POISON: dict[str, dict[str, object]] = {
     "answer": {"key": "1", "headers": [("lapwing-response-topic", b"a/#")]},
@@ -22,9 +22,8 @@ POISON: dict[str, dict[str, object]] = {
 
 
 @pytest.mark.parametrize("name", POISON)
-def test_a_poison_record(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge, name: str) -> None:
-    topic, letters = f"poison-{name}", f"letters-{name}"
-    kafka.create_topic(topic)
+def test_a_poison_record(broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge, name: str) -> None:
+    topic, letters = kafka.new_topic(f"poison-{name}"), kafka.new_topic("letters")
     with Client(broker.url) as phone:
         phone.subscribe("commands/#", qos=1)
         bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic), f"bridge.kafka.dead_letters={letters}")
@@ -39,18 +38,18 @@ def test_a_poison_record(broker: RunningBroker, kafka: LocalKafka, start_bridge:
 
 
 def test_what_the_broker_ends_the_connection_over(
-    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
     """The bridge believes that the broker takes more than it does: is the one record found over which it hangs up?"""
-    kafka.create_topic("misled")
+    topic, letters = kafka.new_topic("misled"), kafka.new_topic("letters")
     more = "bridge.mqtt.user_properties_max=1000"
     with Client(broker.url) as phone:
         phone.subscribe("commands/#", qos=1)
-        start_bridge(broker.url, kafka.bootstrap, to_mqtt("misled"), more, "bridge.kafka.dead_letters=misled-letters")
+        start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic), more, f"bridge.kafka.dead_letters={letters}")
         poison = {"key": "p", "value": b"poison", "headers": [("n", b"v")] * 100}
         good = [{"key": str(number), "value": b"good"} for number in range(5)]
-        write_topic(kafka.bootstrap, "misled", [*good[:3], poison, *good[3:]])
-        (letter,) = read_topic(kafka.bootstrap, "misled-letters", 1)
+        write_topic(kafka.bootstrap, topic, [*good[:3], poison, *good[3:]])
+        (letter,) = read_topic(kafka.bootstrap, letters, 1)
         assert letter.value() == b"poison"
         assert headers_of(letter)["lapwing-reason"] == "refused"
         topics = set()

@@ -8,22 +8,22 @@ import time
 from commands import RunningBroker
 from conftest import StartBridge, metric, to_kafka
 from kafka_server import TIMEOUT_S, count_records, headers_of, open_topic, read_topic
+from shared_kafka import SharedKafka
 
 from lapwing import Publisher
-from lapwing.lab.kafka import LocalKafka
 
 
 def test_every_message_arrives_with_what_is_known_of_it(
-    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
-    kafka.create_topic("whole", partitions=2)
-    bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka("whole"))
+    topic = kafka.new_topic("whole", partitions=2)
+    bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka(topic))
     with Publisher(broker.url, client_id="phone-7") as publisher:
         for number in range(1000):
             publisher.publish(
                 "spectrum/7/readings", str(number), user_properties=[("unit", "dBm"), ("lapwing-topic", "forged")]
             )
-    records = read_topic(kafka.bootstrap, "whole", 1000)
+    records = read_topic(kafka.bootstrap, topic, 1000)
     assert [int(record.value()) for record in records] == list(range(1000)), "one device, one partition, in order"
     assert len({record.partition() for record in records}) == 1
     assert records[0].key() == b"phone-7"
@@ -36,7 +36,7 @@ def test_every_message_arrives_with_what_is_known_of_it(
     assert len({headers_of(record)["lapwing-message-id"] for record in records}) == 1000
     # A batch counts once Kafka has confirmed it all, and again where it was carried twice.
     deadline = time.monotonic() + TIMEOUT_S
-    while metric(bridge, "messages_total", "readings", "to_kafka") != count_records(kafka.bootstrap, "whole"):
+    while metric(bridge, "messages_total", "readings", "to_kafka") != count_records(kafka.bootstrap, topic):
         assert time.monotonic() < deadline, "the figure is not that of the records"
     assert bridge.end(signal.SIGTERM) == 0
 
@@ -46,22 +46,22 @@ JAVA_MURMUR2 = {"21": -973932308, "foobar": -790332482, "abc": 479470107}
 
 
 def test_keys_lie_where_java_clients_put_them(
-    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
-    kafka.create_topic("java", partitions=7)
-    start_bridge(broker.url, kafka.bootstrap, to_kafka("java", key="{1}"))
+    topic = kafka.new_topic("java", partitions=7)
+    start_bridge(broker.url, kafka.bootstrap, to_kafka(topic, key="{1}"))
     with Publisher(broker.url) as publisher:
         for key in JAVA_MURMUR2:
             publisher.publish(f"spectrum/{key}/readings", key)
-    records = read_topic(kafka.bootstrap, "java", len(JAVA_MURMUR2))
+    records = read_topic(kafka.bootstrap, topic, len(JAVA_MURMUR2))
     found = {record.key().decode(): record.partition() for record in records}
     assert found == {key: (number & 0x7FFFFFFF) % 7 for key, number in JAVA_MURMUR2.items()}
 
 
-def test_members_come_and_are_killed(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge) -> None:
+def test_members_come_and_are_killed(broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge) -> None:
     """One member, then three, then two of them killed: is everything there, and are repeats known by their ids?"""
-    kafka.create_topic("members", partitions=3)
-    rule = to_kafka("members")
+    topic = kafka.new_topic("members", partitions=3)
+    rule = to_kafka(topic)
     first = start_bridge(broker.url, kafka.bootstrap, rule)
     with Publisher(broker.url) as publisher:
         for number in range(6000):
@@ -75,7 +75,7 @@ def test_members_come_and_are_killed(broker: RunningBroker, kafka: LocalKafka, s
     start_bridge(broker.url, kafka.bootstrap, rule)
     seen: dict[str, bytes] = {}
     deadline = time.monotonic() + TIMEOUT_S
-    reader = open_topic(kafka.bootstrap, "members")
+    reader = open_topic(kafka.bootstrap, topic)
     while len(set(seen.values())) < 6000 and time.monotonic() < deadline:
         for record in reader.consume(1000, 0.2):
             if record.error() is None:

@@ -11,23 +11,24 @@ from commands import RunningBroker
 from conftest import StartBridge, metric, to_mqtt
 from kafka_server import headers_of, read_topic, write_topic
 from restarting import RestartingBroker
+from shared_kafka import SharedKafka
 
 from lapwing import Client
-from lapwing.lab.kafka import LocalKafka
 
 SOON_S = 100.0
 """Kafka is asked seldom how far behind the bridge is, and may be slow to answer."""
 
 
-def test_commands_reach_their_devices(broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge) -> None:
-    kafka.create_topic("commands")
+def test_commands_reach_their_devices(broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge) -> None:
+    topic, dead = kafka.new_topic("commands"), kafka.new_topic("letters")
+    settings = (to_mqtt(topic), f"bridge.kafka.dead_letters={dead}")
     with Client(broker.url, client_id="phone-7") as phone:
         phone.subscribe("commands/phone-7", qos=1)
-        first = start_bridge(broker.url, kafka.bootstrap, to_mqtt("commands"))
+        first = start_bridge(broker.url, kafka.bootstrap, *settings)
         headers = [("unit", b"dBm"), ("lapwing-content-type", b"text/plain"), ("raw", b"\xff")]
         write_topic(
             kafka.bootstrap,
-            "commands",
+            topic,
             [
                 {"key": "phone-7", "value": b"measure", "headers": headers},
                 {"key": "phone-8", "value": b"rest"},
@@ -38,32 +39,32 @@ def test_commands_reach_their_devices(broker: RunningBroker, kafka: LocalKafka, 
         message = phone.receive(timeout_s=30)
         assert message is not None
         assert (message.payload, message.qos, message.content_type) == (b"measure", 1, "text/plain")
-        assert message.user_properties == [("lapwing-kafka-position", "commands/0/0"), ("unit", "dBm")]
-        letters = read_topic(kafka.bootstrap, "lapwing-dead-letters", 2)
+        assert message.user_properties == [("lapwing-kafka-position", f"{topic}/0/0"), ("unit", "dBm")]
+        letters = read_topic(kafka.bootstrap, dead, 2)
         assert {letter.value() for letter in letters} == {b"nobody", b"without a key"}
         assert headers_of(letters[0])["lapwing-reason"] == "bad-topic"
         assert first.end(signal.SIGTERM) == 0
 
-        second = start_bridge(broker.url, kafka.bootstrap, to_mqtt("commands"))
-        write_topic(kafka.bootstrap, "commands", [{"key": "phone-7", "value": b"again"}])
+        second = start_bridge(broker.url, kafka.bootstrap, *settings)
+        write_topic(kafka.bootstrap, topic, [{"key": "phone-7", "value": b"again"}])
         message = phone.receive(timeout_s=30)
         assert message is not None
         assert message.payload == b"again", "what was committed does not come again"
         assert second.end(signal.SIGTERM) == 0
 
 
-def test_a_broker_that_is_away_is_waited_for(kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge) -> None:
-    kafka.create_topic("patient")
+def test_a_broker_that_is_away_is_waited_for(kafka: SharedKafka, tmp_path: Path, start_bridge: StartBridge) -> None:
+    topic = kafka.new_topic("patient")
     broker = RestartingBroker(tmp_path)
     broker.start()
     try:
         with Client(broker.url, client_id="phone", clean_start=False, session_expiry_s=600) as phone:
             phone.subscribe("commands/#", qos=1)
-        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt("patient"))
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic))
         broker.kill()
-        write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(50)])
+        write_topic(kafka.bootstrap, topic, [{"key": str(number), "value": b"x"} for number in range(50)])
         bridge.wait_for_notice("waits")
-        write_topic(kafka.bootstrap, "patient", [{"key": str(number), "value": b"x"} for number in range(20)])
+        write_topic(kafka.bootstrap, topic, [{"key": str(number), "value": b"x"} for number in range(20)])
         deadline = time.monotonic() + SOON_S
         while metric(bridge, "behind_records") < 70:
             assert time.monotonic() < deadline, "what comes while it waits counts, too"

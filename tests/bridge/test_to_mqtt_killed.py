@@ -11,6 +11,7 @@ import pytest
 from commands import RunningBroker
 from conftest import StartBridge, to_mqtt
 from kafka_server import write_topic
+from shared_kafka import SharedKafka
 from test_offsets import until_begun
 
 from lapwing import Client
@@ -52,18 +53,18 @@ BATCH = 1_000
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_bridge_that_is_killed_while_it_carries(
-    broker: RunningBroker, kafka: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
     """At any moment: does no more come twice than it had in hand?"""
-    kafka.create_topic("carried", partitions=2)
-    write_topic(kafka.bootstrap, "carried", [record(number) for number in range(6000)])
+    topic = kafka.new_topic("carried", partitions=2)
+    write_topic(kafka.bootstrap, topic, [record(number) for number in range(6000)])
     with Client(broker.url) as client:
         phone = Phone(client)
-        first = start_bridge(broker.url, kafka.bootstrap, to_mqtt("carried"), SOON)
+        first = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic), SOON)
         phone.take_until(lambda: len(phone.payloads) >= 1500)
         first.end(signal.SIGKILL)
-        write_topic(kafka.bootstrap, "carried", [record(number) for number in range(6000, 7000)])
-        second = start_bridge(broker.url, kafka.bootstrap, to_mqtt("carried"), SOON)
+        write_topic(kafka.bootstrap, topic, [record(number) for number in range(6000, 7000)])
+        second = start_bridge(broker.url, kafka.bootstrap, to_mqtt(topic), SOON)
         phone.take_until(lambda: len(phone.payloads) == 7000)
         assert second.end(signal.SIGTERM) == 0
     assert phone.values == list(range(7000))

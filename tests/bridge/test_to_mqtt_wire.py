@@ -8,34 +8,35 @@ import pytest
 from commands import RunningBroker
 from conftest import StartBridge, to_mqtt
 from kafka_server import write_topic
+from shared_kafka import SharedKafka
 
 from lapwing import Client
 from lapwing.client import Message
-from lapwing.lab.kafka import LocalKafka
 
 RECORD = {"key": "phone-7", "value": b"on", "headers": [("unit", b"dBm")]}
 
 
 @pytest.mark.parametrize(
-    ("records", "qos", "retain", "to", "topic"),
+    ("name", "qos", "retain", "to", "topic"),
     [
         ("plain", 0, False, "commands/{key}", "commands/phone-7"),
-        ("kept", 1, True, "state/{topic}/of-{key}", "state/kept/of-phone-7"),
+        ("kept", 1, True, "state/{topic}/of-{key}", "state/TOPIC/of-phone-7"),
         ("exact", 2, False, "units/{header:unit}/{key}", "units/dBm/phone-7"),
         ("both", 2, True, "{key}", "phone-7"),
     ],
 )
 def test_a_rule_on_the_wire(
     broker: RunningBroker,
-    kafka: LocalKafka,
+    kafka: SharedKafka,
     start_bridge: StartBridge,
-    records: str,
+    name: str,
     qos: int,
     retain: bool,
     to: str,
     topic: str,
 ) -> None:
-    kafka.create_topic(records)
+    records = kafka.new_topic(name)
+    topic = topic.replace("TOPIC", records)
     with Client(broker.url) as device:
         device.subscribe("#", qos=2, retain_as_published=True)
         bridge = start_bridge(broker.url, kafka.bootstrap, to_mqtt(records, to=to, qos=qos, retain=retain))

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 import urllib.error
 import urllib.request
+import uuid
 from pathlib import Path
 
 import pytest
 from commands import RunningBroker
 from conftest import StartBridge, metric, to_kafka
-from kafka_server import headers_of, read_topic
+from kafka_server import TIMEOUT_S, headers_of, read_topic
 from restarting import RestartingBroker
+from shared_kafka import SharedKafka
 
 from lapwing import Publisher
 from lapwing.lab.kafka import LocalKafka
 
-NO_NEW_TOPICS = {"auto.create.topics.enable": "false", "message.max.bytes": "100000"}
-
-
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> LocalKafka:
-    """A Kafka server that makes no topics by itself and takes no large batches."""
-    with LocalKafka(tmp_path_factory.mktemp("strict"), settings=NO_NEW_TOPICS) as running:
-        running.create_topic("lapwing-dead-letters")
-        yield running
+NO_LARGE_BATCHES = {"max.message.bytes": "100000"}
 
 
 def publish(url: str, *payloads: bytes, client_id: str = "phone-7") -> None:
@@ -35,56 +30,86 @@ def publish(url: str, *payloads: bytes, client_id: str = "phone-7") -> None:
             publisher.publish("spectrum/7/readings", payload)
 
 
-def test_a_missing_topic_is_waited_for(broker: RunningBroker, strict: LocalKafka, start_bridge: StartBridge) -> None:
-    bridge = start_bridge(broker.url, strict.bootstrap, to_kafka("later"), "bridge.kafka.retry=100ms")
+def test_a_missing_topic_is_waited_for(broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge) -> None:
+    # The server makes no topics by itself.
+    topic = f"later-{uuid.uuid4().hex}"
+    bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka(topic), "bridge.kafka.retry=100ms")
     publish(broker.url, *(b"%d" % number for number in range(100)))
-    bridge.wait_for_notice("'later'")
-    strict.create_topic("later")
+    bridge.wait_for_notice(f"'{topic}'")
+    kafka.create_topic(topic)
     bridge.wait_for_notice("goes on")
-    records = read_topic(strict.bootstrap, "later", 100)
+    records = read_topic(kafka.bootstrap, topic, 100)
     assert [int(record.value()) for record in records] == list(range(100))
     assert metric(bridge, "retries_total", "readings", "to_kafka") >= 1
 
 
 def test_what_is_too_large_is_a_dead_letter_and_its_batch_is_not(
-    broker: RunningBroker, strict: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
     """Kafka refuses the batch for its size: is only the record dead that is too large by itself?"""
-    strict.create_topic("small")
-    settings = ("bridge.kafka.compression=none", "bridge.kafka.dead_letter_part_bytes=50000", "bridge.mqtt.linger=1s")
-    bridge = start_bridge(broker.url, strict.bootstrap, to_kafka("small"), *settings)
+    topic, dead = (kafka.new_topic(name, settings=NO_LARGE_BATCHES) for name in ("small", "letters"))
+    letters_there = (f"bridge.kafka.dead_letters={dead}", "bridge.kafka.dead_letter_part_bytes=50000")
+    settings = ("bridge.kafka.compression=none", "bridge.mqtt.linger=1s", *letters_there)
+    bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka(topic), *settings)
     payloads = [bytes([65 + number]) * 40_000 for number in range(5)]
     large = bytes(range(256)) * 512
     publish(broker.url, *payloads, large)
-    records = read_topic(strict.bootstrap, "small", 5)
+    records = read_topic(kafka.bootstrap, topic, 5)
     assert sorted(record.value() for record in records) == payloads
-    letters = read_topic(strict.bootstrap, "lapwing-dead-letters", 3)
+    letters = read_topic(kafka.bootstrap, dead, 3)
     assert b"".join(letter.value() for letter in letters) == large
     headers = headers_of(letters[1])
     assert headers["lapwing-reason"] == "too-large"
     assert headers["lapwing-part"] == "2/3"
-    assert headers["lapwing-kafka-topic"] == "small"
+    assert headers["lapwing-kafka-topic"] == topic
     assert headers["lapwing-topic"] == "spectrum/7/readings"
     assert bridge.end(signal.SIGTERM) == 0
 
 
 def test_a_record_that_kafka_refuses_for_what_it_is_is_a_dead_letter(
-    broker: RunningBroker, strict: LocalKafka, start_bridge: StartBridge
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
 ) -> None:
     """A compacted topic takes no record without a key: are those with one carried, although they share a batch?"""
-    strict.create_topic("compacted", settings={"cleanup.policy": "compact"})
-    rule = to_kafka("compacted", key="{property:device}")
-    bridge = start_bridge(broker.url, strict.bootstrap, rule, "bridge.kafka.dead_letters=invalid-letters")
-    strict.create_topic("invalid-letters")
+    topic, dead = kafka.new_topic("compacted", settings={"cleanup.policy": "compact"}), kafka.new_topic("letters")
+    rule = to_kafka(topic, key="{property:device}")
+    bridge = start_bridge(broker.url, kafka.bootstrap, rule, f"bridge.kafka.dead_letters={dead}")
     with Publisher(broker.url) as publisher:
         for number in range(20):
             key = [] if number == 7 else [("device", f"d{number}")]
             publisher.publish("spectrum/7/readings", str(number), user_properties=key)
-    records = read_topic(strict.bootstrap, "compacted", 19)
+    records = read_topic(kafka.bootstrap, topic, 19)
     assert {int(record.value()) for record in records} == set(range(20)) - {7}
-    (letter,) = read_topic(strict.bootstrap, "invalid-letters", 1)
+    (letter,) = read_topic(kafka.bootstrap, dead, 1)
     assert letter.value() == b"7"
     assert headers_of(letter)["lapwing-reason"] == "invalid"
+    assert metric(bridge, "retries_total", "readings", "to_kafka") == 1, "only the one without a key goes alone"
+    assert bridge.end(signal.SIGTERM) == 0
+    assert not [notice for notice in bridge.all_notices() if topic in notice]
+
+
+def test_made_up_names_take_no_room_from_topics_that_there_are(
+    broker: RunningBroker, kafka: SharedKafka, start_bridge: StartBridge
+) -> None:
+    """A stranger names topics that nobody made, batch after batch: is what is for a real one carried all the same?"""
+    start, dead = f"made-{uuid.uuid4().hex[:8]}", kafka.new_topic("letters")
+    kafka.create_topic(f"{start}-good")
+    bounds = ("bridge.kafka.topics_max=12", "bridge.kafka.topic_wait=200ms", "bridge.kafka.strange_topics_max=2")
+    settings = (*bounds, f"bridge.kafka.dead_letters={dead}", "bridge.kafka.retry=50ms", "bridge.mqtt.batch=10")
+    soon = 'bridge.kafka.options={"topic.metadata.propagation.max.ms" = 200}'
+    bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka(f"{start}-{{1}}"), soon, *settings)
+    with Publisher(broker.url) as publisher:
+        for number in range(60):
+            name = f"junk{number}" if number < 50 else "good"
+            publisher.publish(f"spectrum/{name}/readings", str(number))
+    records = read_topic(kafka.bootstrap, f"{start}-good", 10)
+    assert [int(record.value()) for record in records] == list(range(50, 60))
+    letters = read_topic(kafka.bootstrap, dead, 50)
+    assert len(letters) == 50
+    assert {headers_of(letter)["lapwing-reason"] for letter in letters} == {"no-topic"}
+    deadline = time.monotonic() + TIMEOUT_S
+    while metric(bridge, "strange_topics_total", "readings", "to_kafka") < 50:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     assert bridge.end(signal.SIGTERM) == 0
 
 
@@ -132,12 +157,12 @@ def test_a_drain_does_not_wait_for_ever_and_nothing_is_lost(
         assert second.end(signal.SIGTERM) == 0
 
 
-def test_a_broker_that_is_away_is_told_of(kafka: LocalKafka, tmp_path: Path, start_bridge: StartBridge) -> None:
+def test_a_broker_that_is_away_is_told_of(kafka: SharedKafka, tmp_path: Path, start_bridge: StartBridge) -> None:
     """A lane that waits for messages does not notice by itself: is it said, shown, and over in the end?"""
     broker = RestartingBroker(tmp_path)
     broker.start()
     try:
-        bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka("away"))
+        bridge = start_bridge(broker.url, kafka.bootstrap, to_kafka(kafka.new_topic("away")))
         broker.kill()
         bridge.wait_for_notice("is gone")
         with pytest.raises(urllib.error.HTTPError) as raised:

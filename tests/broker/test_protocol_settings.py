@@ -90,7 +90,7 @@ def test_clients_are_told_where_to_go_when_the_broker_leaves(tmp_path: Path, mov
     try:
         clients = [Wire.client(broker.url, f"v{version}", version=version) for version in (5, 4)]
     finally:
-        broker.stop(drain_s=5)
+        broker.stop(drain_s=30)
     goodbye = clients[0].expect(DISCONNECT)
     assert goodbye.reason == reason
     assert SERVER_REFERENCE + text("b.example:1883") in goodbye.body
@@ -108,7 +108,7 @@ def test_without_another_broker_they_are_told_that_this_one_leaves() -> None:
     try:
         client = Wire.client(broker.url, "c")
     finally:
-        broker.stop(drain_s=5)
+        broker.stop(drain_s=30)
     assert client.expect(DISCONNECT).reason == 0x8B
     client.expect_end()
 

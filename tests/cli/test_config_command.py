@@ -6,14 +6,14 @@ import json
 import tomllib
 from pathlib import Path
 
-from commands import lapwing, one_error
+from commands import call, lapwing, one_error
 
 
 def test_show_says_where_each_value_comes_from(tmp_path: Path) -> None:
     """Do file, environment and flag each show in the line of what they set?"""
     file = tmp_path / "lapwing.toml"
     file.write_text('[broker]\nshards = 1\ndrain = "3s"\n')
-    result = lapwing("config", "show", "-c", str(file), "--set", "broker.pin=false", LAPWING_BROKER__SHARDS="2")
+    result = call("config", "show", "-c", str(file), "--set", "broker.pin=false", LAPWING_BROKER__SHARDS="2")
     lines = {line.split(" = ")[0]: line for line in reversed(result.stdout.splitlines()) if " = " in line}
     assert lines["shards"].split(" # ") == [
         lines["shards"].split(" # ")[0],
@@ -25,7 +25,7 @@ def test_show_says_where_each_value_comes_from(tmp_path: Path) -> None:
 
 
 def test_show_json(tmp_path: Path) -> None:
-    result = lapwing("config", "show", "--json", "--set", "streams.r.filter=a/#", cwd=tmp_path)
+    result = call("config", "show", "--json", "--set", "streams.r.filter=a/#", cwd=tmp_path)
     shown = json.loads(result.stdout)
     assert shown["streams.r.filter"] == {"value": "a/#", "from": "flag --set streams.r.filter=a/#"}
     assert shown["limits.packet_bytes_max"] == {"value": "1MiB", "from": "default"}
@@ -41,14 +41,14 @@ def test_check(tmp_path: Path) -> None:
     """Is a good file in order, and is each problem of a bad one a line?"""
     file = tmp_path / "lapwing.toml"
     file.write_text("[broker]\nshards = 3\n")
-    assert lapwing("config", "check", str(file)).stdout == f"{file}: in order\n"
+    assert call("config", "check", str(file)).stdout == f"{file}: in order\n"
     file.write_text("[broker]\nshard = 3\n[limits]\ntopic_levels_max = -1\n")
-    result = lapwing("config", "check", str(file))
+    result = call("config", "check", str(file))
     assert result.returncode == 2
     assert result.stderr.splitlines() == [
         f"error: unknown key broker.shard ({file}:2): did you mean broker.shards?",
         f"error: limits.topic_levels_max = -1 ({file}:4): must be greater than or equal to 1",
     ]
-    missing = lapwing("config", "check", str(tmp_path / "none.toml"))
+    missing = call("config", "check", str(tmp_path / "none.toml"))
     assert missing.returncode == 2
     assert "No such file" in one_error(missing)

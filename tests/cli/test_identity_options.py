@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from commands import lapwing, one_error, rows
+from commands import call, lapwing, one_error, rows
 from tls_front import TlsFront
 
 from lapwing import Broker, Client
@@ -25,10 +25,10 @@ def users(tmp_path: Path) -> Path:
     """``root`` with a password, ``spark`` with a token in the file ``token``."""
     file = tmp_path / "users.toml"
     (tmp_path / "password").write_text("toor\n")
-    added = lapwing("user", "add", "root", "--password-stdin", "--users", str(file), stdin=b"toor\n")
+    added = call("user", "add", "root", "--password-stdin", "--users", str(file), stdin=b"toor\n")
     assert added.returncode == 0, added.stderr
-    assert lapwing("user", "add", "spark", "--no-password", "--users", str(file)).returncode == 0
-    token = lapwing("user", "token", "spark", "--name", "test", "--users", str(file))
+    assert call("user", "add", "spark", "--no-password", "--users", str(file)).returncode == 0
+    token = call("user", "token", "spark", "--name", "test", "--users", str(file))
     assert token.returncode == 0, token.stderr
     (tmp_path / "token").write_text(token.stdout)
     return file
@@ -43,19 +43,19 @@ def broker(users: Path) -> Iterator[Broker]:
 def test_streams_are_read_with_a_token_and_forgotten_by_an_administrator(broker: Broker, tmp_path: Path) -> None:
     token, url = str(tmp_path / "token"), broker.http_url
     password = ("--user", "root", "--password-file", str(tmp_path / "password"))
-    assert one_error(lapwing("stream", "list", "--url", url)).startswith("this needs an identity")
-    listed = rows(lapwing("stream", "list", "--url", url, "--json", "--token-file", token))
+    assert one_error(call("stream", "list", "--url", url)).startswith("this needs an identity")
+    listed = rows(call("stream", "list", "--url", url, "--json", "--token-file", token))
     assert [stream["name"] for stream in listed] == ["readings"]
-    by_variable = lapwing("stream", "list", "--url", url, "--json", LAPWING_TOKEN=Path(token).read_text().strip())
+    by_variable = call("stream", "list", "--url", url, "--json", LAPWING_TOKEN=Path(token).read_text().strip())
     assert rows(by_variable) == listed
-    assert lapwing("stream", "read", "readings", "0", "--url", url, "--token-file", token).returncode == 0
-    forbidden = lapwing("stream", "read", "other", "0", "--url", url, "--token-file", token)
+    assert call("stream", "read", "readings", "0", "--url", url, "--token-file", token).returncode == 0
+    forbidden = call("stream", "read", "other", "0", "--url", url, "--token-file", token)
     assert forbidden.returncode == 3
     assert "[[rules]]" in one_error(forbidden)
     forget = ("stream", "forget", "readings", "nobody", "--url", url)
-    assert "may not" in one_error(lapwing(*forget, "--token-file", token))
-    assert "remembers no reader" in one_error(lapwing(*forget, *password))
-    assert "is given" not in lapwing("stream", "list", "--url", url, *password).stderr
+    assert "may not" in one_error(call(*forget, "--token-file", token))
+    assert "remembers no reader" in one_error(call(*forget, *password))
+    assert "is given" not in call("stream", "list", "--url", url, *password).stderr
 
 
 def test_pub_sub_and_shell_over_tls(lapwing_broker: Broker, tmp_path: Path) -> None:
@@ -75,19 +75,19 @@ def test_pub_sub_and_shell_over_tls(lapwing_broker: Broker, tmp_path: Path) -> N
 def test_pub_sub_and_shell_with_a_user_and_its_password(broker: Broker, tmp_path: Path) -> None:
     url, file = ("--url", broker.url), str(tmp_path / "password")
     user = ("--username", "root", "--password-file", file)
-    assert lapwing("pub", "a", "on", "--retain", "--qos", "1", *url, *user).returncode == 0
-    by_variable = lapwing(
+    assert call("pub", "a", "on", "--retain", "--qos", "1", *url, *user).returncode == 0
+    by_variable = call(
         "sub", "a", "--count", "1", "--timeout", "30", *url, "--username", "root", LAPWING_PASSWORD="toor"
     )
     assert by_variable.stdout == "a on\n"
-    assert lapwing("pub", "a", "off", "--qos", "1", *url).returncode == 1, "the anonymous may not"
-    wrong = lapwing("pub", "a", "off", *url, "--username", "root", LAPWING_PASSWORD="s3cret")
+    assert call("pub", "a", "off", "--qos", "1", *url).returncode == 1, "the anonymous may not"
+    wrong = call("pub", "a", "off", *url, "--username", "root", LAPWING_PASSWORD="s3cret")
     assert wrong.returncode == 3
     assert "s3cret" not in one_error(wrong)
     script = f"connect d1\npub a 1 --qos 1\nconnect d2 --username root --password-file {file}\npub a 2 --qos 1\n"
-    assert lapwing("shell", *url, *user, stdin=script.encode()).stderr == ""
+    assert call("shell", *url, *user, stdin=script.encode()).stderr == ""
     elsewhere = f"connect d1 --url {broker.url.replace('127.0.0.1', 'localhost')}\npub a 3 --qos 1\n"
-    refused = lapwing("shell", *url, *user, stdin=elsewhere.encode())
+    refused = call("shell", *url, *user, stdin=elsewhere.encode())
     assert "line 2" in one_error(refused), "the shell's user is for the shell's broker"
 
 
@@ -118,6 +118,6 @@ def test_a_client_shows_its_certificate_and_checks_the_brokers(lapwing_broker: B
     ],
 )
 def test_options_that_cannot_be(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
-    result = lapwing(*arguments, cwd=tmp_path)
+    result = call(*arguments, cwd=tmp_path)
     assert result.returncode == 2
     assert said in one_error(result)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 
 import pytest
-from commands import lapwing, one_error
+from commands import call, lapwing, one_error
 
 from lapwing import __version__
 from lapwing.cli.app import COMMANDS
@@ -48,7 +48,7 @@ def test_help_loads_nothing_that_takes_long() -> None:
 @pytest.mark.parametrize("command", [*COMMANDS, *SUBCOMMANDS])
 def test_each_command_explains_itself(command: str) -> None:
     """Has each command help, and examples of itself? A group's are in its subcommands."""
-    result = lapwing(*command.split(), "--help")
+    result = call(*command.split(), "--help")
     assert result.returncode == 0, result.stderr
     assert "\x1b[" not in result.stdout, "colours only on a terminal"
     assert "--install-completion" not in result.stdout
@@ -69,7 +69,7 @@ def test_each_command_explains_itself(command: str) -> None:
 )
 def test_wrong_usage(arguments: list[str], what: str) -> None:
     """Is wrong usage one line with the way to the help, and exit code 2?"""
-    result = lapwing(*arguments)
+    result = call(*arguments)
     assert result.returncode == 2
     assert what in one_error(result)
     assert "--help" in one_error(result)

@@ -8,14 +8,14 @@ import socket
 import subprocess
 
 import pytest
-from commands import LAPWING, clean_environment, lapwing
+from commands import LAPWING, call, clean_environment, lapwing
 
 from lapwing import Broker, Client
 
 
 def run(url: str, *lines: str, arguments: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Runs a script."""
-    return lapwing("shell", "--url", url, *arguments, stdin="\n".join(lines).encode())
+    return call("shell", "--url", url, *arguments, stdin="\n".join(lines).encode())
 
 
 @pytest.mark.parametrize("version", ["4", "5"])

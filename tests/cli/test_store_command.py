@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Running, RunningBroker, lapwing, one_error, rows
+from commands import Running, RunningBroker, call, lapwing, one_error, rows
 from web import get
 
 from lapwing import Client
@@ -101,14 +101,14 @@ def test_a_whole_folder(data: Path) -> None:
 def test_a_damaged_folder(data: Path) -> None:
     """Are file and byte named, is the exit code 1, and is the remedy in the error?"""
     path = spoil(data, secret(3))
-    result = lapwing("store", "check", str(data))
+    result = call("store", "check", str(data))
     assert result.returncode == 1
     line = next(line for line in result.stdout.splitlines() if line.startswith("DAMAGED"))
     assert path in line
     assert "the checksum does not fit the record" in result.stdout
     assert result.stderr.startswith("error: ")
     assert "lapwing store repair" in result.stderr
-    damaged = events(lapwing("store", "check", str(data), "--json"), "file")
+    damaged = events(call("store", "check", str(data), "--json"), "file")
     assert [row["path"] for row in damaged if row["findings"]] == [path]
 
 
@@ -117,8 +117,8 @@ def test_a_read_only_folder_is_checked(data: Path) -> None:
     for path in [data, *data.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
     try:
-        assert lapwing("store", "check", str(data)).returncode == 0
-        refused = lapwing("store", "repair", str(data), "--yes")
+        assert call("store", "check", str(data)).returncode == 0
+        refused = call("store", "repair", str(data), "--yes")
         assert refused.returncode in (0, 1)
     finally:
         for path in [data, *data.rglob("*")]:
@@ -127,18 +127,18 @@ def test_a_read_only_folder_is_checked(data: Path) -> None:
 
 def test_dump(data: Path) -> None:
     """Is every entry a line that says what it means, without payloads unless they are asked for?"""
-    text = lapwing("store", "dump", str(data)).stdout
+    text = call("store", "dump", str(data)).stdout
     assert "Opened client_id=keeper" in text
     assert text.count("Published topic=t/1") == WAITING
     assert "secret" not in text
-    assert f"payload={secret(7)}" in lapwing("store", "dump", str(data), "--payload").stdout
-    assert len(lapwing("store", "dump", str(data), "--limit", "3").stdout.splitlines()) == 3
-    published = [row for row in rows(lapwing("store", "dump", str(data), "--json")) if row.get("entry") == "Published"]
+    assert f"payload={secret(7)}" in call("store", "dump", str(data), "--payload").stdout
+    assert len(call("store", "dump", str(data), "--limit", "3").stdout.splitlines()) == 3
+    published = [row for row in rows(call("store", "dump", str(data), "--json")) if row.get("entry") == "Published"]
     group = published[0]["group"]
-    some = rows(lapwing("store", "dump", str(data), "--group", str(group), "--json", "--payload"))
+    some = rows(call("store", "dump", str(data), "--group", str(group), "--json", "--payload"))
     assert {row["group"] for row in some} == {group}
     assert [row["payload"] for row in some if row.get("entry") == "Published"] == list(map(secret, range(WAITING)))
-    stream = rows(lapwing("store", "dump", str(data), "--stream", "all", "--json"))
+    stream = rows(call("store", "dump", str(data), "--stream", "all", "--json"))
     assert [row["offset"] for row in stream] == list(range(WAITING))
 
 
@@ -168,7 +168,7 @@ def test_mistyped(data: Path, tmp_path: Path, arguments: list[str], what: str, c
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "something").touch()
     words = [word.replace("DATA", str(data)) for word in arguments]
-    result = lapwing("store", *words, cwd=tmp_path)
+    result = call("store", *words, cwd=tmp_path)
     assert result.returncode == code
     assert what in one_error(result)
     assert not (tmp_path / "copy").exists()
@@ -179,14 +179,14 @@ def test_a_broker_in_the_folder(data: Path, tmp_path: Path) -> None:
     """Is everything but a backup refused while a broker uses it, with what to do?"""
     with RunningBroker(data, *STREAM).wait_until_ready() as broker:
         for command in (["check"], ["dump"], ["repair", "--yes"]):
-            result = lapwing("store", command[0], str(data), *command[1:])
+            result = call("store", command[0], str(data), *command[1:])
             assert result.returncode == 2
             error = one_error(result)
             assert f"process {broker.process.pid}" in error
             assert "lapwing store backup" in error
-        assert lapwing("store", "backup", str(data), str(tmp_path / "copy")).returncode == 0
+        assert call("store", "backup", str(data), str(tmp_path / "copy")).returncode == 0
         assert broker.end() == 0
-    assert lapwing("store", "check", str(tmp_path / "copy")).returncode == 0
+    assert call("store", "check", str(tmp_path / "copy")).returncode == 0
 
 
 def test_a_backup_under_load(data: Path, tmp_path: Path) -> None:
@@ -214,14 +214,14 @@ def test_a_backup_under_load(data: Path, tmp_path: Path) -> None:
 
 def test_repair_without_damage(data: Path) -> None:
     """Are a torn tail and a lost index put right, and is it said before?"""
-    assert lapwing("store", "repair", str(data)).stdout == "there is nothing to repair\n"
+    assert call("store", "repair", str(data)).stdout == "there is nothing to repair\n"
     (data / "log" / "00000000000000000009.tmp").write_bytes(b"half")
-    asked = lapwing("store", "repair", str(data), stdin=b"")
+    asked = call("store", "repair", str(data), stdin=b"")
     assert asked.returncode == 2
     assert "mended   removed log/00000000000000000009.tmp" in asked.stdout
     assert "--yes" in asked.stderr
     assert (data / "log" / "00000000000000000009.tmp").exists()
-    done = lapwing("store", "repair", str(data), "--yes")
+    done = call("store", "repair", str(data), "--yes")
     assert (done.returncode, done.stderr) == (0, "")
     assert "done: 1 changes, 0 records given up" in done.stdout
     assert not (data / "log" / "00000000000000000009.tmp").exists()
@@ -230,7 +230,7 @@ def test_repair_without_damage(data: Path) -> None:
 def test_repair_gives_nothing_up_by_itself(data: Path) -> None:
     path = spoil(data, secret(3))
     before = (data / path).read_bytes()
-    result = lapwing("store", "repair", str(data), "--yes")
+    result = call("store", "repair", str(data), "--yes")
     assert result.returncode == 1
     assert f"DAMAGED  segment  {path}" in result.stdout
     assert "--accept-loss-of" in result.stderr
@@ -241,24 +241,24 @@ def test_repair_gives_up_what_is_named(data: Path) -> None:
     """Is it listed first, is only that gone, and does the broker go on with the rest?"""
     path = spoil(data, secret(3))
     arguments = ("store", "repair", str(data), "--accept-loss-of", path)
-    asked = lapwing(*arguments, stdin=b"")
+    asked = call(*arguments, stdin=b"")
     assert asked.returncode == 2
     assert f"lost     {path}: 1 entries" in asked.stdout
     assert "perhaps: Published topic=t/1" in asked.stdout
-    assert lapwing("store", "check", str(data)).returncode == 1, "nothing was changed"
-    done = lapwing(*arguments, "--yes", "--json")
+    assert call("store", "check", str(data)).returncode == 1, "nothing was changed"
+    done = call(*arguments, "--yes", "--json")
     assert done.returncode == 0, done.stderr
     assert [loss["count"] for loss in events(done, "loss") if not loss["trial"]] == [1]
-    assert lapwing("store", "check", str(data)).returncode == 0
+    assert call("store", "check", str(data)).returncode == 0
     assert waiting(data) == [secret(number) for number in range(WAITING) if number != 3]
 
 
 def test_a_lost_message_of_a_stream(data: Path) -> None:
     """Do readers pass over it, and does its offset stay its own?"""
     path = spoil(data, secret(3), "streams")
-    assert lapwing("store", "repair", str(data), "--accept-loss-of", path, "--yes").returncode == 0
+    assert call("store", "repair", str(data), "--accept-loss-of", path, "--yes").returncode == 0
     with RunningBroker(data, *STREAM).wait_until_ready() as broker:
-        found = rows(lapwing("stream", "read", "all", "0", "--json", "--url", broker.http))
+        found = rows(call("stream", "read", "all", "0", "--json", "--url", broker.http))
         assert [row["offset"] for row in found] == [number for number in range(WAITING) if number != 3]
         assert broker.end() == 0
 

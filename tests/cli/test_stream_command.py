@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 
 import pytest
-from commands import Running, lapwing, one_error, rows
+from commands import Running, call, lapwing, one_error, rows
 
 from lapwing import Broker
 
@@ -22,10 +22,10 @@ def url(lapwing_broker: Broker, publish: Publish) -> str:
 
 
 def test_list(url: str) -> None:
-    table = lapwing("stream", "list", "--url", url).stdout.splitlines()
+    table = call("stream", "list", "--url", url).stdout.splitlines()
     assert table[0].split() == ["NAME", "FILTER", "KEY", "PARTITIONS", "MESSAGES", "BYTES"]
     assert table[1].split()[:5] == ["all", "#", "client", "1", "3"]
-    assert [row["name"] for row in rows(lapwing("stream", "list", "--json", LAPWING_HTTP_URL=url))] == ["all"]
+    assert [row["name"] for row in rows(call("stream", "list", "--json", LAPWING_HTTP_URL=url))] == ["all"]
 
 
 def test_info(url: str) -> None:
@@ -36,9 +36,9 @@ def test_info(url: str) -> None:
 
 def test_read(url: str) -> None:
     """Does each message become one line, whatever bytes it has?"""
-    text = lapwing("stream", "read", "all", "0", "--url", url).stdout
+    text = call("stream", "read", "all", "0", "--url", url).stdout
     assert text.splitlines() == ["0 a/1 one", "1 a/2 \\xff\\x00", "2 a/3 dr\u00e9i"]
-    found = rows(lapwing("stream", "read", "all", "0", "--from", "1", "--limit", "2", "--json", "--url", url))
+    found = rows(call("stream", "read", "all", "0", "--from", "1", "--limit", "2", "--json", "--url", url))
     assert [row["offset"] for row in found] == [1, 2]
     assert found[0]["payload_base64"] == "/wA="
     assert found[1]["payload"] == "dr\u00e9i"
@@ -48,12 +48,12 @@ def test_read(url: str) -> None:
 
 def test_forget(url: str) -> None:
     """Is a named reader listed until it is forgotten, and is a second time an error?"""
-    lapwing("stream", "read", "all", "0", "--reader", "spark", "--url", url)
-    assert "spark" in lapwing("stream", "info", "all", "--url", url).stdout
-    forgotten = lapwing("stream", "forget", "all", "spark", "--url", url)
+    call("stream", "read", "all", "0", "--reader", "spark", "--url", url)
+    assert "spark" in call("stream", "info", "all", "--url", url).stdout
+    forgotten = call("stream", "forget", "all", "spark", "--url", url)
     assert (forgotten.returncode, forgotten.stdout) == (0, "")
-    assert "spark" not in lapwing("stream", "info", "all", "--url", url).stdout
-    again = lapwing("stream", "forget", "all", "spark", "--url", url)
+    assert "spark" not in call("stream", "info", "all", "--url", url).stdout
+    again = call("stream", "forget", "all", "spark", "--url", url)
     assert again.returncode == 1
     assert "no reader 'spark'" in one_error(again)
 
@@ -76,14 +76,14 @@ def test_follow_waits_for_more(url: str, lapwing_broker: Broker, publish: Publis
     ],
 )
 def test_errors(url: str, arguments: list[str], what: str, code: int) -> None:
-    result = lapwing("stream", *arguments, "--url", url)
+    result = call("stream", *arguments, "--url", url)
     assert result.returncode == code
     assert what in one_error(result)
 
 
 def test_nobody_answers() -> None:
     """Is a wrong URL exit code 3, with the URL and the remedy in the line?"""
-    result = lapwing("stream", "list", "--url", "http://127.0.0.1:1")
+    result = call("stream", "list", "--url", "http://127.0.0.1:1")
     assert result.returncode == 3
     assert "http://127.0.0.1:1" in one_error(result)
-    assert lapwing("stream", "list", "--url", "ftp://x").returncode == 3
+    assert call("stream", "list", "--url", "ftp://x").returncode == 3

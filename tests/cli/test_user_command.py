@@ -6,7 +6,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from commands import lapwing, one_error, rows
+from commands import call, lapwing, one_error, rows
 from shell_terminal import Terminal
 
 from lapwing._core import Authority
@@ -22,7 +22,7 @@ def users(tmp_path: Path) -> Path:
 
 
 def add(users: Path, name: str, *options: str, password: str = PASSWORD) -> None:
-    result = lapwing("user", "add", name, "--password-stdin", "--users", str(users), *options, stdin=password.encode())
+    result = call("user", "add", name, "--password-stdin", "--users", str(users), *options, stdin=password.encode())
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
 
 
@@ -36,7 +36,7 @@ def test_add_and_replace(users: Path) -> None:
     assert stat.S_IMODE(users.stat().st_mode) == 0o600
     assert authority(users).check_password("alice", PASSWORD.encode()) == "alice"
     assert PASSWORD not in users.read_text()
-    result = lapwing("user", "add", "alice", "--password-stdin", "--users", str(users), stdin=b"other")
+    result = call("user", "add", "alice", "--password-stdin", "--users", str(users), stdin=b"other")
     assert "there is a user 'alice' already: --replace" in one_error(result)
     assert authority(users).check_password("alice", b"other") is None
     add(users, "alice", "--replace", password="other")
@@ -46,32 +46,32 @@ def test_add_and_replace(users: Path) -> None:
 
 def test_a_token_is_shown_once_and_counts(users: Path) -> None:
     add(users, "spark")
-    made = lapwing("user", "token", "spark", "--name", "cluster", "--users", str(users))
+    made = call("user", "token", "spark", "--name", "cluster", "--users", str(users))
     token = made.stdout.strip()
     assert authority(users).check_token(token) == "spark"
     assert token not in users.read_text()
     add(users, "spark", "--replace", password="new")
     assert authority(users).check_token(token) == "spark", "a new password leaves tokens alone"
-    again = lapwing("user", "token", "spark", "--name", "cluster", "--users", str(users)).stdout.strip()
+    again = call("user", "token", "spark", "--name", "cluster", "--users", str(users)).stdout.strip()
     assert authority(users).check_token(token) is None, "one of the same name is replaced"
-    assert lapwing("user", "token", "spark", "--name", "cluster", "--revoke", "--users", str(users)).stdout == ""
+    assert call("user", "token", "spark", "--name", "cluster", "--revoke", "--users", str(users)).stdout == ""
     assert authority(users).check_token(again) is None
-    result = lapwing("user", "token", "spark", "--name", "cluster", "--revoke", "--users", str(users))
+    result = call("user", "token", "spark", "--name", "cluster", "--revoke", "--users", str(users))
     assert "'spark' has no token 'cluster'" in one_error(result)
 
 
 def test_list_shows_names_and_kinds_and_no_hash(users: Path) -> None:
     add(users, "alice")
-    lapwing("user", "add", "sensor-7", "--no-password", "--users", str(users))
-    lapwing("user", "add", "spark", "--no-password", "--users", str(users))
-    lapwing("user", "token", "spark", "--users", str(users))
-    shown = rows(lapwing("user", "list", "--json", "--users", str(users)))
+    call("user", "add", "sensor-7", "--no-password", "--users", str(users))
+    call("user", "add", "spark", "--no-password", "--users", str(users))
+    call("user", "token", "spark", "--users", str(users))
+    shown = rows(call("user", "list", "--json", "--users", str(users)))
     assert shown == [
         {"name": "alice", "kinds": ["password"], "tokens": []},
         {"name": "sensor-7", "kinds": ["certificate"], "tokens": []},
         {"name": "spark", "kinds": ["token"], "tokens": ["default"]},
     ]
-    text = lapwing("user", "list", "--users", str(users)).stdout
+    text = call("user", "list", "--users", str(users)).stdout
     assert [line.split() for line in text.splitlines()] == [
         ["NAME", "KINDS", "TOKENS"],
         ["alice", "password"],
@@ -93,12 +93,12 @@ def test_remove(users: Path) -> None:
 def test_the_file_of_a_configuration(tmp_path: Path, users: Path) -> None:
     """Does --config, the environment or the folder name the file, in this order below --users?"""
     (tmp_path / "lapwing.toml").write_text(f"[auth]\nusers = '{users}'\n")
-    lapwing("user", "add", "a", "--no-password", "--config", "lapwing.toml", cwd=tmp_path)
+    call("user", "add", "a", "--no-password", "--config", "lapwing.toml", cwd=tmp_path)
     assert list(read_users(users)) == ["a"]
-    lapwing("user", "add", "b", "--no-password", cwd=tmp_path, LAPWING_AUTH__USERS=str(tmp_path / "env.toml"))
+    call("user", "add", "b", "--no-password", cwd=tmp_path, LAPWING_AUTH__USERS=str(tmp_path / "env.toml"))
     assert list(read_users(tmp_path / "env.toml")) == ["b"]
     (tmp_path / "here").mkdir()
-    lapwing("user", "add", "c", "--no-password", cwd=tmp_path / "here")
+    call("user", "add", "c", "--no-password", cwd=tmp_path / "here")
     assert list(read_users(tmp_path / "here" / "users.toml")) == ["c"]
 
 
@@ -118,14 +118,14 @@ def test_the_file_of_a_configuration(tmp_path: Path, users: Path) -> None:
     ],
 )
 def test_what_is_wrong(users: Path, arguments: list[str], stdin: bytes, line: str, code: int) -> None:
-    result = lapwing("user", *arguments, "--users", str(users), stdin=stdin)
+    result = call("user", *arguments, "--users", str(users), stdin=stdin)
     assert line in one_error(result)
     assert result.returncode == code
     assert not users.exists()
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    result = lapwing("user", "add", "a", "--no-password", "--users", str(tmp_path / "none" / "users.toml"))
+    result = call("user", "add", "a", "--no-password", "--users", str(tmp_path / "none" / "users.toml"))
     assert "cannot write the users file: No such file or directory" in one_error(result)
 
 

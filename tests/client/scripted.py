@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 30.0
 
 CONNECT, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP, SUBSCRIBE, DISCONNECT = 1, 3, 4, 5, 6, 7, 8, 14
 

@@ -239,4 +239,4 @@ def test_a_refused_subscription_is_an_error(scripted: ScriptedBroker, pool: Thre
 def test_nobody_there(scripted: ScriptedBroker) -> None:
     scripted.close()
     with pytest.raises(ConnectError, match=scripted.url):
-        Consumer(scripted.url, "a", timeout_s=5.0).connect()
+        Consumer(scripted.url, "a", timeout_s=30.0).connect()

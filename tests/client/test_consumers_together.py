@@ -63,7 +63,7 @@ def test_a_killed_member_loses_nothing(broker: Broker) -> None:
             holder.kill()
             expected = {first, *map(str, range(20))}
             got: set[str] = set()
-            for message in other.messages(timeout_s=10.0):
+            for message in other.messages(timeout_s=30.0):
                 got.add(message.payload.decode())
                 if expected <= got:
                     break

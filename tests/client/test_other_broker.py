@@ -33,7 +33,7 @@ def mosquitto(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             continue
     yield f"tcp://127.0.0.1:{port}"
     process.terminate()
-    process.wait(20)
+    process.wait(30)
 
 
 @pytest.mark.parametrize("version", [4, 5])
@@ -60,8 +60,8 @@ def test_a_group_takes_everything(
             until(lambda: len(done) >= count)
         finally:
             for consumer in consumers:
-                consumer.close(1.0)
-    [each.result(20.0) for each in running]
+                consumer.close(30.0)
+    [each.result(30.0) for each in running]
     assert sorted(done) == list(range(count))
     assert {consumer.counters.connections for consumer in consumers} == {1}
 
@@ -73,6 +73,6 @@ def test_request_and_reply(mosquitto: str, pool: Threads) -> None:
             consumer.reply(message, message.payload[::-1])
 
         running = pool.submit(consumer.run, reply)
-        assert requester.request("echo", "abc", timeout_s=20.0).payload == b"cba"
+        assert requester.request("echo", "abc", timeout_s=30.0).payload == b"cba"
         consumer.close()
-        running.result(20.0)
+        running.result(30.0)

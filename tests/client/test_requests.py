@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -27,19 +26,17 @@ def test_each_request_gets_its_reply(broker: Broker, pool: Threads) -> None:
 
         running = [pool.submit(consumer.run, lambda m, c=consumer: reply(c, m)) for consumer in (one, two)]
         with ThreadPoolExecutor(8) as askers:
-            replies = list(askers.map(lambda n: requester.request("square", str(n), timeout_s=20.0), range(200)))
+            replies = list(askers.map(lambda n: requester.request("square", str(n), timeout_s=30.0), range(200)))
         assert [int(reply.payload) for reply in replies] == [n * n for n in range(200)]
         one.close(), two.close()
-        [each.result(20.0) for each in running]
+        [each.result(30.0) for each in running]
         assert one.counters.processed + two.counters.processed == 200
 
 
 def test_no_reply_is_a_timeout(broker: Broker) -> None:
-    with Requester(broker.url) as requester:
-        begun = time.monotonic()
-        with pytest.raises(TimedOutError, match=r"no reply within 0.05 s \(request to 'nobody'\)"):
-            requester.request("nobody", b"?", timeout_s=0.05)
-        assert time.monotonic() - begun < 5.0
+    said = r"no reply within 0.05 s \(request to 'nobody'\)"
+    with Requester(broker.url) as requester, pytest.raises(TimedOutError, match=said):
+        requester.request("nobody", b"?", timeout_s=0.05)
 
 
 def test_what_asks_nothing_cannot_be_replied_to(broker: Broker) -> None:
@@ -61,7 +58,7 @@ def test_async_requests(broker: Broker) -> None:
 
             running = asyncio.create_task(consumer.run(reply))
             words = [f"w{n}" for n in range(100)]
-            replies = await asyncio.gather(*(requester.request("upper", word, timeout_s=20.0) for word in words))
+            replies = await asyncio.gather(*(requester.request("upper", word, timeout_s=30.0) for word in words))
             assert [reply.payload.decode() for reply in replies] == [word.upper() for word in words]
             with pytest.raises(TimedOutError, match="upper"):
                 await requester.request("upper", "silence", timeout_s=0.05)

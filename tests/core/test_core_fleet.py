@@ -32,7 +32,7 @@ def test_columns_may_be_arrays_or_lists(sink: _core.Sink) -> None:
     assert fleet.offer(devices, due, [b"1", b"2", b"3"]) == 3
     assert fleet.offer(memoryview(devices), due.data, [b"1", b"2", b"3"], qos=2) == 3
     assert fleet.offer([0, 1, 2], [0, 0, 0], [b"1", b"2", b"3"], qos=0) == 3
-    report = json.loads(fleet.finish_json(20.0))
+    report = json.loads(fleet.finish_json(30.0))
     assert (report["accepted"], report["sent"], report["acknowledged"]) == (9, 9, 6)
     assert report["complete"]
 
@@ -41,7 +41,7 @@ def test_numbers_of_another_width_are_converted(sink: _core.Sink) -> None:
     fleet = fleet_of(sink.url(), 2)
     fleet.go()
     assert fleet.offer(np.array([0, 1]), np.array([0, 0], dtype=np.int32), [b"1", b"2"]) == 2
-    assert json.loads(fleet.finish_json(20.0))["complete"]
+    assert json.loads(fleet.finish_json(30.0))["complete"]
 
 
 def test_wrong_batches_are_errors_and_nothing_is_taken(sink: _core.Sink) -> None:
@@ -62,7 +62,7 @@ def test_devices_come_and_go(sink: _core.Sink) -> None:
     fleet.go()
     assert fleet.offer([0], [0], [b"waits for the device"]) == 1
     assert fleet.move_devices([0, 0], [1000, 2000], ["join", "leave"]) == 2
-    report = json.loads(fleet.finish_json(20.0))
+    report = json.loads(fleet.finish_json(30.0))
     assert (report["connects"], report["leaves"], report["acknowledged"]) == (1, 1, 1)
 
 
@@ -89,11 +89,11 @@ def test_nobody_there_is_counted_and_tried_again() -> None:
     fleet = fleet_of(url, 1, reconnect_first_ms=1, reconnect_max_ms=2)
     fleet.go()
     fleet.offer([0], [0], [b""])
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 30.0
     reopened = _core.Sink("127.0.0.1", int(url.rsplit(":", 1)[1]))
     while json.loads(fleet.counts_json())["acknowledged"] < 1 and time.monotonic() < deadline:
         time.sleep(0.01)
-    report = json.loads(fleet.finish_json(20.0))
+    report = json.loads(fleet.finish_json(30.0))
     reopened.stop()
     assert report["complete"], report
 

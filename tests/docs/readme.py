@@ -21,7 +21,11 @@ class Block:
 
 def all_blocks(file: Path) -> list[Block]:
     """Every block, in order."""
-    text = file.read_text()
+    return blocks_of(file.read_text())
+
+
+def blocks_of(text: str) -> list[Block]:
+    """Those of a page that was read already."""
     return [Block(m[1], m[3], text.count("\n", 0, m.start(3)) + 1, m[2]) for m in _BLOCK.finditer(text)]
 
 

@@ -31,11 +31,12 @@ DEADLINE_S = 240
 
 
 def runnable() -> Iterator[object]:
-    """Pages with something to run; those with Spark take longer."""
+    """Pages with something to run; those that need Java take half a minute each."""
     for page in PAGES:
         found = [block for block in all_blocks(page) if block.language in RUN]
+        marks = [pytest.mark.jvm, pytest.mark.slow] if any(block.note == "spark" for block in found) else []
         if found:
-            yield pytest.param(page, found, id=page.name)
+            yield pytest.param(page, found, id=page.name, marks=marks)
 
 
 @pytest.mark.timeout(2 * DEADLINE_S)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pages import DOCS, PAGES, ROOT, WRITTEN
-from readme import all_blocks
+from readme import blocks_of
 
 from lapwing import errors
 from lapwing._core import dispatch_table_json
@@ -29,15 +31,62 @@ TABLES = {
 }
 
 
-def ids(page: Path) -> str:
-    return page.name
+def links(text: str) -> list[str]:
+    """Where a page leads to within the project."""
+    return [target for target in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in target]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *DECISIONS, ROOT / "ARCHITECTURE.md"], ids=ids)
-def test_links_lead_somewhere(page: Path) -> None:
-    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
-        if "://" in target:
-            continue
+def metrics(text: str) -> list[str]:
+    """Names of metrics; the fixture of that name is none."""
+    return [name for name in re.findall(r"`(lapwing_[a-z0-9_]+)[`{]", text) if name != "lapwing_broker"]
+
+
+def keys(text: str) -> list[tuple[str, str]]:
+    """Table and key of each setting that is named in full."""
+    return re.findall(rf"`({'|'.join(TABLES)})\.([a-z0-9_]+)`", text)
+
+
+def command_lines(text: str) -> list[list[str]]:
+    """The arguments of each line of shell that begins with `lapwing`, up to a pipe or a redirection."""
+    code = "\n".join(block.code for block in blocks_of(text) if block.language in ("sh", "console"))
+    joined = re.sub(r"\$\([^)]*\)", "1", code.replace("\\\n", " "))
+    lines = [line for line in joined.splitlines() if line.startswith("lapwing ")]
+    return [list(takewhile(lambda word: word not in SHELL, shlex.split(line, comments=True)[1:])) for line in lines]
+
+
+def with_any(find: Callable[[str], list[Any]], pages: Iterable[Path]) -> list[Any]:
+    """A case for each page on which there is something to check: the page, and what was found."""
+    found = [(page, find(page.read_text())) for page in pages]
+    return [pytest.param(page, facts, id=page.name) for page, facts in found if facts]
+
+
+LINKS = with_any(links, [*PAGES, *DECISIONS, ROOT / "ARCHITECTURE.md"])
+METRICS = with_any(metrics, WRITTEN)
+KEYS = with_any(keys, WRITTEN)
+COMMAND_LINES = with_any(command_lines, WRITTEN)
+
+
+def test_what_is_checked_is_found() -> None:
+    """Does each finder see what stands on a page, and is there some of it in the docs?"""
+    page = """
+See [the page](a.md#part), [the web](https://example.org) and `limits.topic_levels_max` beside `lapwing_broker`.
+`lapwing_connections` and `lapwing_messages_received_total{qos="1"}` count.
+```sh
+lapwing pub a/b \\
+  "some words" | cat   # and more
+echo lapwing sub
+```
+"""
+    assert links(page) == ["a.md#part"]
+    assert metrics(page) == ["lapwing_connections", "lapwing_messages_received_total"]
+    assert keys(page) == [("limits", "topic_levels_max")]
+    assert command_lines(page) == [["pub", "a/b", "some words"]]
+    assert all((LINKS, METRICS, KEYS, COMMAND_LINES))
+
+
+@pytest.mark.parametrize(("page", "targets"), LINKS)
+def test_links_lead_somewhere(page: Path, targets: list[str]) -> None:
+    for target in targets:
         file, _, anchor = target.partition("#")
         linked = page.parent / file if file else page
         assert linked.exists(), target
@@ -52,39 +101,30 @@ def test_the_index_is_complete() -> None:
     assert not [page for page in pages if f"]({page})" not in index]
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=ids)
-def test_metrics_are_there(page: Path) -> None:
+@pytest.mark.parametrize(("page", "named"), METRICS)
+def test_metrics_are_there(page: Path, named: list[str]) -> None:
     known = set(re.findall(r"^\| `(lapwing_\w+)`", (DOCS / "metrics.md").read_text(), re.MULTILINE))
-    named = set(re.findall(r"`(lapwing_[a-z0-9_]+)[`{]", page.read_text())) - {"lapwing_broker"}
-    assert named <= known
+    assert set(named) <= known
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=ids)
-def test_keys_are_there(page: Path) -> None:
-    for table, key in re.findall(r"`(limits|broker|http|auth|dispatch)\.([a-z0-9_]+)`", page.read_text()):
+@pytest.mark.parametrize(("page", "named"), KEYS)
+def test_keys_are_there(page: Path, named: list[tuple[str, str]]) -> None:
+    for table, key in named:
         assert key in TABLES[table].model_fields, f"{table}.{key}"
 
 
-@pytest.mark.parametrize("page", WRITTEN, ids=ids)
-def test_command_lines_are_taken(page: Path) -> None:
+@pytest.mark.parametrize(("page", "lines"), COMMAND_LINES)
+def test_command_lines_are_taken(page: Path, lines: list[list[str]]) -> None:
     from typer.main import get_command
 
     from lapwing.cli.app import app
 
-    for block in all_blocks(page):
-        for words in lapwing_lines(block.code) if block.language in ("sh", "console") else []:
-            command, rest, context = get_command(app), words, None
-            while hasattr(command, "resolve_command"):
-                context = command.make_context("lapwing", list(rest), parent=context)
-                _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
-            command.make_context("lapwing", list(rest), parent=context)
-
-
-def lapwing_lines(code: str) -> list[list[str]]:
-    """The arguments of each line that begins with `lapwing`, up to a pipe or a redirection."""
-    joined = re.sub(r"\$\([^)]*\)", "1", code.replace("\\\n", " "))
-    lines = [line for line in joined.splitlines() if line.startswith("lapwing ")]
-    return [list(takewhile(lambda word: word not in SHELL, shlex.split(line, comments=True)[1:])) for line in lines]
+    for words in lines:
+        command, rest, context = get_command(app), words, None
+        while hasattr(command, "resolve_command"):
+            context = command.make_context("lapwing", list(rest), parent=context)
+            _, command, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        command.make_context("lapwing", list(rest), parent=context)
 
 
 def test_every_reason_for_a_drop_is_explained() -> None:

@@ -175,16 +175,6 @@ def test_they_need_a_rule(tmp_path: Path) -> None:
                 eve.subscribe("$lapwing/events/#")
 
 
-def test_a_storm_is_dropped_and_counted() -> None:
-    """One event may wait; each is taken or counted."""
-    with lapwing.Broker(shards=1, events={"clients": True, "queue": 1}) as broker:
-        with lapwing.Client(broker.url, client_id="d") as device:
-            for number in range(20):
-                device.subscribe(f"t/{number}")
-        metrics = broker.metrics()
-        assert metrics["lapwing_events_total"] + metrics["lapwing_events_dropped_total"] >= 21
-
-
 def test_they_wait_for_a_session_that_is_away(tmp_path: Path) -> None:
     """A group whose members are away has them when the broker was killed meanwhile."""
     config = tmp_path / "lapwing.toml"

@@ -70,13 +70,13 @@ def test_it_heals_by_itself(disk: FaultyDisk, tmp_path: Path) -> None:
         with Client(broker.url) as other:
             other.subscribe("elsewhere")
             other.publish("elsewhere", b"goes on")
-            message = other.receive(10.0)
+            message = other.receive(30.0)
             assert message
             assert message.payload == b"goes on"
 
         reader = sleeper(broker.url)
         for number in range(acknowledged):
-            assert reader.receive(10.0), f"only {number} of {acknowledged} came"
+            assert reader.receive(30.0), f"only {number} of {acknowledged} came"
         delivered_at = time.monotonic()
         # What waited in the publisher is taken now; its messages go to the reader at once.
         publisher.flush(HEALED_S)

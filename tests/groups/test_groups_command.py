@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 
 import pytest
-from commands import Running, lapwing, one_error, rows
+from commands import Running, call, lapwing, one_error, rows
 from over_http import DEADLINE_S, Groups
 
 from lapwing import Broker, Client
@@ -23,19 +23,19 @@ def test_groups_and_members_are_shown(lapwing_broker: Broker, groups: Groups, pu
         publish(lapwing_broker.url, [("alarms/1", b"x")])
         member.receive(timeout_s=DEADLINE_S)
         groups.until("alarms", lambda group: group["counters"]["acknowledged"] == 1)
-        text = lapwing("groups", "--url", url).stdout
+        text = call("groups", "--url", url).stdout
         assert "alarms  alarms/#  auto      1 of 1" in text
         assert "members of alarms, alarms/#\nMEMBER    STATE" in text
         assert "\nanalyser  here" in text
         member.subscribe("$share/other/x", qos=1)
         groups.until("other", lambda group: group["members_here"] == 1)
-        both = lapwing("groups", LAPWING_HTTP_URL=url).stdout
+        both = call("groups", LAPWING_HTTP_URL=url).stdout
         assert "other" in both
         assert "members of" not in both
-        assert "members of other, x" in lapwing("groups", "other", "--url", url).stdout
-        shown = rows(lapwing("groups", "--json", "--url", url))
+        assert "members of other, x" in call("groups", "other", "--url", url).stdout
+        shown = rows(call("groups", "--json", "--url", url))
         assert [group["name"] for group in shown] == ["alarms", "other"]
-        assert shown == rows(lapwing("groups", "show", "--json", "--url", url))
+        assert shown == rows(call("groups", "show", "--json", "--url", url))
 
 
 def test_settings_come_change_and_go(lapwing_broker: Broker, groups: Groups) -> None:
@@ -45,15 +45,15 @@ def test_settings_come_change_and_go(lapwing_broker: Broker, groups: Groups) -> 
         ("add", "jobs", "-f", "jobs/#", "-f", "more", "-s", "lef", "--set", "parameters.window=5"),
         ("set", "jobs", "behind=30s", "strategy=c3", "parameters.window=", "workers=4"),
     ):
-        result = lapwing("groups", *words, "--url", url)
+        result = call("groups", *words, "--url", url)
         assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
     settings = groups.get("jobs").json()["settings"]
     assert (settings["filters"], settings["strategy"], settings["behind"]) == (["jobs/#", "more"], "c3", "30s")
     assert (settings["parameters"], settings["workers"]) == ({}, 4)
     groups.until("jobs", lambda group: group["strategy"] == "c3")
-    assert len(rows(lapwing("groups", "jobs", "--json", "--url", url))) == 2
-    assert lapwing("groups", "remove", "jobs", "--url", url).returncode == 0
-    assert lapwing("groups", "remove", "jobs", "--url", url).returncode == 1
+    assert len(rows(call("groups", "jobs", "--json", "--url", url))) == 2
+    assert call("groups", "remove", "jobs", "--url", url).returncode == 0
+    assert call("groups", "remove", "jobs", "--url", url).returncode == 1
 
 
 def test_watch_goes_on(lapwing_broker: Broker, groups: Groups, publish: Publish) -> None:
@@ -85,7 +85,7 @@ def test_watch_goes_on(lapwing_broker: Broker, groups: Groups, publish: Publish)
     ],
 )
 def test_errors(lapwing_broker: Broker, words: list[str], code: int, said: str) -> None:
-    result = lapwing("groups", *words, "--url", lapwing_broker.http_url)
+    result = call("groups", *words, "--url", lapwing_broker.http_url)
     assert result.returncode == code
     assert said in one_error(result)
 

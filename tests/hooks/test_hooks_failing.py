@@ -139,7 +139,7 @@ class Echo(Hooks):
 
     def on_publish(self, message: Message) -> None:
         try:
-            with lapwing.Client(self.url, client_id="inner", timeout_s=5) as inner:
+            with lapwing.Client(self.url, client_id="inner", timeout_s=30) as inner:
                 inner.publish("echo", b"", qos=1)
                 inner.flush()
         except LapwingError as error:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import struct
 import threading
+from collections.abc import Callable
+from functools import partial
 
 from wire import CONNACK, PUBACK, PUBLISH, SUBACK, Packet, Wire, connect, packet, publish, subscribe, until
 
@@ -59,15 +61,28 @@ def test_readers_that_do_not_read() -> None:
             wire.close()
 
 
-def test_a_flood_of_half_open_connects() -> None:
-    """Each costs its place for the time to a complete CONNECT, and no more."""
-    half = connect("x" * 100)[:40]
-    with lapwing.Broker(shards=2, limits={"connect_timeout": "5s", "connections_max": 400}) as broker:
-        flood = [Wire(broker.url) for _ in range(300)]
-        for wire in flood:
-            wire.send(half)
+def half_open(broker: lapwing.Broker) -> list[Wire]:
+    """Three hundred connections that have sent a part of their CONNECT."""
+    flood = [Wire(broker.url) for _ in range(300)]
+    for wire in flood:
+        wire.send(connect("x" * 100)[:40])
+    return flood
+
+
+def test_a_flood_of_half_open_connects_holds_nobody_up() -> None:
+    """Does somebody else come in and go on while all of them have their places?"""
+    with lapwing.Broker(shards=2, limits={"connect_timeout": "10m", "connections_max": 400}) as broker:
+        flood = half_open(broker)
         goes_on(broker)
-        assert closed(broker, "connect_timeout") < 300, "the honest one had to wait for the flood"
+        assert metric(broker, "lapwing_connections") >= 300
+        for wire in flood:
+            wire.close()
+
+
+def test_half_open_connects_are_closed() -> None:
+    """Does each cost its place for the time to a complete CONNECT, and no more?"""
+    with lapwing.Broker(shards=2, limits={"connect_timeout": "1s", "connections_max": 400}) as broker:
+        flood = half_open(broker)
         until(lambda: closed(broker, "connect_timeout") == 300)
         until(lambda: metric(broker, "lapwing_connections") == 0)
         for wire in flood:
@@ -142,27 +157,36 @@ def test_a_hundred_thousand_subscriptions_of_one_client() -> None:
 def test_as_many_where_they_are_allowed() -> None:
     """They are kept, they go with their session, and connections do not wait for either."""
     batches = [subscribe(*(f"flood/{batch}/{n}" for n in range(1000)), packet_id=batch + 1) for batch in range(100)]
-    answered = threading.Event()
+    answered: list[int] = []
+    over = threading.Event()
     with lapwing.Broker(shards=2, limits={"subscriptions_per_session_max": 100_000}) as broker:
         with Wire.client(broker.url, "hostile") as wire:
 
             def flood() -> None:
-                sender = threading.Thread(target=lambda: wire.send(*batches), daemon=True)
-                sender.start()
-                for _ in range(100):
-                    wire.expect(SUBACK, 60)
-                answered.set()
+                while not over.is_set():
+                    threading.Thread(target=wire.send, args=batches, daemon=True).start()
+                    for _ in batches:
+                        answered.append(wire.expect(SUBACK, 60).kind)
 
             flooding = threading.Thread(target=flood, daemon=True)
             flooding.start()
             until(lambda: metric(broker, "lapwing_subscriptions") > 2_000)
-            for n in range(10):
-                goes_on(broker, f"honest{n}")
-            assert not answered.is_set(), "ten clients came and went; the flood was faster than all of them"
+            # In what has been answered meanwhile, not in seconds: behind the whole flood each would see it all pass.
+            passed = [answered_while(answered, partial(goes_on, broker, f"honest{n}")) for n in range(10)]
+            assert flooding.is_alive()
+            assert min(passed) < len(batches) // 2, f"of {len(batches)} in a row so many passed: {passed}"
+            over.set()
             flooding.join(60)
             assert metric(broker, "lapwing_subscriptions") == 100_000
         until(lambda: metric(broker, "lapwing_subscriptions") == 0)
         goes_on(broker)
+
+
+def answered_while(answered: list[int], work: Callable[[], None]) -> int:
+    """How many of the flood's packets were answered from the beginning of `work` to its end."""
+    before = len(answered)
+    work()
+    return len(answered) - before
 
 
 def test_a_topic_of_32_000_levels_is_refused() -> None:

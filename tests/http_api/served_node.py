@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -115,19 +116,42 @@ RULE = {"identity": "anonymous", "may": ["admin"]}
 
 @contextmanager
 def served(
-    authority: MadeAuthority | None, *names: str, rules: tuple[dict[str, Any], ...] = (), **http: Any
+    authority: MadeAuthority | None,
+    *names: str,
+    rules: tuple[dict[str, Any], ...] = (),
+    listeners: tuple[dict[str, Any], ...] = (),
+    has_hooks: bool = False,
+    address: str = "127.0.0.1:0",
+    users: str | None = None,
+    **http: Any,
 ) -> Iterator[HttpServer]:
     """A listening HTTP side with streams of those names; further arguments are settings of its section."""
-    config = configured(rules=rules, http=http)
-    server = serve_http(MadeNode(*names), authority or MadeAuthority(), config)  # type: ignore[arg-type]
+    config = configured(address, rules=rules, http=http, listeners=listeners, auth={"users": users})
+    node = MadeNode(*names)
+    server = serve_http(node, authority or MadeAuthority(), config, has_hooks=has_hooks)  # type: ignore[arg-type]
     try:
         yield server
     finally:
         server.stop()
 
 
-def configured(**tables: Any) -> Config:
-    return Config(broker={"http": "127.0.0.1:0"}, **tables)  # type: ignore[arg-type]
+def configured(address: str = "127.0.0.1:0", **tables: Any) -> Config:
+    return Config(broker={"http": address}, **tables)  # type: ignore[arg-type]
+
+
+@contextmanager
+def strangers(server: HttpServer, many: int, sent: bytes, *, spread: bool = False) -> Iterator[list[socket.socket]]:
+    """Connections that have sent this much; ``spread``: each from an address of its own."""
+    port = urlsplit(server.url).port
+    with ExitStack() as stack:
+        peers = []
+        for number in range(many):
+            source = (f"127.0.1.{number + 1}", 0) if spread else None
+            peer = socket.create_connection(("127.0.0.1", port), TIMEOUT_S, source_address=source)
+            stack.enter_context(peer)
+            peer.sendall(sent)
+            peers.append(peer)
+        yield peers
 
 
 def basic(user: str, password: str) -> dict[str, str]:

@@ -25,7 +25,7 @@ def authority() -> MadeAuthority:
 
 @pytest.mark.parametrize("headers", [basic("spark", SECRET), bearer("t0ken"), {"Authorization": "bearer  t0ken"}])
 def test_a_user_reads_what_it_may_and_sees_nothing_else(headers: dict[str, str]) -> None:
-    with served(authority(), "readings", "secret") as server:
+    with served(authority(), "readings", "secret", rules=(RULE,)) as server:
         read = ask(f"{server.url}/v1/streams/readings/0", headers)
         assert (read.status_code, read.text) == (200, "messages of readings")
         listed = ask(f"{server.url}/v1/streams", headers).json()["streams"]
@@ -37,7 +37,7 @@ def test_a_user_reads_what_it_may_and_sees_nothing_else(headers: dict[str, str])
 
 @pytest.mark.parametrize("path", ["", "/0", "/0?from=nonsense", "/nonsense"])
 def test_who_may_not_read_a_stream_does_not_learn_whether_it_exists(path: str) -> None:
-    with served(authority(), "readings", "secret") as server:
+    with served(authority(), "readings", "secret", rules=(RULE,)) as server:
         for headers, status in ((basic("device", "d"), 403), ({}, 401)):
             there = ask(f"{server.url}/v1/streams/secret{path}", headers)
             nowhere = ask(f"{server.url}/v1/streams/nowher{path}", headers)
@@ -46,7 +46,7 @@ def test_who_may_not_read_a_stream_does_not_learn_whether_it_exists(path: str) -
 
 
 def test_a_refusal_says_what_would_help() -> None:
-    with served(authority(), "readings") as server:
+    with served(authority(), "readings", rules=(RULE,)) as server:
         forbidden = ask(f"{server.url}/v1/streams/readings/0", basic("device", "d")).json()["error"]
         assert forbidden["code"] == "forbidden"
         assert 'identity = "device", may = ["stream"], streams = ["readings"]' in forbidden["remedy"]
@@ -57,7 +57,7 @@ def test_a_refusal_says_what_would_help() -> None:
 
 
 def test_only_an_administrator_changes_things_and_sees_the_counters() -> None:
-    with served(authority(), "readings") as server:
+    with served(authority(), "readings", rules=(RULE,)) as server:
         reader = f"{server.url}/v1/streams/readings/readers/spark"
         for headers, status in ((basic("spark", SECRET), 403), (basic("root", "toor"), 204)):
             assert ask(reader, headers, method="DELETE").status_code == status
@@ -83,7 +83,7 @@ def test_who_observes_sees_and_changes_nothing() -> None:
         passwords={"monitor": b"m", "root": b"toor", "device": b"d"},
         rights={"monitor": {("observe", "*")}, "root": {("admin", "*")}},
     )
-    with served(known, "readings") as server:
+    with served(known, "readings", rules=(RULE,)) as server:
         for path in OBSERVED:
             asked = [ask(server.url + path, basic(*who)).status_code for who in (("monitor", "m"), ("root", "toor"))]
             assert asked == [200, 200], path
@@ -112,7 +112,7 @@ def test_health_is_open_to_all() -> None:
     ["", "Basic", "Basic !", "Basic dXNlcg==", "Bearer", "Bearer wrong", "Digest x", "Basic /w==", "x" * 9000],
 )
 def test_no_credentials_and_wrong_ones_are_401_and_not_repeated(header: str) -> None:
-    with served(authority(), "readings") as server:
+    with served(authority(), "readings", rules=(RULE,)) as server:
         answer = ask(f"{server.url}/v1/streams", {"Authorization": header})
         assert answer.status_code == 401
         assert header[6:] == "" or header[6:] not in answer.text
@@ -125,11 +125,20 @@ def test_without_users_and_rules_everybody_on_this_machine_may_all() -> None:
             assert ask(f"{server.url}/metrics", headers).status_code == 200
 
 
-def test_with_users_and_no_rules_the_anonymous_are_refused() -> None:
-    known = MadeAuthority(tokens={"t": "u"}, rights={None: {READINGS}, "u": {READINGS}})
+def test_users_without_rules_have_no_rights(caplog: pytest.LogCaptureFixture) -> None:
+    """Is a device's password no administrator's where nobody has written a rule, and is it said what to write?"""
+    known = MadeAuthority(tokens={"t": "device-7"}, rights={None: {READINGS}, "device-7": {READINGS, ("admin", "*")}})
     with served(known, "readings") as server:
-        assert ask(f"{server.url}/v1/streams").status_code == 401
-        assert ask(f"{server.url}/v1/streams", bearer("t")).status_code == 200
+        paths = [("GET", path) for path in ("/v1/streams", "/v1/streams/readings", "/v1/streams/readings/0", *OBSERVED)]
+        for method, path in paths + CHANGED:
+            assert ask(server.url + path, method=method).status_code == 401, (method, path)
+            refused = ask(server.url + path, bearer("t"), method=method)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden"), (method, path)
+            assert '[[rules]] identity = "device-7", may = [' in refused.json()["error"]["remedy"]
+        assert ask(f"{server.url}/readyz").status_code == 200
+        server.reload(configured(rules=(RULE,)))
+        assert ask(f"{server.url}/v1/streams/readings/0", bearer("t")).status_code == 200
+    assert ['[[rules]] identity = "alice"' in told for told in caplog.messages] == [True], "told at the start, once"
 
 
 def test_rules_say_what_the_anonymous_may() -> None:
@@ -159,18 +168,18 @@ def test_users_that_come_with_a_reload_end_the_freedom_of_all() -> None:
 
 def test_what_was_verified_is_not_verified_again_until_told() -> None:
     known = authority()
-    with served(known, "readings") as server:
+    with served(known, "readings", rules=(RULE,)) as server:
         for _ in range(3):
             assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 200
         assert known.asked == 1
         known.passwords["spark"] = b"changed"
-        server.reload(configured())
+        server.reload(configured(rules=(RULE,)))
         assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 401
 
 
 def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
     known = authority()
-    with served(known, "readings", failures_max=3) as server:
+    with served(known, "readings", rules=(RULE,), failures_max=3) as server:
         url = f"{server.url}/v1/streams"
         assert ask(url, bearer("t0ken")).status_code == 200
         assert [ask(url, basic("spark", guess)).status_code for guess in "abcd"] == [401, 401, 401, 429]
@@ -185,7 +194,7 @@ def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
 def test_verifying_blocks_nobody_and_is_bounded() -> None:
     known = authority()
     known.gate.clear()
-    with served(known, "readings", failures_max=1000) as server, ThreadPoolExecutor(64) as pool:
+    with served(known, "readings", rules=(RULE,), failures_max=1000) as server, ThreadPoolExecutor(64) as pool:
         url = f"{server.url}/v1/streams"
         room = VERIFICATIONS_MAX + WAITING_MAX
         waiting = [pool.submit(ask, url, basic("spark", f"{guess}")) for guess in range(room)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -185,7 +186,7 @@ def test_methods_and_bodies(web: Web) -> None:
 def test_a_head_without_end_is_cut_off(lapwing_broker: Broker) -> None:
     """Is a request whose head grows for ever refused before it costs more than its limit?"""
     host, _, port = lapwing_broker.http_url.removeprefix("http://").rpartition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as peer:
+    with socket.create_connection((host, int(port)), timeout=30) as peer:
         peer.sendall(b"GET / HTTP/1.1\r\n")
         answer = b""
         try:
@@ -279,38 +280,64 @@ def test_a_slow_reader_is_cut_off(publish: Publish, tmp_path: Any) -> None:
         peer = socket.socket()
         peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
         peer.connect((host, int(port)))
-        peer.sendall(b"GET /v1/streams/all/0?bytes=67108864 HTTP/1.1\r\nHost: x\r\n\r\n")
+        peer.sendall(b"GET /v1/streams/all/0?bytes=67108864 HTTP/1.1\r\nHost: localhost\r\n\r\n")
         poll_metric(broker, "lapwing_http_slow_readers_total 1")
         peer.close()
 
 
-def poll_metric(broker: Broker, line: str, deadline_s: float = 30) -> None:
+def poll(is_so: Callable[[], bool], what: str, deadline_s: float = 30) -> None:
     waited = threading.Event()
     for _ in range(int(deadline_s / 0.05)):
-        if f"{line}\n" in get(f"{broker.http_url}/metrics").text:
+        if is_so():
             return
         waited.wait(0.05)
-    raise AssertionError(f"never saw {line!r}")
+    raise AssertionError(what)
 
 
-def test_connections_are_limited(tmp_path: Any) -> None:
-    """Are peers that say nothing, or half a request, counted, limited and closed, and others served?"""
-    config = Config(
-        broker={"listen": "tcp://127.0.0.1:0", "http": "127.0.0.1:0", "data": tmp_path, "pin": False},
-        http={"connections_max": 4, "keep_alive": "1s"},
-    )
-    with Broker.from_config(config) as broker:
-        host, _, port = broker.http_url.removeprefix("http://").rpartition(":")
-        silent = [socket.create_connection((host, int(port)), timeout=30) for _ in range(4)]
-        silent[0].sendall(b"GET /healthz HTTP/1.1\r\nHost:")
-        with socket.create_connection((host, int(port)), timeout=30) as refused:
-            answer = refused.makefile("rb").read()
+def poll_metric(broker: Broker, line: str) -> None:
+    poll(lambda: f"{line}\n" in get(f"{broker.http_url}/metrics").text, f"never saw {line!r}")
+
+
+def limited(folder: Path, keep_alive: str) -> Broker:
+    """A broker with four places at its HTTP side."""
+    section = {"listen": "tcp://127.0.0.1:0", "http": "127.0.0.1:0", "data": folder, "pin": False}
+    return Broker.from_config(Config(broker=section, http={"connections_max": 4, "keep_alive": keep_alive}))
+
+
+def silent_peers(broker: Broker) -> list[socket.socket]:
+    """Four that take the places, and say nothing, or half a request."""
+    silent = [one_more(broker) for _ in range(4)]
+    silent[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost:")
+    return silent
+
+
+def one_more(broker: Broker) -> socket.socket:
+    host, _, port = broker.http_url.removeprefix("http://").rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=30)
+
+
+def test_connections_are_limited(tmp_path: Path) -> None:
+    """Does one who asks for something get the place of one who has waited longest, who is told so?"""
+    with limited(tmp_path, "10m") as broker:
+        silent = silent_peers(broker)
+        assert get(f"{broker.http_url}/v1/streams").status_code == 200
+        answer = silent[0].makefile("rb").read()
         assert answer.startswith(b"HTTP/1.1 503 ")
         assert b"too_many_connections" in answer
-        for peer in silent:
+        assert b"\r\nretry-after: 1\r\n" in answer
+        for peer in silent[1:]:
+            peer.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                peer.recv(1)
+            peer.close()
+
+
+def test_silent_connections_are_closed(tmp_path: Path) -> None:
+    """Does a peer that says nothing, or half a request, lose its place in time, counted?"""
+    with limited(tmp_path, "1s") as broker:
+        for peer in silent_peers(broker):
             assert closed(peer)
         poll_metric(broker, "lapwing_http_connections_late_total 4")
-        assert get(f"{broker.http_url}/healthz").status_code == 200
 
 
 def closed(peer: socket.socket) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from served_node import ask, configured, served
+from served_node import ask, configured, served, strangers
 
 from lapwing.cli.stream_api import StreamApi
 from lapwing.config import Config
@@ -103,16 +103,39 @@ def test_new_files_count_for_new_connections_and_wrong_ones_for_none(files: File
         assert shown(server, files) == renewed
 
 
-def test_a_handshake_has_its_time_and_counts_as_a_connection(files: Files) -> None:
-    with served(None, "readings", connections_max=3, keep_alive="1s", **files.settings()) as server:
-        silent = [socket.create_connection(("127.0.0.1", port(server)), timeout=30) for _ in range(5)]
-        # Three wait for their handshake until its time is up, the others are gone at once: all read the end.
-        assert [_end(each) for each in silent] == [b""] * 5
+def test_a_handshake_counts_as_a_connection(files: Files) -> None:
+    """Three have said nothing yet: do those that have waited longest make room for two more?"""
+    with served(None, "readings", connections_max=3, keep_alive="10m", **files.settings()) as server:
+        silent = [_connected(server) for _ in range(5)]
+        assert [_end(each) for each in silent[:2]] == [b""] * 2
         text = ask(f"{server.url}/metrics", tls=files.trusting()).text
-        assert "lapwing_http_connections_refused_total 2" in text
+        assert "lapwing_http_connections_refused_total 3\n" in text
+        assert _end(silent[2]) == b""
+
+
+def test_half_handshakes_keep_nobody_out(files: Files) -> None:
+    """More of them than there are places: is everybody served, and health where each address has one?"""
+    hello, places = b"\x16\x03\x01", 8
+    with served(None, "readings", connections_max=places, keep_alive="10m", **files.settings()) as server:
+        with strangers(server, 4 * places, hello):
+            for path in ("/healthz", "/v1/streams/readings/0"):
+                assert ask(server.url + path, tls=files.trusting()).status_code == 200, path
+        with strangers(server, 4 * places, hello, spread=True):
+            assert ask(f"{server.url}/healthz", tls=files.trusting()).status_code == 200
+            assert ask(f"{server.url}/v1/streams", tls=files.trusting()).status_code == 503
+
+
+def _connected(server: HttpServer) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port(server)), timeout=30)
+
+
+def test_a_handshake_has_its_time(files: Files) -> None:
+    with served(None, "readings", keep_alive="1s", **files.settings()) as server:
+        assert [_end(each) for each in [_connected(server) for _ in range(3)]] == [b""] * 3
+        text = ask(f"{server.url}/metrics", tls=files.trusting()).text
         assert "lapwing_http_handshakes_failed_total 3" in text
         with socket.create_connection(("127.0.0.1", port(server)), timeout=30) as plain:
-            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"alive" not in _end(plain)
 
 

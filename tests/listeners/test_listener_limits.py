@@ -89,7 +89,7 @@ def test_connects_per_address():
         streams = [tcp(broker.url) for _ in range(20)]
         until(lambda: refused(broker, "address_rate") >= 10)
         host, port = "127.0.0.1", int(broker.url.rpartition(":")[2])
-        other = wire.socket.create_connection((host, port), timeout=10, source_address=("127.0.0.9", 0))
+        other = wire.socket.create_connection((host, port), timeout=wire.TIMEOUT_S, source_address=("127.0.0.9", 0))
         with StreamWire(other) as client:
             assert greet(client, "other").reason == 0
         for stream in streams:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import ssl
 import threading
@@ -17,6 +18,7 @@ from wire import until
 import lapwing
 from lapwing.errors import ConfigError
 
+TLS_ALERT = b"\x15"
 REFUSED = 'lapwing_connections_refused_total{reason="tls"}'
 
 
@@ -77,8 +79,8 @@ def test_a_client_library_connects(authority):
 def test_plain_bytes_are_refused_and_counted(authority):
     with broker_with(authority) as broker, StreamWire(tcp(broker.url)) as client:
         client.send(wire.connect("plain"))
-        with pytest.raises((AssertionError, ConnectionError)):
-            client.expect(wire.CONNACK, 10)
+        with contextlib.suppress(ConnectionError):
+            assert client.socket.recv(100)[:1] in (TLS_ALERT, b"")
         until(lambda: broker.metrics()[REFUSED] == 1)
 
 
@@ -227,7 +229,7 @@ def test_the_end_is_orderly(authority):
     context = authority.client()
     with StreamWire(tls(broker.url, context)) as client:
         greet(client, "c")
-        stopping = threading.Thread(target=broker.stop, args=(10.0,))
+        stopping = threading.Thread(target=broker.stop, args=(30.0,))
         stopping.start()
         assert client.expect(wire.DISCONNECT).reason == 0x8B
         # `recv` would raise an error of truncation if the end of TLS were missing.

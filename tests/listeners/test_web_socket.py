@@ -18,7 +18,7 @@ import lapwing
 @pytest.fixture(scope="module")
 def broker():
     listener = {"url": "ws://127.0.0.1:0", "origins": ["https://dash.example"]}
-    with lapwing.Broker(listeners=[listener], shards=2, limits={"connect_timeout": "2s"}) as broker:
+    with lapwing.Broker(listeners=[listener], shards=2) as broker:
         yield broker
 
 
@@ -88,8 +88,9 @@ def test_what_is_no_upgrade_is_answered(broker, sent, status, reason):
     until(lambda: refused(broker, reason) == before + 1)
 
 
-def test_half_a_request_has_a_deadline(broker):
-    with tcp(broker.url) as stream:
+def test_half_a_request_has_a_deadline():
+    limits = {"connect_timeout": "200ms"}
+    with lapwing.Broker(("ws://127.0.0.1:0",), shards=1, limits=limits) as broker, tcp(broker.url) as stream:
         stream.sendall(b"GET /mqtt HTTP/1.1\r\nHost: ")
         assert stream.recv(100) == b""
 

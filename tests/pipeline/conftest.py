@@ -12,14 +12,16 @@ ROOT = Path(__file__).resolve().parents[2]
 # Spark's workers find the package the way this process does.
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")]))
 
+from kafka_server import kafka  # noqa: E402
 from pyspark import SparkContext  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 from served_stream import ServedStream  # noqa: E402
 
-from lapwing.lab.kafka import LocalKafka  # noqa: E402
 from lapwing.pipeline.session import session  # noqa: E402
 from lapwing.pipeline.sinks.delta_spark import DELTA_SETTINGS  # noqa: E402
 from lapwing.pipeline.source.spark_jars import DELTA, KAFKA, find_jars, jar_settings  # noqa: E402
+
+__all__ = ["kafka"]
 
 
 @pytest.fixture(scope="session")
@@ -42,12 +44,6 @@ def files_of_ended_queries_are_closed() -> Iterator[None]:
     running = SparkSession.getActiveSession()
     if running:
         running.sparkContext._jvm.java.lang.System.gc()
-
-
-@pytest.fixture(scope="session")
-def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
-    with LocalKafka(tmp_path_factory.mktemp("kafka"), heap="384m") as started:
-        yield started
 
 
 @pytest.fixture

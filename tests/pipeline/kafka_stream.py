@@ -10,9 +10,9 @@ import pyarrow as pa
 from confluent_kafka import KafkaError, Producer
 from confluent_kafka.admin import AdminClient
 from kafka_server import add_partitions
+from shared_kafka import SharedKafka
 
 from lapwing.contracts.kafka_envelope import KafkaEnvelope, headers
-from lapwing.lab.kafka import LocalKafka
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FLUSH_S = 60.0
@@ -21,7 +21,7 @@ FLUSH_S = 60.0
 class KafkaStream:
     """One topic; `url` is what the pipeline is given."""
 
-    def __init__(self, kafka: LocalKafka, name: str, partitions: int = 2) -> None:
+    def __init__(self, kafka: SharedKafka, name: str, partitions: int = 2) -> None:
         self.name = name
         self.bootstrap = kafka.bootstrap
         # Messages of tests are months old: retention would delete them.

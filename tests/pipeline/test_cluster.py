@@ -12,13 +12,12 @@ from typing import Any
 import pytest
 from kafka_stream import KafkaStream
 from messages import fleet
+from shared_kafka import SharedKafka
 from spark_cluster import SparkCluster
 from test_coverage_job import rows, send
 from test_kafka_source import without
 
-from lapwing.lab.kafka import LocalKafka
-
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 SCRIPT = Path(__file__).with_name("cluster_job.py")
 LOCAL = "local[2]"
 
@@ -32,7 +31,7 @@ def job(master: str, topic: KafkaStream, out: Path) -> dict[str, Any]:
     return result
 
 
-def test_a_cluster_makes_the_tables_of_one_machine(kafka: LocalKafka, tmp_path: Path) -> None:
+def test_a_cluster_makes_the_tables_of_one_machine(kafka: SharedKafka, tmp_path: Path) -> None:
     """8 MB of readings with repeats; the driver takes 1 MB of results. Then one machine goes on with the tables."""
     topic = KafkaStream(kafka, f"t-{uuid.uuid4()}")
     for partition in range(2):

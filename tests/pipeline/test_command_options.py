@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -13,6 +15,7 @@ from lapwing.cli.app import app
 from lapwing.cli.pipeline import _of_source
 from lapwing.errors import ConfigError
 from lapwing.pipeline.jobs.coverage import CoverageJob
+from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
 from lapwing.pipeline.jobs.progress import NOTHING_YET
 from lapwing.pipeline.source.open_source import open_source
 
@@ -53,3 +56,21 @@ def test_a_controller_over_kafka_logs_in_to_its_broker(tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.output
     assert (given["broker"], given["ca"]) == ("tls://b:8883", "ca.pem")
     assert given["credentials"].login() == ("ann", "hush")
+
+
+def test_deadlines_tells_a_batch_and_its_result_as_json(tmp_path: Path) -> None:
+    """One object each; the job itself is another test's."""
+    batch = LateProgress(0, 28, 20, 4, 4, 0, 0, 1.5, {"digest": 1.0}, {"misses": 20}, {0: 14, 1: 14})
+
+    def ran(_source: str, out: Path, *, progress: Any, **_: Any) -> LateResult:
+        progress(batch)
+        return replace(LateResult().plus(batch), pictures=(out / "deadlines.png",))
+
+    words = ["pipeline", "run", "deadlines", "--source", BROKER, "--out", str(tmp_path), "--json"]
+    with patch("lapwing.pipeline.jobs.deadlines.run_deadlines", ran):
+        ended = CliRunner().invoke(app, words)
+    assert ended.exit_code == 0, ended.output
+    told, result = (json.loads(line) for line in ended.stdout.splitlines())
+    assert (told["misses"], told["done"]) == (20, {"0": 14, "1": 14})
+    assert (result["batches"], result["dead_letters"]) == (1, 4)
+    assert result["pictures"] == [str(tmp_path / "deadlines.png")]

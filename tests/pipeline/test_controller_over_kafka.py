@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from commands import Running
 from kafka_server import read_topic
+from shared_kafka import SharedKafka
 from test_controller_killed import DEVICES, Phones, rows
 
 from lapwing import Broker
 from lapwing._core import hash_password
 from lapwing.auth import User, update_users
-from lapwing.lab.kafka import LocalKafka
 
 PASSWORD = "correct horse"
 RULES: list[dict[str, object]] = [
@@ -44,9 +44,9 @@ def controller(broker: Broker, source: str, out: Path, secret: Path) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
-def test_a_command_comes_about_through_kafka(kafka: LocalKafka, tmp_path: Path) -> None:
+def test_a_command_comes_about_through_kafka(kafka: SharedKafka, tmp_path: Path) -> None:
     topic, secret, users = f"t-{uuid.uuid4()}", tmp_path / "secret", tmp_path / "users.toml"
     secret.write_text(f"{PASSWORD}\n")
     with update_users(users) as known:

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import shutil
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from killed import Start, killed_after_each, until_killed
 from messages import START, envelopes, reading
 from pyspark.sql import SparkSession
 from served_stream import ServedStream
 
 from lapwing.contracts.tables import TABLES
-from lapwing.errors import ConnectError, LapwingError, OffsetTrimmedError, StreamUnknownError
+from lapwing.errors import ConnectError, OffsetTrimmedError, StreamUnknownError
 from lapwing.pipeline.errors import StreamRecreatedError, TableError
+from lapwing.pipeline.jobs import seen
 from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
-from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
 from lapwing.pipeline.report.tables import read
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
-POINTS = ["readings", "quarantine", "quality", "latency", "coverage", "seen", "batch"]
+POINTS = ["readings", "quarantine", "coverage", "latency", "quality", "seen", "batch"]
+"""Tables in the order of their commits, where these are made one after the other; then Spark's own."""
 
 
 def rows(out: Path, table: str) -> list[dict[str, Any]]:
@@ -48,49 +51,64 @@ def send(stream: ServedStream, first: int, count: int) -> None:
 
 def check(out: Path, count: int) -> None:
     """The tables after `send` has sent serials 0..count."""
-    serials = [n for n in range(count) if n != 3]
+    for check_table in CHECKS.values():
+        check_table(out, count)
+
+
+def serials_of(count: int) -> list[int]:
+    return [n for n in range(count) if n != 3]
+
+
+def check_readings(out: Path, count: int) -> None:
     found = sorted((row["device"], row["serial"]) for row in rows(out, "readings"))
-    assert found == [(device, serial) for device in "ab" for serial in serials]
+    assert found == [(device, serial) for device in "ab" for serial in serials_of(count)]
+
+
+def check_quarantine(out: Path, count: int) -> None:
     broken = sorted(row["payload"].decode() for row in rows(out, "quarantine"))
     assert broken == sorted(f"broken {device} {n}" for device in "ab" for n in range(0, count, 7))
+
+
+def check_quality(out: Path, count: int) -> None:
     quality = rows(out, "quality")
     twice = len(range(0, count, 5))
-    assert sum(row["received"] for row in quality) == 2 * (len(serials) + twice)
+    assert sum(row["received"] for row in quality) == 2 * (len(serials_of(count)) + twice)
     assert sum(row["repeated"] for row in quality) == 2 * twice
     assert (sum(row["gap"] for row in quality), sum(row["recovered"] for row in quality)) == (2, 0)
     assert sum(row["lost"] for row in quality) == 2
-    coverage = rows(out, "coverage")
-    assert sum(row["samples"] for row in coverage) == 2 * len(serials)
-    assert sum(bar["count"] for row in coverage for bar in row["rsrp_histogram"]) == 2 * len(serials)
+
+
+def check_latency(out: Path, count: int) -> None:
     latency = [row for row in rows(out, "latency") if row["route"] == "sent->ingress"]
-    assert sum(row["count"] for row in latency) == 2 * len(serials)
-    assert sum(bar["count"] for row in latency for bar in row["histogram"]) == 2 * len(serials)
+    assert sum(row["count"] for row in latency) == 2 * len(serials_of(count))
+    assert sum(bar["count"] for row in latency for bar in row["histogram"]) == 2 * len(serials_of(count))
 
 
-class KilledError(Exception):
-    """Stands for the end of the process."""
+def check_coverage(out: Path, count: int) -> None:
+    coverage = rows(out, "coverage")
+    assert sum(row["samples"] for row in coverage) == 2 * len(serials_of(count))
+    assert sum(bar["count"] for row in coverage for bar in row["rsrp_histogram"]) == 2 * len(serials_of(count))
 
 
-def killed_at(point: str, batch: int = 0) -> Any:
-    """A hook that ends the job the `batch`-th time it comes to `point`."""
-    left = [batch]
-
-    def hook(name: str) -> None:
-        if name == point:
-            left[0] -= 1
-            if left[0] < 0:
-                raise KilledError(point)
-
-    return hook
+CHECKS = {
+    "readings": check_readings,
+    "quarantine": check_quarantine,
+    "quality": check_quality,
+    "latency": check_latency,
+    "coverage": check_coverage,
+}
+"""By table."""
 
 
-def run_until_killed(stream: ServedStream, out: Path, point: str, batch: int = 0, **conf: str) -> None:
-    job = CoverageJob(stream.url, out, trigger="available-now", conf=conf, committed=killed_at(point, batch)).start()
-    try:
-        with pytest.raises(LapwingError, match="KilledError"):
-            job.wait()
-    finally:
-        job.stop()
+def run_until_killed(stream: ServedStream, out: Path, point: str, **conf: str) -> None:
+    until_killed(starting(stream, out, **conf), point)
+
+
+def starting(stream: ServedStream, out: Path, **conf: str) -> Start:
+    """Starts a job over what is there."""
+    return lambda committed: CoverageJob(
+        stream.url, out, trigger="available-now", conf=conf, committed=committed
+    ).start()
 
 
 def test_everything_is_in_its_table(stream: ServedStream, tmp_path: Path) -> None:
@@ -109,34 +127,27 @@ def test_everything_is_in_its_table(stream: ServedStream, tmp_path: Path) -> Non
 
 def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
-    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "7"})
+    first = run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "14"})
     send(stream, 10, 15)
-    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "9"})
+    second = run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "20"})
+    assert (first.batches, second.batches) == (2, 2)
     assert run(stream, tmp_path).rows == 0
     check(tmp_path, 25)
 
 
-def test_a_checkpoint_may_be_deleted(stream: ServedStream, tmp_path: Path) -> None:
-    send(stream, 0, 10)
-    run(stream, tmp_path)
-    shutil.rmtree(tmp_path / "checkpoint")
-    send(stream, 10, 5)
-    assert run(stream, tmp_path).rows == 14
-    check(tmp_path, 15)
-
-
-@pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("keep_checkpoint", [True, False])
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
-    stream: ServedStream, tmp_path: Path, point: str, keep_checkpoint: bool
+    stream: ServedStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:
-    send(stream, 0, 10)
-    run_until_killed(stream, tmp_path, point)
-    if not keep_checkpoint:
-        shutil.rmtree(tmp_path / "checkpoint")
-    send(stream, 10, 10)
-    run(stream, tmp_path)
-    check(tmp_path, 20)
+    """After each of them in turn; also where the checkpoint is deleted."""
+    start, more = starting(stream, tmp_path), partial(send, stream)
+    sent = killed_after_each(POINTS, start, more, tmp_path, CHECKS, keep_checkpoint=keep_checkpoint)
+    done = sum(held.next_offset for held in stream.partitions)
+    send(stream, sent, 10)
+    result = run(stream, tmp_path)
+    check(tmp_path, sent + 10)
+    if not keep_checkpoint:  # then what the last one had begun was a batch of all
+        assert result.rows == sum(held.next_offset for held in stream.partitions) - done
 
 
 @pytest.mark.parametrize("keep_checkpoint", [True, False])
@@ -195,26 +206,15 @@ def test_a_running_job_catches_up_and_stops(stream: ServedStream, tmp_path: Path
     assert job.result(draw=False).readings == 38
 
 
-def test_seen_is_made_compact(stream: ServedStream, tmp_path: Path) -> None:
-    stream.append(0, envelopes([reading("d", n) for n in range(40)]))
-    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "1"})
-    stream.append(0, envelopes([reading("d", n) for n in range(41)]))
-    assert run(stream, tmp_path).repeated == 40
-    assert len(DeltaTable(tmp_path / "tables" / "seen").file_uris()) < 40
-    assert len(rows(tmp_path, "readings")) == 41
-
-
-def test_many_files_become_few_and_say_the_same(stream: ServedStream, tmp_path: Path) -> None:
-    send(stream, 0, 20)
-    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "10"})
-    tables = CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110)
-    before = tables.begun()
-    tables.tidy()
-    assert len(DeltaTable(tmp_path / "tables" / "readings").file_uris()) == 1
-    assert CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110).begun() == before
-    send(stream, 20, 5)
-    run(stream, tmp_path)
-    check(tmp_path, 25)
+def test_seen_is_made_compact(stream: ServedStream, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is what was seen in many batches still known when its files have become one?"""
+    monkeypatch.setattr(seen, "_FILES_MAX", 3)
+    stream.append(0, envelopes([reading("d", n) for n in range(5)]))
+    assert run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "1"}).batches == 5
+    assert len(DeltaTable(tmp_path / "tables" / "seen").file_uris()) == 2
+    stream.append(0, envelopes([reading("d", n) for n in range(6)]))
+    assert run(stream, tmp_path).repeated == 5
+    assert len(rows(tmp_path, "readings")) == 6
 
 
 def test_what_was_trimmed_is_counted_or_stops_the_job(stream: ServedStream, tmp_path: Path) -> None:
@@ -251,7 +251,7 @@ def test_what_cannot_be_used_is_told(stream: ServedStream, tmp_path: Path) -> No
         run(stream, tmp_path / "busy")
     stream.close()
     with pytest.raises(ConnectError, match="nobody answers"):
-        run(stream, tmp_path / "out")
+        run(stream, tmp_path / "out", conf={"lapwing.retry_s": "0"})
 
 
 def test_a_checkpoint_ahead_of_its_tables_is_told(stream: ServedStream, tmp_path: Path) -> None:

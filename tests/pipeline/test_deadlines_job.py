@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from deltalake import DeltaTable
+from killed import Start, killed_after_each, until_killed
 from late_messages import late_envelopes, letter, miss
 from messages import START, envelopes
 from pyspark.sql import SparkSession
@@ -21,7 +19,6 @@ from served_stream import ServedStream
 
 from lapwing import Broker, Client
 from lapwing.contracts.late_tables import LATE_TABLES
-from lapwing.errors import LapwingError
 from lapwing.pipeline.jobs.deadlines import DeadlinesJob, run_deadlines
 from lapwing.pipeline.jobs.late_progress import LateResult
 from lapwing.pipeline.report.tables import read
@@ -57,6 +54,11 @@ def send(stream: ServedStream, first: int, count: int) -> None:
 
 def check(out: Path, count: int) -> None:
     """The tables after `send` has sent 0..count."""
+    for check_table in CHECKS.values():
+        check_table(out, count)
+
+
+def check_misses(out: Path, count: int) -> None:
     found = rows(out, "misses")
     assert sum(row["missed"] for row in found) == 2 * count
     by_lane: Counter[str] = Counter()
@@ -69,30 +71,34 @@ def check(out: Path, count: int) -> None:
     assert by_member == {None: 2 * waited, "m0": count - waited, "m1": count - waited}
     assert sum(row["late_ms_sum"] for row in found) == 2 * 50 * count
     assert {row["late_ms_max"] for row in found} == {50}
+
+
+def check_dead_letters(out: Path, count: int) -> None:
     letters = rows(out, "dead_letters")
     fifths = range(0, count, 5)
     assert sum(row["count"] for row in letters) == 2 * len(fifths)
     assert sum(row["bytes"] for row in letters) == 2 * 4 * len(fifths)
     assert sum(row["age_ms_sum"] for row in letters) == 2 * sum(fifths)
+
+
+def check_quarantine(out: Path, count: int) -> None:
     broken = sorted(row["payload"].decode() for row in rows(out, "quarantine"))
     assert broken == sorted(f"broken {partition} {n}" for partition in range(2) for n in range(0, count, 7))
 
 
-class KilledError(Exception):
-    """Stands for the end of the process."""
+CHECKS = {"misses": check_misses, "dead_letters": check_dead_letters, "quarantine": check_quarantine}
+"""By table."""
 
 
 def run_until_killed(stream: ServedStream, out: Path, point: str, **conf: str) -> None:
-    def committed(name: str) -> None:
-        if name == point:
-            raise KilledError(point)
+    until_killed(starting(stream, out, **conf), point)
 
-    job = DeadlinesJob(stream.url, out, trigger="available-now", conf=conf, committed=committed).start()
-    try:
-        with pytest.raises(LapwingError, match="KilledError"):
-            job.wait()
-    finally:
-        job.stop()
+
+def starting(stream: ServedStream, out: Path, **conf: str) -> Start:
+    """Starts a job over what is there."""
+    return lambda committed: DeadlinesJob(
+        stream.url, out, trigger="available-now", conf=conf, committed=committed
+    ).start()
 
 
 def test_everything_is_in_its_table(stream: ServedStream, tmp_path: Path) -> None:
@@ -154,25 +160,31 @@ def test_what_is_neither_keeps_its_bytes_and_says_why(stream: ServedStream, tmp_
 
 def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
-    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "7"})
+    first = run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "14"})
     send(stream, 10, 15)
-    run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "9"})
+    second = run(stream, tmp_path, conf={"lapwing.max_rows_per_batch": "20"})
+    assert (first.batches, second.batches) == (2, 2)
     assert run(stream, tmp_path).rows == 0
     check(tmp_path, 25)
 
 
-@pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("keep_checkpoint", [True, False])
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
-    stream: ServedStream, tmp_path: Path, point: str, keep_checkpoint: bool
+    stream: ServedStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:
-    send(stream, 0, 10)
-    run_until_killed(stream, tmp_path, point)
-    if not keep_checkpoint:
-        shutil.rmtree(tmp_path / "checkpoint")
-    send(stream, 10, 10)
+    """After each of them in turn; also where the checkpoint is deleted."""
+    sent = killed_after_each(
+        POINTS,
+        starting(stream, tmp_path),
+        partial(send, stream),
+        tmp_path,
+        CHECKS,
+        keep_checkpoint=keep_checkpoint,
+        is_cut_alike=keep_checkpoint,
+    )
+    send(stream, sent, 10)
     run(stream, tmp_path)
-    check(tmp_path, 20)
+    check(tmp_path, sent + 10)
 
 
 def test_two_streams_are_added_up_in_one_place(stream: ServedStream, tmp_path: Path) -> None:
@@ -246,15 +258,3 @@ def wait_for(broker: Broker, messages: int) -> None:
     while sum(part["next_offset"] for part in broker.streams()[0]["partitions"]) < messages:
         assert time.monotonic() < until, broker.streams()
         time.sleep(0.02)
-
-
-def test_the_command_runs_it(stream: ServedStream, tmp_path: Path) -> None:
-    send(stream, 0, 10)
-    words = ["pipeline", "run", "deadlines", "--source", stream.url, "--out", str(tmp_path), "--trigger"]
-    command = [sys.executable, "-m", "lapwing", *words, "available-now", "--json", "--conf", "spark.driver.memory=1g"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert ended.returncode == 0, ended.stderr
-    batch, result = (json.loads(line) for line in ended.stdout.splitlines())
-    assert (batch["misses"], result["dead_letters"]) == (20, 4)
-    assert Path(result["pictures"][0]).name == "deadlines.png"
-    check(tmp_path, 10)

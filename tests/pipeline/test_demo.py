@@ -11,10 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from deltalake import DeltaTable
 
 VERIFY = Path(__file__).resolve().parents[2] / "tools" / "verify_demo.py"
-TABLES = ("readings", "quarantine", "quality", "latency", "coverage")
 
 needs_java = pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
 
@@ -26,37 +24,20 @@ def demo(*arguments: object, **environment: str) -> subprocess.CompletedProcess[
 
 @needs_java
 @pytest.mark.timeout(300)
-def test_a_whole_run_writes_what_it_promises_and_a_second_one_replaces_it(tmp_path: Path) -> None:
+def test_through_kafka_everything_is_in_the_tables_once(tmp_path: Path) -> None:
+    """Also where a former demo's tables lay. What a demo must leave `tools/verify_demo.py` knows, for CI too."""
     out = tmp_path / "out"
     out.mkdir()
     (out / ".lapwing-demo").touch()
     (out / "tables" / "old").mkdir(parents=True)
-    done = demo("--devices", 30, "--seconds", 3, "--rate", 2, "--seed", 9, "--out", out)
+    done = demo("--kafka", "--devices", 20, "--seconds", 3, "--seed", 9, "--out", out)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.splitlines()[-1] == f"open {(out / 'report.html').as_uri()}"
     assert not (out / "tables" / "old").exists()
-    for name in ("coverage.png", "latency.png", "loss.png", "report.html"):
-        assert (out / name).stat().st_size > 10_000
-
-    summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    assert 0 < summary["sent"] == summary["received"] == summary["rows"]["readings"] <= 180
-    assert (summary["lost"], summary["repeated"], summary["missing"], summary["seed"]) == (0, 0, 0, 9)
-    for table in TABLES:
-        assert DeltaTable(str(out / "tables" / table)).count() == summary["rows"][table]
-    for phase in ("prepare", "broker", "spark", "connect", "send", "catch_up", "draw", "total"):
-        assert summary["seconds"][phase] >= 0
-
-
-@needs_java
-@pytest.mark.timeout(300)
-def test_through_kafka_everything_is_in_the_tables_once(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = demo("--kafka", "--devices", 20, "--seconds", 3, "--seed", 9, "--out", out)
-    assert done.returncode == 0, done.stdout + done.stderr
     verified = subprocess.run([sys.executable, str(VERIFY), str(out)], capture_output=True, text=True, check=False)
     assert verified.returncode == 0, verified.stderr
     summary = json.loads((out / "summary.json").read_text(encoding="utf-8"))
-    assert summary["arguments"]["kafka"] is True
+    assert (summary["arguments"]["kafka"], summary["seed"]) == (True, 9)
     assert 0 < summary["latency_us"]["ingress->appended"]["p50"] < 60e6, "the bridge's clock was not told"
 
 
@@ -100,7 +81,7 @@ def test_traces_that_are_not_there_are_named(tmp_path: Path) -> None:
 
 @needs_java
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("moment", ["starting Spark", "sending readings"])
+@pytest.mark.parametrize("moment", [pytest.param("starting Spark", marks=pytest.mark.slow), "sending readings"])
 def test_ctrl_c_removes_what_was_written_and_leaves_no_process(tmp_path: Path, moment: str) -> None:
     out, scratch = tmp_path / "out", tmp_path / "scratch"
     scratch.mkdir()

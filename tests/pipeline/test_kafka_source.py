@@ -8,6 +8,7 @@ import subprocess
 import sys
 import uuid
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +16,28 @@ import pytest
 import test_deadlines_job as deadlines
 from confluent_kafka import Producer
 from kafka_stream import FLUSH_S, KafkaStream
+from killed import killed_after_each, saying
 from late_messages import letter, miss
 from messages import envelopes, fleet, reading
 from pyspark.sql import SparkSession
 from served_stream import ServedStream
-from test_coverage_job import POINTS, KilledError, check, killed_at, rows, run_until_killed, send
+from shared_kafka import SharedKafka
+from test_coverage_job import CHECKS, POINTS, check, rows, run_until_killed, send, starting
 
 from lapwing.contracts.kafka_envelope import KafkaEnvelope, headers
-from lapwing.errors import ConnectError, LapwingError, OffsetAheadError, OffsetTrimmedError, StreamUnknownError
-from lapwing.lab.kafka import LocalKafka
+from lapwing.errors import ConnectError, OffsetAheadError, OffsetTrimmedError, StreamUnknownError
 from lapwing.pipeline.errors import SparkUnusableError, StreamRecreatedError
 from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
-from lapwing.pipeline.jobs.deadlines import DeadlinesJob, run_deadlines
+from lapwing.pipeline.jobs.deadlines import run_deadlines
 from lapwing.pipeline.jobs.progress import JobResult
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY, KAFKA, require_jar
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
-LONG = [pytest.mark.long, pytest.mark.timeout(600)]
-SOON = ["readings", "seen"]
-BY_AND_BY = [pytest.param(point, marks=pytest.mark.long) for point in POINTS if point not in SOON]
+NIGHTLY = [pytest.mark.nightly, pytest.mark.timeout(600)]
 
 
 @pytest.fixture
-def topic(kafka: LocalKafka) -> KafkaStream:
+def topic(kafka: SharedKafka) -> KafkaStream:
     return KafkaStream(kafka, f"t-{uuid.uuid4()}")
 
 
@@ -76,7 +76,7 @@ def test_the_tables_are_those_of_the_stream(topic: KafkaStream, stream: ServedSt
 
 def test_batches_add_up_and_a_checkpoint_may_be_deleted(topic: KafkaStream, tmp_path: Path) -> None:
     send(topic, 0, 10)  # type: ignore[arg-type]
-    run(topic, tmp_path, conf={"lapwing.max_rows_per_batch": "7"})
+    run(topic, tmp_path, conf={"lapwing.max_rows_per_batch": "14"})
     shutil.rmtree(tmp_path / "checkpoint")
     send(topic, 10, 15)  # type: ignore[arg-type]
     assert run(topic, tmp_path, conf={"lapwing.max_rows_per_batch": "30"}).rows == 40
@@ -84,19 +84,47 @@ def test_batches_add_up_and_a_checkpoint_may_be_deleted(topic: KafkaStream, tmp_
     check(tmp_path, 25)
 
 
-@pytest.mark.parametrize("point", [*SOON, *BY_AND_BY])
 @pytest.mark.parametrize("keep_checkpoint", [True, False])
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
-    topic: KafkaStream, tmp_path: Path, point: str, keep_checkpoint: bool
+    topic: KafkaStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:
+    """After the last of the tables, all of them empty before; then, in the next batch, after the first of them."""
+
+    def killed_after(point: str, counts: dict[str, int]) -> None:
+        with saying(f"killed after {point}"):
+            run_until_killed(topic, tmp_path, point)  # type: ignore[arg-type]
+            for table, count in counts.items():
+                CHECKS[table](tmp_path, count)
+        if not keep_checkpoint:
+            shutil.rmtree(tmp_path / "checkpoint")
+
     send(topic, 0, 10)  # type: ignore[arg-type]
-    run_until_killed(topic, tmp_path, point)  # type: ignore[arg-type]
-    if not keep_checkpoint:
-        shutil.rmtree(tmp_path / "checkpoint")
+    killed_after("seen", dict.fromkeys(CHECKS, 10))
     send(topic, 10, 10)  # type: ignore[arg-type]
-    # Without the checkpoint smaller batches: the first ends before where some tables stand already.
-    run(topic, tmp_path, conf={} if keep_checkpoint else {"lapwing.max_rows_per_batch": "7"})
+    killed_after("readings", {**dict.fromkeys(CHECKS, 10), "readings": 20})
+    # Without the checkpoint smaller batches: the first ends before where a table stands already.
+    run(topic, tmp_path, conf={} if keep_checkpoint else {"lapwing.max_rows_per_batch": "14"})
     check(tmp_path, 20)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("keep_checkpoint", [True, False])
+def test_a_job_that_ends_after_each_commit_repeats_nothing(
+    topic: KafkaStream, tmp_path: Path, keep_checkpoint: bool
+) -> None:
+    """Every point of a batch, as for a broker's stream."""
+    sent = killed_after_each(
+        POINTS,
+        starting(topic, tmp_path),  # type: ignore[arg-type]
+        partial(send, topic),
+        tmp_path,
+        CHECKS,
+        keep_checkpoint=keep_checkpoint,
+        is_cut_alike=keep_checkpoint,
+    )
+    run(topic, tmp_path)
+    check(tmp_path, sent)
 
 
 @pytest.mark.parametrize("keep_checkpoint", [True, False])
@@ -137,7 +165,7 @@ def carry(
     topic.produce(partition, payload, key=b"a", headers=headers(envelope))
 
 
-@pytest.mark.parametrize("sink", ["delta-rs", pytest.param("delta-spark", marks=LONG)])
+@pytest.mark.parametrize("sink", ["delta-rs", pytest.param("delta-spark", marks=NIGHTLY)])
 def test_what_breaks_the_contract_is_in_quarantine_once(topic: KafkaStream, tmp_path: Path, sink: str) -> None:
     """Carried twice: in a batch, over partitions, over batches; the job is killed. Without an id each copy counts."""
     conf = {"lapwing.sink": sink}
@@ -244,7 +272,7 @@ def test_a_topic_made_again_stops_the_job_and_a_new_checkpoint_goes_on(topic: Ka
 
 
 def test_a_running_job_catches_up_behind_marks_of_transactions(
-    topic: KafkaStream, kafka: LocalKafka, tmp_path: Path
+    topic: KafkaStream, kafka: SharedKafka, tmp_path: Path
 ) -> None:
     """A committed transaction ends with an offset that is no message: is nobody waited for, and nothing lost?"""
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "transactional.id": topic.name})
@@ -274,34 +302,19 @@ def test_new_partitions_are_read_from_their_beginning(topic: KafkaStream, tmp_pa
 
 def test_deadlines_read_kafka_too(topic: KafkaStream, tmp_path: Path) -> None:
     deadlines.send(topic, 0, 10)  # type: ignore[arg-type]
-
-    def killed(name: str) -> None:
-        if name == "misses":
-            raise KilledError(name)
-
-    job = DeadlinesJob(topic.url, tmp_path, trigger="available-now", committed=killed).start()
-    try:
-        with pytest.raises(LapwingError, match="KilledError"):
-            job.wait()
-    finally:
-        job.stop()
+    deadlines.run_until_killed(topic, tmp_path, "misses")  # type: ignore[arg-type]
     shutil.rmtree(tmp_path / "checkpoint")
     deadlines.send(topic, 10, 5)  # type: ignore[arg-type]
-    run_deadlines(topic.url, tmp_path, draw=False, conf={"lapwing.max_rows_per_batch": "7"})
+    run_deadlines(topic.url, tmp_path, draw=False, conf={"lapwing.max_rows_per_batch": "20"})
     deadlines.check(tmp_path, 15)
 
 
-def test_what_cannot_be_read_is_told(topic: KafkaStream, kafka: LocalKafka, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_told(kafka: SharedKafka, tmp_path: Path) -> None:
     with pytest.raises(StreamUnknownError, match="no topic 'nowhere'"):
         run_coverage(f"kafka://{kafka.bootstrap}/nowhere", tmp_path / "a", draw=False)
     conf = {"lapwing.timeout_s": "2"}
     with pytest.raises(ConnectError, match="does not answer"):
         run_coverage("kafka://127.0.0.1:1/readings", tmp_path / "b", draw=False, conf=conf)
-    send(topic, 0, 5)  # type: ignore[arg-type]
-    job = CoverageJob(topic.url, tmp_path / "c", trigger="available-now", committed=killed_at("seen")).start()
-    with pytest.raises(LapwingError, match="KilledError"):
-        job.wait()
-    job.stop()
 
 
 def test_a_topic_that_ends_before_the_job_is_told(topic: KafkaStream, tmp_path: Path) -> None:

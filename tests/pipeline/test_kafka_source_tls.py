@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kafka_certificates import KafkaCertificates
+from kafka_keeper import PASSWORD
 from kafka_stream import KafkaStream
+from shared_kafka import SharedKafka
 from test_coverage_job import check, send
 
 from lapwing.errors import ConfigError, ConnectError
-from lapwing.lab.kafka import LocalKafka
 from lapwing.pipeline.jobs.coverage import run_coverage
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
-PASSWORD = "correct-horse-battery"
 USER = (
     "sasl.mechanism=SCRAM-SHA-512",
     "sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required"
@@ -24,27 +23,19 @@ USER = (
 )
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> KafkaCertificates:
-    return KafkaCertificates.make(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="module")
-def guarded(files: KafkaCertificates, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
-    server = LocalKafka(
-        tmp_path_factory.mktemp("guarded"),
-        heap="384m",
-        users={"pipeline": PASSWORD},
-        keystore=files.keystore,
-        client_ca=files.ca,
-        settings={"allow.everyone.if.no.acl.found": "true"},
-    )
-    with server as started:
-        yield started
+@pytest.fixture
+def guarded(kafka: SharedKafka) -> SharedKafka:
+    """It speaks TLS: with passwords on one port, with clients' certificates on another."""
+    return kafka
 
 
 @pytest.fixture
-def topic(guarded: LocalKafka) -> KafkaStream:
+def files(kafka: SharedKafka) -> KafkaCertificates:
+    return kafka.files
+
+
+@pytest.fixture
+def topic(guarded: SharedKafka) -> KafkaStream:
     return KafkaStream(guarded, f"t-{uuid.uuid4()}")
 
 
@@ -59,7 +50,7 @@ def trusting(ca: Path) -> tuple[str, str]:
     return "ssl.truststore.type=PEM", f"ssl.truststore.location={ca}"
 
 
-def test_with_a_password(topic: KafkaStream, guarded: LocalKafka, files: KafkaCertificates, tmp_path: Path) -> None:
+def test_with_a_password(topic: KafkaStream, guarded: SharedKafka, files: KafkaCertificates, tmp_path: Path) -> None:
     """And the password is in nothing that the job writes."""
     send(topic, 0, 10)  # type: ignore[arg-type]
     conf = client_config(tmp_path, "security.protocol=SASL_SSL", *USER, *trusting(files.ca))
@@ -71,7 +62,7 @@ def test_with_a_password(topic: KafkaStream, guarded: LocalKafka, files: KafkaCe
     assert not [file for file in written if PASSWORD.encode() in file.read_bytes()]
 
 
-def test_with_a_certificate(topic: KafkaStream, guarded: LocalKafka, files: KafkaCertificates, tmp_path: Path) -> None:
+def test_with_a_certificate(topic: KafkaStream, guarded: SharedKafka, files: KafkaCertificates, tmp_path: Path) -> None:
     send(topic, 0, 10)  # type: ignore[arg-type]
     own = ("ssl.keystore.type=PEM", f"ssl.keystore.location={files.client_keystore}")
     conf = client_config(tmp_path, "security.protocol=SSL", *own, *trusting(files.ca))
@@ -80,7 +71,7 @@ def test_with_a_certificate(topic: KafkaStream, guarded: LocalKafka, files: Kafk
 
 
 def test_what_is_wrong_is_told(
-    topic: KafkaStream, guarded: LocalKafka, files: KafkaCertificates, tmp_path: Path
+    topic: KafkaStream, guarded: SharedKafka, files: KafkaCertificates, tmp_path: Path
 ) -> None:
     secure, certified = guarded.sasl_bootstrap, guarded.tls_bootstrap
     by_name = secure.replace("127.0.0.1", "localhost")
@@ -106,7 +97,7 @@ def test_what_is_wrong_is_told(
         assert "wrong-one" not in said
 
 
-def test_a_file_that_is_not_there_is_told(topic: KafkaStream, guarded: LocalKafka, tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_told(topic: KafkaStream, guarded: SharedKafka, tmp_path: Path) -> None:
     conf = client_config(tmp_path, "security.protocol=SASL_SSL", *USER, *trusting(tmp_path / "none.pem"))
     with pytest.raises(ConfigError, match=r"none\.pem") as caught:
         run_coverage(f"kafka://{guarded.sasl_bootstrap}/{topic.name}", tmp_path / "out", draw=False, conf=conf)

@@ -25,16 +25,16 @@ def job(stream: ServedStream, out: Path, point: str, seconds: float = 0.0, name:
     return ended.returncode
 
 
-def some_and_all(points: list[str]) -> pytest.MarkDecorator:
-    """After two of the commits for CI, the first and the last; after each for `make test-long`."""
-    few = [points[0], points[-1]]
-    return pytest.mark.parametrize(
-        "points",
-        [pytest.param(few, marks=pytest.mark.slow, id="some"), pytest.param(points, marks=pytest.mark.long, id="each")],
-    )
+def first_and_each(points: list[str]) -> pytest.MarkDecorator:
+    """After the first of the commits, while others are under way, for CI; after each of them for `make nightly`.
+
+    In one process `test_coverage_job.py` and `test_deadlines_job.py` have each of them, in every run.
+    """
+    first = pytest.param(points[:1], marks=pytest.mark.slow, id="first")
+    return pytest.mark.parametrize("points", [first, pytest.param(points, marks=pytest.mark.nightly, id="each")])
 
 
-@some_and_all(POINTS)
+@first_and_each(POINTS)
 @pytest.mark.timeout(900)
 def test_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, points: list[str]) -> None:
     sent = 0
@@ -48,7 +48,7 @@ def test_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, poi
     check(tmp_path, sent)
 
 
-@some_and_all(deadlines.POINTS)
+@first_and_each(deadlines.POINTS)
 @pytest.mark.timeout(900)
 def test_deadlines_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, points: list[str]) -> None:
     sent = 0
@@ -62,7 +62,7 @@ def test_deadlines_killed_after_a_table_s_commit(stream: ServedStream, tmp_path:
     deadlines.check(tmp_path, sent)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(1_500)
 def test_killed_at_random_points(stream: ServedStream, tmp_path: Path) -> None:
     seed = random.randrange(2**32)

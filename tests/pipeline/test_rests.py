@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from kafka_stream import KafkaStream
 from messages import envelopes, reading
+from shared_kafka import SharedKafka
 from test_coverage_job import check, rows, send
 
 from lapwing.errors import LapwingError, StreamUnknownError
-from lapwing.lab.kafka import LocalKafka
 from lapwing.pipeline.errors import StreamRecreatedError
 from lapwing.pipeline.jobs.coverage import CoverageJob
 
@@ -24,7 +24,7 @@ DEADLINE_S = 120.0
 
 
 @pytest.fixture
-def topic(kafka: LocalKafka) -> KafkaStream:
+def topic(kafka: SharedKafka) -> KafkaStream:
     return KafkaStream(kafka, f"t-{uuid.uuid4()}")
 
 

@@ -11,13 +11,12 @@ from pathlib import Path
 import pytest
 from kafka_stream import KafkaStream
 from served_stream import ServedStream
+from shared_kafka import SharedKafka
 from spark_cluster import SparkCluster
 from submitted_job import ENVIRONMENT, SPARK, alive, jars, kill, python_of, run_command, started, submit_command
 from test_coverage_job import check, send
 
-from lapwing.lab.kafka import LocalKafka
-
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_500)]
 DEADLINE_S = 900.0
 KILLS = [("run", "readings", "python"), ("submit", "quality", "jvm"), ("submit", "coverage", "python")]
 """Who starts the job, the table after whose commit it is killed, and which process."""
@@ -25,7 +24,7 @@ ROUND = 2_000
 
 
 @pytest.fixture
-def topic(kafka: LocalKafka) -> KafkaStream:
+def topic(kafka: SharedKafka) -> KafkaStream:
     return KafkaStream(kafka, f"t-{uuid.uuid4()}")
 
 

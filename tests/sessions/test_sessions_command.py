@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from commands import LAPWING, TIMEOUT_S, clean_environment, lapwing, one_error, rows
+from commands import LAPWING, TIMEOUT_S, call, clean_environment, lapwing, one_error, rows
 from web import get
 
 from lapwing import Broker, Client
@@ -45,27 +45,27 @@ def wait_until_only_away(broker: Broker, count: int) -> None:
 
 
 def test_sessions_are_listed(crowd: str) -> None:
-    result = lapwing("sessions", "--url", crowd)
+    result = call("sessions", "--url", crowd)
     lines = result.stdout.splitlines()
     assert lines[0].split()[:5] == ["CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING"]
     assert [line.split()[0] for line in lines[1:]] == ["device-1", "device-2", "other"]
     assert "in 2 h" in lines[1] or "in 1 h 59 min" in lines[1]
     assert result.stderr.startswith("3 of 3 sessions; 2 messages wait, ")
-    page = lapwing("sessions", "list", "-n", "1", LAPWING_HTTP_URL=crowd)
+    page = call("sessions", "list", "-n", "1", LAPWING_HTTP_URL=crowd)
     assert page.stderr.rstrip().endswith("; go on with --after device-1")
-    shown = rows(lapwing("sessions", "--after", "device-1", "--json", "--url", crowd))
+    shown = rows(call("sessions", "--after", "device-1", "--json", "--url", crowd))
     assert [row["client_id"] for row in shown] == ["device-2", "other"]
-    every = rows(lapwing("sessions", "--all", "--prefix", "device", "--state", "away", "--json", "--url", crowd))
+    every = rows(call("sessions", "--all", "--prefix", "device", "--state", "away", "--json", "--url", crowd))
     assert [row["client_id"] for row in every] == ["device-1", "device-2"]
-    assert rows(lapwing("sessions", "--state", "connected", "--json", "--url", crowd)) == []
+    assert rows(call("sessions", "--state", "connected", "--json", "--url", crowd)) == []
 
 
 def test_one_session_is_shown(crowd: str) -> None:
     """With and without the word show: the session, what it subscribes to, and the head of its queue."""
-    text = lapwing("sessions", "device-2", "--head", "1", "--url", crowd).stdout
+    text = call("sessions", "device-2", "--head", "1", "--url", crowd).stdout
     assert "\nFILTER       QOS  OPTIONS  ID\nto/device-2  1    -        -\n" in text
     assert text.count("to/device-2") == 2, "the filter, and one message"
-    (session,) = rows(lapwing("sessions", "show", "device-2", "--json", "--url", crowd))
+    (session,) = rows(call("sessions", "show", "device-2", "--json", "--url", crowd))
     assert (session["waiting_messages"], len(session["queue"])) == (2, 2)
 
 
@@ -79,12 +79,12 @@ def test_queues_are_listed_and_shown(crowd: str) -> None:
 
 def test_orders_are_carried_out(crowd: str) -> None:
     """A script is not asked; several clients at once, and what is not there is an error."""
-    emptied = lapwing("queues", "drop", "device-2", "--url", crowd)
+    emptied = call("queues", "drop", "device-2", "--url", crowd)
     assert emptied.stdout.startswith("device-2: 2 messages, ")
-    ended = lapwing("sessions", "drop", "device-1", "device-2", "--url", crowd)
+    ended = call("sessions", "drop", "device-1", "device-2", "--url", crowd)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
-    assert [row["client_id"] for row in rows(lapwing("sessions", "--json", "--url", crowd))] == ["other"]
-    assert "no session of client 'device-1'" in one_error(lapwing("sessions", "drop", "device-1", "--url", crowd))
+    assert [row["client_id"] for row in rows(call("sessions", "--json", "--url", crowd))] == ["other"]
+    assert "no session of client 'device-1'" in one_error(call("sessions", "drop", "device-1", "--url", crowd))
 
 
 @pytest.mark.parametrize(("said", "is_done"), [("n", False), ("y", True)])
@@ -102,7 +102,7 @@ def test_a_terminal_is_asked(crowd: str, said: str, is_done: bool) -> None:
         os.close(theirs)
     assert b"end the session of other?" in result.stderr
     assert result.returncode == (0 if is_done else 1)
-    left = [row["client_id"] for row in rows(lapwing("sessions", "--json", "--url", crowd))]
+    left = [row["client_id"] for row in rows(call("sessions", "--json", "--url", crowd))]
     assert ("other" in left) is not is_done
 
 
@@ -116,10 +116,10 @@ def test_a_terminal_is_asked(crowd: str, said: str, is_done: bool) -> None:
     ],
 )
 def test_errors(lapwing_broker: Broker, words: list[str], code: int, said: str) -> None:
-    result = lapwing(*words, "--url", lapwing_broker.http_url)
+    result = call(*words, "--url", lapwing_broker.http_url)
     assert result.returncode == code
     assert said in one_error(result)
 
 
 def test_nobody_answers() -> None:
-    assert lapwing("sessions", "--url", "http://127.0.0.1:1").returncode == 3
+    assert call("sessions", "--url", "http://127.0.0.1:1").returncode == 3

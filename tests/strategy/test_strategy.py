@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -44,9 +43,14 @@ class Raises(Strategy):
         raise RuntimeError("no idea")
 
 
-class Sleeps(Strategy):
+class Thinks(Strategy):
+    """Has no answer until it is let go."""
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+
     def choose(self, asks: Sequence[Ask]) -> list[Member | None]:
-        time.sleep(0.05)
+        self.let_go.wait()
         return [ask.members[0] for ask in asks]
 
 
@@ -102,7 +106,11 @@ def test_a_strategy_that_raises_is_replaced_and_logged_once_a_second(caplog: pyt
 
 
 def test_a_strategy_that_is_slow_is_replaced() -> None:
-    result = try_out(Sleeps(), crew("a", "b"), messages=100, fallback="round-robin", timeout_ms=2)
+    strategy = Thinks()
+    try:
+        result = try_out(strategy, crew("a", "b"), messages=100, fallback="round-robin", timeout_ms=2)
+    finally:
+        strategy.let_go.set()
     assert done(result) == 100
     assert result.shares["b"] >= 40
     assert result.counters["timed_out"] > 0

@@ -35,6 +35,7 @@ mod mailbox;
 mod memory;
 mod metrics;
 mod note;
+mod one_line;
 mod passwords;
 mod queue_pages;
 mod session_reports;

@@ -1,7 +1,8 @@
 //! A note of the node in its data folder: a file of one line, which is there whole or not at all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use crate::error::NodeError;
@@ -46,7 +47,8 @@ impl Note {
     /// The folder's disk refuses it; what was noted before is there then.
     pub fn write(&self, folder: &Path, noted: &str) -> io::Result<()> {
         let draft = folder.join(format!("{}.tmp", self.name));
-        let mut file = File::create(&draft)?;
+        // As all of the data folder, its owner's alone.
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
         file.write_all(format!("{}{noted}\n", self.begins).as_bytes())?;
         file.sync_all()?;
         fs::rename(&draft, folder.join(self.name))?;

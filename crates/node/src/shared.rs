@@ -17,6 +17,7 @@ use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
+use crate::one_line::one_line;
 use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
 use crate::slot::ShardId;
@@ -248,8 +249,9 @@ impl Shared {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets the operator hear `notice`; when nobody asks, the first ones are kept.
+    /// Lets the operator hear `notice`, as one line whatever names stand in it; when nobody asks, the first ones are kept.
     pub(crate) fn notify(&self, notice: String) {
+        let notice = one_line(notice);
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         if notices.len() < NOTICES_MAX {
             notices.push(notice);

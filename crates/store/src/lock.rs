@@ -3,8 +3,10 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use crate::disk::FILE_MODE;
 use crate::error::StoreError;
 
 /// Held as long as the writer lives; the system lets go when the process ends, however it ends.
@@ -31,8 +33,9 @@ impl FolderLock {
         let path = dir.join("lock");
         let io = |error| StoreError::io("open", &path, error);
         // Not truncated on opening: the holder's id must stay readable.
-        let mut file =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(FILE_MODE);
+        let mut file = options.open(&path).map_err(io)?;
         match flock(&file, libc::LOCK_EX) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

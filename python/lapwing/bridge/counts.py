@@ -21,6 +21,7 @@ class Counts:
         retries: Records that were sent again after a pause, or alone.
         restarts: Producers that came to their end.
         dead_letters: By reason.
+        strange_topics: Topics that devices named, that never took a record and were given up; each once a batch.
         in_flight: Taken and not confirmed.
         oldest_us: When the oldest in flight was taken in by the broker, in microseconds since the epoch; 0: unknown.
         lag_s: How old the oldest message of the last batch was when it was confirmed, in seconds; -1: unknown.
@@ -41,6 +42,7 @@ class Counts:
     retries: int = 0
     restarts: int = 0
     dead_letters: Counter[str] = field(default_factory=Counter)
+    strange_topics: int = 0
     in_flight: int = 0
     oldest_us: int = 0
     lag_s: float = -1.0
@@ -76,6 +78,12 @@ _FAMILIES: tuple[tuple[str, str, str, Callable[[Counts], float]], ...] = (
     ("batches_total", "counter", "Batches of them.", lambda c: c.batches),
     ("retries_total", "counter", "Records sent again after a pause, or alone.", lambda c: c.retries),
     ("restarts_total", "counter", "Kafka producers that came to their end.", lambda c: c.restarts),
+    (
+        "strange_topics_total",
+        "counter",
+        "Topics that messages named, that never took a record and were given up; each once a batch.",
+        lambda c: c.strange_topics,
+    ),
     ("removed_total", "counter", "Records that Kafka had removed before they were carried.", lambda c: c.removed),
     ("late_total", "counter", "Confirmed when the connection was gone: they come again.", lambda c: c.late()),
     ("dropped_total", "counter", "Messages of QoS 0 for which there was no room.", lambda c: c.dropped()),

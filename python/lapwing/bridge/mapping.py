@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
 from lapwing.bridge.record import DeadLetter, Headers, Record
@@ -64,7 +64,8 @@ class Mapping:
 
     Args:
         rule: The rule.
-        topics_max: Kafka topics that the rule's template may name.
+        topics_max: Kafka topics that the rule's template may name: those that have taken records, and those of a batch
+            that is under way.
         record_bytes_max: What a record may have in value and key.
     """
 
@@ -77,6 +78,8 @@ class Mapping:
         self._topics_max = topics_max
         self._record_bytes_max = record_bytes_max
         self._kafka_topics: set[str] = set()
+        self._new_topics: set[str] = set()
+        """Named first by the batch that is under way: they may be made up."""
         self._routes: dict[str, _Route] = {}
 
     def records(self, messages: Sequence[Message], forwarded_us: int, *, told: bool) -> list[Record | DeadLetter]:
@@ -122,19 +125,39 @@ class Mapping:
         key = None
         if self._key is not None and self._key_is_of_topic:
             key = fill(self._key, _places(captures, topic))
-        if len(self._routes) >= _TOPICS_KEPT:
-            self._routes.clear()
-        route = self._routes[topic] = _Route(kafka_topic, problem, captures, key)
+        route = _Route(kafka_topic, problem, captures, key)
+        # Of others it is not known yet what becomes of them.
+        if kafka_topic in self._kafka_topics or problem is Reason.BAD_TOPIC:
+            if len(self._routes) >= _TOPICS_KEPT:
+                self._routes.clear()
+            self._routes[topic] = route
         return route
 
+    def is_strange(self, kafka_topic: str) -> bool:
+        """Whether it has never taken a record of this rule."""
+        return kafka_topic not in self._kafka_topics
+
+    def settle(self, given_up: Collection[str]) -> int:
+        """A batch is carried: what took records of it counts from now on, and what was given up is forgotten.
+
+        Args:
+            given_up: Topics that took nothing.
+
+        Returns: How many of the topics that this batch named first are forgotten.
+        """
+        forgotten = self._new_topics.intersection(given_up)
+        self._kafka_topics |= self._new_topics - forgotten
+        self._new_topics.clear()
+        return len(forgotten)
+
     def _problem(self, kafka_topic: str) -> Reason | None:
-        if kafka_topic in self._kafka_topics:
+        if kafka_topic in self._kafka_topics or kafka_topic in self._new_topics:
             return None
         if not is_kafka_topic(kafka_topic):
             return Reason.BAD_TOPIC
-        if len(self._kafka_topics) >= self._topics_max:
+        if len(self._kafka_topics) + len(self._new_topics) >= self._topics_max:
             return Reason.TOO_MANY_TOPICS
-        self._kafka_topics.add(kafka_topic)
+        self._new_topics.add(kafka_topic)
         return None
 
     def _filled_key(

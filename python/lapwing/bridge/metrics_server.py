@@ -1,10 +1,11 @@
-"""``/metrics`` and ``/healthz`` of a bridge, on loopback."""
+"""``/metrics`` and ``/healthz`` of a bridge, on loopback, for programs of this machine and for no page of the web."""
 
 from __future__ import annotations
 
 import errno
 import socket
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterable
 
 import uvicorn
@@ -16,11 +17,13 @@ from starlette.routing import Route
 from lapwing.bridge.counts import Counts, prometheus_text
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import join_host_port, split_host_port
+from lapwing.same_origin import CROSS_SITE, MISDIRECTED, HostCheck, HostNames
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _CONNECTIONS_MAX = 32
 _START_S = 10.0
 _STOP_S = 5
+_NAMES_HELP = "use 127.0.0.1, [::1] or localhost, or what bridge.metrics says"
 
 
 class MetricsServer:
@@ -35,10 +38,12 @@ class MetricsServer:
         self._address = address
         self._all_counts = all_counts
         self._started = threading.Event()
-        app = Starlette(routes=[Route("/metrics", self._metrics), Route("/healthz", self._alive)])
+        self._refused = Counter({MISDIRECTED: 0, CROSS_SITE: 0})
+        routes = Starlette(routes=[Route("/metrics", self._metrics), Route("/healthz", self._alive)])
+        names = HostNames(split_host_port(address)[0])
         self._server = _Server(
             uvicorn.Config(
-                app,
+                HostCheck(routes, names, remedy=_NAMES_HELP, refused=self._count),
                 http="h11",
                 ws="none",
                 loop="asyncio",
@@ -85,7 +90,16 @@ class MetricsServer:
             self._thread.join(2 * _STOP_S)
 
     async def _metrics(self, _request: Request) -> Response:
-        return PlainTextResponse(prometheus_text(self._all_counts()), media_type=_PROMETHEUS)
+        text = prometheus_text(self._all_counts()) + self._refusals()
+        return PlainTextResponse(text, media_type=_PROMETHEUS)
+
+    def _count(self, reason: str, _status: int) -> None:
+        self._refused[reason] += 1
+
+    def _refusals(self) -> str:
+        name = "lapwing_bridge_http_refused_total"
+        lines = [f"# HELP {name} Requests refused here, by reason.\n# TYPE {name} counter\n"]
+        return "".join(lines + [f'{name}{{reason="{why}"}} {count}\n' for why, count in sorted(self._refused.items())])
 
     async def _alive(self, _request: Request) -> Response:
         """Alive, or which rules wait: then nothing is wrong here, and to start again would help nobody."""

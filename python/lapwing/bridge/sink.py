@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -12,12 +12,13 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from lapwing.bridge.counts import Counts
 from lapwing.bridge.kafka_client import made
 from lapwing.bridge.kafka_settings import common_settings, producer_settings
+from lapwing.bridge.large_records import LargeRecords, size
 from lapwing.bridge.letters import dead_letter, part_bytes_of
 from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.refusing_topics import RefusingTopics
 from lapwing.bridge.stopping import Stopping, Waiting
 from lapwing.bridge.troubles import Troubles
-from lapwing.bridge.verdict import Verdict, is_no_topic, reason_of, verdict_of
+from lapwing.bridge.verdict import Verdict, is_no_topic, is_too_large, reason_of, verdict_of
 from lapwing.config.bridge import BridgeKafka
 
 _TURN_S = 0.25
@@ -32,8 +33,10 @@ _UNCONFIRMED = "Kafka has not confirmed what it was sent"
 class Sink(Protocol):
     """Where batches go."""
 
-    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> None:
+    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> Collection[str]:
         """Returns when every item is safe; calls ``alive`` now and then while it waits.
+
+        Returns: The topics that took nothing and were given up: what was for them is with the dead letters.
 
         Raises:
             Abandoned: there is no more time; some may be safe.
@@ -47,6 +50,8 @@ class _Outgoing(NamedTuple):
     record: Record
     is_letter: bool = False
     alone: bool = False
+    is_suspect: bool = False
+    """A batch was refused that it was in, probably for another record."""
 
 
 class _Failure(NamedTuple):
@@ -65,6 +70,7 @@ class KafkaSink:
         waiting: Told when it waits for Kafka.
         counts: Retries, restarts and dead letters are counted there.
         topic_wait_s: How long a topic that is missing is waited for, in seconds; None: for ever.
+        is_strange: Whether a topic has never taken a record, as far as is known: few of these are waited for at all.
 
     Raises:
         ConfigError: the settings cannot be: a file is missing, say.
@@ -78,9 +84,14 @@ class KafkaSink:
         counts: Counts,
         *,
         topic_wait_s: float | None = None,
+        is_strange: Callable[[str], bool] = lambda _: False,
     ) -> None:
         self._kafka = kafka
-        self._refusing = RefusingTopics(topic_wait_s)
+        self._refusing = RefusingTopics(
+            topic_wait_s, kafka.strange_topics_max, lambda topic: topic != kafka.dead_letters and is_strange(topic)
+        )
+        self._given_up: set[str] = set()
+        self._large = LargeRecords()
         self._stopping = stopping
         self._waiting = waiting
         self._counts = counts
@@ -90,18 +101,22 @@ class KafkaSink:
         self._producers: dict[bool, Producer] = {}
         self._producer(alone=False)
 
-    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> None:
+    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> Collection[str]:
         """See `Sink`."""
+        self._given_up = set()
         outgoing: list[_Outgoing] = []
         for item in items:
             if type(item) is DeadLetter:
                 outgoing += self._letters(item)
             else:
                 outgoing.append(_Outgoing(item))  # type: ignore[arg-type]
+        if self._large:
+            outgoing = [sent._replace(alone=self._large.is_large(sent.record)) for sent in outgoing]
         while failures := self._send(outgoing, alive):
             outgoing = self._next_round(outgoing, failures, alive)
         self._troubles.forget()
         self._waiting.ends()
+        return self._given_up
 
     def close(self) -> None:
         """Gives up what Kafka has not confirmed."""
@@ -129,6 +144,9 @@ class KafkaSink:
             failed = {outgoing[failure.place].record.topic for failure in failures}
             self._refusing.take({sent.record.topic for sent in outgoing} - failed)
             self._refusing.refuse(self._refused(outgoing, failures))
+        if self._large:
+            places = {failure.place for failure in failures}
+            self._large.take(sent.record for place, sent in enumerate(outgoing) if place not in places)
         return sorted(failures, key=_place_of)
 
     def _firsts_of_refusing(self, outgoing: Sequence[_Outgoing]) -> list[int]:
@@ -158,7 +176,7 @@ class KafkaSink:
         """Sends what is at these places and not for a topic that refused; comes back when Kafka has answered for it."""
         used = together = self._producer(alone=False)
         for place in places:
-            record, _, is_alone = outgoing[place]
+            record, is_alone = outgoing[place].record, outgoing[place].alone
             if record.topic in refused:
                 failures.append(_Failure(place, refused[record.topic], alone=True))
                 continue
@@ -225,19 +243,19 @@ class KafkaSink:
         """What to send now; when it has waited, if it must."""
         following: list[_Outgoing] = []
         why = ""
+        culprits = _culprits(outgoing, failures)
         for place, error, is_alone in failures:
             sent = outgoing[place]
-            verdict = verdict_of(error.code(), alone=is_alone)
-            if is_no_topic(error.code()) and not sent.is_letter and self._refusing.is_enough(sent.record.topic):
-                verdict = Verdict.DEAD
-            if verdict is Verdict.DEAD and not sent.is_letter:
+            verdict = self._verdict(sent, error.code(), alone=is_alone, is_culprit=place in culprits)
+            if verdict is Verdict.DEAD:
                 following += self._letters(DeadLetter(sent.record, reason_of(error.code()), error.str()))
                 continue
+            if verdict is Verdict.ANEW:
+                following.append(sent._replace(is_suspect=True))
+                continue
             self._counts.retries += 1
-            following.append(sent._replace(alone=sent.alone or verdict is not Verdict.AGAIN))
-            if verdict is Verdict.RESTART:
-                self._is_at_its_end = True
-                following[-1] = sent
+            following.append(sent._replace(alone=sent.alone or verdict is Verdict.ALONE))
+            self._is_at_its_end |= verdict is Verdict.RESTART
             if verdict is not Verdict.ALONE:
                 why = why or f"topic {sent.record.topic!r}: {error.str()}"
         if why:
@@ -246,6 +264,22 @@ class KafkaSink:
         if self._is_at_its_end:
             self._restart()
         return following
+
+    def _verdict(self, sent: _Outgoing, code: int, *, alone: bool, is_culprit: bool) -> Verdict:
+        """What to do with a record that came back; remembers how large is too large."""
+        if is_no_topic(code) and not sent.is_letter and self._refusing.is_enough(sent.record.topic):
+            self._given_up.add(sent.record.topic)
+            return Verdict.DEAD
+        verdict = verdict_of(code, alone=alone)
+        if verdict is Verdict.DEAD:
+            if is_too_large(code):
+                self._large.refuse(sent.record)
+            # There is nowhere else for a letter to go.
+            return Verdict.AGAIN if sent.is_letter else verdict
+        if verdict is Verdict.ALONE and not is_culprit and not sent.is_suspect:
+            # Mostly it was for the culprit. Where the next batch is refused, too, all of it goes one by one.
+            return Verdict.ANEW
+        return verdict
 
     def _letters(self, letter: DeadLetter) -> list[_Outgoing]:
         self._counts.dead_letters[letter.reason.value] += 1
@@ -285,6 +319,22 @@ def _note(
         failures.append(_Failure(place, error, alone))
 
 
+def _culprits(outgoing: Sequence[_Outgoing], failures: Sequence[_Failure]) -> set[int]:
+    """For which records a batch was refused, most likely: the largest; or those without a key, as a compacted topic does
+    not take them; or nobody knows."""
+    refused: dict[tuple[str, int], list[int]] = {}
+    for place, error, is_alone in failures:
+        if not is_alone:
+            refused.setdefault((outgoing[place].record.topic, error.code()), []).append(place)
+    found: set[int] = set()
+    for (_, code), places in refused.items():
+        if is_too_large(code):
+            found.add(max(places, key=lambda place: size(outgoing[place].record)))
+        else:
+            found.update([place for place in places if outgoing[place].record.key is None] or places)
+    return found
+
+
 def _place_of(failure: _Failure) -> int:
     return failure.place
 
@@ -292,8 +342,9 @@ def _place_of(failure: _Failure) -> int:
 class NullSink:
     """Takes everything and keeps nothing: for measuring what is before it."""
 
-    def carry(self, items: Sequence[Record | DeadLetter], alive: Callable[[], None]) -> None:
+    def carry(self, _items: Sequence[Record | DeadLetter], _alive: Callable[[], None]) -> Collection[str]:
         """See `Sink`."""
+        return ()
 
     def close(self) -> None:
         """See `Sink`."""

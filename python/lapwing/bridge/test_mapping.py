@@ -107,6 +107,29 @@ def test_topics_from_captures() -> None:
     assert isinstance(known, Record)
 
 
+def test_names_that_nobody_knows_take_no_room_from_those_that_there_are() -> None:
+    """A stranger makes up names, batch for batch: is there always room for a topic that takes records?"""
+    made = mapping("readings-{1}", topics_max=3)
+    for number in range(50):
+        junk = [f"readings-{number}a", f"readings-{number}b"]
+        records = made.records([Said(f"spectrum/{number}{each}/a") for each in "ab"], 0, told=True)
+        assert [type(record) for record in records] == [Record, Record]
+        assert made.settle(junk) == 2
+        assert one(made, Said("spectrum/7/a")).topic == "readings-7"
+        assert made.settle([]) == 0
+    assert [made.is_strange(name) for name in ("readings-7", "readings-0a")] == [False, True]
+
+
+def test_topics_that_took_records_are_as_many_as_there_may_be() -> None:
+    made = mapping("readings-{1}", topics_max=2)
+    for name in "78":
+        one(made, Said(f"spectrum/{name}/a"))
+        made.settle([])
+    (letter,) = made.records([Said("spectrum/9/a")], 0, told=True)
+    assert isinstance(letter, DeadLetter)
+    assert letter.reason is Reason.TOO_MANY_TOPICS
+
+
 def test_large_values_are_dead_letters() -> None:
     (letter,) = mapping().records([Said(payload=bytes(range(250)) * 5, user_properties=TOLD)], 0, told=True)
     assert isinstance(letter, DeadLetter)

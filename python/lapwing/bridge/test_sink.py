@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pytest
@@ -36,20 +37,53 @@ class Cluster:
         self.taken: list[tuple[str, bytes]] = []
         self.producers = 0
 
-    def producer(self, _kind: object, _settings: object, **_heard_by: object) -> Any:
+    def producer(self, _kind: object, settings: dict[str, object], **_heard_by: object) -> Any:
         self.producers += 1
-        return PlayedProducer(self)
+        return PlayedProducer(self, is_alone=settings["batch.num.messages"] == 1)
+
+    def codes(self, records: Sequence[tuple[str, bytes]]) -> list[int | None]:
+        """What is answered to those that were sent together."""
+        answers = [self.verdicts.get(value) for _, value in records]
+        return [each.pop(0) if each else None for each in answers]
+
+
+class Judge(Cluster):
+    """Answers to batches as Kafka does: takes all of it, or nothing for what one of them is."""
+
+    def __init__(self, *, large: Collection[bytes] = (), invalid: Collection[bytes] = (), most: int = 1_000) -> None:
+        super().__init__()
+        self.large, self.invalid, self.most = large, invalid, most
+        self.names_the_invalid = False
+        self.sent: Counter[bytes] = Counter()
+        self.batches: list[list[bytes]] = []
+
+    def codes(self, records: Sequence[tuple[str, bytes]]) -> list[int | None]:
+        self.sent.update(value for _, value in records)
+        self.batches.append([value for _, value in records])
+        # Dead letters are for another topic, so in another batch.
+        codes = iter(self._judged([value for topic, value in records if topic == "t"]))
+        return [next(codes) if topic == "t" else None for topic, _ in records]
+
+    def _judged(self, values: Sequence[bytes]) -> Sequence[int | None]:
+        if any(value in self.large for value in values) or len(values) > self.most:
+            return [KafkaError.MSG_SIZE_TOO_LARGE] * len(values)
+        if any(value in self.invalid for value in values):
+            other = KafkaError._INVALID_DIFFERENT_RECORD if self.names_the_invalid else KafkaError.INVALID_RECORD
+            return [KafkaError.INVALID_RECORD if value in self.invalid else other for value in values]
+        return [None] * len(values)
 
 
 class PlayedProducer:
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, cluster: Cluster, *, is_alone: bool) -> None:
+        self._cluster, self._is_alone = cluster, is_alone
         self._left: list[tuple[str, bytes, Callable[[Any, Any], None]]] = []
 
     def __len__(self) -> int:
         return len(self._left)
 
     def produce(self, topic: str, value: bytes, _key: Any, *, headers: Any, on_delivery: Any) -> None:
+        if self._is_alone:
+            self.flush(0)
         if refusals := self._cluster.refusals.get(value):
             raise KafkaException(KafkaError(refusals.pop(0)))
         self._left.append((topic, value, on_delivery))
@@ -62,12 +96,12 @@ class PlayedProducer:
         if self._cluster.is_down:
             return len(self._left)
         left, self._left = self._left, []
-        for topic, value, on_delivery in left:
-            answers = self._cluster.verdicts.get(value)
-            if answers:
-                on_delivery(KafkaError(answers.pop(0)), None)
-            else:
+        codes = self._cluster.codes([(topic, value) for topic, value, _ in left])
+        for (topic, value, on_delivery), code in zip(left, codes, strict=True):
+            if code is None:
                 self._cluster.taken.append((topic, value))
+            else:
+                on_delivery(KafkaError(code), None)
         return 0
 
     def purge(self) -> None:
@@ -87,7 +121,12 @@ class Bench:
         self.counts = Counts("r", "to_kafka")
         kafka = BridgeKafka.model_validate({"retry": "10ms"})
         self.sink = KafkaSink(
-            kafka, self.stopping, Waiting("rule r", self.said.append), self.counts, topic_wait_s=topic_wait_s
+            kafka,
+            self.stopping,
+            Waiting("rule r", self.said.append),
+            self.counts,
+            topic_wait_s=topic_wait_s,
+            is_strange=lambda topic: topic != "t",
         )
 
     def carry(self, *values: bytes) -> list[tuple[str, bytes]]:
@@ -137,6 +176,18 @@ def test_a_topic_that_a_device_chose_is_not_waited_for_for_ever(monkeypatch: pyt
     assert bench.counts.dead_letters == {"no-topic": 2}
 
 
+def test_what_was_given_up_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One too many to be waited for, too: is it told of, and does it wait for nothing?"""
+    no = KafkaError.UNKNOWN_TOPIC_OR_PART
+    names = [f"made-up-{number}" for number in range(12)]
+    bench = Bench(monkeypatch, Cluster(), topic_wait_s=3_600.0)
+    monkeypatch.setattr(bench.cluster, "codes", lambda sent: [no if topic in names else None for topic, _ in sent])
+    bench.sink._refusing.refuse(names[:10])
+    records = [Record(name, None, name.encode(), []) for name in names[10:]]
+    assert bench.sink.carry([*records, Record("t", None, b"1", [])], lambda: None) == set(names[10:])
+    assert bench.sink.carry([Record("t", None, b"2", [])], lambda: None) == set()
+
+
 def test_one_bad_record_of_a_batch_is_dead_and_the_others_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     invalid = KafkaError.INVALID_RECORD
     bench = Bench(monkeypatch, Cluster({b"1": [invalid], b"2": [invalid, invalid], b"3": [invalid]}))
@@ -144,6 +195,69 @@ def test_one_bad_record_of_a_batch_is_dead_and_the_others_are_not(monkeypatch: p
     assert sorted(taken) == [("lapwing-dead-letters", b"2"), ("t", b"1"), ("t", b"3")]
     assert bench.counts.dead_letters == {"invalid": 1}
     assert 'reason="invalid"} 1' in prometheus_text([bench.counts])
+
+
+MANY = [b"%d" % number for number in range(100)]
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_who_was_refused_with_an_invalid_record_goes_at_once_and_together(
+    monkeypatch: pytest.MonkeyPatch, is_named: bool
+) -> None:
+    """It is found by its missing key, or Kafka names it: do the others stay a batch, in order, and wait for nothing?"""
+    cluster = Judge(invalid=[b"50"])
+    cluster.names_the_invalid = is_named
+    bench = Bench(monkeypatch, cluster)
+    good = [value for value in MANY if value != b"50"]
+    bench.sink.carry([Record("t", None if value == b"50" else "k", value, []) for value in MANY], lambda: None)
+    assert [value for topic, value in cluster.taken if topic == "t"] == good
+    assert {cluster.sent[value] for value in good} == {2}
+    assert (bench.counts.dead_letters, bench.counts.retries, bench.said) == ({"invalid": 1}, 1, [])
+
+
+def test_an_invalid_record_that_nothing_tells_from_the_others_is_found_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench(monkeypatch, Judge(invalid=[b"50"]))
+    taken = bench.carry(*MANY)
+    assert sorted(value for topic, value in taken if topic == "t") == sorted(set(MANY) - {b"50"})
+    assert bench.counts.dead_letters == {"invalid": 1}
+
+
+def test_who_was_refused_with_a_large_record_goes_at_once_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And when there is a large one again, does it spoil no batch any more?"""
+    large = [b"x" * 2_000, b"y" * 3_000]
+    cluster = Judge(large=large)
+    bench = Bench(monkeypatch, cluster)
+    bench.carry(*MANY, large[0])
+    assert [value for topic, value in cluster.taken if topic == "t"] == MANY
+    assert {cluster.sent[value] for value in MANY} == {2}
+    assert bench.counts.retries == 1
+    bench.carry(*MANY, large[1])
+    assert {cluster.sent[value] for value in MANY} == {3}
+    assert bench.counts.dead_letters == {"too-large": 2}
+    assert cluster.sent[large[1]] == 2, "once for its topic, once as a letter"
+
+
+def test_a_topic_that_takes_more_by_now_is_found_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is as large as one that was refused goes alone, once."""
+    large = b"x" * 2_000
+    cluster = Judge(large=[large])
+    bench = Bench(monkeypatch, cluster)
+    bench.carry(b"1", large)
+    cluster.large = ()
+    bench.carry(b"2", large)
+    bench.carry(b"3", large)
+    assert [b"2", large] not in cluster.batches
+    assert [b"3", large] in cluster.batches
+
+
+def test_a_batch_that_is_too_large_by_itself_goes_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Judge(most=10)
+    bench = Bench(monkeypatch, cluster)
+    assert sorted(value for _, value in bench.carry(*MANY)) == sorted(MANY)
+    assert max(cluster.sent.values()) == 3
+    assert not bench.counts.dead_letters
 
 
 def test_a_dead_letter_that_is_refused_waits(monkeypatch: pytest.MonkeyPatch) -> None:

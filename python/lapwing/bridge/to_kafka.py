@@ -42,11 +42,14 @@ class ToKafkaLane:
         # A topic that the rule itself names is the operator's to make; another was a device's to choose.
         wait_ms = bridge.kafka.topic_wait if places(rule.topic) else None
         wait_s = None if wait_ms is None else wait_ms / 1000
-        self._sink = sink or KafkaSink(bridge.kafka, stopping, waiting, self.counts, topic_wait_s=wait_s)
         self._mapping = Mapping(
             rule,
             topics_max=bridge.kafka.topics_max,
             record_bytes_max=bridge.kafka.record_bytes_max,
+        )
+        is_strange = self._mapping.is_strange
+        self._sink = sink or KafkaSink(
+            bridge.kafka, stopping, waiting, self.counts, topic_wait_s=wait_s, is_strange=is_strange
         )
         self._consumer = Consumer(
             mqtt.url,
@@ -96,7 +99,8 @@ class ToKafkaLane:
         ingress_us = batch[0].user_property(INGRESS_US)
         self.counts.begins(len(batch), _whole(ingress_us))
         items = self._mapping.records(batch, time.time_ns() // 1000, told=self._consumer.counters.is_told)
-        self._sink.carry(items, self._consumer.alive)
+        given_up = self._sink.carry(items, self._consumer.alive)
+        self.counts.strange_topics += self._mapping.settle(given_up)
         self.counts.carried(len(batch), sum([len(message.payload) for message in batch]))
 
 

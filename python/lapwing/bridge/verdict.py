@@ -20,6 +20,8 @@ class Verdict(Enum):
     """Send it again after a pause: somebody may make the topic, or grant the right."""
     ALONE = auto()
     """Send it again by itself: Kafka refuses batches for one of their records."""
+    ANEW = auto()
+    """Send it again at once, with others: Kafka refused its batch for another record, and said for which."""
     DEAD = auto()
     """It can never be taken: to the dead letters."""
     RESTART = auto()
@@ -54,7 +56,9 @@ def verdict_of(code: int, *, alone: bool) -> Verdict:
     """
     if code in _AT_ITS_END:
         return Verdict.RESTART
-    if code in _TOO_LARGE or code in _INVALID:
+    if code == KafkaError._INVALID_DIFFERENT_RECORD:
+        return Verdict.ANEW
+    if is_too_large(code) or code in _INVALID:
         return Verdict.DEAD if alone else Verdict.ALONE
     return Verdict.AGAIN
 
@@ -63,7 +67,12 @@ def reason_of(code: int) -> Reason:
     """The name under which a dead record goes to the dead letters."""
     if is_no_topic(code):
         return Reason.NO_TOPIC
-    return Reason.TOO_LARGE if code in _TOO_LARGE else Reason.INVALID
+    return Reason.TOO_LARGE if is_too_large(code) else Reason.INVALID
+
+
+def is_too_large(code: int) -> bool:
+    """Whether the record is larger than its topic takes, or its batch is."""
+    return code in _TOO_LARGE
 
 
 def is_no_topic(code: int) -> bool:

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lapwing import __version__
+from lapwing.cli.messages import one_line
 from lapwing.errors import LapwingError
 
 COMMANDS = {
@@ -123,7 +124,7 @@ def print_error(error: LapwingError) -> None:
     """One line per problem on standard error."""
     label = typer.style("error:", fg="red", bold=True)
     for line in error.lines():
-        typer.echo(f"{label} {line}", err=True)
+        typer.echo(f"{label} {one_line(line)}", err=True)
 
 
 def _usage_error(error: Any) -> int:

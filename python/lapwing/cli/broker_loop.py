@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lapwing.cli.messages import one_line
 from lapwing.cli.start_progress import start_told
+from lapwing.config.access_change import AccessCounts
 from lapwing.errors import LapwingError
 
 if TYPE_CHECKING:
@@ -71,15 +73,16 @@ def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config:
 
 def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
     """A file that cannot be used is no reason to stop: what was read before stays in force."""
+    before = broker.access_counts
     try:
         listeners = broker.reload(read_config())
     except LapwingError as failure:
         for line in failure.lines():
-            typer.echo(f"notice: SIGHUP: {line}; what was in force stays", err=True)
+            typer.echo(f"notice: SIGHUP: {one_line(line)}; what was in force stays", err=True)
     else:
         typer.echo(
             "notice: SIGHUP: users, rules, groups and certificates are read again"
-            f" (listeners with certificates: {listeners})",
+            f" ({_change(before, broker.access_counts)}; listeners with certificates: {listeners})",
             err=True,
         )
 
@@ -126,3 +129,7 @@ def _signals() -> Iterator[queue.SimpleQueue[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _change(before: AccessCounts, now: AccessCounts) -> str:
+    return str(now) if now == before else f"{before} before, {now} now"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from lapwing.cli.messages import one_line
 
 
 def examples(*lines: str) -> str:
@@ -16,13 +19,16 @@ def examples(*lines: str) -> str:
 
 
 def echo_json(document: object) -> None:
-    """One object, one line, at once: readers of a pipe see it when it happens."""
-    typer.echo(json.dumps(document, ensure_ascii=False, separators=(", ", ": ")))
+    """One object, one line, at once: readers of a pipe see it when it happens.
+
+    On a terminal only ASCII: JSON leaves characters as they are that a terminal takes for commands.
+    """
+    typer.echo(json.dumps(document, ensure_ascii=sys.stdout.isatty(), separators=(", ", ": ")))
 
 
 def table(rows: Iterable[Iterable[object]], head: Iterable[str]) -> str:
-    """Columns aligned with spaces: easy to read, and easy for ``awk``."""
-    cells = [[str(cell) for cell in row] for row in (head, *rows)]
+    """Columns aligned with spaces: easy to read, and easy for ``awk``; names of others are on one line."""
+    cells = [[one_line(str(cell)) for cell in row] for row in (head, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = ("  ".join(map(str.ljust, row, widths)).rstrip() for row in cells)
     return "\n".join(lines)

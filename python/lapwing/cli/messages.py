@@ -16,7 +16,14 @@ def payload_fields(payload: bytes) -> dict[str, str]:
 
 def payload_text(payload: bytes) -> str:
     """The payload on one line, control characters and what is not UTF-8 escaped: safe on a terminal."""
-    text = payload.decode(errors="backslashreplace")
+    return one_line(payload.decode(errors="backslashreplace"))
+
+
+def one_line(text: str) -> str:
+    """Text of others (a topic, a client id, an answer) with everything escaped that a terminal would not show as it is.
+
+    Control characters move the cursor and begin lines; marks of direction show a line otherwise than it stands.
+    """
     return text if text.isprintable() else "".join(map(_printable, text))
 
 

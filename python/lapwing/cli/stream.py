@@ -10,7 +10,7 @@ import typer
 
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Asked, asks_broker
-from lapwing.cli.messages import payload_fields, payload_text, property_list
+from lapwing.cli.messages import one_line, payload_fields, payload_text, property_list
 from lapwing.cli.stream_api import StreamApi
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def read(
         if json:
             echo_json(_json_row(row))
         else:
-            typer.echo(f"{row['offset']} {row['topic']} {payload_text(row['payload'])}")
+            typer.echo(f"{row['offset']} {one_line(row['topic'])} {payload_text(row['payload'])}")
 
 
 def _rows(

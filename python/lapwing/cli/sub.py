@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples
-from lapwing.cli.messages import payload_fields, payload_text, property_list
+from lapwing.cli.messages import one_line, payload_fields, payload_text, property_list
 from lapwing.cli.mqtt_options import (
     URL_DEFAULT,
     Ca,
@@ -104,7 +104,7 @@ def _print(message: Message, *, as_json: bool) -> None:
     if as_json:
         echo_json(_json_row(message))
     else:
-        typer.echo(f"{message.topic} {payload_text(message.payload)}")
+        typer.echo(f"{one_line(message.topic)} {payload_text(message.payload)}")
 
 
 def _json_row(message: Message) -> dict[str, Any]:

@@ -26,6 +26,12 @@ class AuthSection(BaseModel):
     certificates: Literal["listed", "any"] = "listed"
     """Whose certificate counts: "listed" wants its name in the users file, where there is one."""
 
+    no_users: bool = False
+    """There are no users, on purpose: without this a reload does not drop those that there were."""
+
+    no_rules: bool = False
+    """There are no rules, on purpose: without this a reload does not drop those that there were."""
+
 
 def access_tables(config: Config) -> dict[str, Any]:
     """``auth`` and ``rules`` as the node's configuration has them; the users file is read now.

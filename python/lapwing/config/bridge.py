@@ -212,12 +212,18 @@ class BridgeKafka(BaseModel):
     """The pause after which what Kafka could not take (topic missing, not authorized) is sent again."""
 
     topics_max: int = Field(default=1_000, ge=1, le=100_000)
-    """Kafka topics that templates may name, at most: a device must not make as many as it likes."""
+    """Kafka topics that templates may name, at most: a device must not make as many as it likes. One that never took a
+    record and was given up (topic_wait) does not count."""
 
     topic_wait: Annotated[Annotated[Duration, Field(le=86_400_000)] | None, BeforeValidator(_off_is_none)] = None
     """How long a topic that a template with captures names may be missing, or not be the bridge's to write; then what
     is for it goes to the dead letters at once, until it is there. "off": the rule waits, and all devices of it with the
     one that chose the name."""
+
+    strange_topics_max: int = Field(default=10, ge=1, le=100_000)
+    """With topic_wait: so many topics that never took a record are waited for, one after the other or at once; what is
+    for further ones goes to the dead letters without a wait. One is forgotten, and may be waited for again, after ten
+    times as long as all of them may be."""
 
     dead_letters: Annotated[str, AfterValidator(parse_kafka_topic)] = "lapwing-dead-letters"
     """The Kafka topic for what can never be carried."""

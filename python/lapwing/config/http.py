@@ -5,10 +5,12 @@ Beyond loopback it needs identities and TLS: streams hold what devices say, and 
 
 from __future__ import annotations
 
+import re
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from lapwing.config.addresses import is_loopback
 from lapwing.config.units import Duration
@@ -19,6 +21,23 @@ def _file_or_off(value: object) -> object:
     return None if value in ("", "off") else value
 
 
+def parse_http_host(text: str) -> str:
+    """A name or address as it stands in ``Host``, without a port: in lower case, IPv6 without brackets; or ``*``.
+
+    Raises:
+        ValueError: something else, such as a whole URL.
+    """
+    name = text.lower()
+    try:
+        return str(ip_address(name.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        pass
+    if name != "*" and not _HOST.fullmatch(name):
+        raise ValueError('must be a name or address without scheme and port, as in "broker.example", or "*"')
+    return name
+
+
+_HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 OptionalFile = Annotated[Path | None, BeforeValidator(_file_or_off)]
 """A file, or "off"."""
 
@@ -40,11 +59,19 @@ class HttpSection(BaseModel):
     plain: bool = False
     """Allow HTTP without TLS beyond loopback: something in front of it must encrypt."""
 
+    hosts: list[Annotated[str, AfterValidator(parse_http_host)]] = Field(default=[], max_length=256)
+    """Names that requests may call this listener by in Host, beside those of loopback on loopback and the addresses it
+    is bound to; others are answered 421. "*": any name, where something in front looks at it."""
+
+    open: bool = False
+    """Without auth.users, where hooks or client certificates guard MQTT: true lets everybody who can connect do
+    everything over HTTP, false leaves health and metrics."""
+
     failures_max: int = Field(default=20, ge=1, le=65_535)
     """Failed attempts of one address within a minute; after that its credentials are answered 429 unseen."""
 
     connections_max: int = Field(default=256, ge=1, le=65_536)
-    """Connections; more are answered 503 and closed."""
+    """Connections; where all are taken, those that ask for nothing make room. Eight more are for /healthz, /readyz."""
 
     reads_max: int = Field(default=8, ge=1, le=1_024)
     """Stream reads at one time, each at most 64 MiB in memory; more are answered 503 with Retry-After."""

@@ -54,6 +54,30 @@ def check_listeners(config: Config, layers: Sequence[Layer] = (), *, has_hooks: 
         raise ConfigError("the configuration is wrong", problems=problems)
 
 
+def guards_of_mqtt(config: Config, *, has_hooks: bool = False) -> str:
+    """What keeps somebody without a name from MQTT beside users and rules, in words; empty: nothing does.
+
+    Args:
+        config: The whole configuration.
+        has_hooks: Hooks judge clients, beside what the configuration says.
+    """
+    if has_hooks or config.hooks.use is not None:
+        return "hooks"
+    # One listener that takes whoever comes is enough: who cannot come through another comes through that.
+    if any(is_local(url) and scheme_of(url) != "unix" for url in config.broker.listen):
+        return ""
+    if any(map(_takes_everybody, config.listeners)):
+        return ""
+    # The permission bits of a socket decide there, and those of this machine who can reach HTTP are more.
+    is_certified = any(listener.client_certificate != "none" for listener in config.listeners)
+    return "client certificates" if is_certified else "its listeners (anonymous, or a Unix socket's mode)"
+
+
+def _takes_everybody(listener: ListenerConfig) -> bool:
+    is_guarded = listener.client_certificate == "required" or scheme_of(listener.url) == "unix"
+    return listener.takes_anonymous and not is_guarded
+
+
 def _short(url: str, knows_users: bool) -> str | None:
     if scheme_of(url) in ("tls", "wss"):
         return "write it as a [[listeners]] table: TLS needs certificate and key"

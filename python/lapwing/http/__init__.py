@@ -4,9 +4,13 @@
   of threads and runs in Rust without the interpreter lock.
 - The identities are MQTT's: a user with a password (Basic) or a token (Bearer), and the same rules. ``/healthz`` and
   ``/readyz`` are open; every other path passes the gate. Whoever may not read a stream does not learn that it exists.
+- Rights stand in rules: without them a user has none here. Without users, HTTP takes whom MQTT takes; where that is
+  guarded by what HTTP cannot ask (hooks, certificates), it serves health and figures (``lapwing.http.caller``).
+- No page of the web gets in (``lapwing.same_origin``), at any path.
 - Beyond loopback only with users and TLS (the configuration refuses anything else).
-- Everything has a limit: connections and handshakes, reads at a time, bytes of a request's head and body, the time a
-  slow reader may take, failed attempts. What is refused is counted in ``/metrics``.
+- Everything has a limit: connections and handshakes (a flood displaces itself, and health has places of its own), reads
+  at a time, bytes of a request's head and body, the time a slow reader may take, failed attempts. What is refused is
+  counted in ``/metrics``.
 - Errors are JSON: ``{"error": {"code", "message", "remedy", ...evidence}}``. No secret is in one, nor in a log.
 """
 

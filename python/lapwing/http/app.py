@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from lapwing._core import CoreError
 from lapwing.http.caller import caller_of
@@ -24,16 +25,22 @@ from lapwing.http.identify import Identifier
 from lapwing.http.read import ReadEndpoint
 from lapwing.http.sessions import Sessions
 from lapwing.http.streams import Streams
+from lapwing.same_origin import HostCheck, HostNames
 
 if TYPE_CHECKING:
     from lapwing._core import Node
     from lapwing.config import HttpSection
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_NAMES_HELP = (
+    'use the address the broker listens at, or add the name to http.hosts, as in http.hosts = ["broker.example"]'
+)
 
 
-def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifier: Identifier) -> Starlette:
-    """The application for one node; ``identifier`` tells who sent a request."""
+def make_app(
+    node: Node, settings: HttpSection, counters: HttpCounters, identifier: Identifier, names: HostNames
+) -> ASGIApp:
+    """The application for one node; ``identifier`` tells who sent a request, ``names`` what the listener is called."""
     streams = Streams(node)
     groups = Groups(node, body_timeout_s=settings.keep_alive / 1000)
     sessions = Sessions(node)
@@ -71,7 +78,8 @@ def make_app(node: Node, settings: HttpSection, counters: HttpCounters, identifi
         },
     )
     app.router.redirect_slashes = False
-    return app
+    # Around the whole of it: also what answers a defect.
+    return HostCheck(app, names, remedy=_NAMES_HELP, refused=counters.refused_at_the_door)
 
 
 class Health:
@@ -93,7 +101,7 @@ class Health:
 
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``: the node's counters and those of this side; they name streams, so rights are needed."""
-        caller_of(request.scope).need_to_observe()
+        caller_of(request.scope).need_to_see_figures()
         try:
             text = await anyio.to_thread.run_sync(self._node.metrics_text)
         except CoreError as error:

@@ -27,11 +27,11 @@ class FailedAttempts:
 
     def allowed(self, address: str) -> bool:
         """Whether credentials from ``address`` are looked at."""
-        return self._count(_network(address), time.monotonic()) <= self._max - 1
+        return self._count(network_of(address), time.monotonic()) <= self._max - 1
 
     def failed(self, address: str) -> None:
         """Counts a failure."""
-        network, now = _network(address), time.monotonic()
+        network, now = network_of(address), time.monotonic()
         self._failures[network] = self._count(network, now) + 1, now
         self._failures.move_to_end(network)
         while len(self._failures) > ADDRESSES_MAX:
@@ -43,7 +43,8 @@ class FailedAttempts:
         return max(0.0, count - (now - at) * self._max / WINDOW_S)
 
 
-def _network(address: str) -> str:
+def network_of(address: str) -> str:
+    """What counts as one address: of IPv6 a /64."""
     try:
         ip = ip_address(address)
     except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
 from starlette.types import Scope
 
@@ -12,29 +13,50 @@ from lapwing.http.errors import HttpError, unauthenticated
 _KEY = "lapwing.caller"
 
 
+class Standing(Enum):
+    """What decides the rights of a caller."""
+
+    RULED = "rules"
+    """There are rules, and they decide."""
+
+    WITHOUT_RULES = "without rules"
+    """A user where there are no rules. Over MQTT it may everything then; here nothing, for over HTTP that would be to
+    administer, and a device's password would be an administrator's."""
+
+    OPEN = "open"
+    """There are neither users nor rules, and MQTT takes whoever comes: so does HTTP."""
+
+    GUARDED = "guarded"
+    """There are neither users nor rules, and MQTT is guarded by what HTTP cannot ask: it serves figures, no more."""
+
+
 @dataclass(frozen=True)
 class Caller:
     """An identity behind a request.
 
     Attributes:
         name: The identity; None: anonymous.
-        authority: Who decides what it may do; None: there are neither users nor rules, whoever can connect may all.
+        standing: What decides its rights.
+        authority: Who knows the rules.
+        guards: What guards MQTT, in words; for those who are refused because of it.
     """
 
     name: str | None
-    authority: Authority | None
+    standing: Standing
+    authority: Authority
+    guards: str = ""
 
     def may_read(self, stream: str) -> bool:
         """Whether it may read that stream, if there is one."""
-        return self.authority is None or self.authority.may(self.name, "stream", stream)
+        return self._may("stream", stream)
 
     def may_observe(self) -> bool:
         """Whether it may see sessions, queues, groups and the counters; who administers may."""
-        return self.authority is None or self.authority.may(self.name, "observe", "*")
+        return self._may("observe", "*")
 
     def may_administer(self) -> bool:
         """Whether it may change things."""
-        return self.authority is None or self.authority.may(self.name, "admin", "*")
+        return self._may("admin", "*")
 
     def may_see(self, stream: str) -> bool:
         """Whether it may know that the stream exists."""
@@ -43,17 +65,24 @@ class Caller:
     def need_to_read(self, stream: str) -> None:
         """Raises `HttpError` 403 unless it may; the same whether there is such a stream or not."""
         if not self.may_read(stream):
-            raise self._forbidden(f"read stream {stream!r}", f'may = ["stream"], streams = ["{stream}"]')
+            raise self._no_stream(stream)
 
     def need_to_see(self, stream: str) -> None:
         """Raises `HttpError` 403 unless it may; the same whether there is such a stream or not."""
         if not self.may_see(stream):
-            raise self._forbidden(f"read stream {stream!r}", f'may = ["stream"], streams = ["{stream}"]')
+            raise self._no_stream(stream)
 
-    def need_a_name(self) -> None:
-        """Raises `HttpError` 401 for the anonymous where others have names."""
-        if self.name is None and self.authority is not None:
-            raise unauthenticated("this needs an identity")
+    def need_to_list(self) -> None:
+        """Raises `HttpError` 401 or 403 for one who would see no stream whatever streams there were."""
+        is_nobody = self.name is None and self.standing is Standing.RULED
+        if is_nobody or self.standing in (Standing.WITHOUT_RULES, Standing.GUARDED):
+            raise self._forbidden("see streams", 'may = ["stream"], streams = ["*"]')
+
+    def need_to_see_figures(self) -> None:
+        """Raises `HttpError` 403 unless it may see the counters."""
+        # Where nobody can say who he is, a monitor cannot either; the counters name streams and groups, no client.
+        if self.standing is not Standing.GUARDED:
+            self.need_to_observe()
 
     def need_to_observe(self) -> None:
         """Raises `HttpError` 403 unless it may."""
@@ -65,11 +94,25 @@ class Caller:
         if not self.may_administer():
             raise self._forbidden("do this", 'may = ["admin"]')
 
+    def _may(self, right: str, what: str) -> bool:
+        if self.standing is Standing.RULED:
+            return self.authority.may(self.name, right, what)
+        return self.standing is Standing.OPEN
+
+    def _no_stream(self, stream: str) -> HttpError:
+        return self._forbidden(f"read stream {stream!r}", f'may = ["stream"], streams = ["{stream}"]')
+
     def _forbidden(self, what: str, rule: str) -> HttpError:
+        if self.standing is Standing.GUARDED:
+            message = f"MQTT is guarded by {self.guards}, which HTTP cannot ask: it serves health and metrics only"
+            remedy = "name users (auth.users) and their rights ([[rules]]); or open it to everybody: http.open = true"
+            return HttpError(403, "guarded", message, remedy)
         if self.name is None:
             # Somebody with a name might: a client that has one shows it after this answer.
             return unauthenticated("this needs an identity")
         remedy = f'ask for a rule: [[rules]] identity = "{self.name}", {rule}'
+        if self.standing is Standing.WITHOUT_RULES:
+            remedy += "; there are none, and without rules nobody has rights over HTTP"
         return HttpError(403, "forbidden", f"{self.name!r} may not {what}", remedy)
 
 

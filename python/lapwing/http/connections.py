@@ -1,37 +1,44 @@
 """Limits on connections themselves, which uvicorn does not have.
 
 uvicorn limits requests, not connections, and starts its clock after the first answer: a peer that connects and
-says nothing, or sends its request a byte at a time, would stay for ever. Here a connection beyond
-``connections_max`` is answered 503 and closed, and a request's head must be whole within ``http.keep_alive``.
+says nothing, or sends its request a byte at a time, would stay for ever. Here a connection needs a place
+(`lapwing.http.places`), and a request's head must be whole within ``http.keep_alive``.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import Any, ClassVar
 
+from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError
+from lapwing.http.gate import put_refusal
+from lapwing.http.places import Place, Places
+
+_CLOSE = (b"connection", b"close")
 
 
 class LimitedProtocol(H11Protocol):
     """One connection; ``limited_protocol`` makes the class that knows its limits."""
 
-    connections_max: ClassVar[int]
+    places: ClassVar[Places]
     head_timeout_s: ClassVar[float]
     counters: ClassVar[HttpCounters]
+    place: Place | None = None
+    """Taken before, where there was a handshake."""
     _late: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes the connection, or refuses it when there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self.connections_max:
-            self.counters.add("lapwing_http_connections_refused_total")
-            transport.write(_refusal(self.connections_max))
-            transport.close()
+        self._application, self.app = self.app, self._answer
+        if self.place is None:
+            self.place = self.places.take(self.client[0] if self.client else "", self.give_up)
+        if self.place is None:
+            self.give_up()
             return
         self._expect_head()
 
@@ -43,10 +50,49 @@ class LimitedProtocol(H11Protocol):
         if self._answering():
             self._head_is_here()
 
+    def on_response_complete(self) -> None:
+        """The end of an answer; the connection may stay for another request."""
+        super().on_response_complete()
+        if self.place is not None and not self._answering():
+            self.places.wait(self.place)
+
     def connection_lost(self, exc: Exception | None) -> None:
         """The end of the connection."""
-        self._head_is_here()
+        self._stop_clock()
+        if self.place is not None:
+            self.places.leave(self.place)
         super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """What is no HTTP is told so as all the rest is; in the middle of an answer there is nothing to be said."""
+        if self._answering():
+            self.transport.abort()
+            return
+        self._say_and_close(HttpError(400, "bad_request", msg.rstrip("."), "send a request of HTTP/1.1"))
+
+    def give_up(self) -> None:
+        """Goes, because there is no place, or another needs this one."""
+        self.counters.add("lapwing_http_connections_refused_total")
+        if self.cycle is not None and self._late is None:
+            # Idle between two requests: what it is told now it would take for the answer to the next.
+            self.transport.close()
+            return
+        self._stop_clock()
+        self._say_and_close(_too_many(self.places.connections_max))
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The application; at a kept place it learns so, and the connection does not stay."""
+        if self.place is None or not self.place.is_kept:
+            await self._application(scope, receive, send)
+            return
+
+        async def send_and_close(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), _CLOSE]}
+            await send(message)
+
+        put_refusal(scope, _too_many(self.places.connections_max))
+        await self._application(scope, receive, send_and_close)
 
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
@@ -55,6 +101,11 @@ class LimitedProtocol(H11Protocol):
         self._late = self.loop.call_later(self.head_timeout_s, self._head_is_late)
 
     def _head_is_here(self) -> None:
+        self._stop_clock()
+        if self.place is not None:
+            self.places.go_on(self.place)
+
+    def _stop_clock(self) -> None:
         if self._late is not None:
             self._late.cancel()
             self._late = None
@@ -64,28 +115,23 @@ class LimitedProtocol(H11Protocol):
         self.counters.add("lapwing_http_connections_late_total")
         self.transport.abort()
 
+    def _say_and_close(self, error: HttpError) -> None:
+        self.transport.write(error.raw())
+        self.transport.close()
 
-def limited_protocol(connections_max: int, head_timeout_s: float, counters: HttpCounters) -> type[LimitedProtocol]:
+
+def limited_protocol(places: Places, head_timeout_s: float, counters: HttpCounters) -> type[LimitedProtocol]:
     """The class with its limits: uvicorn makes the instances itself and knows nothing of them."""
-    limits: dict[str, Any] = {
-        "connections_max": connections_max,
-        "head_timeout_s": head_timeout_s,
-        "counters": counters,
-    }
+    limits: dict[str, Any] = {"places": places, "head_timeout_s": head_timeout_s, "counters": counters}
     return type("LimitedProtocol", (LimitedProtocol,), limits)
 
 
-def _refusal(connections_max: int) -> bytes:
-    error = HttpError(
+def _too_many(connections_max: int) -> HttpError:
+    return HttpError(
         503,
         "too_many_connections",
         f"{connections_max} connections are open",
         "try again after Retry-After, or raise http.connections_max",
+        headers={"Retry-After": "1"},
         connections_max=connections_max,
     )
-    body = json.dumps({"error": error.body}).encode()
-    head = (
-        "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nRetry-After: 1\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode() + body

@@ -12,16 +12,17 @@ _HELP = {
     "lapwing_http_requests_total": "Requests answered, by route and status.",
     "lapwing_http_reads_refused_total": "Stream reads answered 503 because http.reads_max were running.",
     "lapwing_http_slow_readers_total": "Responses cut off: the reader took nothing for http.write_timeout.",
-    "lapwing_http_connections_refused_total": "Connections refused: http.connections_max were open.",
+    "lapwing_http_connections_refused_total": "Connections refused, or closed for another: http.connections_max open.",
     "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
     "lapwing_http_handshakes_failed_total": "TLS handshakes that failed or did not end within http.keep_alive.",
-    "lapwing_http_refused_total": "Requests refused for who sent them, by reason.",
+    "lapwing_http_refused_total": "Requests refused for who sent them, or what name they call us by, by reason.",
     "lapwing_http_body_bytes_total": "Bytes of stream bodies sent.",
 }
 
 
-REFUSALS = ("unauthenticated", "forbidden", "throttled", "busy")
-"""No valid credentials; no right; too many failed attempts from the address; too many verifications at a time."""
+REFUSALS = ("unauthenticated", "forbidden", "throttled", "busy", "misdirected", "cross_site")
+"""No valid credentials; no right; too many failed attempts from the address; too many verifications at a time; a Host
+that is not ours; a page of another site."""
 
 
 class HttpCounters:
@@ -39,6 +40,11 @@ class HttpCounters:
         """Adds to one counter; ``name`` is one of those with a help line here."""
         text = ",".join(f'{label}="{value}"' for label, value in labels.items())
         self._values[name, text] += amount
+
+    def refused_at_the_door(self, reason: str, status: int) -> None:
+        """A request that no route has seen."""
+        self.add("lapwing_http_refused_total", reason=reason)
+        self.add("lapwing_http_requests_total", route="unknown", status=str(status))
 
     def text(self) -> str:
         """Prometheus text format."""

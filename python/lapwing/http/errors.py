@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from http import HTTPStatus
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -11,6 +12,7 @@ from starlette.responses import JSONResponse
 
 from lapwing.errors import CoreFailure
 from lapwing.http.counters import HttpCounters
+from lapwing.same_origin import NO_SNIFFING
 
 _log = logging.getLogger(__name__)
 _STATUS_OF_CORE = {
@@ -55,6 +57,14 @@ class HttpError(Exception):
     def response(self) -> JSONResponse:
         """The error as a response."""
         return JSONResponse({"error": self.body}, status_code=self.status, headers=self.headers)
+
+    def raw(self) -> bytes:
+        """The whole answer in bytes, the last on its connection; for what no application has seen."""
+        response = self.response()
+        fields = [*response.raw_headers, NO_SNIFFING, (b"connection", b"close")]
+        lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
+        lines += [b"%s: %s" % field for field in fields]
+        return b"\r\n".join(lines) + b"\r\n\r\n" + bytes(response.body)
 
 
 def unauthenticated(message: str) -> HttpError:

@@ -1,4 +1,7 @@
-"""What stands before every route but the open ones: nobody gets further whose identity is not known."""
+"""What stands before every route but the open ones: nobody gets further whose identity is not known.
+
+Nor whose connection came to one of the places that are kept for the open ones.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from lapwing.http.identify import Identifier
 
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Each tells one word, and whoever starts and watches processes asks them without credentials."""
+_REFUSAL = "lapwing.refusal"
 
 
 class Gate:
@@ -23,8 +27,20 @@ class Gate:
         """Answers one request."""
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
             try:
+                _check_place(scope)
                 put_caller(scope, await self._identifier.caller(scope))
             except HttpError as error:
                 await error.response()(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+
+def put_refusal(scope: Scope, refusal: HttpError) -> None:
+    """Notes that there is no room for this request, unless it is for an open path."""
+    scope[_REFUSAL] = refusal
+
+
+def _check_place(scope: Scope) -> None:
+    refusal: HttpError | None = scope.get(_REFUSAL)
+    if refusal is not None:
+        raise refusal

@@ -23,7 +23,7 @@ from starlette.types import Scope
 
 from lapwing.http.attempts import FailedAttempts
 from lapwing.http.authority import Authority
-from lapwing.http.caller import Caller
+from lapwing.http.caller import Caller, Standing
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, unauthenticated
 
@@ -32,6 +32,15 @@ WAITING_MAX = 32
 REMEMBERED_S = 60.0
 REMEMBERED_MAX = 1024
 _HEADER_CHARACTERS_MAX = 8192
+_WITHOUT_RULES = (
+    "HTTP: there are users and no rules, so over HTTP nobody may read streams, observe or administer; name who may,"
+    ' as in [[rules]] identity = "alice", may = ["admin"]. With the first rule MQTT, too, permits only what rules'
+    " permit: docs/security.md shows the rules that leave it as it is"
+)
+_GUARDED = (
+    "HTTP serves health and metrics only: MQTT is guarded by {}, which HTTP cannot ask. Name users (auth.users) and"
+    " their rights ([[rules]]), or open it to everybody who can connect: http.open = true"
+)
 
 
 class Identifier:
@@ -40,17 +49,26 @@ class Identifier:
     Args:
         authority: Users and rules.
         has_rules: Whether there are rules.
-        is_open: Whether other machines can reach the listener: then nobody gets in without credentials.
+        is_exposed: Whether other machines can reach the listener: then nobody gets in without credentials.
+        guards: What guards MQTT beside users and rules, in words; empty: without those, everybody may everything.
         failures_max: Failed attempts of one address a minute; see ``http.failures_max``.
         counters: Where refusals are counted.
     """
 
     def __init__(
-        self, authority: Authority, *, has_rules: bool, is_open: bool, failures_max: int, counters: HttpCounters
+        self,
+        authority: Authority,
+        *,
+        has_rules: bool,
+        is_exposed: bool,
+        guards: str,
+        failures_max: int,
+        counters: HttpCounters,
     ) -> None:
         self._authority = authority
         self._has_rules = has_rules
-        self._is_open = is_open
+        self._is_exposed = is_exposed
+        self._guards = guards
         self._attempts = FailedAttempts(failures_max)
         self._counters = counters
         self._hash_key = secrets.token_bytes(32)
@@ -64,21 +82,27 @@ class Identifier:
         self._has_rules = has_rules
         self._generation += 1
 
+    def notice(self) -> str:
+        """What an operator may not expect of who may do what here; empty: nothing. Any thread may call it."""
+        if self._has_rules:
+            return ""
+        if self._authority.has_users():
+            return _WITHOUT_RULES
+        return _GUARDED.format(self._guards) if self._guards and not self._is_exposed else ""
+
     async def caller(self, scope: Scope) -> Caller:
         """Who sent the request.
 
         Raises:
             HttpError: 401 without valid credentials, 429 after too many failed attempts, 503 while too many wait.
         """
-        if not self._is_open and not self._has_rules and not self._authority.has_users():
-            return Caller(None, None)
+        if not self._is_exposed and not self._authority.has_users():
+            return self._anonymous()  # as on MQTT: without users a name means nothing
         given = Headers(scope=scope).getlist("authorization")
-        if not self._is_open and not self._authority.has_users():
-            return Caller(None, self._authority)  # as on MQTT: without users a name means nothing
         if not given:
             # Without rules the anonymous would be as good as any user.
-            if self._has_rules and not self._is_open:
-                return Caller(None, self._authority)
+            if self._has_rules and not self._is_exposed:
+                return self._anonymous()
             raise self._refused(unauthenticated("this needs an identity"))
         if len(given) > 1 or len(given[0]) > _HEADER_CHARACTERS_MAX:
             raise self._refused(unauthenticated("the Authorization header is repeated or too long"))
@@ -87,7 +111,13 @@ class Identifier:
         if name is None:
             name = await self._verify(given[0], scope)
             self._remember(key, name)
-        return Caller(name, self._authority)
+        return Caller(name, Standing.RULED if self._has_rules else Standing.WITHOUT_RULES, self._authority)
+
+    def _anonymous(self) -> Caller:
+        """Whoever can connect, where names mean nothing or are not asked for."""
+        if self._has_rules:
+            return Caller(None, Standing.RULED, self._authority)
+        return Caller(None, Standing.GUARDED if self._guards else Standing.OPEN, self._authority, self._guards)
 
     async def _verify(self, header: str, scope: Scope) -> str:
         address = scope["client"][0] if scope.get("client") else ""

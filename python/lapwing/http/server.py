@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import logging
 import socket
 import threading
 from typing import TYPE_CHECKING, Any, cast
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp
 
 from lapwing.config.auth import access_json
 from lapwing.config.http import is_open
+from lapwing.config.openness import guards_of_mqtt
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import join_host_port, split_host_port
 from lapwing.http.app import make_app
@@ -20,12 +22,15 @@ from lapwing.http.authority import Authority
 from lapwing.http.connections import LimitedProtocol, limited_protocol
 from lapwing.http.counters import HttpCounters
 from lapwing.http.identify import Identifier
+from lapwing.http.places import Places
 from lapwing.http.tls import ServerTls, TlsEntry
+from lapwing.same_origin import HostNames
 
 if TYPE_CHECKING:
     from lapwing._core import Node
     from lapwing.config import Config, HttpSection
 
+_log = logging.getLogger(__name__)
 _HEAD_BYTES_MAX = 64 << 10
 _BACKLOG = 256
 _START_TIMEOUT_S = 10
@@ -52,9 +57,11 @@ class HttpServer:
         self._settings = settings
         self._authority = authority
         self._identifier = identifier
-        self._tls = ServerTls(settings, counters) if settings.certificate is not None else None
+        self._places = Places(settings.connections_max)
+        self._tls = ServerTls(settings, counters, self._places) if settings.certificate is not None else None
         self._server = uvicorn.Server(self._uvicorn_config(app, counters))
         self._thread: threading.Thread | None = None
+        self._notice = ""
         self.url = ""
         """``http://HOST:PORT``, or ``https``, with the real port, once started."""
 
@@ -63,7 +70,7 @@ class HttpServer:
         # h11 and not httptools: httptools has no limit on the size of a request's head.
         return uvicorn.Config(
             app,
-            http=self._protocol(limited_protocol(self._settings.connections_max, keep_alive_s, counters)),
+            http=self._protocol(limited_protocol(self._places, keep_alive_s, counters)),
             ws="none",
             loop="asyncio",
             lifespan="off",
@@ -85,7 +92,7 @@ class HttpServer:
 
         def entry(*args: Any, **kwargs: Any) -> asyncio.Protocol:
             inner = plain(*args, **kwargs)
-            return TlsEntry(tls, inner, lambda: len(inner.connections))
+            return TlsEntry(tls, inner)
 
         return cast("type[asyncio.Protocol]", entry)  # uvicorn only calls it
 
@@ -98,6 +105,7 @@ class HttpServer:
         """
         self._authority.reload(access_json(config))
         self._identifier.reload(has_rules=bool(config.rules))
+        self._tell()
         if self._tls is not None:
             self._tls.reload()
 
@@ -114,6 +122,14 @@ class HttpServer:
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="lapwing-http", daemon=True)
         self._thread.start()
         self._wait_until_started()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Says who may what where that may surprise; once, until it is another."""
+        notice = self._identifier.notice()
+        if notice and notice != self._notice:
+            _log.warning(notice)
+        self._notice = notice
 
     def _wait_until_started(self) -> None:
         waited = threading.Event()
@@ -136,13 +152,14 @@ class HttpServer:
         self._thread = None
 
 
-def serve_http(node: Node, authority: Authority, config: Config) -> HttpServer:
+def serve_http(node: Node, authority: Authority, config: Config, *, has_hooks: bool = False) -> HttpServer:
     """The HTTP side of ``node`` where ``config`` says, listening.
 
     Args:
         node: A started node.
         authority: Its users and rules, perhaps none.
         config: The broker's configuration; its ``broker.http`` is set.
+        has_hooks: Hooks judge clients, beside what the configuration says.
 
     Raises:
         LapwingError: it cannot listen, or a file of its TLS cannot be used.
@@ -151,11 +168,13 @@ def serve_http(node: Node, authority: Authority, config: Config) -> HttpServer:
     identifier = Identifier(
         authority,
         has_rules=bool(config.rules),
-        is_open=is_open(address),
+        is_exposed=is_open(address),
+        guards="" if settings.open else guards_of_mqtt(config, has_hooks=has_hooks),
         failures_max=settings.failures_max,
         counters=counters,
     )
-    app = make_app(node, settings, counters, identifier)
+    names = HostNames(split_host_port(address)[0], settings.hosts)
+    app = make_app(node, settings, counters, identifier, names)
     server = HttpServer(app, address, settings, counters, authority, identifier)
     server.start()
     return server

@@ -33,7 +33,7 @@ class Streams:
         caller = caller_of(request.scope)
         seen = await self._seen_by(caller)
         if not seen:
-            caller.need_a_name()
+            caller.need_to_list()
         return JSONResponse({"streams": seen})
 
     async def info(self, request: Request) -> Response:

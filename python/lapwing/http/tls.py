@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.errors import ConfigError
+from lapwing.http.connections import LimitedProtocol
 from lapwing.http.counters import HttpCounters
+from lapwing.http.places import Place, Places
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection
@@ -26,9 +27,10 @@ _SHUTDOWN_TIMEOUT_S = 5.0
 class ServerTls:
     """The files in force, and the handshakes under way."""
 
-    def __init__(self, settings: HttpSection, counters: HttpCounters) -> None:
+    def __init__(self, settings: HttpSection, counters: HttpCounters, places: Places) -> None:
         self._settings = settings
         self.counters = counters
+        self._places = places
         self._under_way: set[asyncio.Transport] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopped = False
@@ -42,14 +44,23 @@ class ServerTls:
         """
         self.context = server_context(self._settings)
 
-    def admit(self, transport: asyncio.Transport, open_connections: int) -> bool:
-        """Counts one more handshake; false when it would be too many, for a handshake is a connection too."""
-        if self._stopped or open_connections + len(self._under_way) >= self._settings.connections_max:
+    def admit(self, transport: asyncio.Transport) -> Place | None:
+        """A place for one more handshake, for that is a connection too; None: there is none."""
+        if self._stopped:
+            return None
+        peer = transport.get_extra_info("peername")
+
+        def give_up() -> None:
             self.counters.add("lapwing_http_connections_refused_total")
-            return False
+            transport.abort()  # nothing can be said before the handshake
+
+        place = self._places.take(peer[0] if peer else "", give_up)
+        if place is None:
+            self.counters.add("lapwing_http_connections_refused_total")
+            return None
         self._loop = asyncio.get_running_loop()
         self._under_way.add(transport)
-        return True
+        return place
 
     async def shake_hands(self, transport: asyncio.Transport, entry: TlsEntry) -> asyncio.Transport | None:
         """The encrypted connection, or None: it is dropped."""
@@ -68,6 +79,10 @@ class ServerTls:
             return None
         finally:
             self._under_way.discard(transport)
+
+    def let_go(self, place: Place) -> None:
+        """The connection of that place has ended in its handshake."""
+        self._places.leave(place)
 
     def stop(self) -> None:
         """Drops the handshakes under way, and those to come; any thread may call it."""
@@ -88,10 +103,9 @@ class TlsEntry(asyncio.Protocol):
     Bytes behind the handshake's last may be decrypted before this one's task goes on; they are kept for ``inner``.
     """
 
-    def __init__(self, tls: ServerTls, inner: asyncio.Protocol, open_connections: Callable[[], int]) -> None:
+    def __init__(self, tls: ServerTls, inner: LimitedProtocol) -> None:
         self._tls = tls
         self._inner = inner
-        self._open_connections = open_connections
         self._task: asyncio.Task[None] | None = None
         self._early: list[bytes] = []
         self._is_lost = False
@@ -99,16 +113,20 @@ class TlsEntry(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begins the handshake, unless there are too many connections: then nothing can be said before it."""
         assert isinstance(transport, asyncio.Transport)
-        if not self._tls.admit(transport, self._open_connections()):
+        place = self._tls.admit(transport)
+        if place is None:
             transport.abort()
             return
         transport.pause_reading()  # what comes belongs to the handshake
-        self._task = asyncio.get_running_loop().create_task(self._enter(transport))
+        self._task = asyncio.get_running_loop().create_task(self._enter(transport, place))
 
-    async def _enter(self, transport: asyncio.Transport) -> None:
+    async def _enter(self, transport: asyncio.Transport, place: Place) -> None:
         secure = await self._tls.shake_hands(transport, self)
-        if secure is None or self._is_lost:
+        if secure is None or self._is_lost or secure.is_closing():
+            self._tls.let_go(place)
             return
+        place.give_up = self._inner.give_up
+        self._inner.place = place
         secure.set_protocol(self._inner)
         self._inner.connection_made(secure)
         for data in self._early:

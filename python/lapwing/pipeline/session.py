@@ -34,6 +34,8 @@ _OF_OUR_JVM: Mapping[str, str] = {
     "spark.python.unix.domain.socket.enabled": "true",
 }
 """Of the one that we start; log and pages of spark-submit's are whoever's who has called that."""
+_OF_ONE_MACHINE: Mapping[str, str] = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+"""With a local master only this machine has to reach driver and block manager, and they ask nobody for a password."""
 _OF_QUERIES: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "20000",
@@ -79,6 +81,8 @@ def session(
     submitted = submitted_settings()
     settings = {**_defaults(app, submitted), **(conf or {})}
     settings["spark.master"] = with_attempts(master or submitted.get("spark.master"))
+    if settings["spark.master"].startswith("local["):
+        settings = {**_OF_ONE_MACHINE, **settings}
     try:
         start_jvm(settings, log, held)
         builder = SparkSession.builder

@@ -129,9 +129,10 @@ impl Shard {
         }
     }
 
-    /// Makes every licence again if users or rules were changed; called in each turn.
+    /// Makes every licence again if users or rules were changed, while the node ran or while it did not; called in each turn,
+    /// before anything else that a session could take part in.
     pub(super) fn renew_licences(&mut self) {
-        let version = self.shared.authority.version();
+        let version = Some(self.shared.authority.version());
         if self.licences_version == version {
             return;
         }

@@ -217,8 +217,9 @@ pub(crate) struct Shard {
     now_ms: u64,
     /// Clients are being sent away.
     draining: bool,
-    /// The version of users and rules that all licences were made under.
-    licences_version: u64,
+    /// The version of users and rules that all licences were made under; none before the first turn, which compares what the
+    /// log had with the users and rules of today.
+    licences_version: Option<u64>,
     /// The version of the groups' tables that holds here.
     groups_version: u64,
     /// Which messages are kept in memory alone.
@@ -301,7 +302,7 @@ impl Shard {
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,
             draining: false,
-            licences_version: shared.authority.version(),
+            licences_version: None,
             groups_version: 0,
             topic_rules: TopicRules::unread(),
             filters_taken: 0,

@@ -151,7 +151,7 @@ impl Shard {
         self.shared.report_desk(self.id.index()).is_asked()
             || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
-            || self.shared.authority.version() != self.licences_version
+            || Some(self.shared.authority.version()) != self.licences_version
             || self.has_new_topic_rules()
     }
 

@@ -22,6 +22,7 @@ mod operators;
 mod packets;
 mod passwords;
 mod retained;
+mod rights_at_start;
 mod sessions;
 mod shards;
 mod streams;

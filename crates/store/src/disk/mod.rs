@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use crate::error::StoreError;
 
+pub(crate) use os::FILE_MODE;
 pub use os::OsDisk;
 pub use overlay::Overlay;
 

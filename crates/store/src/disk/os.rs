@@ -3,11 +3,15 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, IoSlice};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::{Access, Disk, DiskFile};
+
+/// Payloads lie in these files, past all rules about who may read them: they are their owner's, whatever the umask says.
+const FOLDER_MODE: u32 = 0o700;
+pub(crate) const FILE_MODE: u32 = 0o600;
 
 /// The real one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,7 +19,7 @@ pub struct OsDisk;
 
 impl Disk for OsDisk {
     fn create_dir(&self, dir: &Path) -> io::Result<()> {
-        fs::create_dir_all(dir)
+        fs::DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(dir)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
@@ -25,7 +29,8 @@ impl Disk for OsDisk {
     fn open(&self, file: &Path, access: Access) -> io::Result<Arc<dyn DiskFile>> {
         let create = access == Access::Create;
         let write = access != Access::Read;
-        let handle = OpenOptions::new().read(true).write(write).create(create).truncate(create).open(file)?;
+        let mut options = OpenOptions::new();
+        let handle = options.read(true).write(write).create(create).truncate(create).mode(FILE_MODE).open(file)?;
         Ok(Arc::new(OsFile { handle }))
     }
 

@@ -6,6 +6,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
+
 from lapwing.lab.crowdsourcing.architecture import A1
 from lapwing.lab.crowdsourcing.balance import Balance
 from lapwing.lab.crowdsourcing.clocks import END_TO_END, Latency
@@ -15,6 +18,7 @@ from lapwing.lab.crowdsourcing.plan import Plan
 from lapwing.lab.crowdsourcing.row import Row, together
 from lapwing.lab.crowdsourcing.schedule import Schedule
 from lapwing.lab.crowdsourcing.watch import Stress
+from lapwing.pipeline.report.style import LIGHT
 
 ON_TIME = Schedule(1000, 1000, 0, 0, 1.0, 5.0, 9.0)
 LATE = Schedule(1000, 1000, 200, 0, 90.0, 500.0, 900.0)
@@ -93,6 +97,21 @@ def cells_of(page: str, process: str) -> list[str]:
 
 
 def test_a_report_without_any_point_that_counts(tmp_path: Path) -> None:
+    """Is the point told with its reason, is there no figure of it, and is every chart drawn, without a line?"""
     plan = Plan((A1,), (500,), (1,), 1, 1.0, 5.0, 1.0, 10.0, 2, 1)
-    files = write_report(Result(plan, (Row("A1, QoS 1", "a1", 1, 500, (1,), ended="no"),)), tmp_path)
-    assert all(file.stat().st_size for file in files)
+    ended = write_report(Result(plan, (Row("A1, QoS 1", "a1", 1, 500, (1,), ended="no"),)), tmp_path)
+    page = ended[-1].read_text()
+    *figures, away = re.findall(r"<tbody>(.*?)</tbody>", page)
+    assert re.findall(r"<td[^>]*>(.*?)</td>", away) == ["A1, QoS 1", "500", "no"]
+    assert figures[1:] == ["", "", ""], "latency, loss and stress; the first are the knees"
+    (tmp_path / "counts").mkdir()
+    counts = write_report(Result(plan, (row(500),)), tmp_path / "counts")
+    assert [has_a_line(chart) for chart in ended[:-1]] == [False] * 3
+    assert [has_a_line(chart) for chart in counts[:-1]] == [True] * 3
+
+
+def has_a_line(chart: Path) -> bool:
+    """Whether the colour of the first line is anywhere in the picture."""
+    pixels = (imread(chart)[..., :3] * 255).round()
+    colour = [round(255 * part) for part in to_rgb(LIGHT.series[0])]
+    return bool((pixels == colour).all(axis=-1).any())

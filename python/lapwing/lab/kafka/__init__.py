@@ -24,5 +24,6 @@ from __future__ import annotations
 from lapwing.lab.kafka.jars import fetch_jars, find_jars
 from lapwing.lab.kafka.local_kafka import LocalKafka
 from lapwing.lab.kafka.settings import Seat, new_cluster
+from lapwing.lab.kafka.topics import create_topic
 
-__all__ = ["LocalKafka", "Seat", "fetch_jars", "find_jars", "new_cluster"]
+__all__ = ["LocalKafka", "Seat", "create_topic", "fetch_jars", "find_jars", "new_cluster"]

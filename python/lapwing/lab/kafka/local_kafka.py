@@ -15,6 +15,7 @@ from typing import Self
 from lapwing.errors import BrokerError, ConfigError, TimedOutError
 from lapwing.lab.kafka.jars import find_jars
 from lapwing.lab.kafka.settings import Guard, Ports, Seat, as_text, new_cluster, scram_credentials, server_properties
+from lapwing.lab.kafka.topics import create_topic
 from lapwing.lab.ports import free_ports
 
 _READY_S = 180.0
@@ -35,8 +36,8 @@ class LocalKafka:
         users: Name -> password: a listener ``sasl_bootstrap`` for SASL, PLAIN and SCRAM-SHA-512 (that one with the
             users of its first start). What they may do is a matter of ACLs; whoever comes through the first listener
             may do everything. For tests: passwords are in its folder, and for a moment on a command line.
-        keystore: Key (PKCS #8) and certificate for 127.0.0.1 in one PEM file: the listener for SASL speaks TLS, and
-            there is another for TLS alone, ``tls_bootstrap``. Read at each start.
+        keystore: Key (PKCS #8) and certificate for 127.0.0.1 in one PEM file: ``sasl_bootstrap`` speaks TLS, and there
+            is another listener for TLS alone, ``tls_bootstrap``. Read at each start.
         client_ca: Authorities, in PEM, that sign certificates of clients: ``tls_bootstrap`` takes nobody without one.
         jars: The folder with the server's jars; None: see ``find_jars``.
         environment: Variables of the server's process, besides those of this one.
@@ -44,6 +45,7 @@ class LocalKafka:
     Attributes:
         bootstrap: ``127.0.0.1:PORT`` of the listener without passwords.
         sasl_bootstrap: That of the one with; empty without ``users``.
+        sasl_plaintext_bootstrap: That of the one with them and without TLS: the same where there is no ``keystore``.
         tls_bootstrap: That of the one for TLS alone; empty without ``keystore``.
         log: What the server says.
 
@@ -71,11 +73,14 @@ class LocalKafka:
         self._heap = heap
         self._environment = {**os.environ, **(environment or {})}
         self._guard = Guard(users or {}, keystore, client_ca)
-        plain, controller, sasl, tls = free_ports(4)
+        plain, controller, sasl, sasl_tls, tls = free_ports(5)
+        ports = Ports(
+            plain, sasl if users else None, sasl_tls if users and keystore else None, tls if keystore else None
+        )
         self.bootstrap = f"127.0.0.1:{plain}"
-        self.sasl_bootstrap = f"127.0.0.1:{sasl}" if users else ""
-        self.tls_bootstrap = f"127.0.0.1:{tls}" if keystore else ""
-        ports = Ports(plain, sasl if users else None, tls if keystore else None)
+        self.sasl_plaintext_bootstrap = _address(ports.sasl)
+        self.sasl_bootstrap = _address(ports.sasl_tls or ports.sasl)
+        self.tls_bootstrap = _address(ports.tls)
         seat = seat or Seat(1, {1: controller}, new_cluster())
         self._cluster = seat.cluster
         self._properties = server_properties(self.folder / "data", seat, ports, self._guard, settings)
@@ -145,27 +150,8 @@ class LocalKafka:
     def create_topic(
         self, name: str, partitions: int = 1, settings: Mapping[str, str] | None = None, copies: int = 1
     ) -> None:
-        """Makes a topic and waits until the server knows it.
-
-        Args:
-            name: Of the topic.
-            partitions: How many.
-            settings: Those of the topic.
-            copies: On so many nodes of the cluster each partition is.
-
-        Raises:
-            BrokerError: the server did not make it; it may be there already.
-        """
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import AdminClient
-        from confluent_kafka.cimpl import NewTopic
-
-        topic = NewTopic(name, num_partitions=partitions, replication_factor=copies, config=dict(settings or {}))
-        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
-        try:
-            admin.create_topics([topic], operation_timeout=_STOP_S)[name].result()
-        except KafkaException as failure:
-            raise BrokerError(f"Kafka did not make the topic: {failure.args[0].str()}", where=name) from failure
+        """See `topics.create_topic`."""
+        create_topic(self.bootstrap, name, partitions, settings, copies)
 
     def stop(self, timeout_s: float = _STOP_S) -> None:
         """Lets it end in order (SIGTERM); kills it when that takes longer."""
@@ -236,6 +222,11 @@ class LocalKafka:
 
     def _last_words(self) -> str:
         return self.log.read_text(errors="replace")[-_SHOWN_CHARACTERS:].strip() or "it said nothing"
+
+
+def _address(port: int | None) -> str:
+    """Empty where there is no such listener."""
+    return f"127.0.0.1:{port}" if port else ""
 
 
 def _find_java() -> str:

@@ -17,6 +17,7 @@ class Ports:
 
     plain: int
     sasl: int | None = None
+    sasl_tls: int | None = None
     tls: int | None = None
 
 
@@ -69,11 +70,7 @@ def server_properties(
         more: Settings that go before these.
     """
     guard = guard or Guard()
-    listeners = {"PLAINTEXT": (ports.plain, "PLAINTEXT"), "CONTROLLER": (seat.controllers[seat.node], "PLAINTEXT")}
-    if ports.sasl is not None:
-        listeners["USERS"] = (ports.sasl, "SASL_PLAINTEXT" if guard.keystore is None else "SASL_SSL")
-    if ports.tls is not None:
-        listeners["TLS"] = (ports.tls, "SSL")
+    listeners = _listeners(ports, seat)
     urls = {name: f"{name}://127.0.0.1:{port}" for name, (port, _) in listeners.items()}
     properties = {
         "process.roles": "broker,controller",
@@ -96,6 +93,18 @@ def server_properties(
     return properties | _sasl_properties(guard.users) | _tls_properties(guard) | dict(more or {})
 
 
+def _listeners(ports: Ports, seat: Seat) -> dict[str, tuple[int, str]]:
+    """Port and protocol by a listener's name."""
+    listeners = {"PLAINTEXT": (ports.plain, "PLAINTEXT"), "CONTROLLER": (seat.controllers[seat.node], "PLAINTEXT")}
+    if ports.sasl is not None:
+        listeners["USERS"] = (ports.sasl, "SASL_PLAINTEXT")
+    if ports.sasl_tls is not None:
+        listeners["USERSTLS"] = (ports.sasl_tls, "SASL_SSL")
+    if ports.tls is not None:
+        listeners["TLS"] = (ports.tls, "SSL")
+    return listeners
+
+
 def _own_topics(nodes: int) -> dict[str, str]:
     """Of Kafka's own topics: three copies are its default, and fewer nodes could not make them."""
     topics = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
@@ -108,11 +117,14 @@ def _sasl_properties(users: Mapping[str, str]) -> dict[str, str]:
     if not users:
         return {}
     known = " ".join(f'user_{name}="{password}"' for name, password in users.items())
-    modules, listener = "org.apache.kafka.common.security", "listener.name.users"
+    modules = "org.apache.kafka.common.security"
+    logins: dict[str, str] = {}
+    for listener in ("listener.name.users", "listener.name.userstls"):
+        logins[f"{listener}.plain.sasl.jaas.config"] = f"{modules}.plain.PlainLoginModule required {known};"
+        logins[f"{listener}.{_SCRAM.lower()}.sasl.jaas.config"] = f"{modules}.scram.ScramLoginModule required;"
     return {
         "sasl.enabled.mechanisms": f"PLAIN,{_SCRAM}",
-        f"{listener}.plain.sasl.jaas.config": f"{modules}.plain.PlainLoginModule required {known};",
-        f"{listener}.{_SCRAM.lower()}.sasl.jaas.config": f"{modules}.scram.ScramLoginModule required;",
+        **logins,
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         # The plain listener and the controller have no names; it is loopback, and tests need somebody in charge.
         "super.users": "User:ANONYMOUS",

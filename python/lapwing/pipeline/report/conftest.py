@@ -40,12 +40,16 @@ def write_tables(
     tiles: int = 30,
     trouble: bool = False,
     readings: int = 200,
+    name: str = "",
 ) -> None:
-    """Writes tables of made-up rows; ``trouble`` adds loss, repeats and a device whose clock runs ahead."""
+    """Writes tables of made-up rows; ``trouble`` adds loss, repeats and a device whose clock runs ahead.
+
+    ``name``: stands in the names of devices and networks, which are whatever somebody sends.
+    """
     random = np.random.default_rng(1)
     made = {
-        "coverage": _coverage(tiles, random),
-        "quality": _quality(devices, minutes, trouble, random),
+        "coverage": _coverage(tiles, name, random),
+        "quality": _quality(devices, minutes, trouble, name, random),
         "latency": _latency(minutes, trouble, random) if readings else [],
         "readings": _readings(devices, readings, minutes, random),
         "quarantine": _quarantine() if trouble else [],
@@ -55,7 +59,7 @@ def write_tables(
         write_deltalake(str(out / "tables" / name), pa.Table.from_pylist(rows, TABLES[name].arrow_schema()))
 
 
-def _coverage(tiles: int, random: np.random.Generator) -> Rows:
+def _coverage(tiles: int, name: str, random: np.random.Generator) -> Rows:
     side = max(1, int(np.ceil(np.sqrt(tiles))))
     rows = []
     for index in range(tiles):
@@ -67,7 +71,7 @@ def _coverage(tiles: int, random: np.random.Generator) -> Rows:
             {
                 "window_start": START,
                 "tile": f"17/{x}/{y}",
-                "network": [None, "5G", "LTE", "HSPA+"][index % 4],
+                "network": [None, f"5G{name}", "LTE", "HSPA+"][index % 4],
                 "channel": [None, 636666][index % 2],
                 "tile_x": x,
                 "tile_y": y,
@@ -84,7 +88,7 @@ def _coverage(tiles: int, random: np.random.Generator) -> Rows:
     return rows
 
 
-def _quality(devices: int, minutes: int, trouble: bool, random: np.random.Generator) -> Rows:
+def _quality(devices: int, minutes: int, trouble: bool, name: str, random: np.random.Generator) -> Rows:
     rows = []
     for device in range(devices):
         for minute in range(minutes):
@@ -92,7 +96,7 @@ def _quality(devices: int, minutes: int, trouble: bool, random: np.random.Genera
             gap, recovered = (int(random.integers(0, 5)), int(random.integers(0, 2))) if bad else (0, 0)
             rows.append(
                 {
-                    "device": f"phone-{device:04d}",
+                    "device": f"phone-{device:04d}{name}",
                     "minute": START + timedelta(minutes=minute),
                     "received": int(random.integers(50, 60)),
                     "gap": gap,

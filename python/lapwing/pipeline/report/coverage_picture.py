@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lapwing.pipeline.report import map_axes
 from lapwing.pipeline.report.coverage_facts import CoverageFacts, Layer
+from lapwing.pipeline.report.data_text import plain
 from lapwing.pipeline.report.style import Scheme, Sheet, empty
 
 WIDTH, HEIGHT = 16.0, 8.6
@@ -25,6 +26,7 @@ _LEFT, _BOTTOM = 0.95, 0.85
 _SMALL_LEFT, _SMALL_GAP = 9.4, 0.22
 _SMALL_WIDTH = 2.98
 _SMALL_TITLE = 0.5
+_NAME_CHARS_MAX = 32
 
 
 def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Path:
@@ -88,7 +90,7 @@ def _small_maps(sheet: Sheet, facts: CoverageFacts, scheme: Scheme, norm: Normal
     for place, layer in zip(places, layers, strict=False):
         axes = sheet.axes(place[0], place[1], width, width / ASPECT)
         _strength_map(axes, facts, layer, scheme, norm, labels=False)
-        axes.set_title(layer.name, pad=5, color=scheme.ink)
+        axes.set_title(plain(layer.name, _NAME_CHARS_MAX), pad=5, color=scheme.ink)
     if busy is not None:
         _busy_map(sheet, facts, busy, (places[-1][0], places[-1][1], width))
 

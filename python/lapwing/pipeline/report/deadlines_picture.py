@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from lapwing.pipeline.report.data_text import plain
 from lapwing.pipeline.report.deadlines_facts import DeadlineFacts, Series, deadline_facts
 from lapwing.pipeline.report.style import LIGHT, Scheme, Sheet, empty, fonts
 from lapwing.pipeline.report.time_steps import TimeSteps, time_axis
@@ -60,7 +61,16 @@ def _over_time(axes: Axes, title: str, series: Series, steps: TimeSteps, scheme:
     for kind, counts in kinds.items():
         colour = scheme.bad if kind == "critical" else next(colours)
         width = steps.width_days * 0.92
-        axes.bar(steps.days(), counts, width, bottom=below, align="edge", color=colour, label=_short(kind), zorder=2)
+        axes.bar(
+            steps.days(),
+            counts,
+            width,
+            bottom=below,
+            align="edge",
+            color=colour,
+            label=plain(kind, _LABEL_CHARS_MAX),
+            zorder=2,
+        )
         below += counts
     # Above the axes, where no bar can be hidden.
     legend = axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=len(kinds), frameon=False, fontsize=9)
@@ -88,7 +98,9 @@ def _by_row(axes: Axes, title: str, series: Series, scheme: Scheme) -> None:
     left = len(series.by_row) - len(shown)
     axes.barh(np.arange(len(shown)), [number for _, number in shown], height=0.7, color=scheme.series[0], zorder=2)
     axes.set_title(title, color=scheme.ink)
-    axes.set_yticks(range(len(shown)), [_short(name) for name, _ in shown], fontsize=8.5, color=scheme.muted)
+    axes.set_yticks(
+        range(len(shown)), [plain(name, _LABEL_CHARS_MAX) for name, _ in shown], fontsize=8.5, color=scheme.muted
+    )
     axes.set_ylim(max(len(shown), 4) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
@@ -96,12 +108,6 @@ def _by_row(axes: Axes, title: str, series: Series, scheme: Scheme) -> None:
     if left:
         axes.set_xlabel(f"the most; and {count(left)} more")
     return None
-
-
-def _short(name: str) -> str:
-    # Names are clients': no markup of the drawing library, and not longer than there is room.
-    plain = "".join(character if character.isprintable() else "?" for character in name).replace("$", r"\$")
-    return plain if len(plain) <= _LABEL_CHARS_MAX else "…" + plain[1 - _LABEL_CHARS_MAX :]
 
 
 def _subtitle(facts: DeadlineFacts) -> str:

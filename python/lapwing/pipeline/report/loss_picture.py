@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
+from lapwing.pipeline.report.data_text import plain
 from lapwing.pipeline.report.loss_facts import LossFacts
 from lapwing.pipeline.report.style import Scheme, Sheet, empty
 from lapwing.pipeline.report.time_steps import time_axis
@@ -135,7 +136,7 @@ def _many_devices(axes: Axes, facts: LossFacts, scheme: Scheme) -> None:
 
 def _name_rows(axes: Axes, facts: LossFacts, scheme: Scheme, shown: list[int]) -> None:
     names = [facts.devices[index] for index in shown]
-    short = [name if len(name) <= _LABEL_CHARS_MAX else "…" + name[1 - _LABEL_CHARS_MAX :] for name in names]
+    short = [plain(name, _LABEL_CHARS_MAX) for name in names]
     axes.set_yticks(range(len(shown)), short, fontsize=9, color=scheme.muted)
     axes.set_ylim(max(len(shown), 6) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

@@ -89,6 +89,15 @@ def test_text_from_data_is_escaped(make_tables: MakeTables) -> None:
     assert "<not JSON" not in text
 
 
+@pytest.mark.parametrize("name", [r"$\frac{$", "$x$", "\u202eevil", "\x1b[31m", "a\nb", "n" * 5_000])
+def test_names_from_data_are_drawn_as_they_are(name: str, make_tables: MakeTables) -> None:
+    """One device or network with such a name must not end the report for all."""
+    out = make_tables(trouble=True, name=name)
+    pictures = draw(out)
+    assert {path.name for path in pictures} >= {"coverage.png", "loss.png"}
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures if path.suffix == ".png")
+
+
 def test_a_missing_table_is_named_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match=r"no such table .*tables/coverage.*: run the job that writes it"):
         draw(tmp_path)

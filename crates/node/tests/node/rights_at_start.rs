@@ -1,0 +1,108 @@
+//! Users and rules that changed while the node was down: what the log brings back is held against those of today.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use lapwing_codec::{Connect, ConnectProperties, QoS, ReasonCode, SubscriptionOptions, WillProperties};
+use lapwing_node::Handle;
+
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect, lasting, will};
+use crate::{metric, node};
+
+/// Hashing is costly by design: once for all tests.
+static HASH: LazyLock<String> = LazyLock::new(|| lapwing_access::hash_password(b"right").expect("it can be hashed"));
+const AT_MOST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
+
+/// A node with these users, each of whom may do everything with the topics that are named.
+fn start(dir: &Path, users: &[(&str, &str)]) -> Handle {
+    let named = users.iter().map(|(name, _)| format!(r#"{{"name": "{name}", "password": "{}"}}"#, *HASH));
+    let may = users.iter().map(|(name, topics)| {
+        format!(r#"{{"identity": "{name}", "may": ["publish", "subscribe"], "topics": ["{topics}"]}}"#)
+    });
+    let (named, may) = (named.collect::<Vec<_>>().join(","), may.collect::<Vec<_>>().join(","));
+    node(&format!(
+        r#"{{"shards": 2, "data_dir": {dir:?}, "durability": "disk", "auth": {{"users": [{named}]}}, "rules": [{may}]}}"#
+    ))
+}
+
+fn of<'a>(user: &'a str, packet: Connect<'a>) -> Connect<'a> {
+    Connect { username: Some(user), password: Some(b"right"), ..packet }
+}
+
+/// Is a right that was taken away while the node was down gone from the first turn on: the subscription, and the will that
+/// falls due after the start?
+#[test]
+fn a_right_taken_away_while_the_node_was_down_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = start(dir.path(), &[("keeper", "#"), ("alice", "#")]);
+    let properties = WillProperties { delay_s: 1, ..WillProperties::default() };
+    let last_will = lapwing_codec::Will { properties, ..will("secret/will", b"w") };
+    let (mut keeper, _) = Client::connect_with(&before, &of("keeper", lasting("keeper").with_will(last_will)));
+    keeper.subscribe("secret/#", AT_MOST_ONCE);
+    drop(keeper);
+    before.stop().unwrap();
+
+    let after = start(dir.path(), &[("keeper", "public/#"), ("alice", "#")]);
+    let (mut alice, _) = Client::connect_with(&after, &of("alice", connect("alice")));
+    alice.subscribe("#", AT_MOST_ONCE);
+    alice.publish_acked("secret/x", b"news");
+    assert_eq!(alice.receive().payload, b"news");
+    let (mut keeper, present) = Client::connect_with(&after, &of("keeper", lasting("keeper")));
+    assert!(present);
+    alice.publish_acked("secret/x", b"more");
+    alice.publish_acked("public/x", b"for all");
+    keeper.subscribe("public/#", AT_MOST_ONCE);
+    alice.publish_acked("public/x", b"only this");
+    assert_eq!(keeper.receive().payload, b"only this", "by the old subscription there came more");
+    for expected in [&b"more"[..], b"for all", b"only this"] {
+        assert_eq!(alice.receive().payload, expected, "the will went where it may not");
+    }
+    assert_eq!(metric(&after, "lapwing_rights_revoked_total", ""), 2);
+    after.stop().unwrap();
+}
+
+/// Does the session of a user who is no more end at the start, so that its client id is free?
+#[test]
+fn the_session_of_a_removed_user_has_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = start(dir.path(), &[("gone", "#"), ("alice", "#")]);
+    drop(Client::connect_with(&before, &of("gone", lasting("device-1"))));
+    before.stop().unwrap();
+
+    let after = start(dir.path(), &[("alice", "#")]);
+    let expiry = ConnectProperties { session_expiry_s: 60, ..ConnectProperties::default() };
+    let again = Connect { properties: expiry, ..lasting("device-1") };
+    let (_, present) = Client::connect_with(&after, &of("alice", again));
+    assert!(!present, "the session of somebody else");
+    assert_eq!(Client::try_connect(&after, &of("gone", connect("other"))), ReasonCode::BadUserNameOrPassword);
+    after.stop().unwrap();
+}
+
+/// Whatever the umask: can nobody but its owner read what lies in the data folder?
+#[test]
+fn a_data_folder_is_its_owners() {
+    fn open_to_others(folder: &Path, found: &mut Vec<String>) {
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o077;
+        for entry in folder.read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            if mode(&path) != 0 {
+                found.push(path.display().to_string());
+            }
+            if path.is_dir() {
+                open_to_others(&path, found);
+            }
+        }
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let node = node(&format!(
+        r#"{{"data_dir": {data:?}, "durability": "disk", "streams": {{"all": {{"filter": "s/#"}}}}}}"#
+    ));
+    Client::connect_with(&node, &lasting("c")).0.publish_acked("s/x", b"private");
+    node.stop().unwrap();
+    let mut found = Vec::new();
+    open_to_others(dir.path(), &mut found);
+    assert_eq!(found, Vec::<String>::new());
+}

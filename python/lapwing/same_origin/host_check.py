@@ -1,0 +1,95 @@
+"""The ASGI middleware; what is a page, and what is one of our names, is decided in `lapwing.same_origin.host_names`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from lapwing.same_origin.host_names import HostNames, is_foreign
+from lapwing.same_origin.seldom import Seldom
+
+MISDIRECTED, CROSS_SITE = "misdirected", "cross_site"
+NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+_SHOWN_CHARACTERS_MAX = 64
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request gets no further: the code is the reason it is counted under, too."""
+
+    status: int
+    code: str
+    message: str
+    remedy: str
+
+    def response(self) -> JSONResponse:
+        """In the form of every error of ours."""
+        error = {"code": self.code, "message": self.message, "remedy": self.remedy}
+        return JSONResponse({"error": error}, status_code=self.status)
+
+
+class HostCheck:
+    """The outermost middleware.
+
+    Args:
+        app: What answers the others.
+        names: What the listener is called.
+        remedy: What helps somebody who calls it something else.
+        refused: Told the reason and the status of each request that is refused.
+    """
+
+    def __init__(self, app: ASGIApp, names: HostNames, *, remedy: str, refused: Callable[[str, int], None]) -> None:
+        self._app = app
+        self._names = names
+        self._remedy = remedy
+        self._refused = refused
+        self._seldom = Seldom(_log)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def send_as_it_is(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), NO_SNIFFING]}
+            await send(message)
+
+        refusal = self._judge(scope)
+        if refusal is None:
+            await self._app(scope, receive, send_as_it_is)
+            return
+        self._note(refusal, scope)
+        await refusal.response()(scope, receive, send_as_it_is)
+
+    def _judge(self, scope: Scope) -> Refusal | None:
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
+        local = scope["server"][0] if scope.get("server") else ""
+        # HTTP/1.0 may do without Host (and some load balancers ask for health so); no browser does.
+        if len(hosts) > 1 or not all(self._names.includes(host, local) for host in hosts):
+            return Refusal(421, MISDIRECTED, f"this is not called {_shown(', '.join(hosts))} (Host)", self._remedy)
+        if is_foreign("".join(hosts), headers.getlist("origin"), headers.getlist("sec-fetch-site")):
+            message = "a page of another site asks (Origin, Sec-Fetch-Site)"
+            return Refusal(
+                403, CROSS_SITE, message, "open the address itself, or ask with a program that is no browser"
+            )
+        return None
+
+    def _note(self, refusal: Refusal, scope: Scope) -> None:
+        self._refused(refusal.code, refusal.status)
+        client = scope["client"][0] if scope.get("client") else "somebody"
+        line = f"HTTP refuses a request of {client}: {refusal.message}; {refusal.remedy}"
+        self._seldom.tell(refusal.code, line)
+
+
+def _shown(host: str) -> str:
+    """What a stranger has written, as ASCII and not at length: in a log it is no line of its own."""
+    return ascii(host if len(host) <= _SHOWN_CHARACTERS_MAX else f"{host[:_SHOWN_CHARACTERS_MAX]}...")

@@ -1,0 +1,62 @@
+"""Does health answer, and does everybody else, while strangers hold connections without asking for anything?"""
+
+from __future__ import annotations
+
+import socket
+
+from served_node import ask, served, strangers
+
+PLACES = 16
+
+
+def test_half_heads_of_one_address_keep_nobody_out() -> None:
+    """Four times as many as there are places: does every path answer, to the same address too?"""
+    with served(None, "readings", connections_max=PLACES, keep_alive="10m") as server:
+        for sent in (b"", b"G", b"GET /healthz HTTP/1.1\r\nHost: "):
+            with strangers(server, 4 * PLACES, sent):
+                for path in ("/healthz", "/readyz", "/v1/streams/readings/0", "/metrics"):
+                    assert ask(server.url + path).status_code == 200, (sent, path)
+
+
+def test_idle_connections_of_one_address_keep_nobody_out() -> None:
+    """They have asked once and stay: are they let go without a word, which would be taken for an answer?"""
+    request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with (
+        served(None, "readings", connections_max=PLACES, keep_alive="10m") as server,
+        strangers(server, PLACES, request) as idle,
+    ):
+        for peer in idle:
+            _read_until(peer, b'{"status":"alive"}')
+        assert ask(f"{server.url}/v1/streams").status_code == 200
+        assert b"" in [_without_waiting(peer) for peer in idle]
+
+
+def _read_until(peer: socket.socket, end: bytes) -> None:
+    answer = b""
+    while not answer.endswith(end):
+        piece = peer.recv(4096)
+        assert piece, answer
+        answer += piece
+
+
+def _without_waiting(peer: socket.socket) -> bytes | None:
+    peer.setblocking(False)
+    try:
+        return peer.recv(4096)
+    except BlockingIOError:
+        return None
+
+
+def test_half_heads_of_many_addresses_leave_health_its_places() -> None:
+    """Nobody has more than one: is health served, and are the others told that it is full?"""
+    with (
+        served(None, "readings", connections_max=PLACES, keep_alive="10m") as server,
+        strangers(server, PLACES + 40, b"G", spread=True),
+    ):
+        for path in ("/healthz", "/readyz"):
+            assert ask(server.url + path).status_code == 200, path
+        with strangers(server, 1, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n") as (one,):
+            assert one.makefile("rb").read().endswith(b'{"status":"alive"}'), "and the place is free again"
+        refused = ask(f"{server.url}/v1/streams")
+        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "too_many_connections")
+        assert refused.headers["retry-after"] == "1"
