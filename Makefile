@@ -6,8 +6,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
-# Workers of pytest: on two cores a thousand tests of brokers take a fifth of their time to compute, the rest is waiting.
-WORKERS ?= 4
+# Cargo's profile of the extension: CI takes `dev`, which the Rust tests have too, so that what both need is compiled once.
+PROFILE ?= release
 VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -15,7 +15,7 @@ CACHE := .cache
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo test test-rust test-rust-build test-python test-slow test-long check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -38,10 +38,12 @@ $(CACHE)/python: requirements.lock | $(CACHE)/toolchain
 	@touch $@
 
 $(CACHE)/built: $(CACHE)/python pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
-	$(call step,the broker: release build (two to four minutes the first time))
-	@$(BIN)/pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps --editable . \
+	$(call step,the broker: $(PROFILE) build (two to four minutes the first time))
+	@VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --profile $(PROFILE) 2>&1 \
 		| sed -unE 's/^ *((Compiling|Finished|error|warning).*)/    \1/p'
 	@touch $@
+
+python: $(CACHE)/python
 
 $(CACHE)/java: | $(CACHE)/toolchain
 	$(call step,Java)
@@ -91,7 +93,13 @@ lab: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## from phones to the co
 demo: $(CACHE)/built $(CACHE)/java ## devices, broker, stream, Spark, tables and pictures in out/demo
 	@$(BIN)/lapwing demo --out out/demo $(DEMO)
 
-test: test-rust test-python ## every test; with SLOW=1 the slow proofs too, as CI runs them
+# JVMs of tests live for seconds: no optimising compiler, no threads that collect, and Spark's classes from an archive.
+TEST_JVMS := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" SPARK_SUBMIT_OPTS="-XX:SharedArchiveFile=$(abspath $(CACHE))/spark.jsa"
+SUITE := $(TEST_JVMS) $(BIN)/python -m tools.suite
+
+test: $(CACHE)/built peers ## every test; with SLOW=1 the slow proofs too, as CI runs them (TESTS="tests/bridge")
+	$(call step,tests: what needs a JVM, then what waits$(if $(TESTS),, with the Rust rooms beside it))
+	@$(SUITE) --tier $(if $(SLOW),ci,fast) $(if $(TESTS),--no-rust) $(TESTS)
 
 test-rust: $(CACHE)/toolchain ## the Rust rooms
 	$(call step,tests of the Rust rooms)
@@ -100,27 +108,27 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms
 test-rust-build: $(CACHE)/toolchain
 	@cargo test --workspace --quiet --no-run
 
+test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
+	@$(SUITE) --tier $(if $(SLOW),ci,fast) --no-rust $(TESTS)
+
+test-slow: $(CACHE)/built peers ## the slow proofs alone: brokers, Kafka and jobs killed
+	@$(SUITE) --tier slow --no-rust $(TESTS)
+
+flaky: $(CACHE)/built peers ## the suite ROUNDS times (5), beside two busy loops with BUSY=1; who failed how often
+	@$(TEST_JVMS) $(BIN)/python -m tools.suite.flaky --rounds $(or $(ROUNDS),5) $(if $(BUSY),--busy) $(if $(SLOW),--tier ci) $(TESTS)
+
+nightly: $(CACHE)/built peers ## every proof that CI has no time for, and what came of each (hours; NIGHTLY="tests crash")
+	@$(TEST_JVMS) $(BIN)/python -m tools.suite.nightly $(NIGHTLY)
+
+test-nightly: $(CACHE)/built peers ## of these the tests: a Spark cluster, jobs killed after each commit, days of the lab
+	@$(SUITE) --tier nightly --jvm-workers 2 --workers 2 --no-rust $(TESTS)
+
 # What tests need beside what they test.
 peers: $(CACHE)/java interop-clients kafka-jars spark-jars $(CACHE)/spark.jsa
-
-# JVMs of tests live for seconds: no optimising compiler, no threads that collect, and Spark's classes from an archive.
-TEST_JVMS := JDK_JAVA_OPTIONS="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC" SPARK_SUBMIT_OPTS="-XX:SharedArchiveFile=$(abspath $(CACHE))/spark.jsa"
 
 $(CACHE)/spark.jsa: $(CACHE)/python tools/spark_archive.py | $(CACHE)/java $(CACHE)/built
 	$(call step,Spark for tests: an archive of its classes)
 	@$(TEST_JVMS) $(BIN)/python tools/spark_archive.py $@
-
-test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
-	$(call step,tests of the Python rooms and across rooms)
-	@$(TEST_JVMS) $(BIN)/pytest -q --durations=20 -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "not long $(if $(SLOW),,and not slow)" $(TESTS)
-
-test-slow: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars $(CACHE)/spark.jsa ## proofs of minutes: brokers, Kafka and jobs killed
-	$(call step,slow proofs)
-	@$(TEST_JVMS) $(BIN)/pytest -q -n 2 --dist loadgroup -m slow $(TESTS)
-
-test-long: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars $(CACHE)/spark.jsa ## proofs that CI has no time for: a Spark cluster, the controller killed, jobs killed after each commit
-	$(call step,long proofs)
-	@$(TEST_JVMS) $(BIN)/pytest -q -n 1 --dist loadgroup -m long $(TESTS)
 
 crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at random moments, 100 of power cuts; see docs/reliability.md
 	$(call step,killed at random moments)

@@ -1,9 +1,43 @@
-"""What the tests of both `python` and `tests` have in common: how Hypothesis looks for examples."""
+"""What the tests of `python` and `tests` have in common: how Hypothesis looks for examples, and a record of a run."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 # How long an example takes says nothing here: other tests, and other work, share the machine.
 settings.register_profile("lapwing", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("lapwing")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--record FILE`: for `tools/suite`, which counts what ran and runs again what failed."""
+    parser.addoption("--record", metavar="FILE", help="writes one line of JSON for each report of a test")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Records in the process that hears of all tests: with pytest-xdist the one that has the workers."""
+    if config.getoption("record") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Recorder(Path(config.getoption("record"))), "recorder")
+
+
+class Recorder:
+    """Writes what each test reports, as it comes."""
+
+    def __init__(self, file: Path) -> None:
+        self._lines = file.open("a", buffering=1)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """One line: ``name``, ``when`` (setup, call, teardown), ``outcome``, ``seconds``."""
+        # Where tests are spread by groups, pytest-xdist writes "@GROUP" behind the name.
+        at = report.nodeid.rfind("@")
+        line = {
+            "name": report.nodeid[:at] if at > report.nodeid.rfind("]") else report.nodeid,
+            "when": report.when,
+            "outcome": report.outcome,
+            "seconds": report.duration,
+        }
+        self._lines.write(f"{json.dumps(line)}\n")

@@ -15,16 +15,40 @@ TIMEOUT_S = 30
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+JVM_FOLDERS = ("pipeline", "bridge", "faults_kafka", "interop")
+"""Tests of these folders start a JVM, or compute beside one: see `tools/suite`."""
+SPARK_FILES = ("test_source.py", "test_coverage_job.py", "test_delta_spark.py", "test_broker_killed_tables.py")
+"""About half of the time of what asks for the fixture `spark`."""
 SLOWEST_FIRST = ("pipeline", "docs", "interop")
 """Folders whose files take minutes: begun last, they would leave the other worker with nothing to do."""
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Marks what needs a JVM, and says which tests go to one worker.
+
+    A fixture of scope session is one per worker: all tests with `spark` go to two groups, so to two workers at most,
+    which start Spark once each. All others go together by file.
+    """
+    if item.path.parent.name in JVM_FOLDERS:
+        item.add_marker(pytest.mark.jvm)
+    group = f"{item.path.parent.name}/{item.path.stem}"
+    if "spark" in getattr(item, "fixturenames", ()):
+        group = f"spark-{1 if item.path.name in SPARK_FILES else 2}"
+    item.add_marker(pytest.mark.xdist_group(group))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders files, not tests: slow proofs, then `SLOWEST_FIRST`; the Makefile tells pytest-xdist to leave it so."""
+    """Orders files, not tests: Spark's two groups, slow proofs, then `SLOWEST_FIRST`; pytest-xdist leaves it so."""
     rank = {name: at for at, name in enumerate(SLOWEST_FIRST)}
+    sparks = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
     proofs = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path not in proofs, rank.get(item.path.parent.name, len(rank))))
+
+    def place(item: pytest.Item) -> tuple[bool, bool, int]:
+        return item.path not in sparks, item.path not in proofs, rank.get(item.path.parent.name, len(rank))
+
+    items.sort(key=place)
 
 
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]

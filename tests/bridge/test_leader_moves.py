@@ -52,7 +52,7 @@ class Load:
                 self.published += 1
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(600)
 def test_leaders_are_killed_under_load(broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge) -> None:
     """One after the other; the killed one is back before the next one goes."""

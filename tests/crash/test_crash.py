@@ -41,21 +41,23 @@ def test_a_broker_that_promises_nothing_is_found_out(tmp_path: Path) -> None:
     assert any("retained on" in finding for finding in outcome.findings), outcome.findings
 
 
+@pytest.mark.slow
 def test_a_killed_broker_loses_nothing(tmp_path: Path) -> None:
     check(tmp_path, range(1, 4))
 
 
+@pytest.mark.slow
 def test_a_power_cut_loses_nothing(tmp_path: Path) -> None:
     check(tmp_path, range(1, 3), compile_library(tmp_path))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_twenty_rounds_of_kills_lose_nothing(tmp_path: Path) -> None:
     check(tmp_path, range(100, 120))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_ten_rounds_of_power_cuts_lose_nothing(tmp_path: Path) -> None:
     check(tmp_path, range(200, 210), compile_library(tmp_path))

@@ -155,7 +155,7 @@ def test_who_needs_no_disk_may_not_notice_that_it_fails() -> None:
     assert broken(replace(unkept, broker="was killed"))
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(1_500)
 def test_every_cell_is_as_it_must_be(tmp_path: Path) -> None:
     found = list(run_cells(Subject("lapwing"), list(FAULTS), tmp_path, PACE))

@@ -34,8 +34,9 @@ def runnable() -> Iterator[object]:
     """Pages with something to run; those with Spark take longer."""
     for page in PAGES:
         found = [block for block in all_blocks(page) if block.language in RUN]
+        marks = [pytest.mark.jvm] if any(block.note == "spark" for block in found) else []
         if found:
-            yield pytest.param(page, found, id=page.name)
+            yield pytest.param(page, found, id=page.name, marks=marks)
 
 
 @pytest.mark.timeout(2 * DEADLINE_S)

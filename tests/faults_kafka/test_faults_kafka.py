@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 KINDS = {"kafka_killed", "kafka_paused", "kafka_restarted", "kafka_disk_full", "member_killed", "broker_killed"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_nothing_is_lost(tmp_path: Path) -> None:
     # A bound in time would leave it to the machine which there are: each is waited for until Kafka answers again.

@@ -80,7 +80,7 @@ def test_a1_accounts_for_every_reading_at_both_qos(tmp_path: Path) -> None:
     assert_drawn(tmp_path)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(400)
 def test_a3_single_loses_nothing_and_accounts_for_every_reading(tmp_path: Path) -> None:
     document = run("--architecture", "a3-single", "--quick", "--devices", "50", out=tmp_path, timeout_s=380)
@@ -121,7 +121,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not (point / "scratch").exists()
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(500)
 def test_ctrl_c_leaves_nothing_of_kafka_and_spark_behind(tmp_path: Path) -> None:
     """Spark's JVM has a session of its own, and its workers are the JVM's: they are gone, too."""

@@ -42,6 +42,7 @@ def assert_well_formed(row: dict[str, Any]) -> None:
     assert row["p50_ms"] <= row["p99_ms"] <= row["p999_ms"]
 
 
+@pytest.mark.nightly
 @needs_mosquitto
 @pytest.mark.parametrize("link", ["auto", "proxy"])
 def test_another_broker_runs_the_same_day(link: str, tmp_path: Path) -> None:
@@ -58,6 +59,7 @@ def test_another_broker_runs_the_same_day(link: str, tmp_path: Path) -> None:
     assert (tmp_path / "latency-equal-30.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.nightly
 def test_quick_is_well_formed_and_lef_beats_round_robin() -> None:
     """One broker, both policies set while it runs, the same day."""
     document = run("--quick")

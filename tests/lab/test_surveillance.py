@@ -16,6 +16,7 @@ TWICE_MAX = 0.1
 """Share of the alarms: that analyser raises its own as well. One is left waiting now and then, not all the time."""
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_every_alarm_is_heard_and_the_picture_is_drawn(tmp_path: Path) -> None:
     """Both strategies, the same day: LEF loses nothing and hardly repeats, and alarms come no later than by turns."""

@@ -18,7 +18,7 @@ from test_kafka_source import without
 
 from lapwing.lab.kafka import LocalKafka
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(900)]
 SCRIPT = Path(__file__).with_name("cluster_job.py")
 LOCAL = "local[2]"
 

@@ -107,7 +107,7 @@ def rows(out: Path, table: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_killed_at_every_step(tmp_path: Path) -> None:
     streams = {"readings": {"filter": "spectrum/+/readings", "partitions": 2, "key": "client"}}

@@ -44,7 +44,7 @@ def controller(broker: Broker, source: str, out: Path, secret: Path) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_command_comes_about_through_kafka(kafka: LocalKafka, tmp_path: Path) -> None:
     topic, secret, users = f"t-{uuid.uuid4()}", tmp_path / "secret", tmp_path / "users.toml"

@@ -31,9 +31,9 @@ from lapwing.pipeline.jobs.progress import JobResult
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY, KAFKA, require_jar
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
-LONG = [pytest.mark.long, pytest.mark.timeout(600)]
+LONG = [pytest.mark.nightly, pytest.mark.timeout(600)]
 SOON = ["readings", "seen"]
-BY_AND_BY = [pytest.param(point, marks=pytest.mark.long) for point in POINTS if point not in SOON]
+BY_AND_BY = [pytest.param(point, marks=pytest.mark.nightly) for point in POINTS if point not in SOON]
 
 
 @pytest.fixture

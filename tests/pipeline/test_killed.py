@@ -30,7 +30,10 @@ def some_and_all(points: list[str]) -> pytest.MarkDecorator:
     few = [points[0], points[-1]]
     return pytest.mark.parametrize(
         "points",
-        [pytest.param(few, marks=pytest.mark.slow, id="some"), pytest.param(points, marks=pytest.mark.long, id="each")],
+        [
+            pytest.param(few, marks=pytest.mark.slow, id="some"),
+            pytest.param(points, marks=pytest.mark.nightly, id="each"),
+        ],
     )
 
 
@@ -62,7 +65,7 @@ def test_deadlines_killed_after_a_table_s_commit(stream: ServedStream, tmp_path:
     deadlines.check(tmp_path, sent)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.timeout(1_500)
 def test_killed_at_random_points(stream: ServedStream, tmp_path: Path) -> None:
     seed = random.randrange(2**32)

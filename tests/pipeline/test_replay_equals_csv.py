@@ -31,7 +31,7 @@ READINGS = 135_089
 WAYS = {"stream": [], "kafka": ["--kafka"]}
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.nightly,
     pytest.mark.xdist_group("replay"),  # one replay of each way for all of them
     pytest.mark.skipif(not TRACES.exists(), reason="../shared/data/cork-5g-traces.zip is missing"),
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java"),

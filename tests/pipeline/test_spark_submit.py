@@ -17,7 +17,7 @@ from test_coverage_job import check, send
 
 from lapwing.lab.kafka import LocalKafka
 
-pytestmark = [pytest.mark.long, pytest.mark.timeout(1_500)]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1_500)]
 DEADLINE_S = 900.0
 KILLS = [("run", "readings", "python"), ("submit", "quality", "jvm"), ("submit", "coverage", "python")]
 """Who starts the job, the table after whose commit it is killed, and which process."""

@@ -22,7 +22,7 @@ def test_growth_is_seen() -> None:
         growth(flat[:5], "memory_bytes")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(240)
 def test_a_minute_is_calm(tmp_path: Path) -> None:
     result = soak(1.0, 0.3, tmp_path)

@@ -1,0 +1,133 @@
+"""Does the suite run what failed once more, alone, and say who was flaky?"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tools.suite import nightly, pytest_phase, rust_phase
+from tools.suite.__main__ import main
+from tools.suite.outcome import Outcome
+from tools.suite.verdict import FLAKY_MAX, judge
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKERS = '[tool.pytest.ini_options]\nmarkers = ["jvm: ", "slow: ", "nightly: "]\n'
+FAILS = """
+from pathlib import Path
+import pytest
+
+@pytest.mark.parametrize("at", ["a@b", "[x]"])
+def test_it(at):
+    tries = Path(__file__).with_name("tries")
+    count = len(tries.read_text()) if tries.exists() else 0
+    tries.write_text("." * (count + 1))
+    assert count >= {times} or at != "a@b"
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of tests with this project's `conftest.py`, in place of this project."""
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "pyproject.toml").write_text(MARKERS)
+    (tmp_path / "tests").mkdir()
+    monkeypatch.setattr(pytest_phase, "ROOT", tmp_path)
+    return tmp_path
+
+
+def run(project: Path, capfd: pytest.CaptureFixture[str], jvm_workers: int = 0) -> tuple[int, list[str]]:
+    code = main(["--no-rust", "--workers", "0", "--jvm-workers", str(jvm_workers), str(project / "tests")])
+    return code, capfd.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("in_group", [False, True])
+def test_who_fails_once_is_flaky_and_the_run_passes(
+    in_group: bool, project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In either phase, with and without workers, and whatever stands in the test's name."""
+    marks = "import pytest\npytestmark = [pytest.mark.jvm, pytest.mark.xdist_group('g')]\n" if in_group else ""
+    (project / "tests" / "test_weak.py").write_text(marks + FAILS.format(times=1))
+    code, lines = run(project, capfd, jvm_workers=int(in_group))
+    assert code == 0
+    assert "FLAKY tests/test_weak.py::test_it[a@b]" in lines
+    assert lines[-2:] == ["flaky: 1", "2 passed, 0 failed, 0 skipped"]
+
+
+def test_who_fails_twice_has_failed(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "tests" / "test_weak.py").write_text(FAILS.format(times=9))
+    code, lines = run(project, capfd)
+    assert code == 1
+    assert "FAILED tests/test_weak.py::test_it[a@b]" in lines
+    assert lines[-2:] == ["flaky: 0", "1 passed, 1 failed, 0 skipped"]
+
+
+def test_a_file_that_cannot_be_read_fails_the_run(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "tests" / "test_broken.py").write_text("import a_module_that_nobody_has\n")
+    code, lines = run(project, capfd)
+    assert code == 1
+    assert any(line.startswith("ERROR ") for line in lines)
+
+
+@pytest.mark.parametrize(("count", "passes"), [(0, True), (FLAKY_MAX, True), (FLAKY_MAX + 1, False)])
+def test_many_flaky_tests_are_no_accident(count: int, passes: bool) -> None:
+    names = [f"test_{n}" for n in range(count)]
+    asked: list[str] = []
+
+    def passes_alone(phase: str, name: str) -> bool:
+        assert phase == "waiting"
+        asked.append(name)
+        return True
+
+    verdict = judge([Outcome("waiting", failed=names)], passes_alone)
+    assert verdict.passes is passes
+    assert asked == (names if passes else [])
+
+
+CARGO = """\
+     Running unittests src/lib.rs (target/debug/deps/lapwing_access-0a1b2c)
+
+running 2 tests
+test rules::good ... ok
+test rules::bad ... FAILED
+
+failures:
+
+---- rules::bad stdout ----
+    indented, and no name of a test
+
+failures:
+    rules::bad
+
+test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.25s
+
+error: test failed, to rerun pass `-p lapwing-access --lib`
+   Doc-tests lapwing_codec
+
+running 1 test
+test crates/codec/src/lib.rs - (line 12) ... ok
+
+test result: ok. 1 passed; 0 failed; 3 ignored; 0 measured; 0 filtered out; finished in 1.50s
+"""
+
+
+def test_what_cargo_says_is_counted_by_package() -> None:
+    outcome = rust_phase.read(CARGO)
+    assert (outcome.passed, outcome.skipped, outcome.failed) == (2, 3, ["rules::bad"])
+    assert dict(outcome.tests) == {"access": 2, "codec": 1}
+    assert dict(outcome.busy_s) == {"access": 0.25, "codec": 1.5}
+    assert rust_phase.excerpt(CARGO).startswith("failures:\n\n---- rules::bad stdout")
+
+
+@pytest.mark.parametrize("page", ["", f"before\n\n{nightly.HEAD}\nafter\n"])
+def test_a_night_is_the_first_row_of_its_table(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write: Callable[[], str] = lambda: nightly.with_row(page, "2026-11-25", "0123abc", "all 9 passed")  # noqa: E731
+    if not page:
+        with pytest.raises(ValueError, match=r"reliability\.md"):
+            write()
+        return
+    file = tmp_path / "page.md"
+    file.write_text(nightly.with_row(write(), "2026-11-26", "4567def", "failed: lab"))
+    monkeypatch.setattr(nightly, "PAGE", file)
+    assert nightly.since().endswith("(2026-11-26, 4567def): failed: lab")

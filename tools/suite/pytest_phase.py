@@ -1,0 +1,93 @@
+"""One run of pytest over workers, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tools.suite.outcome import Outcome
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTHING_COLLECTED = 5
+WHY = {2: "interrupted, or a file could not be collected", 3: "pytest itself failed", 4: "pytest was called wrongly"}
+SLOWEST = 15
+"""How many tests a phase names as its slowest."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """``which``: an expression over markers. ``spread``: how pytest-xdist gives tests to workers."""
+
+    name: str
+    which: str
+    workers: int
+    spread: str
+
+
+def phases(tier: str, jvm_workers: int, workers: int) -> list[Phase]:
+    """The two phases of a tier: what needs a JVM, then what mostly waits."""
+    return [
+        Phase("with a JVM", f"jvm and ({tier})", jvm_workers, "loadgroup"),
+        Phase("waiting", f"not jvm and ({tier})", workers, "loadfile"),
+    ]
+
+
+def run_phase(phase: Phase, tests: Sequence[str]) -> Outcome:
+    """Runs it; what pytest prints is seen as it comes."""
+    spread = ["-n", str(phase.workers)]
+    if phase.workers:
+        spread += ["--dist", phase.spread, "--no-loadscope-reorder"]
+    return _run(phase.name, ["-q", *spread, "-m", phase.which, *tests])
+
+
+def passes_alone(name: str) -> bool:
+    """Runs one test in a process of its own, with nothing beside it."""
+    outcome = _run("alone", ["-q", "-n", "0", name])
+    return outcome.passed > 0 and not outcome.failed and not outcome.broken
+
+
+def _run(name: str, arguments: list[str]) -> Outcome:
+    with tempfile.TemporaryDirectory() as folder:
+        record = Path(folder) / "tests.jsonl"
+        begun = time.monotonic()
+        command = [sys.executable, "-m", "pytest", "--record", str(record), *arguments]
+        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        outcome = Outcome(name, time.monotonic() - begun)
+        lines = record.read_text().splitlines() if record.exists() else []
+    _count(outcome, [json.loads(line) for line in lines])
+    if code not in (0, 1, NOTHING_COLLECTED):
+        outcome.broken = WHY.get(code, f"pytest ended with {code}")
+    elif code == 1 and not outcome.failed:
+        outcome.broken = "pytest failed and named no test"
+    return outcome
+
+
+def _count(outcome: Outcome, reports: list[dict[str, Any]]) -> None:
+    """Each test has up to three reports: of its preparation, itself, and what it leaves."""
+    seconds: dict[str, float] = {}
+    worst: dict[str, str] = {}
+    for report in reports:
+        name, said = report["name"], report["outcome"]
+        seconds[name] = seconds.get(name, 0.0) + report["seconds"]
+        worst[name] = max(worst.get(name, "passed"), said, key=("passed", "skipped", "failed").index)
+    for name, took_s in seconds.items():
+        group = group_of(name)
+        outcome.tests[group] += 1
+        outcome.busy_s[group] += took_s
+    outcome.passed = sum(said == "passed" for said in worst.values())
+    outcome.skipped = sum(said == "skipped" for said in worst.values())
+    outcome.failed = [name for name, said in worst.items() if said == "failed"]
+    outcome.slowest = sorted(((took_s, name) for name, took_s in seconds.items()), reverse=True)[:SLOWEST]
+
+
+def group_of(name: str) -> str:
+    """The folder of a test: `tests/NAME`, or `python` for those beside the code."""
+    parts = name.split("::", 1)[0].split("/")
+    return "/".join(parts[:2]) if parts[0] == "tests" and len(parts) > 2 else parts[0]
