@@ -276,8 +276,9 @@ class KafkaSink:
                 self._large.refuse(sent.record)
             # There is nowhere else for a letter to go.
             return Verdict.AGAIN if sent.is_letter else verdict
-        if verdict is Verdict.ALONE and not is_culprit and not sent.is_suspect:
-            # Mostly it was for the culprit. Where the next batch is refused, too, all of it goes one by one.
+        if verdict is Verdict.ALONE and not (is_culprit or sent.is_suspect or sent.is_letter):
+            # Mostly it was for the culprit. If the next batch is refused, too, it goes one by one, as parts of letters do
+            # at once: they stay in order.
             return Verdict.ANEW
         return verdict
 
@@ -320,8 +321,7 @@ def _note(
 
 
 def _culprits(outgoing: Sequence[_Outgoing], failures: Sequence[_Failure]) -> set[int]:
-    """For which records a batch was refused, most likely: the largest; or those without a key, as a compacted topic does
-    not take them; or nobody knows."""
+    """For which records a batch was refused: likely the largest, or those without a key; else it may be any."""
     refused: dict[tuple[str, int], list[int]] = {}
     for place, error, is_alone in failures:
         if not is_alone:

@@ -11,10 +11,11 @@ from confluent_kafka import KafkaError, KafkaException
 
 from lapwing.bridge import sink as room
 from lapwing.bridge.counts import Counts, prometheus_text
-from lapwing.bridge.record import Record
+from lapwing.bridge.record import DeadLetter, Record
 from lapwing.bridge.sink import KafkaSink
 from lapwing.bridge.stopping import Abandoned, Stopping, Waiting
 from lapwing.config.bridge import BridgeKafka
+from lapwing.contracts.kafka_record import Reason
 
 Verdicts = dict[bytes, list[int]]
 """By value: what is answered to it, one after the other; then it is taken."""
@@ -237,6 +238,15 @@ def test_who_was_refused_with_a_large_record_goes_at_once_and_together(monkeypat
     assert {cluster.sent[value] for value in MANY} == {3}
     assert bench.counts.dead_letters == {"too-large": 2}
     assert cluster.sent[large[1]] == 2, "once for its topic, once as a letter"
+
+
+def test_parts_of_a_letter_stay_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their batch is too large for the dead letters' topic, and they are not of one size."""
+    parts = [b"a" * 1_024, b"b" * 1_024, b"c" * 9]
+    bench = Bench(monkeypatch, Cluster({part: [KafkaError.MSG_SIZE_TOO_LARGE] for part in parts}))
+    monkeypatch.setattr(room, "part_bytes_of", lambda *_: 1_024)
+    bench.sink.carry([DeadLetter(Record("t", None, b"".join(parts), []), Reason.TOO_LARGE, "")], lambda: None)
+    assert [value for _, value in bench.cluster.taken] == parts
 
 
 def test_a_topic_that_takes_more_by_now_is_found_to(monkeypatch: pytest.MonkeyPatch) -> None:
