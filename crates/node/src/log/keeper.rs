@@ -18,6 +18,8 @@ pub(crate) struct Keeper {
     room: RoomThread,
     groups: DataGroups,
     growth: Growth,
+    /// Data groups with entries that wait for a commit: a bit each.
+    uncommitted: u16,
 }
 
 impl Keeper {
@@ -35,13 +37,13 @@ impl Keeper {
         let room = RoomThread::start();
         let room = room.map_err(|source| NodeError::System { doing: "start a thread", source })?;
         let growth = Growth::of(&extents, snapshot_bytes);
-        Ok(Keeper { journal, snapshots, room, groups, growth })
+        Ok(Keeper { journal, snapshots, room, groups, growth, uncommitted: 0 })
     }
 
     /// Appends an entry under the index that its shard has given it.
     ///
     /// The state has it at once, before it is durable: with one replica nobody can decide otherwise, and what was never
-    /// committed is not there after a crash.
+    /// committed is not there after a crash. Nothing durable may rest on it until then: no snapshot, and no body that goes.
     /// # Errors
     /// `Pending`: too much waits. Anything else is fatal.
     pub(super) fn append(
@@ -60,9 +62,10 @@ impl Keeper {
             appended_at_us,
             body,
         })?;
-        if let Err(fault) = self.groups.get(group).apply(index, body) {
+        if let Err(fault) = self.groups.get(group).apply_ahead(index, body) {
             panic!("entry {index} of data group {group}, just made, cannot be applied: {fault}");
         }
+        self.uncommitted |= 1 << group;
         self.growth.entry(group, body.len() as u64);
         Ok(())
     }
@@ -86,7 +89,8 @@ impl Keeper {
         {
             return snapshot.map(|()| false);
         }
-        // In any case: what it gives back may be the room that the snapshot did not find.
+        // In any case: what it gives back may be the room that the snapshot did not find. What waits for a commit keeps alive what
+        // it no longer refers to, and nothing else: on a full disk commits may fail for long, and this has to go on.
         let groups = &self.groups;
         let compacted = self.journal.compact(&mut |group, index| groups.get(group.0).is_live(index), COMPACT_BYTES)?;
         snapshot.map(|()| grown.is_some() || self.snapshots.is_busy() || !compacted.round_over)
@@ -156,10 +160,20 @@ impl Keeper {
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
         if self.journal.pending_bytes() > 0 {
             self.journal.commit()?;
+            self.note_committed();
             // As soon as it is due: what is on its way has to find room.
             self.room.tend(&mut self.journal)?;
         }
         Ok(())
+    }
+
+    /// What the committed entries no longer refer to may go from here on.
+    fn note_committed(&mut self) {
+        let mut groups = std::mem::take(&mut self.uncommitted);
+        while groups != 0 {
+            self.groups.get(groups.trailing_zeros() as u16).committed();
+            groups &= groups - 1;
+        }
     }
 
     /// Commits what waits and closes the log, when a snapshot that is under way is written.

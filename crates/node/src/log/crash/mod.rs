@@ -22,12 +22,14 @@ use crate::error::NodeError;
 use crate::slot::Slot;
 use crate::start_progress::StartProgress;
 
+mod by_hand;
 mod full;
 mod picture;
 mod script;
 #[allow(dead_code, reason = "the store's own tests need more of it")]
 #[path = "../../../../store/tests/store/sim/mod.rs"]
 mod sim;
+mod uncommitted;
 
 const COMMITS: usize = 140;
 /// A snapshot of a group every few commits.
@@ -71,6 +73,8 @@ impl Kept {
                 let record = Record { to, slot, message_id: entry.index, body_end: entry.body.len() };
                 self.keeper.append((entry.group, entry.index), &record, NOW_US, &entry.body)?;
             }
+            // What is not committed is what a crash takes back: nothing may go because of it.
+            self.keeper.tend()?;
             done.begun = number + 1;
             self.keeper.commit()?;
             done.committed = number + 1;
