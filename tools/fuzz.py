@@ -17,8 +17,10 @@ from pathlib import Path
 
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
 WHOLE = "connection"
-INPUT_BYTES_MAX = {WHOLE: 4096}
+INPUT_BYTES_MAX = {WHOLE: 4096, "node": 1600}
 """Longest input of a target, in bytes; others: 512."""
+INPUT_S_MAX = {"node": 180}
+"""Longest time for one input of a target, in seconds; others: 10. A whole node is waited for, 30 s at a time."""
 SEEDS_MAX = {WHOLE: 40}
 """Seeds that are added for a target in the repository; others: 12."""
 SEED_BYTES_MAX = 700
@@ -72,7 +74,7 @@ def run(programs: Path, target: str, seconds: int) -> Run:
         f"-max_len={INPUT_BYTES_MAX.get(target, 512)}",
         f"-artifact_prefix={artifacts}/",
         "-print_final_stats=1",
-        "-timeout=10",
+        f"-timeout={INPUT_S_MAX.get(target, 10)}",
     ]
     command = [str(programs / target), *options, *map(str, folders)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)

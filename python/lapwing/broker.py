@@ -275,7 +275,12 @@ class Broker:
         return self._access
 
     def check(self) -> None:
-        """Raises the error that stopped the broker by itself, if one did (a failed ``fsync``, say)."""
+        """Raises the error that stopped the broker by itself, if one did.
+
+        Raises:
+            DefectError: a defect of Lapwing's own; a broker that is started again has all that was acknowledged.
+            BrokerError: anything else, a failed ``fsync`` say.
+        """
         with _core_errors():
             self._running().check()
 

@@ -6,6 +6,7 @@
     ├── ConfigError                 2: wrong configuration or usage; holds every problem found
     ├── BrokerError                 1: the broker could not start, or stopped
     │   ├── AddressInUseError       1: another process listens there
+    │   ├── DefectError             70: a defect of Lapwing's own stopped it; start it again
     │   └── DataFolderError         1: the data folder cannot be used, or its log is damaged
     ├── ConnectError                3: nobody answers there, or the broker refused the connection
     ├── BufferFullError             1: more waits for the broker than may; nothing was taken
@@ -94,6 +95,17 @@ class BrokerError(LapwingError):
 
 class AddressInUseError(BrokerError):
     """Another process listens at that address."""
+
+
+class DefectError(BrokerError):
+    """A defect of Lapwing's own: part of the broker is in a state that nobody knows, so all of it has stopped.
+
+    The message says where in the source, and over whose packet. What was acknowledged is on disk: start it again, and
+    report the message.
+    """
+
+    exit_code = 70
+    """As ``sysexits.h`` numbers an internal software error, so that a supervisor can tell it from a wrong setting."""
 
 
 class DataFolderError(BrokerError):
@@ -218,6 +230,7 @@ _KINDS: dict[str, type[LapwingError]] = {
     "certificate": ConfigError,
     "stream_settings": ConfigError,
     "address_in_use": AddressInUseError,
+    "defect": DefectError,
     "data_folder": DataFolderError,
     "data_corrupt": DataFolderError,
     "data_full": DataFolderError,

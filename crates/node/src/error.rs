@@ -47,10 +47,14 @@ pub enum NodeError {
         source: std::io::Error,
     },
     /// A thread of the node has panicked: a defect of ours.
-    #[error("{thread} stopped unexpectedly: {what}")]
+    #[error("{thread} stopped unexpectedly at {place}{}: {what}", in_hand_text(.in_hand.as_deref()))]
     Defect {
         /// Which thread.
         thread: String,
+        /// Where, as `FILE:LINE` of the source.
+        place: String,
+        /// What a shard was at, and for which client, if it was for one.
+        in_hand: Option<String>,
         /// The panic's message.
         what: String,
     },
@@ -75,6 +79,14 @@ pub enum NodeError {
 impl NodeError {
     pub(crate) fn config(key: &str, what: String, remedy: &'static str) -> Self {
         NodeError::Config { key: key.to_owned(), what, remedy }
+    }
+
+    /// The same; a defect says what its shard had in hand.
+    pub(crate) fn with_in_hand(self, words: Option<String>) -> Self {
+        match self {
+            NodeError::Defect { thread, place, what, .. } => NodeError::Defect { thread, place, in_hand: words, what },
+            other => other,
+        }
     }
 
     /// A short, stable name of the kind of error, for programs.
@@ -117,6 +129,10 @@ impl NodeError {
             NodeError::DrainTimeout { .. } => "Allow more time, or accept that slow clients are cut.".into(),
         }
     }
+}
+
+fn in_hand_text(in_hand: Option<&str>) -> String {
+    in_hand.map(|words| format!(", with {words} in hand")).unwrap_or_default()
 }
 
 fn full_text(disk_full: bool) -> &'static str {

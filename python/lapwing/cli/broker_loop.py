@@ -42,7 +42,8 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
             certificates are taken over.
 
     Raises:
-        LapwingError: it could not start, or stopped by itself.
+        LapwingError: it could not start, or stopped by itself; a defect ends the command with a code of its own
+            (``DefectError.exit_code``), for the supervisor that starts it again.
     """
     with _signals() as received:
         with start_told(broker.start_progress):

@@ -2,6 +2,7 @@
 
 mod end;
 mod groups;
+mod place;
 mod sessions;
 mod spawn;
 
@@ -95,6 +96,7 @@ impl Handle {
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
+        place::watch();
         let Parts { shared, shards, log, kept, pages, hooks, passwords, listeners, streams } = parts;
         let (password_thread, passwords) = passwords;
         let (log_thread, log) = match log {

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use super::place;
 use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::hooks::HookThread;
@@ -13,10 +14,15 @@ use crate::queue_pages::PageThread;
 use crate::shard::Shard;
 use crate::shared::Shared;
 
-pub(super) fn spawn_shard(shared: &Arc<Shared>, shard: Shard) -> Result<JoinHandle<()>, NodeError> {
+pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<JoinHandle<()>, NodeError> {
     let name = format!("lapwing-{}", shard.id().index());
     let shared = shared.clone();
-    spawn(name, move || guarded(&shared, || shard.run()))
+    spawn(name, move || {
+        let Err(error) = attempted(|| shard.run()) else { return };
+        // Its state is whatever the panic left: whoever looks into it may panic again, and then has nothing to say.
+        let in_hand = catch_unwind(AssertUnwindSafe(|| shard.in_hand_words())).unwrap_or_default();
+        shared.fail(&error.with_in_hand(in_hand));
+    })
 }
 
 pub(super) fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
@@ -66,15 +72,30 @@ fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandl
 
 /// Runs `work`; an error or a panic stops the whole node, because its part of the clients would hang otherwise.
 fn guarded(shared: &Shared, work: impl FnOnce() -> Result<(), NodeError>) {
-    let failed = match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => return,
-        Ok(Err(error)) => error,
-        Err(panic) => {
-            let what = panic.downcast_ref::<String>().cloned();
-            let what = what.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-            let thread = thread::current().name().unwrap_or("a thread").to_owned();
-            NodeError::Defect { thread, what: what.unwrap_or_else(|| "no message".into()) }
+    if let Err(error) = attempted(work) {
+        shared.fail(&error);
+    }
+}
+
+/// Runs `work`; a panic becomes an error that says where it was.
+fn attempted(work: impl FnOnce() -> Result<(), NodeError>) -> Result<(), NodeError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let what = panic.downcast_ref::<String>().map(String::as_str);
+        let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let thread = thread::current().name().unwrap_or("a thread").to_owned();
+        let place = place::take().unwrap_or_else(|| "a place that is not known".into());
+        Err(NodeError::Defect { thread, place, in_hand: None, what: one_line(what) })
+    })
+}
+
+/// A message of ours may quote what a peer has sent: nothing in it may break the line, or steer a terminal.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter.is_control() {
+            true => line.extend(letter.escape_default()),
+            false => line.push(letter),
         }
-    };
-    shared.fail(&failed);
+    }
+    line
 }

@@ -9,6 +9,7 @@ use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malforme
 use super::connection::Stage;
 use super::entry::Entry;
 use super::groups::Membership;
+use super::in_hand::InHand;
 use super::judge::Stop;
 use super::keeping::KeptAs;
 use super::licence::Licence;
@@ -59,6 +60,7 @@ impl Shard {
             Ok(admission) => admission,
             Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
         };
+        self.in_hand = InHand::Connect(admission.client_id.clone());
         if self.draining {
             return self.refuse(index, connect, ReasonCode::ServerUnavailable, Some("the server shuts down"));
         }

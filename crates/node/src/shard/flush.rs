@@ -1,6 +1,7 @@
 //! Writing out: each touched connection once per turn, and what becomes of one that does not take its bytes.
 
 use super::connection::{Flushed, Hold, Stage};
+use super::in_hand::InHand;
 use super::{Due, Shard};
 
 impl Shard {
@@ -29,6 +30,12 @@ impl Shard {
     }
 
     fn write_out(&mut self, index: usize) {
+        let before = std::mem::replace(&mut self.in_hand, InHand::Output(index));
+        self.write_out_in_hand(index);
+        self.in_hand = before;
+    }
+
+    fn write_out_in_hand(&mut self, index: usize) {
         let now_ms = self.now_ms;
         let kept = self.clients.promises.kept();
         let Some(connection) = self.clients.connection(index) else { return };

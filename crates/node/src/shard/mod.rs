@@ -19,12 +19,15 @@ mod entry;
 mod events;
 mod exchange;
 mod farewell;
+#[cfg(feature = "faults")]
+mod faults;
 mod flush;
 mod gate;
 mod groups;
 mod hold;
 mod holdings;
 mod holds;
+mod in_hand;
 mod interest;
 mod judge;
 mod judged;
@@ -93,6 +96,7 @@ use groups::{GroupTable, Pending};
 use hold::Held;
 use holds::Holds;
 pub(crate) use holds::ranked as ranked_holds;
+use in_hand::InHand;
 use interest::Announcer;
 pub(crate) use keeping::{Kept, Origin, Recovered};
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
@@ -232,6 +236,8 @@ pub(crate) struct Shard {
     lingering: usize,
     /// Mail came or went in this turn: worth looking again before sleeping.
     mail_moved: bool,
+    /// What is being done for a client.
+    in_hand: InHand,
     spinning: spinning::Spinning,
 }
 
@@ -309,6 +315,7 @@ impl Shard {
             pressure: Pressure::Normal,
             lingering: 0,
             mail_moved: false,
+            in_hand: InHand::Nobody,
             spinning: spinning::Spinning::default(),
             id,
             shared,

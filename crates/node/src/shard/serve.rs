@@ -10,6 +10,7 @@ use lapwing_transport::Refusal;
 
 use super::Shard;
 use super::connection::{Hold, Stage};
+use super::in_hand::InHand;
 use super::room::Room;
 use crate::hooks::HookClient;
 use crate::signals::REPORT_TOPIC;
@@ -48,8 +49,10 @@ impl Shard {
                 break;
             }
             let Some(index) = self.clients.next_ready() else { break };
+            self.in_hand = InHand::Packet(index);
             self.serve(index, &mut buffer);
         }
+        self.in_hand = InHand::Nobody;
         self.read_buffer = buffer;
     }
 
@@ -199,6 +202,8 @@ impl Shard {
     }
 
     pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
+        #[cfg(feature = "faults")]
+        super::faults::strike(packet);
         let now_ms = self.now_ms;
         let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
         match step {

@@ -21,7 +21,7 @@ impl Shard {
     ///
     /// # Errors
     /// The kernel refuses to watch a listener or to report events.
-    pub(crate) fn run(mut self) -> Result<(), NodeError> {
+    pub(crate) fn run(&mut self) -> Result<(), NodeError> {
         self.pin();
         self.now_ms = self.shared.now_ms();
         self.renew_groups();
@@ -295,7 +295,7 @@ impl Shard {
     }
 
     /// The last turn: what is written already is given to the kernel, the log gets what it was promised.
-    fn finish(mut self) -> Result<(), NodeError> {
+    fn finish(&mut self) -> Result<(), NodeError> {
         self.close_listeners();
         self.tell_log();
         self.hand_over();

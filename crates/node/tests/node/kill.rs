@@ -42,7 +42,7 @@ fn start_child(dir: &Path) -> (Child, String) {
 
 /// Publishes with a window until the node is gone, and says when the first is acknowledged; returns how many of its
 /// messages were, in order.
-fn publish_until_killed(url: &str, id: &str, begun: &mpsc::Sender<()>) -> u32 {
+pub fn publish_until_killed(url: &str, id: &str, begun: &mpsc::Sender<()>) -> u32 {
     let mut client = Client::open_url(url);
     client.send(&Packet::Connect(connect(id)));
     client.expect("CONNACK", |packet| matches!(packet, Packet::ConnAck(_)).then_some(()));

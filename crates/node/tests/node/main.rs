@@ -20,6 +20,7 @@ mod linger;
 mod losses;
 mod operators;
 mod packets;
+mod panics;
 mod passwords;
 mod retained;
 mod rights_at_start;
