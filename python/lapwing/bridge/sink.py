@@ -277,8 +277,8 @@ class KafkaSink:
             # There is nowhere else for a letter to go.
             return Verdict.AGAIN if sent.is_letter else verdict
         if verdict is Verdict.ALONE and not (is_culprit or sent.is_suspect or sent.is_letter):
-            # Mostly it was for the culprit. If the next batch is refused, too, it goes one by one, as parts of letters do
-            # at once: they stay in order.
+            # Mostly it was for the culprit. If the next batch is refused, too, it goes one by one, as parts of letters
+            # do at once: they stay in order.
             return Verdict.ANEW
         return verdict
 

@@ -46,9 +46,10 @@ fn a_right_taken_away_while_the_node_was_down_is_gone() {
 
     let after = start(dir.path(), &[("keeper", "public/#"), ("alice", "#")]);
     let (mut alice, _) = Client::connect_with(&after, &of("alice", connect("alice")));
-    alice.subscribe("#", AT_MOST_ONCE);
+    let (mut watcher, _) = Client::connect_with(&after, &of("alice", connect("watcher")));
+    watcher.subscribe("#", AT_MOST_ONCE);
     alice.publish_acked("secret/x", b"news");
-    assert_eq!(alice.receive().payload, b"news");
+    assert_eq!(watcher.receive().payload, b"news");
     let (mut keeper, present) = Client::connect_with(&after, &of("keeper", lasting("keeper")));
     assert!(present);
     alice.publish_acked("secret/x", b"more");
@@ -57,7 +58,7 @@ fn a_right_taken_away_while_the_node_was_down_is_gone() {
     alice.publish_acked("public/x", b"only this");
     assert_eq!(keeper.receive().payload, b"only this", "by the old subscription there came more");
     for expected in [&b"more"[..], b"for all", b"only this"] {
-        assert_eq!(alice.receive().payload, expected, "the will went where it may not");
+        assert_eq!(watcher.receive().payload, expected, "the will went where it may not");
     }
     assert_eq!(metric(&after, "lapwing_rights_revoked_total", ""), 2);
     after.stop().unwrap();
@@ -97,9 +98,8 @@ fn a_data_folder_is_its_owners() {
     }
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");
-    let node = node(&format!(
-        r#"{{"data_dir": {data:?}, "durability": "disk", "streams": {{"all": {{"filter": "s/#"}}}}}}"#
-    ));
+    let node =
+        node(&format!(r#"{{"data_dir": {data:?}, "durability": "disk", "streams": {{"all": {{"filter": "s/#"}}}}}}"#));
     Client::connect_with(&node, &lasting("c")).0.publish_acked("s/x", b"private");
     node.stop().unwrap();
     let mut found = Vec::new();
