@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::remedy::remedy;
+
 /// Why the log could not do what it was asked.
 ///
 /// [`StoreError::is_retryable`]: nothing changed, the same call may succeed later. [`StoreError::is_fatal`]: what is on
@@ -289,61 +291,8 @@ impl StoreError {
         matches!(self, Self::SyncFailed { .. } | Self::WriteFailed { .. } | Self::Stopped { .. })
     }
 
-    pub(crate) fn io(operation: &'static str, file: &Path, source: io::Error) -> Self {
-        Self::Io { operation, file: file.to_path_buf(), source }
-    }
-
-    /// A failed write: out of space is retryable, anything else is not.
-    pub(crate) fn write(operation: &'static str, file: &Path, source: io::Error) -> Self {
-        let file = file.to_path_buf();
-        match is_full(&source) {
-            true => Self::Full { operation, file },
-            false => Self::WriteFailed { operation, file, source },
-        }
-    }
-
-    /// A file that could not be made: clients may hold every descriptor of the process, and let go of them again.
-    pub(crate) fn make(operation: &'static str, file: &Path, source: io::Error) -> Self {
-        match is_exhausted(&source) || source.raw_os_error() == Some(libc::ENOMEM) {
-            true => Self::Exhausted { operation, file: file.to_path_buf(), source },
-            false => Self::write(operation, file, source),
-        }
-    }
-
-    pub(crate) fn sync(operation: &'static str, file: &Path, source: io::Error) -> Self {
-        Self::SyncFailed { operation, file: file.to_path_buf(), source }
-    }
-
     pub(crate) fn corrupt(file: &Path, at: u64, what: impl Into<String>) -> Self {
         Self::Corrupt { file: file.to_path_buf(), at, what: what.into() }
-    }
-}
-
-/// Out of blocks, or out of quota: both heal when space returns.
-pub(crate) fn is_full(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT))
-}
-
-/// No descriptor was left; the call did nothing.
-pub(crate) fn is_exhausted(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
-}
-
-/// What to do about damage. What is readable of a damaged segment need not be given up with it.
-fn remedy(file: &Path) -> String {
-    let folder = file.parent();
-    let is_named = |folder: Option<&Path>, name| folder.and_then(Path::file_name).is_some_and(|found| found == name);
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    match is_named(folder, "log") && !is_named(folder.and_then(Path::parent), "streams") {
-        true => format!(
-            "restore the data folder from a backup, or go on without what cannot be read of it: \
-             lapwing store repair DATA --accept-loss-of log/{name} lists what is lost and asks"
-        ),
-        false => format!(
-            "restore the file from a copy, or go on without what cannot be read of it (lapwing store repair DATA \
-             --accept-loss-of {name} lists what is lost and asks), or move this segment and every older one of the stream \
-             away (their messages are given up), or delete the stream's folder (all its messages are given up)"
-        ),
     }
 }
 

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::disk::{Access, Disk, DiskFile};
-use crate::error::{StoreError, is_exhausted};
+use crate::error::StoreError;
+use crate::os_error::is_exhausted;
 use crate::record::SegmentStart;
 
 /// Where the segment of this number lies.

@@ -11,7 +11,7 @@ pub struct JournalConfig {
     pub pending_bytes_max: usize,
     /// The largest body. Default 16 MiB; never above 256 MiB, the largest MQTT packet.
     pub body_bytes_max: usize,
-    /// Zeros are written to a segment before it is used, by a [`super::RoomThread`]: its commits are quicker then. Default true.
+    /// Zeros are written to a segment before its records, by a [`super::RoomThread`]: its commits are quicker then. Default true.
     pub init_zero: bool,
 }
 

@@ -1,13 +1,15 @@
-//! Writes zeros into the spare segment before it is used.
+//! Writes zeros into a segment before its records.
 //!
 //! Space that was only reserved is marked as unwritten. The first write to each part of it changes that mark, and on a file
 //! system with a journal the sync of a commit then waits for that journal, too: two to five times as long (ext4). Over what
 //! was written before a commit syncs its own bytes and nothing else.
 //!
 //! It is done piece by piece and at leisure, for it shares the disk with the commits, and may be left at any moment: what is
-//! not written is reserved all the same.
+//! not written is reserved all the same. The spare is filled as a whole. The first segment of a folder never is a spare: its
+//! zeros run in front of its records, see [`super::ahead`].
 
 use std::io::{self, IoSlice};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,40 +19,50 @@ use crate::error::StoreError;
 use crate::notice::Notice;
 
 /// Bytes of one piece: a commit that comes meanwhile waits for no more than this.
-const PIECE_BYTES: u64 = 256 << 10;
+pub(crate) const PIECE_BYTES: u64 = 256 << 10;
+/// No zero is written to a page that has a record: a device that writes whole pages touches no record for it.
+const PAGE_BYTES: u64 = 4 << 10;
 
-/// Whether the spare has become a segment: then nobody writes zeros into it any more.
+/// How much of a file belongs to its records, from the start: nobody writes zeros there any more.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Claim(Arc<Mutex<bool>>);
+pub(crate) struct Claim(Arc<Mutex<u64>>);
 
 impl Claim {
-    /// The spare becomes a segment. Waits until the piece that is being written is written: all zeros come before the first
-    /// record.
-    pub(crate) fn take(&self) {
-        *self.lock() = true;
+    /// Records are about to reach up to here. Waits until the piece that is being written is written: in each place all zeros
+    /// come before the first record.
+    pub(crate) fn take(&self, bytes: u64) {
+        let mut taken = self.lock();
+        *taken = bytes.max(*taken);
     }
 
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        // A bool is whole whatever its holder did.
+    /// The file is not filled any more: a spare that becomes a segment, a segment that is sealed.
+    pub(crate) fn take_all(&self) {
+        self.take(u64::MAX);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, u64> {
+        // A number is whole whatever its holder did.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A spare that is being filled.
+/// A part of a file that is being filled.
 #[derive(Debug)]
 pub(crate) struct Fill {
     shared: Arc<Shared>,
     path: PathBuf,
-    bytes: u64,
     claim: Claim,
+    /// Its own handle: what the system says to its sync is not taken from that of the records.
     file: Option<Arc<dyn DiskFile>>,
+    /// The next byte to write, and behind the last one.
     at: u64,
+    end: u64,
 }
 
 impl Fill {
-    /// Of the file at `path`, which has `bytes` bytes reserved.
-    pub(crate) fn new(shared: Arc<Shared>, path: PathBuf, bytes: u64, claim: Claim) -> Self {
-        Fill { shared, path, bytes, claim, file: None, at: 0 }
+    /// Of these bytes of the file at `path`, which are reserved.
+    pub(crate) fn new(shared: Arc<Shared>, path: PathBuf, bytes: Range<u64>, claim: Claim) -> Self {
+        Fill { shared, path, claim, file: None, at: bytes.start, end: bytes.end }
     }
 
     /// Writes and syncs the next piece; false when there is nothing more to write, or it may not go on. It only saves time: a
@@ -67,24 +79,22 @@ impl Fill {
     }
 
     fn write_piece(&mut self) -> io::Result<bool> {
-        let bytes = PIECE_BYTES.min(self.bytes - self.at);
+        let claim = self.claim.clone();
+        let taken = claim.lock();
+        let at = self.at.max((*taken).min(self.end).next_multiple_of(PAGE_BYTES));
+        let bytes = PIECE_BYTES.min(self.end.saturating_sub(at));
         if bytes == 0 {
             return Ok(false);
         }
-        let claim = self.claim.clone();
-        let is_taken = claim.lock();
-        if *is_taken {
-            return Ok(false);
-        }
-        // Only now: before it is taken its name is still its own.
+        // Only now: before all of it is taken its name is still its own.
         let file = match &self.file {
             Some(file) => file.clone(),
             None => self.file.insert(self.shared.disk.open(&self.path, Access::Write)?).clone(),
         };
-        file.write_at(&[IoSlice::new(&vec![0; bytes as usize])], self.at)?;
-        drop(is_taken);
+        file.write_at(&[IoSlice::new(&vec![0; bytes as usize])], at)?;
+        drop(taken);
         file.sync()?;
-        self.at += bytes;
+        self.at = at + bytes;
         Ok(true)
     }
 }
@@ -131,7 +141,7 @@ mod tests {
                 self.append();
                 let Some(order) = self.writer.room_order() else { continue };
                 let mut made = order.carry_out();
-                fill = made.take_fill();
+                fill = made.take_spare_fill();
                 self.writer.room_made(made).expect("there is room");
                 path = find_file(self.dir.path(), "spare");
             }

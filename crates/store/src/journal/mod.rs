@@ -17,6 +17,7 @@
 //! A seam is left for an index from keys to entries: it may be built from `replay` and looked up with `get`.
 
 mod active;
+mod ahead;
 mod checkpoint;
 mod compact;
 mod config;

@@ -10,6 +10,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::ahead::Ahead;
 use super::fill::{Claim, Fill};
 use super::state::Shared;
 use super::writer::JournalWriter;
@@ -26,6 +27,8 @@ pub(crate) struct Room {
     claim: Claim,
     /// A spare is filled with zeros.
     is_filled: bool,
+    /// Zeros in front of what is written, in a segment that was no spare.
+    ahead: Option<Ahead>,
     has_reserve: bool,
     /// The reserve was given up and has not been made again.
     is_given_up: bool,
@@ -56,6 +59,8 @@ pub struct RoomOrder {
     spare: Option<u64>,
     /// What is to be done with the spare afterwards.
     fill: Option<Fill>,
+    /// What is to be done in the active segment, whatever becomes of the rest.
+    ahead: Option<Fill>,
 }
 
 /// What has become of an order; false where space cannot be reserved.
@@ -64,6 +69,7 @@ pub struct RoomMade {
     reserve: Option<Result<bool, StoreError>>,
     spare: Option<Result<bool, StoreError>>,
     fill: Option<Fill>,
+    ahead: Option<Fill>,
 }
 
 fn spare_path(dir: &Path) -> PathBuf {
@@ -75,14 +81,15 @@ fn reserve_path(dir: &Path) -> PathBuf {
 }
 
 impl Room {
-    /// What an earlier life has set aside.
-    pub(crate) fn find(shared: &Shared, segment_bytes: u64, is_filled: bool) -> Self {
+    /// What an earlier life has set aside; `allocated_bytes`: reserved for the active segment.
+    pub(crate) fn find(shared: &Shared, segment_bytes: u64, is_filled: bool, allocated_bytes: u64) -> Self {
         let is_there = |file: PathBuf| find(&*shared.disk, &file, segment_bytes);
         Room {
             segment_bytes,
             has_spare: is_there(spare_path(&shared.dir)),
             claim: Claim::default(),
             is_filled,
+            ahead: Ahead::of_first(shared, allocated_bytes).filter(|_| is_filled),
             has_reserve: is_there(reserve_path(&shared.dir)),
             is_given_up: false,
             is_short: false,
@@ -109,9 +116,21 @@ impl Room {
     pub(crate) fn take_spare(&self, dir: &Path) -> Option<PathBuf> {
         // Without one the claim is that of the next, which may be being made.
         self.has_spare.then(|| {
-            self.claim.take();
+            self.claim.take_all();
             spare_path(dir)
         })
+    }
+
+    /// Records are about to reach up to `end` in the active segment.
+    pub(crate) fn take(&self, end: u64) {
+        if let Some(ahead) = &self.ahead {
+            ahead.take(end);
+        }
+    }
+
+    /// The active segment is written no more.
+    pub(crate) fn seal(&mut self) {
+        self.ahead = None;
     }
 
     /// The spare file has become a segment, or was tried to: it is gone, or still there.
@@ -137,8 +156,10 @@ impl Room {
             return None;
         }
         let needs_spare = !self.has_spare && self.is_due(used);
-        if self.has_reserve && !needs_spare {
-            self.is_short = false;
+        let ahead = self.ahead.as_mut().and_then(|ahead| ahead.order(shared, used.end));
+        let needs_space = needs_spare || !self.has_reserve;
+        self.is_short &= needs_space;
+        if !needs_space && ahead.is_none() {
             return None;
         }
         self.is_ordered = true;
@@ -149,9 +170,9 @@ impl Room {
         let spare = needs_spare.then_some(self.segment_bytes);
         let fill = spare.filter(|_| self.is_filled).map(|bytes| {
             self.claim = Claim::default();
-            Fill::new(shared.clone(), spare_path(&dir), bytes, self.claim.clone())
+            Fill::new(shared.clone(), spare_path(&dir), 0..bytes, self.claim.clone())
         });
-        Some(RoomOrder { disk, dir, reserve, spare, fill })
+        Some(RoomOrder { disk, dir, reserve, spare, fill, ahead })
     }
 
     fn made(&mut self, made: RoomMade) -> Result<(), StoreError> {
@@ -191,14 +212,19 @@ impl RoomOrder {
         let spare = self.spare.filter(|_| may_go_on);
         let spare = spare.map(|bytes| make(&*self.disk, &spare_path(&self.dir), bytes, 0));
         let fill = self.fill.filter(|_| matches!(spare, Some(Ok(true))));
-        RoomMade { reserve, spare, fill }
+        RoomMade { reserve, spare, fill, ahead: self.ahead }
     }
 }
 
 impl RoomMade {
     /// The spare may be filled beside the writer, before and after that is told.
-    pub(crate) fn take_fill(&mut self) -> Option<Fill> {
+    pub(crate) fn take_spare_fill(&mut self) -> Option<Fill> {
         self.fill.take()
+    }
+
+    /// So may the active segment be.
+    pub(crate) fn take_active_fill(&mut self) -> Option<Fill> {
+        self.ahead.take()
     }
 }
 

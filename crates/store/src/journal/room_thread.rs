@@ -1,6 +1,7 @@
 //! Sets space aside beside the thread that writes the journal, and fills it with zeros: a commit never waits for an
 //! allocation.
 
+use std::collections::VecDeque;
 use std::io;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, sync_channel};
@@ -31,10 +32,10 @@ impl RoomThread {
         let (orders, waiting) = sync_channel::<RoomOrder>(1);
         let (done, made) = sync_channel(1);
         let work = move || {
-            let mut fill = None;
-            while let Some(order) = next_order(&waiting, &mut fill) {
+            let mut filling = Filling::default();
+            while let Some(order) = next_order(&waiting, &mut filling) {
                 let mut made: RoomMade = order.carry_out();
-                fill = made.take_fill().or(fill);
+                filling.take(&mut made);
                 if done.send(made).is_err() {
                     return;
                 }
@@ -72,13 +73,43 @@ impl RoomThread {
     }
 }
 
-/// Waits for an order, and fills the spare meanwhile; None: there will be no more.
-fn next_order(waiting: &Receiver<RoomOrder>, fill: &mut Option<Fill>) -> Option<RoomOrder> {
-    while let Some(filling) = fill {
-        let begun = Instant::now();
-        if !filling.step() {
-            *fill = None;
+/// What is to be filled: the segment that is being written first, then the one behind it.
+#[derive(Default)]
+struct Filling {
+    /// In order.
+    active: VecDeque<Fill>,
+    spare: Option<Fill>,
+}
+
+impl Filling {
+    fn take(&mut self, made: &mut RoomMade) {
+        self.active.extend(made.take_active_fill());
+        self.spare = made.take_spare_fill().or(self.spare.take());
+    }
+
+    fn is_over(&self) -> bool {
+        self.active.is_empty() && self.spare.is_none()
+    }
+
+    /// Writes a piece, or finds that there is none to write.
+    fn step(&mut self) {
+        if let Some(fill) = self.active.front_mut() {
+            if !fill.step() {
+                self.active.pop_front();
+            }
+        } else if let Some(fill) = &mut self.spare
+            && !fill.step()
+        {
+            self.spare = None;
         }
+    }
+}
+
+/// Waits for an order, and fills what is to be filled meanwhile; None: there will be no more.
+fn next_order(waiting: &Receiver<RoomOrder>, filling: &mut Filling) -> Option<RoomOrder> {
+    while !filling.is_over() {
+        let begun = Instant::now();
+        filling.step();
         match waiting.recv_timeout(begun.elapsed() * REST) {
             Ok(order) => return Some(order),
             Err(RecvTimeoutError::Disconnected) => return None,

@@ -41,6 +41,7 @@ pub(crate) struct SegmentWriter {
 
 impl SegmentWriter {
     pub(crate) fn new(shared: &Shared, config: &JournalConfig, allocated_bytes: u64) -> Self {
+        let room = Room::find(shared, config.segment_bytes, config.init_zero, allocated_bytes);
         let state = shared.state();
         let sealed = state.sealed.keys().next_back().copied().unwrap_or(0);
         Self {
@@ -49,7 +50,7 @@ impl SegmentWriter {
             allocated_bytes,
             end_named: state.active.end == state.active.start_bytes,
             next_sequence: state.active.sequence.max(sealed) + 1,
-            room: Room::find(shared, config.segment_bytes, config.init_zero),
+            room,
             opening: vec![],
         }
     }
@@ -129,7 +130,9 @@ impl SegmentWriter {
         let (_, last_at_us) = batch.times_us();
         let at_us = if batch.is_empty() { now_us() } else { last_at_us };
         body.encode(at_us, shared.salt, &mut self.opening);
-        self.grow(shared, body.synced_before + (self.opening.len() + batch.bytes()) as u64)?;
+        let end = body.synced_before + (self.opening.len() + batch.bytes()) as u64;
+        self.grow(shared, end)?;
+        self.room.take(end);
         let sync_us = Self::write(shared, &batch.parts(&self.opening), body.synced_before)?;
         self.end_named = false;
         Ok(sync_us)
@@ -185,6 +188,8 @@ impl SegmentWriter {
         self.next_sequence += 1;
         self.allocated_bytes = allocated_bytes;
         self.end_named = true;
+        // Before it is trimmed: a zero behind its end would make it longer again.
+        self.room.seal();
         let (sequence, listed, old) = {
             let mut state = shared.state();
             let old = std::mem::replace(&mut state.active, active);

@@ -1,0 +1,143 @@
+//! What the table keeps, refuses and shows.
+
+use lapwing_codec::{Publish, PublishProperties, QoS};
+use lapwing_session::SessionKey;
+
+use super::*;
+
+/// Whether there was room for it.
+fn set(table: &mut RetainedTable, topic: &str, payload: &[u8], expiry_s: Option<u32>, now_ms: u64) -> bool {
+    let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
+    let publish =
+        Publish { dup: false, qos: QoS::AtMostOnce, retain: true, topic, packet_id: None, properties, payload };
+    table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, now_ms) != Retained::Refused
+}
+
+const PUBLISHER: u64 = 7;
+
+fn request(filter: &str) -> PageRequest {
+    let (filter, need) = (filter.into(), Box::default());
+    PageRequest {
+        to: SessionKey(0),
+        id: 1,
+        filter,
+        after: None,
+        messages_max: usize::MAX,
+        bytes_max: usize::MAX,
+        not_from: None,
+        need,
+    }
+}
+
+fn matching(table: &RetainedTable, filter: &str, now_ms: u64) -> Vec<Arc<Message>> {
+    let (messages, next) = table.page(&request(filter), usize::MAX, now_ms);
+    assert_eq!(next, None);
+    messages.into_iter().map(|(message, _)| message).collect()
+}
+
+/// Is the newest kept, an empty one a deletion, and an expired one not shown?
+#[test]
+fn the_newest_is_kept_until_it_expires() {
+    let mut table = RetainedTable::new(10, 10_000);
+    assert!(set(&mut table, "a/b", b"1", None, 0) && set(&mut table, "a/b", b"2", Some(5), 0));
+    assert!(set(&mut table, "a/c", b"3", None, 0));
+    assert_eq!(matching(&table, "a/+", 4_999).len(), 2);
+    assert_eq!(matching(&table, "a/b", 2_000)[0].payload(), b"2");
+    assert_eq!(matching(&table, "a/b", 5_000).len(), 0);
+    assert!(set(&mut table, "a/c", b"", None, 0));
+    assert_eq!((matching(&table, "#", 0).len(), table.messages()), (1, 1));
+}
+
+/// A value in memory alone: is the one on disk forgotten there once, and nothing when the topic is cleared or comes back
+/// to the disk?
+#[test]
+fn what_is_on_disk_goes_when_memory_has_the_newest() {
+    let mut table = RetainedTable::new(10, 10_000);
+    let (value, none) =
+        (Publish { retain: true, ..Publish::qos0("a", b"1") }, Publish { retain: true, ..Publish::qos0("a", b"") });
+    let routed = |publish| Routed::new(publish, SessionKey(0), 0);
+    assert_eq!(table.set(&routed(value), PUBLISHER, 0), Retained::Kept);
+    assert_eq!(table.set_in_memory(&routed(value), PUBLISHER, 0), Retained::InMemory);
+    assert_eq!(table.take_cleared(), ["a".into()]);
+    assert_eq!(table.set_in_memory(&routed(value), PUBLISHER, 0), Retained::InMemory);
+    assert_eq!(table.set_in_memory(&routed(none), PUBLISHER, 0), Retained::Cleared);
+    assert!(!table.has_cleared(), "the disk has nothing of it");
+    table.set_in_memory(&routed(value), PUBLISHER, 0);
+    assert_eq!(table.set(&routed(value), PUBLISHER, 0), Retained::Kept);
+    assert!(table.set(&routed(none), PUBLISHER, 0) == Retained::Cleared && table.has_cleared());
+}
+
+/// Is a full table a refusal, without the older value staying, and are expired ones given up first?
+#[test]
+fn a_full_table_refuses_and_forgets() {
+    let mut table = RetainedTable::new(2, 10_000);
+    assert!(set(&mut table, "a", b"1", Some(1), 0) && set(&mut table, "b", b"1", None, 0));
+    assert!(!set(&mut table, "c", b"1", None, 500));
+    assert!(set(&mut table, "c", b"1", None, 2_000));
+    assert_eq!((table.messages(), matching(&table, "#", 2_000).len()), (2, 2));
+    assert!(!set(&mut table, "b", &[0; 20_000], None, 4_000));
+    assert_eq!(matching(&table, "b", 4_000).len(), 0);
+}
+
+/// Are expired messages given up as others come, each under its own time although its topic had others, and does the
+/// list of times stay in proportion?
+#[test]
+fn expired_messages_are_given_up_as_others_come() {
+    let mut table = RetainedTable::new(100_000, 100_000_000);
+    for n in 0..10_000 {
+        assert!(set(&mut table, "often", b"x", Some(1 + n), 0));
+    }
+    assert!(table.expiries.len() <= 2 + expiries::STALE_SPARE);
+    for n in 0..50 {
+        assert!(set(&mut table, &format!("short/{n}"), b"x", Some(1), 0));
+    }
+    assert!(set(&mut table, "long", b"x", None, 500));
+    assert_eq!(table.messages(), 52);
+    for n in 0..400 {
+        assert!(set(&mut table, &format!("later/{}", n % 2), b"x", None, 9_000_000));
+    }
+    assert_eq!(table.messages(), 4, "often, long and both of later");
+}
+
+/// Are the node's own topics beside the bounds, and nobody else's?
+#[test]
+fn sys_topics_are_beside_the_bounds() {
+    let mut table = RetainedTable::new(0, 0);
+    let properties = PublishProperties::default();
+    let publish = Publish {
+        dup: false,
+        qos: QoS::AtMostOnce,
+        retain: true,
+        topic: "$SYS/broker/uptime",
+        packet_id: None,
+        properties,
+        payload: b"1",
+    };
+    let routed = Routed::new(publish, SessionKey(0), 0);
+    assert_eq!(table.set(&routed, PUBLISHER, 0), Retained::Refused);
+    assert_eq!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0), Retained::InMemory);
+    assert_eq!((table.messages(), table.bytes(), matching(&table, "$SYS/#", 0).len()), (0, 0, 1));
+}
+
+/// Do pages give each message once, with the value it has by then, and does No Local leave out the publisher's own?
+#[test]
+fn a_page_shows_the_table_as_it_is() {
+    let mut table = RetainedTable::new(10, 10_000);
+    for topic in ["r/1", "r/2", "r/3"] {
+        assert!(set(&mut table, topic, b"old", None, 0));
+    }
+    let mut ask = PageRequest { messages_max: 2, ..request("r/#") };
+    let (first, next) = table.page(&ask, usize::MAX, 0);
+    assert_eq!(first.len(), 2);
+    for topic in ["r/1", "r/2", "r/3"] {
+        assert!(set(&mut table, topic, b"new", None, 0));
+    }
+    ask.after = next;
+    let (second, next) = table.page(&ask, usize::MAX, 0);
+    assert_eq!((second.len(), second[0].0.payload(), next), (1, &b"new"[..], None));
+    // A page that was taken in part goes on behind what was taken.
+    ask.after = Some(first[0].1.clone());
+    assert_eq!(table.page(&ask, usize::MAX, 0).0.len(), 2);
+    let own = PageRequest { not_from: Some(PUBLISHER), ..request("#") };
+    assert!(table.page(&own, usize::MAX, 0).0.is_empty());
+}
