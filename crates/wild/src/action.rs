@@ -94,7 +94,7 @@ pub enum AckKind {
     PubComp,
 }
 
-/// What a connection does.
+/// What a connection does, or all of them.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// A new connection for the client id.

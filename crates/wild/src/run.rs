@@ -162,10 +162,11 @@ impl Run {
         }
     }
 
-    /// Everybody is asked to answer. Each does, or its connection ends; of each client id one is left at most.
+    /// Everybody is asked to answer, who was not yet. Each does, or its connection ends; of each client id one is left at most.
     pub(crate) fn settle(&mut self) -> Result<(), String> {
         self.witness_comes()?;
-        for line in self.lines.iter_mut().chain(&mut self.witness).filter(|line| !line.is_over()) {
+        let is_unasked = |line: &&mut Line| !line.is_over() && line.books.pings == 0;
+        for line in self.lines.iter_mut().chain(&mut self.witness).filter(is_unasked) {
             line.books.pings += 1;
             line.put(&Packet::PingReq)?;
         }
