@@ -149,7 +149,7 @@ class Broker:
             self._node.start()
         if self.config.broker.http is not None:
             try:
-                self._http = _start_http(self._node, self.config)
+                self._http = _start_http(self._node, self.config, has_hooks=self._hooks is not None)
             except LapwingError:
                 self.stop()
                 raise
@@ -334,11 +334,11 @@ class Broker:
         return self._node
 
 
-def _start_http(node: Node, config: Config) -> HttpServer:
+def _start_http(node: Node, config: Config, *, has_hooks: bool) -> HttpServer:
     # Imported only when somebody asks for HTTP: it doubles the time a broker takes to start.
     from lapwing.http import serve_http
 
-    return serve_http(node, Authority(access_json(config)), config)
+    return serve_http(node, Authority(access_json(config)), config, has_hooks=has_hooks)
 
 
 def _end(node: Node, drain_s: float) -> None:

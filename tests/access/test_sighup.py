@@ -90,5 +90,6 @@ def test_a_file_that_lost_its_rules_opens_nothing(text: str, tmp_path: Path, con
             file.write_text(whole.split("[[rules]]")[0].replace("[auth]", "[auth]\nno_rules = true"))
             running.process.send_signal(signal.SIGHUP)
             wire.until(lambda: alice.subscribe_to("two") == b"\0")
-            assert any("1 user, 1 rule before, 1 user, 0 rules now" in line for line in running.errors)
+            told = "1 user, 1 rule before, 1 user, 0 rules now"
+            wire.until(lambda: any(told in line for line in running.errors))
         assert running.end() == 0

@@ -195,7 +195,7 @@ def test_sighup_reads_certificates_again(authority, tmp_path):
         before = serial(broker.url)
         authority.renew()
         broker.process.send_signal(signal.SIGHUP)
-        until(lambda: any("(listeners with certificates: 1)" in line for line in broker.errors), 30)
+        until(lambda: any("listeners with certificates: 1)" in line for line in broker.errors), 30)
         assert (after := serial(broker.url)) != before
         (authority.folder / "server.key").write_text("no key")
         broker.process.send_signal(signal.SIGHUP)

@@ -35,6 +35,12 @@ def broker(
         str | None,
         typer.Option("--http", metavar="HOST:PORT", help='Streams, health, metrics; "off" for none.'),
     ] = None,
+    http_open: Annotated[
+        bool,
+        typer.Option(
+            "--http-open", help="HTTP does everything for everybody, though hooks or certificates guard MQTT."
+        ),
+    ] = False,
     data: Annotated[
         str | None, typer.Option("--data", metavar="DIR", help="Folder of the log; made if missing.")
     ] = None,
@@ -61,6 +67,8 @@ def broker(
     from lapwing.config import load
 
     flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
+    if http_open:
+        flags["http.open"] = "--http-open", True
 
     def read() -> Config:
         return load(config, settings=settings, flags=flags).config
