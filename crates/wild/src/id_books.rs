@@ -160,7 +160,7 @@ impl IdBooks {
     /// It cannot have.
     pub fn came(&mut self, name: &str, n: u32, publish: &Publish<'_>) -> Result<(), String> {
         let matches = |filter: &&str| topic::matches(plain(filter), name);
-        if !self.asked.iter().any(|filter| matches(&filter)) {
+        if !self.asked.iter().any(|filter| matches(filter)) {
             return Err("a message that the client did not subscribe to".into());
         }
         self.arrived.insert(n);

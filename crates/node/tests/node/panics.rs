@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ fn child() {
 struct Supervised {
     child: Child,
     lines: std::io::Lines<BufReader<ChildStdout>>,
+    /// Open for as long as the child is to live: `Child::wait` would close it, and end the child in another way.
+    _stdin: Option<ChildStdin>,
     url: String,
 }
 
@@ -68,7 +70,8 @@ impl Supervised {
             .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let url = after(&mut lines, "listening ");
-        Supervised { child, lines, url }
+        let stdin = child.stdin.take();
+        Supervised { child, lines, _stdin: stdin, url }
     }
 
     /// Waits for its end; returns its exit code and what it said of its failure.
@@ -141,7 +144,8 @@ fn a_supervisor_starts_a_node_again_and_nothing_acknowledged_is_lost() {
         for (n, count) in acknowledged.iter().enumerate() {
             let topic = format!("s/device-{n}-{round}/r");
             let lost = (0..*count).find(|serial| !got.contains(&(topic.clone(), serial.to_be_bytes().to_vec())));
-            assert_eq!(lost, None, "{topic}: of {count} acknowledged");
+            let there = got.iter().filter(|(name, _)| *name == topic).count();
+            assert_eq!(lost, None, "{topic}: of {count} acknowledged; {there} came");
         }
     }
 }
