@@ -24,6 +24,7 @@ impl Shard {
         for (index, door) in self.doors.iter_mut().enumerate() {
             let registered = door.listener.register(self.poll.registry(), mio::Token(index));
             registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
+            door.ready = true;
         }
         Ok(())
     }

@@ -125,7 +125,8 @@ fn token_of(index: usize) -> Token {
 /// A listener, as one shard sees it.
 struct Door {
     listener: Listener,
-    /// The kernel may have connections for us.
+    /// The kernel may have connections for us, and they may come: not before the shard listens. The socket takes them up
+    /// from the moment it is bound, so some wait already when it does.
     ready: bool,
     /// Not looked at before then: there was no descriptor left.
     paused_until_ms: u64,
@@ -261,7 +262,7 @@ impl Shard {
         } = parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
-        let doors = listeners.into_iter().map(|listener| Door { listener, ready: true, paused_until_ms: 0 }).collect();
+        let doors = listeners.into_iter().map(|listener| Door { listener, ready: false, paused_until_ms: 0 }).collect();
         let mut tree = Tree::new();
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());

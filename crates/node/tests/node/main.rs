@@ -4,6 +4,7 @@ mod basics;
 mod client;
 mod doubts;
 mod drain;
+mod early;
 mod faulty_disk;
 mod fields;
 mod groups;
