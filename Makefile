@@ -39,7 +39,7 @@ $(CACHE)/python: requirements.lock | $(CACHE)/toolchain
 
 $(CACHE)/built: $(CACHE)/python pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	$(call step,the broker: $(PROFILE) build (two to four minutes the first time))
-	@MATURIN_PEP517_ARGS="--locked --profile $(PROFILE)" $(BIN)/pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps --editable . 2>&1 \
+	@MATURIN_PEP517_ARGS="--locked --profile $(PROFILE)$(if $(filter dev,$(PROFILE)), --features tests)" $(BIN)/pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps --editable . 2>&1 \
 		| sed -unE 's/^ *((Compiling|Finished|error|warning).*)/    \1/p'
 	@touch $@
 

@@ -1,4 +1,4 @@
-//! Defects that a test asks for. Only with the feature `faults`, which the tests of this crate switch on, and no release has.
+//! Defects that a test asks for. Only in builds with debug assertions, as tests are; no release has them.
 
 use lapwing_codec::Packet;
 

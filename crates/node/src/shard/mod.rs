@@ -19,7 +19,7 @@ mod entry;
 mod events;
 mod exchange;
 mod farewell;
-#[cfg(feature = "faults")]
+#[cfg(debug_assertions)]
 mod faults;
 mod flush;
 mod gate;

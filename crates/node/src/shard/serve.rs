@@ -202,7 +202,7 @@ impl Shard {
     }
 
     pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
-        #[cfg(feature = "faults")]
+        #[cfg(debug_assertions)]
         super::faults::strike(packet);
         let now_ms = self.now_ms;
         let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));

@@ -21,6 +21,7 @@ mod linger;
 mod losses;
 mod operators;
 mod packets;
+#[cfg(debug_assertions)]
 mod panics;
 mod passwords;
 mod retained;
