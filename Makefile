@@ -101,7 +101,7 @@ test: $(CACHE)/built peers ## every test; with SLOW=1 the slow proofs too, as CI
 	$(call step,tests: first what needs a JVM)
 	@$(SUITE) --tier $(if $(SLOW),ci,fast) $(if $(TESTS),--no-rust) $(TESTS)
 
-test-rust: $(CACHE)/toolchain ## the Rust rooms
+test-rust: $(CACHE)/toolchain ## the Rust rooms (LAPWING_WILD_SECONDS=600: clients that do anything to a whole node, LAPWING_WILD_SEED)
 	$(call step,tests of the Rust rooms)
 	@cargo test --workspace --quiet
 
@@ -192,7 +192,7 @@ audit: $(CACHE)/python ## licences and sources of every dependency (installs car
 	@test -x $(CACHE)/cargo/bin/cargo-deny || cargo install --quiet --locked --root $(CACHE)/cargo cargo-deny
 	@$(CACHE)/cargo/bin/cargo-deny check licenses bans sources
 
-fuzz: $(CACHE)/python ## fuzzes codec and session for FUZZ_SECONDS (600), half of it on whole connections; see fuzz/README.md
+fuzz: $(CACHE)/python ## fuzzes codec, session and node for FUZZ_SECONDS (600), half of it on whole connections; see fuzz/README.md
 	@command -v cargo-fuzz >/dev/null || test -x $(CACHE)/cargo/bin/cargo-fuzz || cargo install --quiet --locked --root $(CACHE)/cargo cargo-fuzz
 	@PATH="$(abspath $(CACHE)/cargo/bin):$$PATH" $(BIN)/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) $(FUZZ_TARGETS)
 

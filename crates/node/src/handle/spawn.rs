@@ -9,6 +9,7 @@ use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::hooks::HookThread;
 use crate::log::LogThread;
+use crate::one_line::one_line;
 use crate::passwords::PasswordThread;
 use crate::queue_pages::PageThread;
 use crate::shard::Shard;
@@ -84,18 +85,6 @@ fn attempted(work: impl FnOnce() -> Result<(), NodeError>) -> Result<(), NodeErr
         let what = what.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
         let thread = thread::current().name().unwrap_or("a thread").to_owned();
         let place = place::take().unwrap_or_else(|| "a place that is not known".into());
-        Err(NodeError::Defect { thread, place, in_hand: None, what: one_line(what) })
+        Err(NodeError::Defect { thread, place, in_hand: None, what: one_line(what.to_owned()) })
     })
-}
-
-/// A message of ours may quote what a peer has sent: nothing in it may break the line, or steer a terminal.
-fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter.is_control() {
-            true => line.extend(letter.escape_default()),
-            false => line.push(letter),
-        }
-    }
-    line
 }
