@@ -33,6 +33,7 @@ def check(folder: Path, seeds: range, library: Path | None = None) -> None:
         assert sum(outcome.lost_changes for outcome in outcomes) > 0, "no power cut took anything back"
 
 
+@pytest.mark.slow
 def test_a_broker_that_promises_nothing_is_found_out(tmp_path: Path) -> None:
     """The rounds can see a loss: here sessions and retained messages end with the process."""
     careless = replace(plan(1), durability="memory")

@@ -12,7 +12,7 @@ from commands import LAPWING, clean_environment
 PHONES, SECONDS, RATE_HZ = 30, 20.0, 0.5
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.timeout(400)
 def test_with_and_without_commands_the_phones_send_as_many_readings(tmp_path: Path) -> None:
     plan = ["--devices", str(PHONES), "--seconds", str(SECONDS), "--rate", str(RATE_HZ), "--fresh", "10"]

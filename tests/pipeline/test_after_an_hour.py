@@ -22,7 +22,7 @@ HOUR_S = 3_600
 ROWS_MAX = 1_500
 
 
-@pytest.fixture(params=["stream", pytest.param("kafka", marks=pytest.mark.slow)])
+@pytest.fixture(params=["stream", pytest.param("kafka", marks=pytest.mark.nightly)])
 def drive(request: pytest.FixtureRequest) -> Drive:
     source: ServedStream | KafkaStream
     if request.param == "kafka":

@@ -20,6 +20,14 @@ def run(stream: ServedStream, out: Path, sink: str = "delta-spark", **arguments:
     return run_coverage(stream.url, out, draw=False, conf={"lapwing.sink": sink}, **arguments)
 
 
+def test_each_reading_is_in_its_table_once(stream: ServedStream, tmp_path: Path) -> None:
+    stream.append(0, envelopes([*(reading("a", n) for n in range(10)), b"broken"]))
+    assert run(stream, tmp_path).rows_in_tables["readings"] == 10
+    assert run(stream, tmp_path, "delta-rs").rows == 0
+    assert (len(rows(tmp_path, "readings")), len(rows(tmp_path, "quarantine"))) == (10, 1)
+
+
+@pytest.mark.nightly
 def test_a_batch_of_few_partitions_is_not_left_out(stream: ServedStream, tmp_path: Path) -> None:
     """Its own offsets add up to less than those of the batch before, for the other partition is not in it."""
     for partition, device in enumerate("ab"):

@@ -25,16 +25,15 @@ def job(stream: ServedStream, out: Path, point: str, seconds: float = 0.0, name:
     return ended.returncode
 
 
-def first_and_each(points: list[str]) -> pytest.MarkDecorator:
-    """After the first of the commits, while others are under way, for CI; after each of them for `make nightly`.
+FIRST = pytest.param(POINTS[:1], marks=pytest.mark.slow, id="first")
+EACH = pytest.param(POINTS, marks=pytest.mark.nightly, id="each")
+"""After the first of the commits, while others are under way, for CI; after each of them for `make nightly`.
 
-    In one process `test_coverage_job.py` and `test_deadlines_job.py` have each of them, in every run.
-    """
-    first = pytest.param(points[:1], marks=pytest.mark.slow, id="first")
-    return pytest.mark.parametrize("points", [first, pytest.param(points, marks=pytest.mark.nightly, id="each")])
+In one process `test_coverage_job.py` and `test_deadlines_job.py` have each of them, in every run.
+"""
 
 
-@first_and_each(POINTS)
+@pytest.mark.parametrize("points", [FIRST, EACH])
 @pytest.mark.timeout(900)
 def test_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, points: list[str]) -> None:
     sent = 0
@@ -48,11 +47,11 @@ def test_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, poi
     check(tmp_path, sent)
 
 
-@first_and_each(deadlines.POINTS)
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
-def test_deadlines_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path, points: list[str]) -> None:
+def test_deadlines_killed_after_a_table_s_commit(stream: ServedStream, tmp_path: Path) -> None:
     sent = 0
-    for number, point in enumerate(points):
+    for number, point in enumerate(deadlines.POINTS):
         deadlines.send(stream, sent, 15)
         sent += 15
         assert job(stream, tmp_path, point, name="deadlines") == -signal.SIGKILL
