@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -50,9 +51,16 @@ def check(
 ) -> None:
     """Read a file, and say what is wrong with it: one line per problem, exit code 2.
 
-    Only the file is looked at, not the environment.
+    Only the file is looked at, not the environment; and of the files that it names who may write and read them.
     """
+    from lapwing.cli.messages import one_line
     from lapwing.config import load
+    from lapwing.config.exposure import exposures
+    from lapwing.file_rights import check_files
+    from lapwing.privileges import find_account
 
-    load(file, environment={})
+    config = load(file, environment={}).config
+    uid = os.geteuid() if config.broker.user is None else find_account(config.broker.user).uid
+    for notice in exposures(config) + check_files(config, uid, file):
+        typer.echo(f"notice: {one_line(notice)}", err=True)
     typer.echo(f"{file}: in order")

@@ -23,6 +23,7 @@ mod operators;
 mod packets;
 mod panics;
 mod passwords;
+mod privileges;
 mod retained;
 mod rights_at_start;
 mod sessions;
