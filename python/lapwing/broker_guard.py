@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from lapwing.config.exposure import exposures
 from lapwing.file_rights import check_files
+from lapwing.privileges.program import unreadable_program
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -28,6 +29,8 @@ def looked_at(config: Config, file: Path | None = None, *, has_hooks: bool = Fal
     """
     uid = os.geteuid()
     told = exposures(config, is_root=uid == 0, has_hooks=has_hooks)
+    if config.broker.user is not None and (path := unreadable_program()):
+        told.append(f"{config.broker.user} may not read {path}: what hooks import must have been loaded before")
     return told + check_files(config, uid, file)
 
 
@@ -48,6 +51,7 @@ def stepping_down(config: Config, file: Path | None = None) -> Iterator[Callable
     # Imported only where there is an account to become.
     from lapwing.file_rights.of_config import believed_files
     from lapwing.privileges import SteppingDown, wanted_account
+    from lapwing.privileges.program import load_ahead
     from lapwing.privileges.reach import check_reach, make_data_folder
 
     account = wanted_account(config.broker.user, uid=os.geteuid())
@@ -55,11 +59,9 @@ def stepping_down(config: Config, file: Path | None = None) -> Iterator[Callable
         yield None
         return
     folder = config.broker.data if config.broker.durability == "disk" or config.streams else None
+    load_ahead()
     if folder is not None:
         make_data_folder(folder, account)
     with SteppingDown(account) as step:
-        # Much of this program is loaded when it is first needed.
-        files = [("the program", Path(__file__)), ("Python", Path(os.__file__))]
-        files += [(found.key, found.path) for found in believed_files(config, file)]
-        check_reach(account, folder, files)
+        check_reach(account, folder, [(found.key, found.path) for found in believed_files(config, file)])
         yield step.finish

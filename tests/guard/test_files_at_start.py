@@ -217,6 +217,15 @@ def test_config_check_says_the_same(folder: Path) -> None:
     assert "users.toml decides" in one_error(refused)
 
 
+def test_config_check_of_another_machines_account(tmp_path: Path) -> None:
+    """Is an account that is not here told, and no reason to call the file wrong?"""
+    file = tmp_path / "lapwing.toml"
+    file.write_text('[broker]\nuser = "no-such-account"\n')
+    checked = call("config", "check", str(file))
+    assert checked.returncode == 0
+    assert "there is no such account" in checked.stderr
+
+
 def test_passwords_in_the_clear_are_told(tmp_path: Path) -> None:
     """Beyond loopback, with users and without TLS, and a listener that believes every proxy: a line each."""
     assert lapwing("user", "add", "alice", "--no-password", cwd=tmp_path).returncode == 0

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapwing.cli.common import ConfigFile, Settings, examples
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
 
 app = typer.Typer(help="Show or check a configuration.", no_args_is_help=True)
 
@@ -57,10 +60,22 @@ def check(
     from lapwing.config import load
     from lapwing.config.exposure import exposures
     from lapwing.file_rights import check_files
-    from lapwing.privileges import find_account
 
     config = load(file, environment={}).config
-    uid = os.geteuid() if config.broker.user is None else find_account(config.broker.user).uid
-    for notice in exposures(config) + check_files(config, uid, file):
+    uid, told = _uid_of(config)
+    for notice in told + exposures(config) + check_files(config, uid, file):
         typer.echo(f"notice: {one_line(notice)}", err=True)
     typer.echo(f"{file}: in order")
+
+
+def _uid_of(config: Config) -> tuple[int, list[str]]:
+    """The account that the broker would run as, and what there is to say of it: it may be one of another machine."""
+    from lapwing.errors import ConfigError
+    from lapwing.privileges import find_account
+
+    if config.broker.user is None:
+        return os.geteuid(), []
+    try:
+        return find_account(config.broker.user).uid, []
+    except ConfigError as error:
+        return os.geteuid(), error.lines()

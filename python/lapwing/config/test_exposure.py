@@ -13,14 +13,12 @@ TLS = {"certificate": "c.pem", "key": "k.pem"}
 CERTIFIED = {"client_ca": "ca.pem", "client_certificate": "required", "identity": "certificate-cn"}
 
 
-def said(*listeners: dict[str, Any], listen: str | None = None, is_root: bool = False, **tables: Any) -> list[str]:
-    broker = {} if listen is None else {"listen": [listen]}
-    config = Config(broker=broker, listeners=list(listeners), **tables)  # type: ignore[arg-type]
-    return exposures(config, is_root=is_root)
+def said(*listeners: dict[str, Any], **tables: Any) -> list[str]:
+    return exposures(Config(listeners=list(listeners), **tables))  # type: ignore[arg-type]
 
 
-USERS = {"auth": {"users": "users.toml"}}
-HOOKS = {"hooks": {"use": "judges:Hooks"}}
+USERS: dict[str, Any] = {"auth": {"users": "users.toml"}}
+HOOKS: dict[str, Any] = {"hooks": {"use": "judges:Hooks"}}
 
 
 @pytest.mark.parametrize(
@@ -44,7 +42,7 @@ def test_passwords_in_the_clear(listener: dict[str, Any], tables: dict[str, Any]
 
 
 def test_the_short_form_of_a_listener_too() -> None:
-    (line,) = said(listen="tcp://0.0.0.0:1883", **USERS)
+    (line,) = said(broker={"listen": ["tcp://0.0.0.0:1883"]}, **USERS)
     assert "tcp://0.0.0.0:1883" in line
 
 
@@ -71,7 +69,7 @@ def test_everybody_is_a_proxy(networks: list[str], is_told: bool) -> None:
 
 
 def test_root_is_named_with_what_to_do() -> None:
-    (line,) = said(is_root=True)
+    (line,) = exposures(Config(), is_root=True)
     assert "runs as root" in line
     assert "broker.user" in line
-    assert said() == []
+    assert exposures(Config()) == []
