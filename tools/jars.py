@@ -1,7 +1,7 @@
 """Holds the jars that Maven fetched against the hashes in the tree: what is in the folder is what was looked at once.
 
-    python3 tools/jars.py check FOLDER PINS      # every jar is pinned and has its hash, every pin its jar; else the folder goes
-    python3 tools/jars.py pin FOLDER PINS        # writes the hashes of a folder, after somebody looked at what changed
+    python3 tools/jars.py check FOLDER PINS   # each jar has its pinned hash, each pin its jar; else FOLDER goes
+    python3 tools/jars.py pin FOLDER PINS     # writes the hashes of a folder, after somebody looked at what changed
 
 PINS is what `sha256sum` writes. Standard library only: it runs before there is a virtual environment.
 """

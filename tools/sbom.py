@@ -1,8 +1,9 @@
 """Writes what a wheel is made of: dist/lapwing-VERSION.cdx.json, CycloneDX 1.6.
 
-Rust: the crates that are linked into the extension or run while it is built, as `cargo metadata --locked` resolves them, with
-the checksums of Cargo.lock. Python: what pip installs beside the wheel, from pyproject.toml on, with versions and hashes
-of requirements.lock. Nothing is fetched. The same sources give the same bytes.
+Rust: the crates that are linked into the extension or run while it is built, as `cargo metadata --locked` resolves
+them, with the checksums of Cargo.lock. Python: what pip installs beside the wheel, from pyproject.toml on, with
+versions and hashes of requirements.lock, for the Python that runs this. Nothing is fetched, and the same sources give
+the same bytes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def crates() -> tuple[list[Component], Edges, str]:
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--manifest-path", str(ROOT / "Cargo.toml")]
     document = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     packages = {package["id"]: package for package in document["packages"]}
-    needs = {node["id"]: [need["pkg"] for need in node["deps"] if _is_built(need)] for node in document["resolve"]["nodes"]}
+    needs = {
+        node["id"]: [need["pkg"] for need in node["deps"] if _is_built(need)] for node in document["resolve"]["nodes"]
+    }
     root = next(key for key, package in packages.items() if package["name"] == EXTENSION)
     checksums = cargo_checksums((ROOT / "Cargo.lock").read_text())
     linked = sorted(reached([root], needs), key=lambda key: (packages[key]["name"], packages[key]["version"]))
@@ -96,9 +99,14 @@ def canonical(name: str) -> str:
 
 
 def locked_versions(lock: str) -> dict[str, tuple[str, list[str]]]:
-    """Version and hashes of each distribution by name."""
-    blocks = re.findall(r"^([\w.-]+)==(\S+)((?: \\\n +--hash=sha256:\w+)*)", lock, re.MULTILINE)
-    return {canonical(name): (version, re.findall(r"sha256:(\w+)", hashes)) for name, version, hashes in blocks}
+    """Version and hashes of each distribution by name, for this Python: some have another version for each."""
+    blocks = re.findall(r"^(\w[^\n\\]*)((?: *\\\n +--hash=sha256:\w+)+)", lock, re.MULTILINE)
+    pinned = [(Requirement(text.strip()), hashes) for text, hashes in blocks]
+    return {
+        canonical(one.name): (str(one.specifier).removeprefix("=="), re.findall(r"sha256:(\w+)", hashes))
+        for one, hashes in pinned
+        if one.marker is None or one.marker.evaluate()
+    }
 
 
 def reached(roots: Iterable[str], needs: Edges) -> set[str]:
@@ -139,7 +147,11 @@ def bill(version: str) -> dict[str, Any]:
     }
     # Of the content, so that the same sources have the same number.
     serial = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(document, sort_keys=True))
-    return {"$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json", "serialNumber": f"urn:uuid:{serial}", **document}
+    return {
+        "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
+        "serialNumber": f"urn:uuid:{serial}",
+        **document,
+    }
 
 
 def main() -> int:
