@@ -118,6 +118,15 @@ def test_what_another_group_may_write_is_refused(folder: Path) -> None:
         assert any("group 54321 may write it" in line for line in running.errors)
 
 
+def test_compiled_modules_are_judged_too(folder: Path) -> None:
+    """Who may write `__pycache__` decides what is run in a module's place."""
+    (folder / "__pycache__").mkdir()
+    (folder / "__pycache__").chmod(0o777)
+    with broker(folder) as running:
+        assert running.end(None) == 2
+        assert any("__pycache__ decides" in line for line in running.errors)
+
+
 def test_all_of_them_are_named_at_once(folder: Path) -> None:
     for name in FILES[:-1]:
         (folder / name).chmod(0o666)

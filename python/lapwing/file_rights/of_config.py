@@ -57,7 +57,7 @@ def _of_tls(table: ListenerConfig | HttpSection, name: str) -> Iterator[Believed
 
 
 def module_files(use: str) -> Iterator[Path]:
-    """The files of ``package.module:ClassName`` and of the packages around it; none of them is run.
+    """The files of ``package.module:ClassName`` and of the packages around it, compiled or not; none of them is run.
 
     Found as an import finds them, the working directory behind all else.
     """
@@ -70,4 +70,6 @@ def module_files(use: str) -> Iterator[Path]:
             return  # its import says so
         if spec.has_location and spec.origin is not None:
             yield Path(spec.origin)
+            if spec.cached is not None:
+                yield Path(spec.cached)  # what is compiled there is run in its place
         folders = list(spec.submodule_search_locations or ())
