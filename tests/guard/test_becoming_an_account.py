@@ -20,6 +20,7 @@ from commands import LAPWING, TIMEOUT_S, Running, RunningBroker, clean_environme
 from web import get
 
 import lapwing as package
+from lapwing.privileges import acting_as, find_account
 
 NOBODY = pwd.getpwnam("nobody")
 AS_NOBODY = ("--set", "broker.user=nobody")
@@ -218,6 +219,19 @@ def test_a_broker_in_this_process_gives_back_what_it_was(folder: Path) -> None:
     broker = package.Broker.from_config(load(None, environment={}, settings=settings).config)
     with pytest.raises(package.LapwingError, match="may not write"):
         broker.start()
+    assert (os.getresuid(), os.getresgid(), os.getgroups()) == before
+
+
+def test_acting_as_is_for_a_while(folder: Path) -> None:
+    """As `--accept-loss-of` mends a log: is what is made the account's, and this process root's again, on an error too?"""
+    before = os.getresuid(), os.getresgid(), os.getgroups()
+    folder.chmod(0o777)
+    with acting_as(find_account("nobody")):
+        (folder / "made").touch()
+    assert (folder / "made").stat().st_uid == NOBODY.pw_uid
+    folder.chmod(0o755)
+    with pytest.raises(PermissionError), acting_as(find_account("nobody")):
+        (folder / "refused").touch()
     assert (os.getresuid(), os.getresgid(), os.getgroups()) == before
 
 

@@ -120,6 +120,35 @@ def test_the_bill_is_the_same_twice() -> None:
     assert json.dumps(bill("0.1.0")) == json.dumps(bill("0.1.0"))
 
 
+def may_be_used(expression: str, allowed: set[str]) -> bool:
+    """Whether licences that are allowed satisfy an expression of SPDX."""
+    with_exception = re.sub(r"\s+WITH\s+", "+WITH+", expression)
+    words = re.findall(r"[()]|[\w.+-]+", with_exception)
+    known = {"OR": "or", "AND": "and", "(": "(", ")": ")"}
+    return bool(eval(" ".join(known.get(word, str(word.replace("+WITH+", " WITH ") in allowed)) for word in words)))
+
+
+def test_licences_are_those_that_may_be_shipped() -> None:
+    """What `make audit` asks cargo-deny, of the crates in the wheel, where there is no cargo-deny: at each CI."""
+    allowed = set(tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"])
+    assert may_be_used("MIT OR (Apache-2.0 AND Nonsense)", allowed)
+    assert may_be_used("Apache-2.0 WITH LLVM-exception", allowed)
+    assert not may_be_used("GPL-3.0-only", allowed)
+    assert not may_be_used("MIT AND GPL-3.0-only", allowed)
+    crates = [one for one in bill("0.1.0")["components"] if one["purl"].startswith("pkg:cargo/")]
+    licences = {one["name"]: one["licenses"][0]["expression"] for one in crates}
+    assert {name: text for name, text in licences.items() if not may_be_used(text, allowed)} == {}
+
+
+def test_crates_come_from_one_registry() -> None:
+    """Neither a repository nor a second registry is a source; what has none lies in the tree."""
+    packages = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    sources = {one["source"] for one in packages if "source" in one}
+    assert len(sources) == 1
+    assert next(iter(sources)).startswith("registry+")
+    assert {one["name"].partition("-")[0] for one in packages if "source" not in one} == {"lapwing"}
+
+
 def test_fuzzers_and_project_lock_the_same_versions() -> None:
     """What is fuzzed is what is shipped: of a crate that both have, the same versions."""
     own, fuzz = (
