@@ -223,7 +223,7 @@ def test_a_broker_in_this_process_gives_back_what_it_was(folder: Path) -> None:
 
 
 def test_acting_as_is_for_a_while(folder: Path) -> None:
-    """As `--accept-loss-of` mends a log: is what is made the account's, and this process root's again, on an error too?"""
+    """As `--accept-loss-of` mends a log: is what is made the account's, and is root back, on an error too?"""
     before = os.getresuid(), os.getresgid(), os.getgroups()
     folder.chmod(0o777)
     with acting_as(find_account("nobody")):
