@@ -109,6 +109,19 @@ def test_what_belongs_to_another_is_refused(folder: Path, name: str) -> None:
         assert "belongs to uid 54321" in errors[0]
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give links away")
+def test_a_link_of_another_user_is_refused(folder: Path) -> None:
+    """In a folder where everybody may put something: its maker decides where it leads."""
+    shared = folder / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    (shared / "users.toml").symlink_to(folder / "users.toml")
+    os.chown(shared / "users.toml", 54_321, -1, follow_symlinks=False)
+    with broker(folder, "--set", f"auth.users={shared / 'users.toml'}") as running:
+        assert running.end(None) == 2
+        assert any(f"{shared / 'users.toml'} decides" in line for line in running.errors), running.errors
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files to any group")
 def test_what_another_group_may_write_is_refused(folder: Path) -> None:
     os.chown(folder / "users.toml", -1, 54_321)

@@ -60,14 +60,21 @@ def _private_group(uid: int) -> tuple[int, ...]:
 
 
 def _nobody_here() -> tuple[int, ...]:
-    """The uid that a user namespace shows for owners outside of it (the host's root, say), if it is no user in it."""
+    """The uid that this user namespace shows for owners outside of it (the host's root, say); none without one."""
     try:
         overflow = int(Path("/proc/sys/kernel/overflowuid").read_text())
-        lines = Path("/proc/self/uid_map").read_text().splitlines()
+        return uids_outside(overflow, Path("/proc/self/uid_map").read_text())
     except (OSError, ValueError):
         return ()
-    for line in lines:
-        first, _, count = map(int, line.split())
-        if first <= overflow < first + count:
-            return ()
-    return (overflow,)
+
+
+def uids_outside(overflow: int, uid_map: str) -> tuple[int, ...]:
+    """``overflow``, unless it is a user of the namespace itself.
+
+    Args:
+        overflow: What the kernel shows for a uid without a number here.
+        uid_map: First uid inside, first uid outside and how many, a line for each range.
+    """
+    ranges = [tuple(map(int, line.split())) for line in uid_map.splitlines()]
+    is_user = any(first <= overflow < first + count for first, _, count in ranges)
+    return () if is_user else (overflow,)

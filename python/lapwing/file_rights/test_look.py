@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lapwing.config import Config
-from lapwing.file_rights.look import facts_of, trusted_by, ways_to
+from lapwing.file_rights.look import facts_of, trusted_by, uids_outside, ways_to
 from lapwing.file_rights.of_config import believed_files, module_files
 
 
@@ -63,6 +63,20 @@ def test_nothing_is_known_of_what_is_not_there(folder: Path) -> None:
 def test_root_and_the_account_are_trusted() -> None:
     assert trusted_by(54_321).uids >= {0, 54_321}
     assert trusted_by(54_321).gids == {0}, "an account that nobody knows has no private group"
+
+
+@pytest.mark.parametrize(
+    ("uid_map", "outside"),
+    [
+        ("         0          0 4294967295\n", ()),
+        ("         0       1000          1\n", (65_534,)),
+        ("         0       1000          1\n         1     100000      65536\n", ()),
+        ("", (65_534,)),
+    ],
+)
+def test_owners_outside_of_a_container_are_known_by_their_uid(uid_map: str, outside: tuple[int, ...]) -> None:
+    """Is nobody's uid somebody else's only where no user of the namespace has it?"""
+    assert uids_outside(65_534, uid_map) == outside
 
 
 def test_modules_are_found_and_not_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
