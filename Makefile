@@ -12,10 +12,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PATH := $(abspath $(BIN)):$(PATH)
 CACHE := .cache
+# What `make audit` looks with.
+DENY := 0.20.2
+PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -64,8 +67,9 @@ $(CACHE)/node-clients: tests/interop/package-lock.json $(CACHE)/peers
 	@npm ci --prefix tests/interop --no-audit --no-fund --loglevel=error
 	@touch $@
 
-$(INTEROP)/hivemq/jars: $(PROGRAMS)/hivemq/pom.xml | $(CACHE)/peers
+$(INTEROP)/hivemq/jars: $(PROGRAMS)/hivemq/pom.xml $(PROGRAMS)/hivemq/jars.sha256 tools/jars.py | $(CACHE)/peers
 	@mvn --quiet --batch-mode -Dstyle.color=never --update-snapshots --strict-checksums --file $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
+	@$(PYTHON) tools/jars.py check $@ $(word 2,$^)
 	@touch $@
 
 $(INTEROP)/hivemq/Main.class: $(INTEROP)/hivemq/jars $(wildcard $(PROGRAMS)/hivemq/*.java)
@@ -77,14 +81,16 @@ $(INTEROP)/paho_c: $(wildcard $(PROGRAMS)/paho_c/*.[ch]) | $(CACHE)/peers
 
 kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
 
-$(CACHE)/kafka/jars: python/lapwing/lab/kafka/pom.xml | $(CACHE)/java $(CACHE)/peers
+$(CACHE)/kafka/jars: python/lapwing/lab/kafka/pom.xml python/lapwing/lab/kafka/jars.sha256 tools/jars.py | $(CACHE)/java $(CACHE)/peers
 	@mvn --quiet --batch-mode -Dstyle.color=never --update-snapshots --strict-checksums --file $< dependency:copy-dependencies -DoutputDirectory=$(abspath $@)
+	@$(PYTHON) tools/jars.py check $@ $(word 2,$^)
 	@touch $@
 
 spark-jars: $(CACHE)/spark-jars ## what Spark needs to read Kafka, and to write Delta on a cluster
 
-$(CACHE)/spark-jars: python/lapwing/pipeline/pom.xml | $(CACHE)/java $(CACHE)/peers
+$(CACHE)/spark-jars: python/lapwing/pipeline/pom.xml python/lapwing/pipeline/jars.sha256 tools/jars.py | $(CACHE)/java $(CACHE)/peers
 	@mvn --quiet --batch-mode -Dstyle.color=never --update-snapshots --strict-checksums --file $< dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory=$(abspath $@)
+	@$(PYTHON) tools/jars.py check $@ $(word 2,$^)
 	@touch $@
 
 lab: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## from phones to the controller: architectures side by side; charts in out/lab (LAB="--quick")
@@ -103,10 +109,10 @@ test: $(CACHE)/built peers ## every test; with SLOW=1 the slow proofs too, as CI
 
 test-rust: $(CACHE)/toolchain ## the Rust rooms (LAPWING_WILD_SECONDS=600: clients that do anything to a whole node, LAPWING_WILD_SEED)
 	$(call step,tests of the Rust rooms)
-	@cargo test --workspace --quiet
+	@cargo test --locked --workspace --quiet
 
 test-rust-build: $(CACHE)/toolchain
-	@cargo test --workspace --quiet --no-run
+	@cargo test --locked --workspace --quiet --no-run
 
 test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
 	@$(SUITE) --tier $(if $(SLOW),ci,fast) --no-rust $(TESTS)
@@ -136,7 +142,7 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	$(call step,power cut at random moments)
 	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
 	$(call step,at every change of a simulated disk and every step of a session)
-	@cargo test --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
+	@cargo test --locked --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
 
 faults-kafka: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## Kafka, bridge members and the broker killed, paused, without disk, at random for ten minutes (FAULTS="--seconds 60")
 	@$(BIN)/python -m tests.faults_kafka --seconds 600 $(FAULTS)
@@ -152,7 +158,7 @@ check: check-rust check-python ## format, lints, types, stubs, directions; write
 check-rust: $(CACHE)/toolchain
 	$(call step,Rust: format and lints)
 	@cargo fmt --all --check
-	@cargo clippy --workspace --all-targets --quiet -- -D warnings
+	@cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
 
 check-python: $(CACHE)/built
 	$(call step,Python: format; lints; types; stubs; directions)
@@ -175,22 +181,32 @@ bench-dispatch: $(CACHE)/built $(CACHE)/peers ## who finishes first: every polic
 	@$(BIN)/python -m benches.dispatch_figures --out docs/benchmarks/dispatch $(BENCH_DISPATCH)
 
 conformance: $(CACHE)/built ## runs the tests of the normative statements, prints the table, writes docs/conformance.md
-	@cargo test --quiet -p lapwing-codec -p lapwing-session -p lapwing-router -p lapwing-transport -p lapwing-node
+	@cargo test --locked --quiet -p lapwing-codec -p lapwing-session -p lapwing-router -p lapwing-transport -p lapwing-node
 	@$(BIN)/pytest -q tests/conformance
 	@$(BIN)/python tools/conformance.py --table --strict
 
-wheel: $(CACHE)/python ## one abi3 wheel in dist/
+wheel: $(CACHE)/python ## one abi3 wheel in dist/, and beside it what it is made of
 	$(call step,wheel)
-	@$(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
+	@MATURIN_PEP517_ARGS="--locked" $(BIN)/pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
 	@ls -1 dist/*.whl
+	@$(BIN)/python tools/sbom.py
+
+sbom: $(CACHE)/python ## what a wheel is made of, in dist/: CycloneDX, from the lock files
+	@$(BIN)/python tools/sbom.py
+
+jar-pins: ## writes the hashes of the jars that Maven fetched, for whoever changed a pom.xml and has looked at them
+	@$(PYTHON) tools/jars.py pin $(CACHE)/kafka/jars python/lapwing/lab/kafka/jars.sha256
+	@$(PYTHON) tools/jars.py pin $(CACHE)/spark-jars python/lapwing/pipeline/jars.sha256
+	@$(PYTHON) tools/jars.py pin $(INTEROP)/hivemq/jars $(PROGRAMS)/hivemq/jars.sha256
 
 test-wheel: wheel $(CACHE)/java ## installs the wheel into an empty environment and runs the demo outside the tree
 	$(call step,the wheel in an empty environment)
 	@$(PYTHON) tools/try_wheel.py
 
-audit: $(CACHE)/python ## licences and sources of every dependency (installs cargo-deny under .cache: minutes)
-	@test -x $(CACHE)/cargo/bin/cargo-deny || cargo install --quiet --locked --root $(CACHE)/cargo cargo-deny
-	@$(CACHE)/cargo/bin/cargo-deny check licenses bans sources
+audit: $(CACHE)/python ## licences, sources, pins and advisories of all that we use; says what it could not look at (ADVISORIES=FOLDER)
+	@test -x $(CACHE)/cargo/bin/cargo-deny || cargo install --quiet --locked --root $(CACHE)/cargo cargo-deny@$(DENY)
+	@test -x $(CACHE)/audit/bin/pip-audit || { $(PYTHON) -m venv $(CACHE)/audit && $(CACHE)/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==$(PIP_AUDIT); }
+	@$(BIN)/python tools/audit.py --programs $(CACHE)/cargo/bin $(CACHE)/audit/bin $(if $(ADVISORIES),--advisories $(ADVISORIES))
 
 fuzz: $(CACHE)/python ## fuzzes codec, session and node for FUZZ_SECONDS (600), half of it on whole connections; see fuzz/README.md
 	@command -v cargo-fuzz >/dev/null || test -x $(CACHE)/cargo/bin/cargo-fuzz || cargo install --quiet --locked --root $(CACHE)/cargo cargo-fuzz

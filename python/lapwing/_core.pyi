@@ -142,8 +142,12 @@ class Node:
         ``hooks``: a ``lapwing.hooks.dispatch.Dispatcher``. ``strategies``: by the ``use`` of groups' tables a
         ``lapwing.strategy.chooser.Chooser``.
         """
-    def start(self) -> None:
-        """Opens the log and the listeners and starts the threads; ready on return."""
+    def start(self, on_bound: Callable[[], object] | None = None) -> None:
+        """Opens the log and the listeners and starts the threads; ready on return.
+
+        ``on_bound`` is called on this thread once every port is bound and before anybody can connect; what it raises
+        ends the start.
+        """
     def start_progress(self) -> tuple[int, int]:
         """Bytes of the log that a start has read, and how many it has to read in all; both 0 until that is known."""
     def reload_access(self, access_json: str) -> None:

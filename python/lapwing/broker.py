@@ -10,7 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lapwing._core import Authority, CoreError, Node
+from lapwing._core import CoreError, Node
+from lapwing.broker_guard import looked_at, stepping_down
+from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
 from lapwing.broker_reload import reloaded_tables
 from lapwing.broker_tables import (
     GroupLike,
@@ -21,7 +23,7 @@ from lapwing.broker_tables import (
     checked_config,
     stream_tables,
 )
-from lapwing.config import Config, GroupConfig, access_json, node_json
+from lapwing.config import Config, GroupConfig, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners
@@ -29,9 +31,7 @@ from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 
 if TYPE_CHECKING:
     from lapwing.hooks import Hooks
-    from lapwing.hooks.dispatch import Dispatcher
     from lapwing.http import HttpServer
-    from lapwing.strategy.chooser import Chooser
 
 
 class Broker:
@@ -114,14 +114,19 @@ class Broker:
         self._prepare(checked_config({"broker": broker, "listeners": list(listeners), **sections}), hooks)
 
     @classmethod
-    def from_config(cls, config: Config) -> Self:
-        """A broker from a whole configuration, as ``lapwing.config.load`` gives it."""
+    def from_config(cls, config: Config, file: Path | None = None) -> Self:
+        """A broker from a whole configuration, as ``lapwing.config.load`` gives it.
+
+        Args:
+            config: The configuration.
+            file: Where it was read from, if from a file: others must not be able to write it.
+        """
         broker = cls.__new__(cls)
         broker._temporary = None
-        broker._prepare(config)
+        broker._prepare(config, file=file)
         return broker
 
-    def _prepare(self, config: Config, hooks: Hooks | None = None) -> None:
+    def _prepare(self, config: Config, hooks: Hooks | None = None, file: Path | None = None) -> None:
         if hooks is not None and config.hooks.use is not None:
             raise ConfigError("hooks are given twice", where="hooks, hooks.use", remedy="give one of them")
         check_listeners(config, has_hooks=hooks is not None)
@@ -130,30 +135,46 @@ class Broker:
         self._node: Node | None = None
         self._http: HttpServer | None = None
         self._access = AccessCounts(None, 0)
+        self._file = file
+        self._told: list[str] = []
+        self._to_tell: list[str] = []
 
     def start(self) -> Self:
         """Opens the log and the listeners; clients can connect on return.
 
+        With ``broker.user`` this process becomes that account on the way, for good.
+
         Raises:
-            ConfigError: the hooks or a group's strategy cannot be loaded or used.
+            ConfigError: the hooks or a group's strategy cannot be loaded or used; others may write a file that the
+                broker believes; it cannot become the account of ``broker.user``, or that could not use a file.
             AddressInUseError: another process listens at one of the addresses.
             DataFolderError: the data folder cannot be used, or its log is damaged.
             BrokerError: anything else that stops it, or it was started before.
         """
         if self._node is not None:
             raise BrokerError("the broker was started before", remedy="make a new Broker")
-        dispatcher, strategies = self._dispatcher(), self._choosers()
-        with _core_errors():
-            self._node = Node(node_json(self.config), dispatcher, strategies)
-            self._access = AccessCounts.of(access_tables(self.config))
-            self._node.start()
+        with stepping_down(self.config, self._file) as on_bound:
+            self._look(self.config)
+            dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)
+            http_socket = None if on_bound is None else bound_for_http(self.config)
+            with _core_errors():
+                self._node = Node(node_json(self.config), dispatcher, strategies)
+                self._access = AccessCounts.of(access_tables(self.config))
+                self._node.start(on_bound)
         if self.config.broker.http is not None:
             try:
-                self._http = _start_http(self._node, self.config, has_hooks=self._hooks is not None)
+                has_hooks = self._hooks is not None
+                self._http = start_http(self._node, self.config, http_socket, has_hooks=has_hooks)
             except LapwingError:
                 self.stop()
                 raise
         return self
+
+    def _look(self, config: Config) -> None:
+        """What there is to say of a configuration is said when it is new."""
+        told = looked_at(config, self._file, has_hooks=self._hooks is not None)
+        self._to_tell += [line for line in told if line not in self._told]
+        self._told = told
 
     def start_progress(self) -> tuple[int, int]:
         """Bytes of the log that :meth:`start` has read, and how many it has to read in all, for another thread to ask.
@@ -161,26 +182,6 @@ class Broker:
         Both are 0 before that is known, and where nothing is kept. Behind the last byte sessions are made of it.
         """
         return (0, 0) if self._node is None else self._node.start_progress()
-
-    def _dispatcher(self) -> Dispatcher | None:
-        if self._hooks is None and self.config.hooks.use is None:
-            return None
-        # Imported only where there are hooks.
-        from lapwing.hooks.dispatch import Dispatcher
-        from lapwing.hooks.loading import load_hooks
-
-        return Dispatcher(load_hooks(self.config.hooks.use or "") if self._hooks is None else self._hooks)
-
-    def _choosers(self) -> dict[str, Chooser]:
-        """One for each strategy in Python that a group's table names; groups that name the same one share it."""
-        uses = {group.use: name for name, group in reversed(self.config.groups.items()) if group.use is not None}
-        if not uses:
-            return {}
-        # Imported only where there are strategies.
-        from lapwing.strategy.chooser import Chooser
-        from lapwing.strategy.loading import load_strategy
-
-        return {use: Chooser(load_strategy(use, name)) for use, name in uses.items()}
 
     def stop(self, drain_s: float = 0.0) -> None:
         """Stops; with ``drain_s`` clients are let go in order first, for at most that long.
@@ -253,9 +254,11 @@ class Broker:
 
         Raises:
             ConfigError: a user, a rule, a topic or a group is wrong, or a file cannot be used; what it was for stays as
-                it was.
+                it was. Others may write a file that the broker believes: nothing is taken over.
         """
         config = config or self.config
+        self._running()
+        self._look(config)
         tables = access_tables(config)
         access = AccessCounts.of(tables)
         check_still_closed(self._access, access, config.auth)
@@ -285,8 +288,9 @@ class Broker:
             self._running().check()
 
     def notices(self) -> list[str]:
-        """What the log has to tell an operator since the last call: recovery, alarms of retention."""
-        return self._running().take_notices()
+        """What there is to tell an operator since the last call: exposed secrets, recovery, alarms of retention."""
+        told, self._to_tell = self._to_tell, []
+        return told + self._running().take_notices()
 
     def streams(self) -> list[dict[str, Any]]:
         """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""
@@ -332,13 +336,6 @@ class Broker:
         if self._node is None:
             raise BrokerError("the broker does not run", remedy="use it in a with block, or call start()")
         return self._node
-
-
-def _start_http(node: Node, config: Config, *, has_hooks: bool) -> HttpServer:
-    # Imported only when somebody asks for HTTP: it doubles the time a broker takes to start.
-    from lapwing.http import serve_http
-
-    return serve_http(node, Authority(access_json(config)), config, has_hooks=has_hooks)
 
 
 def _end(node: Node, drain_s: float) -> None:

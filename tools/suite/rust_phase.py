@@ -29,7 +29,7 @@ class RustPhase:
         self._begun = time.monotonic()
         with LOG.open("wb") as log:
             self._process = subprocess.Popen(
-                ["cargo", "test", "--workspace", "--no-fail-fast"],
+                ["cargo", "test", "--locked", "--workspace", "--no-fail-fast"],
                 cwd=ROOT,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -82,7 +82,7 @@ def excerpt(text: str, *, characters: int = 20_000) -> str:
 
 def passes_alone(name: str) -> bool:
     """Runs one test of whichever program has it, with nothing beside it."""
-    command = ["cargo", "test", "--workspace", "--quiet", "--", "--exact", name]
+    command = ["cargo", "test", "--locked", "--workspace", "--quiet", "--", "--exact", name]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     ran = sum(int(count) for count in re.findall(r"(?m)^running (\d+) tests?$", done.stdout))
     return done.returncode == 0 and ran > 0

@@ -14,6 +14,8 @@
 //!   this process knows.
 //! - With no rules every identity may do everything; with one rule, nothing but what a rule permits.
 
+#![forbid(unsafe_code)]
+
 mod authority;
 mod cache;
 mod claim;

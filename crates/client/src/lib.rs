@@ -14,6 +14,8 @@
 //!   (`Unreachable`), refused with a reason code (`Refused`, `Disconnected`, `Rejected`, `Unpublished`), the broker
 //!   broke the protocol (`Protocol`), timed out (`TimedOut`), or the caller's own mistake (`Invalid`).
 
+#![forbid(unsafe_code)]
+
 mod address;
 mod blocking;
 mod error;

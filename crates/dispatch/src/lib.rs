@@ -34,6 +34,8 @@
 //! connection lost          leave(member, Left, now), move its messages
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod affinity;
 mod auto;
 mod blind;

@@ -5,6 +5,8 @@
 //! - Decoding borrows; bytes on disk are data from outside: any body gives an envelope or an error, never a panic.
 //! - The Arrow schema is a contract with every reader ([`schema()`]); a change of it is a new version.
 
+#![forbid(unsafe_code)]
+
 mod batch;
 mod columns;
 mod envelope;

@@ -50,6 +50,8 @@
 //!   session over                             end(key, epoch, written), to the owners of all that it has and joins
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod action;
 mod answers;
 mod assignment;

@@ -13,6 +13,7 @@ use crate::clock::NodeClock;
 use crate::config::{self, Config, Limits};
 use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
+use crate::extensions::Extensions;
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::listeners::Listeners;
 use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
@@ -78,19 +79,16 @@ pub(crate) fn open_log() -> OpenLog {
 /// Opens log and listeners and lays the lanes.
 ///
 /// The log comes first: a node whose log is damaged must not hold a port.
-pub(crate) fn parts(
-    config: Arc<Config>,
-    open: OpenLog,
-    hooks: Option<Box<dyn Hooks>>,
-    progress: &StartProgress,
-) -> Result<Parts, NodeError> {
+pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) -> Result<Parts, NodeError> {
+    let Extensions { hooks, progress, on_bound, strategists: _ } = extensions;
     let shards = config.shard_count() as usize;
     let authority = config::authority(&config.auth, &config.rules)?;
-    let opened = open_data(&config, open, progress)?;
+    let opened = open_data(&config, open, &progress)?;
     // The folder is ours from here on.
     let clock = NodeClock::open(&config)?;
     let stamps = Stamps::open(&config)?;
     let (listeners, states) = Listeners::bind(&config)?;
+    on_bound.map_or(Ok(()), |give_up| give_up())?;
     let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::error::NodeError;
 use crate::hooks::Hooks;
 use crate::start_progress::StartProgress;
 use crate::strategies::Strategist;
+
+/// Called once all ports are bound and before anybody can connect: what only a privileged process may do is done then.
+pub type OnBound = Box<dyn FnOnce() -> Result<(), NodeError> + Send>;
 
 /// Hooks and strategists run on a thread of their own each.
 #[derive(Default)]
@@ -15,4 +19,6 @@ pub struct Extensions {
     pub strategists: Vec<(String, Box<dyn Strategist>)>,
     /// How far the start has come, for whoever keeps a copy.
     pub progress: Arc<StartProgress>,
+    /// Gives up privileges, on the thread that starts the node; an error ends the start.
+    pub on_bound: Option<OnBound>,
 }

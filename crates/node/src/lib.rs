@@ -60,7 +60,7 @@ pub use config::{
     Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig, StreamKey, SysConfig, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
-pub use extensions::Extensions;
+pub use extensions::{Extensions, OnBound};
 pub use handle::Handle;
 pub use hooks::{
     AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,

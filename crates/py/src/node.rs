@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use lapwing_node::{Config, Extensions, NodeError, SessionOrder, SessionQuery, StartProgress, StreamReadError};
+use lapwing_node::{
+    Config, Extensions, NodeError, OnBound, SessionOrder, SessionQuery, StartProgress, StreamReadError,
+};
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -56,14 +58,22 @@ impl Node {
         Ok(Node { state: Mutex::new(State::Configured(Box::new(config), extensions)), progress })
     }
 
-    /// Opens the log and the listeners and starts the threads; ready on return.
-    fn start(&self, py: Python<'_>) -> PyResult<()> {
+    /// Opens the log and the listeners and starts the threads; ready on return. `on_bound` is called without arguments, on
+    /// this thread, once every port is bound and before anybody can connect; what it raises ends the start.
+    #[pyo3(signature = (on_bound=None))]
+    fn start(&self, py: Python<'_>, on_bound: Option<Py<PyAny>>) -> PyResult<()> {
+        let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
+        let on_bound = on_bound.map(|callable| on_bound_of(callable, Arc::clone(&raised)));
         let started = py.detach(|| {
             let mut state = self.lock();
             let State::Configured(config, extensions) = &mut *state else { return None };
-            let started = lapwing_node::Handle::start_with((**config).clone(), std::mem::take(extensions));
+            let extensions = Extensions { on_bound, ..std::mem::take(extensions) };
+            let started = lapwing_node::Handle::start_with((**config).clone(), extensions);
             Some(started.map(|handle| *state = State::Running(Arc::new(handle))))
         });
+        if let Some(raised) = raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+            return Err(raised);
+        }
         match started {
             None => Err(core_error(py, "state", "the node was started before", "Make a new Node.", &[])),
             Some(result) => result.map_err(|error| node_error(py, &error)),
@@ -267,6 +277,16 @@ impl Node {
         });
         answer.ok_or_else(|| core_error(py, "state", "the node does not run", "Call start() first.", &[]))
     }
+}
+
+/// What it raises is kept in `raised`: the node itself only learns that it must not start.
+fn on_bound_of(callable: Py<PyAny>, raised: Arc<Mutex<Option<PyErr>>>) -> OnBound {
+    Box::new(move || {
+        let Err(error) = Python::attach(|py| callable.call0(py).map(drop)) else { return Ok(()) };
+        let source = std::io::Error::other(error.to_string());
+        *raised.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(error);
+        Err(NodeError::System { doing: "give up privileges", source })
+    })
 }
 
 fn node_error(py: Python<'_>, error: &NodeError) -> PyErr {

@@ -19,6 +19,8 @@
 //! Two tables: [`FilterTree`] (who wants this topic), [`TopicTree`] (which topics, say retained ones, does this filter
 //! match).
 
+#![forbid(unsafe_code)]
+
 mod arena;
 mod cache;
 mod edges;

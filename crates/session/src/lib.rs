@@ -65,6 +65,8 @@
 //! Timers: after open, disconnected and tick, look at `session.deadline_ms()`. Traffic only moves the deadline later, so a
 //! timer may fire early; `session.tick` then says when to come back.
 
+#![forbid(unsafe_code)]
+
 mod ack_line;
 mod admission;
 mod aliases;

@@ -2,6 +2,8 @@
 //!
 //! No room of the broker depends on it.
 
+#![forbid(unsafe_code)]
+
 use std::time::Duration;
 
 use rustix::time::{ClockId, clock_gettime};

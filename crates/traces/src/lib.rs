@@ -9,6 +9,8 @@
 //!
 //! No room of the broker depends on it: tests, benches and the lab do.
 
+#![forbid(unsafe_code)]
+
 mod chance;
 mod json_lines;
 mod outcome;

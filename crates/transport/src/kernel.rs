@@ -54,3 +54,29 @@ pub(crate) fn unsent_bytes(fd: BorrowedFd<'_>) -> u64 {
 pub(crate) fn unsent_bytes(_fd: BorrowedFd<'_>) -> u64 {
     0
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    /// Does the kernel answer for a connection as it is, and say nothing of what is none?
+    #[test]
+    fn a_connection_is_measured_and_a_file_is_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (_far, _) = listener.accept().unwrap();
+        near.set_nonblocking(true).unwrap();
+        // Nobody reads: what does not fit at the other end stays unsent here.
+        let chunk = [0; 1 << 16];
+        let written: usize = std::iter::from_fn(|| near.write(&chunk).ok()).sum();
+        let unsent = unsent_bytes(near.as_fd());
+        assert!(unsent > 0 && unsent <= written as u64, "{unsent} of {written}");
+        assert!(min_rtt_us(near.as_fd()).is_some_and(|us| us < 30_000_000));
+        let file = std::fs::File::open("/dev/null").unwrap();
+        assert_eq!((min_rtt_us(file.as_fd()), unsent_bytes(file.as_fd())), (None, 0));
+    }
+}

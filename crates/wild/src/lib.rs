@@ -12,6 +12,8 @@
 //! [`client`] is one connection, [`witness`] a client with a kept session that nobody disturbs, [`run`] does the actions,
 //! [`disk`] makes every sync take its time.
 
+#![forbid(unsafe_code)]
+
 pub mod action;
 pub mod books;
 mod choices;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,9 +77,11 @@ def broker(
     given = read()
     if accept_loss_of:
         from lapwing.cli.store_loss import give_up
+        from lapwing.privileges import acting_as, wanted_account
 
-        give_up(given.broker.data, accept_loss_of)
-    running = Broker.from_config(given)
+        with acting_as(wanted_account(given.broker.user, uid=os.geteuid())):
+            give_up(given.broker.data, accept_loss_of)
+    running = Broker.from_config(given, config)
     return serve(running, on_ready=lambda: _announce(running, as_json=json), read_config=read)
 
 

@@ -49,6 +49,7 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
         with start_told(broker.start_progress):
             broker.start()
         try:
+            _tell(broker)
             on_ready()
             _wait_for_end(broker, received, read_config)
         except BaseException:
@@ -61,8 +62,7 @@ def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config:
     """Returns at SIGTERM or SIGINT; raises when the broker fails."""
     while True:
         broker.check()
-        for notice in broker.notices():
-            typer.echo(f"notice: {notice}", err=True)
+        _tell(broker)
         try:
             number = received.get(timeout=_CHECK_INTERVAL_S)
         except queue.Empty:
@@ -70,6 +70,11 @@ def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config:
         if number != signal.SIGHUP:
             return
         _reload(broker, read_config)
+
+
+def _tell(broker: Broker) -> None:
+    for notice in broker.notices():
+        typer.echo(f"notice: {one_line(notice)}", err=True)
 
 
 def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapwing.cli.common import ConfigFile, Settings, examples
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
 
 app = typer.Typer(help="Show or check a configuration.", no_args_is_help=True)
 
@@ -50,9 +54,28 @@ def check(
 ) -> None:
     """Read a file, and say what is wrong with it: one line per problem, exit code 2.
 
-    Only the file is looked at, not the environment.
+    Only the file is looked at, not the environment; and of the files that it names who may write and read them.
     """
+    from lapwing.cli.messages import one_line
     from lapwing.config import load
+    from lapwing.config.exposure import exposures
+    from lapwing.file_rights import check_files
 
-    load(file, environment={})
+    config = load(file, environment={}).config
+    uid, told = _uid_of(config)
+    for notice in told + exposures(config) + check_files(config, uid, file):
+        typer.echo(f"notice: {one_line(notice)}", err=True)
     typer.echo(f"{file}: in order")
+
+
+def _uid_of(config: Config) -> tuple[int, list[str]]:
+    """The account that the broker would run as, and what there is to say of it: it may be one of another machine."""
+    from lapwing.errors import ConfigError
+    from lapwing.privileges import find_account
+
+    if config.broker.user is None:
+        return os.geteuid(), []
+    try:
+        return find_account(config.broker.user).uid, []
+    except ConfigError as error:
+        return os.geteuid(), error.lines()

@@ -84,6 +84,15 @@ class BrokerSection(BaseModel):
     data: Path = Path("lapwing-data")
     """Folder of the log; made if missing. One broker at a time."""
 
+    files: Literal["strict", "warn"] = "strict"
+    """What happens where others than root and the broker's own account may write the files it believes (configuration,
+    users, certificates, keys, hooks) or a folder on the way to them: "strict" refuses the start, or the reload; "warn"
+    says so, for machines whose modes are not to be had otherwise."""
+
+    user: Annotated[str | None, BeforeValidator(_off_is_none)] = None
+    """Name or uid of the account to become once the ports are bound, on Linux, where the broker is started as root;
+    "off": it stays who it is."""
+
     durability: Literal["disk", "memory"] = "disk"
     """Where sessions that outlive their connections, what waits for them, and retained messages are kept: "disk": what
     is acknowledged is there after a crash; "memory": as long as the broker runs. Streams are on disk in any case."""

@@ -17,6 +17,6 @@
 from lapwing.http.app import make_app
 from lapwing.http.authority import Authority
 from lapwing.http.counters import HttpCounters
-from lapwing.http.server import HttpServer, serve_http
+from lapwing.http.server import HttpServer, bind_http, serve_http
 
-__all__ = ["Authority", "HttpCounters", "HttpServer", "make_app", "serve_http"]
+__all__ = ["Authority", "HttpCounters", "HttpServer", "bind_http", "make_app", "serve_http"]

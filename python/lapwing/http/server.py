@@ -109,14 +109,17 @@ class HttpServer:
         if self._tls is not None:
             self._tls.reload()
 
-    def start(self) -> None:
+    def start(self, bound: socket.socket | None = None) -> None:
         """Listens; answers requests on return.
+
+        Args:
+            bound: As :func:`bind_http` gives it; None: it is bound now.
 
         Raises:
             AddressInUseError: another process listens there.
             BrokerError: the address cannot be listened on.
         """
-        listener = _listen(self._address, self._settings.write_timeout)
+        listener = _listen(bound or _bind(self._address, self._settings.write_timeout), self._address)
         host, port = listener.getsockname()[:2]
         self.url = f"{'http' if self._tls is None else 'https'}://{join_host_port(host, port)}"
         self._thread = threading.Thread(target=self._server.run, args=([listener],), name="lapwing-http", daemon=True)
@@ -152,7 +155,23 @@ class HttpServer:
         self._thread = None
 
 
-def serve_http(node: Node, authority: Authority, config: Config, *, has_hooks: bool = False) -> HttpServer:
+def bind_http(config: Config) -> socket.socket:
+    """A socket at ``broker.http``, which is set: for a process that may bind that port now, and not later.
+
+    Raises:
+        BrokerError: the address cannot be bound.
+    """
+    return _bind(config.broker.http or "", config.http.write_timeout)
+
+
+def serve_http(
+    node: Node,
+    authority: Authority,
+    config: Config,
+    *,
+    has_hooks: bool = False,
+    bound: socket.socket | None = None,
+) -> HttpServer:
     """The HTTP side of ``node`` where ``config`` says, listening.
 
     Args:
@@ -160,6 +179,7 @@ def serve_http(node: Node, authority: Authority, config: Config, *, has_hooks: b
         authority: Its users and rules, perhaps none.
         config: The broker's configuration; its ``broker.http`` is set.
         has_hooks: Hooks judge clients, beside what the configuration says.
+        bound: As :func:`bind_http` gives it; None: it is bound now.
 
     Raises:
         LapwingError: it cannot listen, or a file of its TLS cannot be used.
@@ -176,26 +196,34 @@ def serve_http(node: Node, authority: Authority, config: Config, *, has_hooks: b
     names = HostNames(split_host_port(address)[0], settings.hosts)
     app = make_app(node, settings, counters, identifier, names)
     server = HttpServer(app, address, settings, counters, authority, identifier)
-    server.start()
+    server.start(bound)
     return server
 
 
-def _listen(address: str, write_timeout_ms: int) -> socket.socket:
+def _bind(address: str, write_timeout_ms: int) -> socket.socket:
     host, port = split_host_port(address)
     family, kind, protocol, _, target = socket.getaddrinfo(
         host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )[0]
-    listener = socket.socket(family, kind, protocol)
+    bound = socket.socket(family, kind, protocol)
     try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         # Accepted sockets inherit it: the kernel itself drops a peer that takes no byte for that long.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, min(write_timeout_ms, 2**31 - 1))
-        listener.bind(target)
-        listener.listen(_BACKLOG)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, min(write_timeout_ms, 2**31 - 1))
+        bound.bind(target)
     except OSError as error:
-        listener.close()
+        bound.close()
         raise _listen_error(address, error) from error
-    return listener
+    return bound
+
+
+def _listen(bound: socket.socket, address: str) -> socket.socket:
+    try:
+        bound.listen(_BACKLOG)
+    except OSError as error:  # somebody who bound it at the same time was faster
+        bound.close()
+        raise _listen_error(address, error) from error
+    return bound
 
 
 def _listen_error(address: str, error: OSError) -> BrokerError:

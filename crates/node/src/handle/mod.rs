@@ -26,7 +26,6 @@ use crate::passwords::PasswordControl;
 use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
-use crate::start_progress::StartProgress;
 use crate::streams::Streams;
 use spawn::{spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard, spawn_timekeeper};
 
@@ -72,10 +71,10 @@ impl Handle {
     ///
     /// # Errors
     /// As [`Handle::start`]; `Config` too where a group uses a strategy that is not among `extensions`.
-    pub fn start_with(config: Config, extensions: Extensions) -> Result<Self, NodeError> {
+    pub fn start_with(config: Config, mut extensions: Extensions) -> Result<Self, NodeError> {
         config.check()?;
-        let Extensions { hooks, strategists, progress } = extensions;
-        let parts = assemble::parts(Arc::new(config), assemble::open_log(), hooks, &progress)?;
+        let strategists = std::mem::take(&mut extensions.strategists);
+        let parts = assemble::parts(Arc::new(config), assemble::open_log(), extensions)?;
         for (name, strategist) in strategists {
             parts.shared.strategies.start(&name, strategist)?;
         }
@@ -92,7 +91,7 @@ impl Handle {
     #[doc(hidden)]
     pub fn start_with_log(config: Config, open: assemble::OpenLog) -> Result<Self, NodeError> {
         config.check()?;
-        Self::run(assemble::parts(Arc::new(config), open, None, &StartProgress::default())?)
+        Self::run(assemble::parts(Arc::new(config), open, Extensions::default())?)
     }
 
     fn run(parts: Parts) -> Result<Self, NodeError> {

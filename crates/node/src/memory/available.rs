@@ -57,6 +57,12 @@ fn smallest(files: &[PathBuf]) -> Option<u64> {
 mod tests {
     use super::*;
 
+    /// Does the machine have memory, in bytes and not in pages?
+    #[test]
+    fn the_machine_has_memory() {
+        assert!(physical().is_some_and(|bytes| bytes >= 1 << 24));
+    }
+
     /// Are the files of both versions found, from the own group up to the root?
     #[test]
     fn limits_are_looked_for_in_every_group_above() {

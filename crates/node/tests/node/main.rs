@@ -24,6 +24,7 @@ mod packets;
 #[cfg(debug_assertions)]
 mod panics;
 mod passwords;
+mod privileges;
 mod retained;
 mod rights_at_start;
 mod sessions;

@@ -135,3 +135,46 @@ fn fallocate(handle: &File, bytes: u64) -> io::Result<bool> {
 fn fallocate(_handle: &File, _bytes: u64) -> io::Result<bool> {
     Ok(false)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file(folder: &Path) -> Arc<dyn DiskFile> {
+        OsDisk.open(&folder.join("file"), Access::Create).unwrap()
+    }
+
+    /// Does a write of more parts than the kernel takes at once arrive whole, in order and at its place?
+    #[test]
+    fn more_parts_than_one_call_takes_are_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes: Vec<u8> = (0..3 * PARTS_MAX + 7).map(|n| n as u8).collect();
+        let parts: Vec<IoSlice<'_>> = bytes.chunks(1).map(IoSlice::new).collect();
+        let file = file(folder.path());
+        file.write_at(&parts, 5).unwrap();
+        let mut read = vec![0; bytes.len() + 10];
+        assert_eq!(file.read_at(&mut read, 0).unwrap(), 5 + bytes.len());
+        assert_eq!(read[..5], [0; 5]);
+        assert_eq!(read[5..5 + bytes.len()], bytes);
+    }
+
+    /// Is what no file can be refused, and does nothing happen to the file then?
+    #[test]
+    fn sizes_beyond_the_kernels_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(folder.path());
+        assert_eq!(file.allocate(u64::MAX).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let beyond = file.write_at(&[IoSlice::new(b"x")], u64::MAX);
+        assert_eq!(beyond.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert_eq!(file.bytes().unwrap(), 0);
+    }
+
+    /// Where the file system can set space aside: is the file that large then?
+    #[test]
+    fn space_is_set_aside() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = file(folder.path());
+        let is_set_aside = file.allocate(1 << 20).unwrap();
+        assert_eq!(file.bytes().unwrap(), if is_set_aside { 1 << 20 } else { 0 });
+    }
+}

@@ -1,0 +1,70 @@
+"""What a broker in this process has beside its node, each imported only where there is one: a broker starts sooner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lapwing._core import Authority
+from lapwing.config import Config, access_json
+
+if TYPE_CHECKING:
+    import socket
+
+    from lapwing._core import Node
+    from lapwing.hooks import Hooks
+    from lapwing.hooks.dispatch import Dispatcher
+    from lapwing.http import HttpServer
+    from lapwing.strategy.chooser import Chooser
+
+
+def dispatcher_of(config: Config, hooks: Hooks | None) -> Dispatcher | None:
+    """What Rust calls of the hooks that are given, or that ``hooks.use`` names; None: there are none.
+
+    Raises:
+        ConfigError: they cannot be loaded.
+    """
+    if hooks is None and config.hooks.use is None:
+        return None
+    from lapwing.hooks.dispatch import Dispatcher
+    from lapwing.hooks.loading import load_hooks
+
+    return Dispatcher(load_hooks(config.hooks.use or "") if hooks is None else hooks)
+
+
+def choosers_of(config: Config) -> dict[str, Chooser]:
+    """One for each strategy in Python that a group's table names; groups that name the same one share it.
+
+    Raises:
+        ConfigError: one cannot be loaded.
+    """
+    uses = {group.use: name for name, group in reversed(config.groups.items()) if group.use is not None}
+    if not uses:
+        return {}
+    from lapwing.strategy.chooser import Chooser
+    from lapwing.strategy.loading import load_strategy
+
+    return {use: Chooser(load_strategy(use, name)) for use, name in uses.items()}
+
+
+def bound_for_http(config: Config) -> socket.socket | None:
+    """The socket of HTTP, bound while this process may bind it, and not listening yet; None: there is no HTTP.
+
+    Raises:
+        BrokerError: the address cannot be bound.
+    """
+    if config.broker.http is None:
+        return None
+    from lapwing.http import bind_http
+
+    return bind_http(config)
+
+
+def start_http(node: Node, config: Config, bound: socket.socket | None, *, has_hooks: bool) -> HttpServer:
+    """The HTTP side of ``node``, listening; it doubles the time a broker takes to start.
+
+    Raises:
+        LapwingError: it cannot listen, or a file of its TLS cannot be used.
+    """
+    from lapwing.http import serve_http
+
+    return serve_http(node, Authority(access_json(config)), config, has_hooks=has_hooks, bound=bound)

@@ -1,0 +1,12 @@
+"""Whether the files that the broker believes are its own: nobody else may write them, or read what is secret in them.
+
+- Files: the configuration, users, certificates, keys, and the Python modules that ``hooks.use`` and groups name. Each
+  with the folders and symbolic links on the way: who may write a folder can put another file in the place of this one.
+- ``verdict`` decides, from numbers alone; ``look`` asks the file system; ``of_config`` says which files there are.
+- Written by others than root and the broker's own account: refused. Read by everybody, where it is secret: a notice.
+- Looked at before a file is used, at the start and at each reload. Access control lists are not looked at.
+"""
+
+from lapwing.file_rights.check import check_files
+
+__all__ = ["check_files"]

@@ -1,0 +1,55 @@
+"""Looks at every file that a configuration names: errors for what others may write, notices for what they may read."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lapwing.errors import ConfigError, LapwingError
+from lapwing.file_rights.look import facts_of, trusted_by, ways_to
+from lapwing.file_rights.of_config import Believed, believed_files
+from lapwing.file_rights.verdict import Trusted, is_read_by_all, remedy, strange_writer
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
+
+
+def check_files(config: Config, uid: int, file: Path | None = None) -> list[str]:
+    """What is to be told of the configuration's files, a line each. Files that are not there are left out.
+
+    Args:
+        config: The whole configuration.
+        uid: The account that the broker is to run as.
+        file: Where the configuration was read from, if from a file.
+
+    Raises:
+        ConfigError: others may write one of them, or a folder on its way, and ``broker.files`` is "strict"; names all.
+    """
+    trusted, files = trusted_by(uid), list(believed_files(config, file))
+    problems = list(_written_by_others(files, trusted))
+    if problems and config.broker.files == "strict":
+        raise ConfigError("others may write files that the broker believes", problems=problems)
+    return [str(problem) for problem in problems] + list(_read_by_others(files))
+
+
+def _written_by_others(files: list[Believed], trusted: Trusted) -> Iterator[LapwingError]:
+    """One for each file, folder and link that others may write, whatever number of keys lead there."""
+    seen: set[Path] = set()
+    for file in files:
+        for path in (step for step in ways_to(file.path) if step not in seen):
+            seen.add(path)
+            facts = facts_of(path)
+            if facts is not None and (who := strange_writer(facts, trusted)):
+                what = f"{path} decides what this broker does, and {who}"
+                place, mended = f"{file.key} = {str(file.path)!r}", remedy(facts, trusted, str(path))
+                yield LapwingError(what, where=place, remedy=f'{mended}, or allow it with broker.files = "warn"')
+
+
+def _read_by_others(files: list[Believed]) -> Iterator[str]:
+    for path, key in {file.path: file.key for file in files if file.is_secret}.items():
+        facts = facts_of(path.resolve())
+        if facts is not None and is_read_by_all(facts):
+            mended = f"chmod o-r {shlex.quote(str(path))}"
+            yield f"{path} ({key}) holds secrets, and every user of this machine may read it: {mended}"
