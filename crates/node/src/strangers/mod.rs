@@ -5,7 +5,7 @@
 //!   read on for its last words is one still. It says so by holding a [`Stranger`].
 //! - Strangers have a budget for the whole node: how many, how many of one address, how many bytes. Their bytes are not in the
 //!   account of [`crate::memory`], so they never bring clients to a mark. Who goes when the budget is used up, the [`table`] says.
-//! - Where all connections of the node are taken, a stranger goes for each newcomer; no client ever does.
+//! - Where all connections of the node or of a listener are taken, a stranger goes for each newcomer; no client ever does.
 //! - The table has a lock. It is taken when a connection comes, when a read has left a part of a CONNECT behind, and when the
 //!   connection is a client: never for a message.
 
@@ -19,16 +19,20 @@ use lapwing_codec::{ProtocolError, ReasonCode};
 
 use crate::config::Limits;
 use crate::desk::Desk;
+use crate::listeners::ListenerId;
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
-pub(crate) use table::{Place, Source};
 use table::{Bound, Budget, Ended, Table};
+pub(crate) use table::{Place, Source};
 use told::Told;
 
 /// What one costs without its buffers: its places in the tables of a shard and of the node, its timer.
 pub(crate) const STRANGER_BYTES: u64 = 1024;
 /// The mark of memory is so many times what strangers may hold, at least: on a small machine they get less than configured.
 const PARTS_OF_MARK: u64 = 4;
+
+/// Lines kept until somebody asks for them.
+const NOTICES_MAX: usize = 16;
 
 /// Why strangers are sent away that the budget has room for.
 const UNFIT: [&str; 3] = ["no_connect", "connect_bytes", "protocol"];
@@ -83,12 +87,13 @@ impl Strangers {
     }
 
     /// A newcomer; none when there is no place for it, for all others wait for the broker.
-    pub(crate) fn arrive(self: &Arc<Self>, source: Source, now_ms: u64) -> Option<Stranger> {
+    pub(crate) fn arrive(self: &Arc<Self>, source: Source, listener: ListenerId, now_ms: u64) -> Option<Stranger> {
         let mut state = self.state();
-        match state.table.arrive(source) {
+        match state.table.arrive(source, listener) {
             Ok((id, ended)) => {
                 self.send_away(state, ended, now_ms);
-                Some(Stranger { strangers: self.clone(), id, held: (0, false), is_settled: false })
+                let strangers = self.clone();
+                Some(Stranger { strangers, id, held: (0, false), awaits_name: false, input_bytes_max: usize::MAX })
             }
             Err(bound) => {
                 state.note(bound, source, now_ms);
@@ -97,10 +102,10 @@ impl Strangers {
         }
     }
 
-    /// Has somebody go so that a newcomer finds a connection; false when there is nobody who could.
-    pub(crate) fn give_way(&self, now_ms: u64) -> bool {
+    /// Has somebody go so that a newcomer finds a connection, in all or at one listener; false when there is nobody who could.
+    pub(crate) fn give_way(&self, listener: Option<ListenerId>, now_ms: u64) -> bool {
         let mut state = self.state();
-        let ended = state.table.give_way();
+        let ended = state.table.give_way(listener);
         self.send_away(state, ended, now_ms);
         ended.is_some()
     }
@@ -116,7 +121,8 @@ impl Strangers {
         state.unfit[kind] += 1;
         if let Some(times) = state.told_unfit.happened(now_ms) {
             let times = since_last(times);
-            state.notices.push(format!("a connection of {address} did not begin with a CONNECT ({error}): closed{times}"));
+            let notice = format!("a connection of {address} did not begin with a CONNECT ({error}): closed{times}");
+            state.tell(notice);
         }
     }
 
@@ -179,7 +185,16 @@ impl State {
             Bound::Connections => "connections_max".to_owned(),
         };
         let times = since_last(times);
-        self.notices.push(format!("connections without CONNECT are at limits.{over}: the oldest of {source} is ended{times}"));
+        let notice =
+            format!("connections without CONNECT are at limits.{over}: the oldest of {source} is ended{times}");
+        self.tell(notice);
+    }
+
+    /// Keeps a line until somebody asks; where nobody does, the first ones.
+    fn tell(&mut self, notice: String) {
+        if self.notices.len() < NOTICES_MAX {
+            self.notices.push(notice);
+        }
     }
 }
 
@@ -191,6 +206,7 @@ fn since_last(times: u64) -> String {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Source::Address(address) if address.is_ipv6() => write!(f, "{address}/64"),
             Source::Address(address) => address.fmt(f),
             Source::Shared => f.write_str("those that no address tells apart"),
         }
@@ -203,21 +219,21 @@ pub(crate) struct Stranger {
     id: usize,
     /// Bytes and whether it waits for the broker, as the table has them.
     held: (u64, bool),
-    is_settled: bool,
+    /// A PROXY header is to name where it comes from.
+    pub(crate) awaits_name: bool,
+    /// Nothing is read beyond that before it is a client: its CONNECT is no longer.
+    pub(crate) input_bytes_max: usize,
 }
 
 impl Stranger {
     /// Where it is now.
     pub(crate) fn settle(&mut self, place: Place) {
-        self.is_settled = true;
         self.strangers.state().table.settle(self.id, place);
     }
 
     /// It goes to another shard.
     pub(crate) fn lift(&mut self) {
-        if std::mem::take(&mut self.is_settled) {
-            self.strangers.state().table.lift(self.id);
-        }
+        self.strangers.state().table.lift(self.id);
     }
 
     /// It holds so many bytes beside [`STRANGER_BYTES`], and waits for the broker or not. Costs nothing when that is known.
@@ -231,8 +247,14 @@ impl Stranger {
         }
     }
 
+    /// How many bytes more may be read of one that has sent `held`. Never none, which would look like its end.
+    pub(crate) fn read_allowance(&self, held: usize) -> usize {
+        self.input_bytes_max.saturating_sub(held).max(1)
+    }
+
     /// It comes from `source`, as a PROXY header says.
     pub(crate) fn name(&mut self, source: Source, now_ms: u64) {
+        self.awaits_name = false;
         let mut state = self.strangers.state();
         let ended = state.table.name(self.id, source);
         self.strangers.send_away(state, ended, now_ms);

@@ -12,6 +12,8 @@ use std::net::IpAddr;
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
+use crate::listeners::ListenerId;
+
 /// Where strangers come from, as far as the limit by address goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Source {
@@ -45,7 +47,7 @@ pub(crate) enum Bound {
     PerAddress,
     Count,
     Bytes,
-    /// The connections of the whole node.
+    /// The connections of the whole node, or of its listener.
     Connections,
 }
 
@@ -62,6 +64,7 @@ struct Entry {
     /// In the order of arrival.
     number: u64,
     source: Source,
+    listener: ListenerId,
     /// None while it moves between shards.
     place: Option<Place>,
     bytes: u64,
@@ -91,6 +94,8 @@ pub(crate) struct Table {
     groups: HashMap<Source, Group, FxBuildHasher>,
     by_count: BTreeSet<Rank<usize>>,
     by_bytes: BTreeSet<Rank<u64>>,
+    /// Those who can be ended, by the listener that they came through and by age.
+    by_listener: BTreeSet<(ListenerId, u64, usize)>,
     /// Without those who have to go.
     count: usize,
     bytes: u64,
@@ -105,6 +110,7 @@ impl Table {
             groups: HashMap::default(),
             by_count: BTreeSet::new(),
             by_bytes: BTreeSet::new(),
+            by_listener: BTreeSet::new(),
             count: 0,
             bytes: 0,
             last_number: 0,
@@ -127,14 +133,14 @@ impl Table {
     ///
     /// # Errors
     /// There are too many, and all of them wait for the broker.
-    pub(crate) fn arrive(&mut self, source: Source) -> Result<(usize, Option<Ended>), Bound> {
+    pub(crate) fn arrive(&mut self, source: Source, listener: ListenerId) -> Result<(usize, Option<Ended>), Bound> {
         let ended = match self.crowd(source) {
             None => None,
             Some((bound, from)) => Some(from.and_then(|from| self.end_oldest(from, bound)).ok_or(bound)?),
         };
         self.last_number += 1;
         let (number, place) = (self.last_number, None);
-        let entry = Entry { number, source, place, bytes: 0, is_busy: false, is_ended: false };
+        let entry = Entry { number, source, listener, place, bytes: 0, is_busy: false, is_ended: false };
         let id = self.entries.insert(entry);
         self.count += 1;
         self.change(source, |group| group.count += 1);
@@ -153,10 +159,14 @@ impl Table {
         source != Source::Shared && self.groups.get(&source).is_some_and(|group| group.count >= limit)
     }
 
-    /// Somebody goes so that a newcomer finds a connection.
-    pub(crate) fn give_way(&mut self) -> Option<Ended> {
-        let from = self.most_by_count()?;
-        self.end_oldest(from, Bound::Connections)
+    /// Somebody goes so that a newcomer finds a connection: the oldest of the source with most, or of one listener.
+    pub(crate) fn give_way(&mut self, listener: Option<ListenerId>) -> Option<Ended> {
+        let Some(listener) = listener else {
+            let from = self.most_by_count()?;
+            return self.end_oldest(from, Bound::Connections);
+        };
+        let (at, _, id) = *self.by_listener.range((listener, 0, 0)..).next()?;
+        if at == listener { self.end(id, Bound::Connections) } else { None }
     }
 
     /// It has its place at a shard.
@@ -240,9 +250,10 @@ impl Table {
     /// Takes one out of all sums.
     fn take_out(&mut self, id: usize) {
         let Some(entry) = self.entries.get(id).filter(|entry| !entry.is_ended) else { return };
-        let Entry { number, source, bytes, .. } = *entry;
+        let Entry { number, source, listener, bytes, .. } = *entry;
         self.count -= 1;
         self.bytes -= bytes;
+        self.by_listener.remove(&(listener, number, id));
         self.change(source, |group| {
             group.count -= 1;
             group.bytes -= bytes;
@@ -252,8 +263,11 @@ impl Table {
 
     fn put_in(&mut self, id: usize) {
         let Some(entry) = self.entries.get(id).filter(|entry| !entry.is_ended) else { return };
-        let Entry { number, source, bytes, is_busy, .. } = *entry;
+        let Entry { number, source, listener, bytes, is_busy, .. } = *entry;
         let is_idle = entry.place.is_some() && !is_busy;
+        if is_idle {
+            self.by_listener.insert((listener, number, id));
+        }
         self.count += 1;
         self.bytes += bytes;
         self.change(source, |group| {

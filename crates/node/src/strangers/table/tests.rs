@@ -13,7 +13,7 @@ fn place(born: u64) -> Place {
 
 /// A newcomer that has its place; and whoever went for it.
 fn come(table: &mut Table, source: Source, born: u64) -> (usize, Option<u64>) {
-    let (id, ended) = table.arrive(source).expect("somebody can go");
+    let (id, ended) = table.arrive(source, ListenerId(0)).expect("somebody can go");
     table.settle(id, place(born));
     (id, ended.map(|one| one.place.born))
 }
@@ -63,7 +63,7 @@ fn who_waits_for_the_broker_stays() {
     assert_eq!(come(&mut table, address(1), 4).1, Some(3));
     let last = come(&mut table, address(1), 5).0;
     table.hold(last, 10, true);
-    assert_eq!(table.arrive(address(1)), Err(Bound::PerAddress));
+    assert_eq!(table.arrive(address(1), ListenerId(0)), Err(Bound::PerAddress));
     table.hold(ids[0], 10, false);
     assert_eq!(come(&mut table, address(1), 6).1, Some(0), "its answer came, and it wants another step");
 }
@@ -115,11 +115,24 @@ fn who_moves_is_found_again() {
     let mut table = Table::new(BUDGET);
     let (id, _) = come(&mut table, address(1), 1);
     table.lift(id);
-    assert_eq!(table.give_way(), None);
+    assert_eq!(table.give_way(None), None);
     table.settle(id, place(7));
-    assert_eq!(table.give_way().map(|one| (one.place.born, one.bound)), Some((7, Bound::Connections)));
+    assert_eq!(table.give_way(None).map(|one| (one.place.born, one.bound)), Some((7, Bound::Connections)));
     table.leave(id);
-    assert_eq!((table.count(), table.give_way()), (0, None));
+    assert_eq!((table.count(), table.give_way(None)), (0, None));
+}
+
+/// Where one listener is full, does its own oldest go, and nobody of another?
+#[test]
+fn a_listener_has_its_own() {
+    let mut table = Table::new(BUDGET);
+    for (born, listener) in [1, 0, 1, 2].into_iter().enumerate() {
+        let (id, _) = table.arrive(address(1 + born as u32), ListenerId(listener)).expect("there is room");
+        table.settle(id, place(born as u64));
+    }
+    let mut at = |listener| table.give_way(Some(ListenerId(listener))).map(|one| one.place.born);
+    assert_eq!([at(1), at(1), at(1), at(0), at(0), at(3)], [Some(0), Some(2), None, Some(1), None, None]);
+    assert_eq!(table.count(), 1);
 }
 
 /// Whatever happens in whatever order: do the sums say what is there, does nobody go twice, and do all bounds hold?
@@ -139,7 +152,7 @@ fn sums_hold_in_any_order() {
         match (random(5), live.get(which).copied()) {
             (0 | 1, _) | (_, None) => {
                 let source = if random(4) == 0 { Source::Shared } else { address(random(4) as u32) };
-                if let Ok((id, one)) = table.arrive(source) {
+                if let Ok((id, one)) = table.arrive(source, ListenerId(0)) {
                     table.settle(id, place(born));
                     live.push((id, born));
                     ended.extend(one);
@@ -168,5 +181,5 @@ fn sums_hold_in_any_order() {
     }
     live.into_iter().for_each(|(id, _)| table.leave(id));
     assert!(table.entries.is_empty() && table.groups.is_empty());
-    assert!(table.by_count.is_empty() && table.by_bytes.is_empty());
+    assert!(table.by_count.is_empty() && table.by_bytes.is_empty() && table.by_listener.is_empty());
 }
