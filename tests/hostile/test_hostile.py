@@ -96,10 +96,25 @@ def test_connections_beyond_the_limit() -> None:
         lapwing.Broker(shards=2, limits={"connections_max": 50}) as broker,
         Wire.client(broker.url, "honest") as honest,
     ):
+        others = [Wire.client(broker.url, f"other{n}") for n in range(49)]
         flood = [Wire(broker.url) for _ in range(200)]
-        until(lambda: metric(broker, "lapwing_connections_refused_total") == 151)
+        until(lambda: metric(broker, "lapwing_connections_refused_total") == 200)
         honest.round_trip()
-        for wire in flood:
+        for wire in others + flood:
+            wire.close()
+
+
+def test_silent_connections_give_way() -> None:
+    """Who says nothing has three quarters of the places from one address at most, and one less for each who comes in."""
+    limits = {"connect_timeout": "10m", "connections_max": 50}
+    with lapwing.Broker(shards=2, limits=limits) as broker:
+        flood = [Wire(broker.url) for _ in range(200)]
+        until(lambda: metric(broker, "lapwing_strangers_refused_total", "per_address") == 200 - 37)
+        others = [Wire.client(broker.url, f"other{n}") for n in range(50)]
+        for wire in others:
+            wire.round_trip()
+        assert metric(broker, "lapwing_strangers_refused_total") >= 200
+        for wire in others + flood:
             wire.close()
 
 

@@ -154,23 +154,43 @@ pub(crate) fn peek_version(body: &[u8]) -> Option<Version> {
 /// is 3. Another name is not MQTT at all: closed without an answer.
 fn decode_version(reader: &mut Reader<'_>) -> Result<Version, ProtocolError> {
     let at = reader.at();
-    let unsupported = |connect| {
-        let what = "a protocol name or level that is not MQTT 3.1, 3.1.1 or 5.0";
-        ProtocolError { connect, ..ProtocolError::new(ReasonCode::UnsupportedProtocolVersion, what, at) }
-    };
     let name = reader.binary()?;
     let is_v31 = name == Version::V31.protocol_name().as_bytes();
     if !is_v31 && name != Version::V5.protocol_name().as_bytes() {
-        return Err(unsupported(None));
+        return Err(unsupported(None, at));
     }
-    let level = reader.u8()?;
+    version_of(reader.u8()?, is_v31, at)
+}
+
+/// The version of this level under one of the two names; `at` is where the name begins.
+fn version_of(level: u8, is_v31: bool, at: usize) -> Result<Version, ProtocolError> {
     let answer = match level & 0x7F {
         _ if is_v31 => Version::V31,
         0..5 => Version::V311,
         _ => Version::V5,
     };
     let named = Version::from_level(level).filter(|version| (*version == Version::V31) == is_v31);
-    named.ok_or_else(|| unsupported(Some(answer)))
+    named.ok_or_else(|| unsupported(Some(answer), at))
+}
+
+const fn unsupported(connect: Option<Version>, at: usize) -> ProtocolError {
+    let what = "a protocol name or level that is not MQTT 3.1, 3.1.1 or 5.0";
+    ProtocolError { connect, ..ProtocolError::new(ReasonCode::UnsupportedProtocolVersion, what, at) }
+}
+
+/// Judges what is there of a CONNECT's body, which begins at `at`: name, level and flags, byte by byte.
+pub(crate) fn check_beginning(body: &[u8], at: usize) -> Result<(), ProtocolError> {
+    // Each name behind its length.
+    const NAMES: [(&[u8], bool); 2] = [(b"\0\x04MQTT", false), (b"\0\x06MQIsdp", true)];
+    let is_possible = |(name, _): &(&[u8], bool)| body.starts_with(name) || name.starts_with(body);
+    let Some((name, is_v31)) = NAMES.into_iter().find(is_possible) else { return Err(unsupported(None, at)) };
+    let Some((&level, rest)) = body.get(name.len()..).and_then(<[u8]>::split_first) else { return Ok(()) };
+    let version = version_of(level, is_v31, at)?;
+    let Some(&flags) = rest.first() else { return Ok(()) };
+    match check_flags(flags, version, at + name.len() + 1) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(ProtocolError { connect: Some(version), ..error }),
+    }
 }
 
 /// Checks the connect flags (section 3.1.2.3 and after); returns the QoS of the will.

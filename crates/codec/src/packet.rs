@@ -116,7 +116,7 @@ fn decode_connect<'a>(header: &FixedHeader, reader: Reader<'a>, limits: &Limits)
 
 /// A CONNECT that is too large is answered too, when enough of it is there to see in which version.
 #[cold]
-fn refuse_header(error: ProtocolError, bytes: &[u8]) -> ProtocolError {
+pub(crate) fn refuse_header(error: ProtocolError, bytes: &[u8]) -> ProtocolError {
     let is_connect = bytes.first().is_some_and(|first| first >> 4 == kind::CONNECT);
     if !is_connect || error.reason != ReasonCode::PacketTooLarge {
         return error;

@@ -46,6 +46,7 @@ mod signals;
 mod slot;
 mod stamps;
 mod start_progress;
+mod strangers;
 mod strategies;
 mod streams;
 mod sys;

@@ -103,10 +103,10 @@ impl ListenerState {
         })
     }
 
-    /// Counts a new connection; false when there are too many of this listener.
-    pub(crate) fn opened(&self) -> bool {
+    /// Counts a new connection; false when there are too many of this listener and none `gives_way`.
+    pub(crate) fn opened(&self, gives_way: impl FnOnce() -> bool) -> bool {
         let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        if self.connections_max > 0 && before >= self.connections_max {
+        if self.connections_max > 0 && before >= self.connections_max && !gives_way() {
             self.closed();
             return false;
         }

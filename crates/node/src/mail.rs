@@ -10,6 +10,7 @@ use lapwing_transport::Socket;
 
 use crate::listeners::ListenerId;
 use crate::shard::Origin;
+use crate::strangers::Stranger;
 use crate::words::{JoinRequest, Word};
 
 /// Why a message goes to another shard; flags, because one copy serves all reasons.
@@ -202,6 +203,8 @@ pub(crate) struct MovedConnection {
     /// Read already: the CONNECT, and what came behind it.
     pub(crate) bytes: Vec<u8>,
     pub(crate) accepted_at: Instant,
+    /// It is no client before its session is open there.
+    pub(crate) stranger: Option<Box<Stranger>>,
 }
 
 /// Messages on the control lanes.

@@ -22,6 +22,7 @@ use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
 use crate::slot::ShardId;
 use crate::stamps::Stamps;
+use crate::strangers::Strangers;
 use crate::strategies::Strategies;
 use crate::topic_book::TopicBook;
 
@@ -83,6 +84,8 @@ pub(crate) struct Shared {
     pub(crate) stamps: Stamps,
     /// What clients may take up, and do.
     pub(crate) memory: Memory,
+    /// Connections that are no clients yet, and what they may take up.
+    pub(crate) strangers: Arc<Strangers>,
     /// What the operator should hear; emptied by whoever tells it.
     notices: Mutex<Vec<String>>,
     pub(crate) clock: NodeClock,
@@ -119,14 +122,16 @@ impl Shared {
         bells: Vec<Bell>,
     ) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
+        let memory = Memory::new(&config.limits, bells.len());
         Shared {
+            strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &bells),
             groups: GroupBook::new(config.groups.clone()),
             topics: TopicBook::new(config.topics.clone()),
             strategies: Strategies::default(),
             hold_counters: ranked_holds(&config).iter().map(|_| Arc::default()).collect(),
             report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
             session_desks: bells.iter().map(|_| Desk::default()).collect(),
-            memory: Memory::new(&config.limits, bells.len()),
+            memory,
             config,
             authority,
             stamps,
@@ -271,17 +276,17 @@ impl Shared {
         self.listeners.get(id)
     }
 
-    /// Counts a new connection, unless there are too many, here or in all.
+    /// Counts a new connection, unless there are too many, here or in all. One that is no client yet gives way.
     pub(crate) fn connection_opened(&self, listener: ListenerId) -> Result<(), Crowded> {
         let before = self.connections.fetch_add(1, Ordering::Relaxed);
-        if before >= self.connections_max {
+        if before >= self.connections_max && !self.strangers.give_way(None, self.now_ms()) {
             self.connections.fetch_sub(1, Ordering::Relaxed);
             return Err(Crowded::Node);
         }
         if before >= self.connections_peak.load(Ordering::Relaxed) {
             self.connections_peak.fetch_max(before + 1, Ordering::Relaxed);
         }
-        if !self.listener(listener).opened() {
+        if !self.listener(listener).opened(|| self.strangers.give_way(Some(listener), self.now_ms())) {
             self.connections.fetch_sub(1, Ordering::Relaxed);
             return Err(Crowded::Listener);
         }

@@ -1,6 +1,8 @@
 //! Bytes as packets: accepted, and written again as an equal packet, or refused with a `ProtocolError`.
 
-use lapwing_codec::{Limits, Packet, ProtocolError, Sender, Version, announced_len, decode, topic};
+use lapwing_codec::{
+    FirstBytes, Limits, Packet, ProtocolError, Sender, Version, announced_len, decode, first_bytes, topic,
+};
 
 use crate::allocations;
 use crate::wire::{self, Kind};
@@ -53,6 +55,22 @@ pub fn check_kind(kind: Kind, input: &[u8]) -> Outcome {
     }
 }
 
+/// As the first bytes of a connection: they wait or are refused before they are whole, and a CONNECT that is taken is not.
+fn check_first(bytes: &[u8], decoded: &Result<Option<(Packet<'_>, usize)>, ProtocolError>, limits: &Limits) {
+    let first = first_bytes(bytes, limits);
+    match decoded {
+        Ok(Some((Packet::Connect(_), len))) => {
+            assert_eq!(first, FirstBytes::Connect);
+            for beginning in [len / 2, len - 1] {
+                assert_eq!(first_bytes(&bytes[..beginning], limits), FirstBytes::Wait, "its first {beginning} bytes");
+            }
+        }
+        Ok(Some(_)) => assert!(matches!(first, FirstBytes::Refuse(_)), "{first:?} for another packet"),
+        Ok(None) => assert_ne!(first, FirstBytes::Connect, "it is not whole"),
+        Err(_) => {}
+    }
+}
+
 /// Decodes the packet at the start of `bytes` and checks what came of it; returns its length.
 ///
 /// # Errors
@@ -60,6 +78,7 @@ pub fn check_kind(kind: Kind, input: &[u8]) -> Outcome {
 pub fn check_one(bytes: &[u8], version: Version, limits: &Limits) -> Result<Option<usize>, ProtocolError> {
     let (decoded, used) = allocations::count(|| decode(bytes, version, limits));
     assert_eq!(used.calls, 0, "decoding allocates nothing");
+    check_first(bytes, &decoded, limits);
     match decoded {
         Ok(Some((packet, len))) => {
             assert_eq!(announced_len(bytes), Some(len), "the length is the announced one");

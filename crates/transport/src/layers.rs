@@ -90,6 +90,11 @@ impl Layers {
         }
     }
 
+    /// Bytes held here of what has come: see [`crate::Socket::held_bytes`].
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.tls.as_ref().map_or(0, |tls| tls.held_bytes()) + self.web.as_ref().map_or(0, WebSocket::held_bytes)
+    }
+
     pub(crate) fn told(&self) -> Option<SocketAddr> {
         self.told
     }

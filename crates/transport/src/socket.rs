@@ -93,6 +93,18 @@ impl Socket {
         told.map_or_else(|| self.stream.peer(), PeerAddress::Net)
     }
 
+    /// Whether a PROXY header is still to come, which will say who the peer is.
+    pub fn awaits_header(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.header.is_some())
+    }
+
+    /// Memory for what has come and is no MQTT yet: an unfinished handshake, records that are not whole, half an HTTP
+    /// head. An upper bound, for connections that have brought little; 0 for plain TCP, whose PROXY header waits in the
+    /// kernel.
+    pub fn held_bytes(&self) -> usize {
+        self.layers.as_ref().map_or(0, |layers| layers.held_bytes())
+    }
+
     /// Whether a proxy lies between us and the client, so that the kernel sees the near leg only: the connection began
     /// with a PROXY header, its upgrade to a WebSocket was forwarded, or the listener is set so. Final once MQTT has come.
     pub fn is_proxied(&self) -> bool {

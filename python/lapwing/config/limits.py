@@ -30,6 +30,14 @@ class Limits(BaseModel):
     """Connections of the whole broker; one more is closed at once and counted."""
     connect_timeout: Duration = Field(default=10_000, ge=1, serialization_alias="connect_timeout_ms")
     """Time from the accepted connection to its complete CONNECT."""
+    connect_bytes_max: Size = Field(default=64 << 10, ge=64, le=_PACKET_BYTES_MAX)
+    """Largest CONNECT, its will included; never more than packet_bytes_max."""
+    strangers_max: Count32 = 16_384
+    """Connections that are no clients yet; for one more the oldest of the address with most ends. Up to connections_max."""
+    strangers_per_address_max: Count32 = 4_096
+    """The same of one address (IPv6: of one /64); never more than three quarters of strangers_max."""
+    strangers_bytes_max: Size = Field(default=32 << 20, ge=1)
+    """Memory for what they have sent, apart from memory_high_bytes and never more than a quarter of it."""
 
     password_checks_max: Count32 = 256
     """Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check."""

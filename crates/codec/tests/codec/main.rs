@@ -4,6 +4,7 @@ mod both_ways;
 mod bytes;
 mod cases;
 mod fields;
+mod first_bytes;
 mod longer_forms;
 mod malformed;
 mod not_representable;

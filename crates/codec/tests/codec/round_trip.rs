@@ -36,7 +36,7 @@ fn will(pool: &Pool) -> Will<'_> {
     Will { topic: &pool.topics[0], payload, qos: pool.qos(0), retain: pool.flag(2), properties }
 }
 
-fn connect(pool: &Pool) -> Connect<'_> {
+pub fn connect(pool: &Pool) -> Connect<'_> {
     let properties = ConnectProperties {
         session_expiry_s: pool.u32s[2].unwrap_or_default(),
         receive_max: pool.u16s[0].unwrap_or(u16::MAX).max(1),

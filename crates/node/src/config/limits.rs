@@ -13,6 +13,15 @@ pub struct Limits {
     pub connections_max: u32,
     /// Time from the accepted connection to its complete CONNECT.
     pub connect_timeout_ms: u64,
+    /// Largest CONNECT, its will included; never more than `packet_bytes_max`.
+    pub connect_bytes_max: u32,
+    /// Connections of the whole node that are no clients yet; for one more the oldest of the address with most is ended. Never
+    /// more than `connections_max`.
+    pub strangers_max: u32,
+    /// The same of one address (IPv6: of one /64); never more than three quarters of `strangers_max`.
+    pub strangers_per_address_max: u32,
+    /// Memory for what they have sent; never more than a quarter of `memory_high_bytes`, and not counted there.
+    pub strangers_bytes_max: u64,
     /// Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check.
     pub password_checks_max: u32,
     /// Largest packet a client may send.
@@ -106,6 +115,10 @@ impl Default for Limits {
         Limits {
             connections_max: 100_000,
             connect_timeout_ms: 10_000,
+            connect_bytes_max: 64 << 10,
+            strangers_max: 16_384,
+            strangers_per_address_max: 4_096,
+            strangers_bytes_max: 32 << 20,
             password_checks_max: 256,
             packet_bytes_max: 1 << 20,
             topic_bytes_max: 1024,
@@ -156,9 +169,13 @@ const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 20] = [
+        let positive: [(&str, u64); 24] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
+            ("connect_bytes_max", u64::from(self.connect_bytes_max)),
+            ("strangers_max", u64::from(self.strangers_max)),
+            ("strangers_per_address_max", u64::from(self.strangers_per_address_max)),
+            ("strangers_bytes_max", self.strangers_bytes_max),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
             ("topic_bytes_max", u64::from(self.topic_bytes_max)),
             ("topic_levels_max", u64::from(self.topic_levels_max)),

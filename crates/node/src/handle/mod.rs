@@ -206,6 +206,7 @@ impl Handle {
         }
         metrics.extend(self.shared.strategies.metrics());
         metrics.extend(self.shared.memory.metrics());
+        metrics.extend(self.shared.strangers.metrics());
         metrics.extend(self.shared.listeners().metrics());
         let members_max = self.shared.config.dispatch.member_metrics_max;
         metrics.extend(group_metrics(&self.shared.group_reports(), members_max));
@@ -240,6 +241,7 @@ impl Handle {
         let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
         let notices = notices.iter().chain(&kept).map(ToString::to_string).chain(hooks);
         let notices = notices.chain(self.shared.strategies.take_notices());
+        let notices = notices.chain(self.shared.strangers.take_notices());
         self.shared.take_notices().into_iter().chain(notices).collect()
     }
 

@@ -102,6 +102,11 @@ impl Memory {
         }
     }
 
+    /// The first mark in force, in bytes.
+    pub(crate) fn high_bytes(&self) -> u64 {
+        self.marks.high
+    }
+
     /// The account of one shard; only that shard writes it.
     pub(crate) fn account(&self, shard: usize) -> &Account {
         &self.accounts[shard]

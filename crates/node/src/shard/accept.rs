@@ -61,8 +61,13 @@ impl Shard {
     fn welcome(&mut self, listener: ListenerId, accepted: Accepted) {
         match self.shared.connection_opened(listener) {
             Ok(()) => {
+                let mut connection = Connection::new(accepted.socket, listener, Instant::now());
+                match self.take_stranger(listener, &connection.socket, accepted.peer) {
+                    Some(stranger) => connection.stranger = Some(stranger),
+                    None => return self.shared.connection_closed(listener),
+                }
                 self.counters.accepted.add(1);
-                self.admit_socket(Connection::new(accepted.socket, listener, Instant::now()), Instant::now());
+                self.admit_socket(connection, Instant::now());
             }
             Err(Crowded::Node) => self.counters.refused_connections_max.add(1),
             Err(Crowded::Listener) => self.counters.refused_listener_max.add(1),
@@ -73,6 +78,7 @@ impl Shard {
     pub(super) fn adopt(&mut self, moved: MovedConnection) {
         let mut connection = Connection::new(moved.socket, moved.listener, moved.accepted_at);
         connection.input = moved.bytes;
+        connection.stranger = moved.stranger;
         connection.unhandled = true;
         self.admit_socket(connection, moved.accepted_at);
     }
@@ -86,6 +92,7 @@ impl Shard {
             None => return,
         };
         self.counters.connections.add(1);
+        self.settle_stranger(index);
         if registered.is_err() {
             self.counters.accept_failures.add(1);
             self.drop_connection(index);
@@ -108,8 +115,11 @@ impl Shard {
             return;
         }
         self.counters.moved.add(1);
-        let Connection { socket, listener, .. } = connection;
-        let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at };
+        let Connection { socket, listener, mut stranger, .. } = connection;
+        if let Some(stranger) = &mut stranger {
+            stranger.lift();
+        }
+        let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at, stranger };
         self.post.control(to, Control::Connection(Box::new(moved)));
     }
 

@@ -24,6 +24,8 @@ use crate::slot::ShardId;
 pub(crate) struct Clients {
     own: ShardId,
     pub(super) connections: Slab<Connection>,
+    /// How many of them are no clients yet.
+    strangers: usize,
     sessions: Slab<Entry>,
     by_id: HashMap<Arc<str>, SessionKey, FxBuildHasher>,
     /// What the sessions count.
@@ -79,6 +81,7 @@ impl Clients {
         Clients {
             own,
             connections: Slab::new(),
+            strangers: 0,
             sessions: Slab::new(),
             by_id: HashMap::default(),
             counters: SessionCounters::default(),
@@ -112,17 +115,34 @@ impl Clients {
     pub(crate) fn insert_connection(&mut self, mut connection: Connection) -> usize {
         self.births += 1;
         connection.born = self.births;
+        self.strangers += usize::from(connection.stranger.is_some());
         self.connections.insert(connection)
     }
 
     pub(crate) fn remove_connection(&mut self, index: usize) -> Option<Connection> {
         let connection = self.connections.try_remove(index)?;
         self.holdings.without_connection(&connection);
+        self.strangers -= usize::from(connection.stranger.is_some());
         Some(connection)
     }
 
     pub(crate) fn connection(&mut self, index: usize) -> Option<&mut Connection> {
         self.connections.get_mut(index)
+    }
+
+    /// A stranger has become a client: what it takes up counts as theirs.
+    pub(crate) fn let_in(&mut self, index: usize) {
+        if let Some(connection) = self.connections.get_mut(index)
+            && connection.stranger.take().is_some()
+        {
+            self.strangers -= 1;
+            self.holdings.connection(connection);
+        }
+    }
+
+    /// Connections that belong to sessions, or did.
+    pub(crate) fn settled_count(&self) -> usize {
+        self.connections.len() - self.strangers
     }
 
     /// The indexes of all connections.
@@ -281,12 +301,12 @@ impl Clients {
         }
     }
 
-    /// Keeps what of a connection's bytes could not be handled yet.
-    pub(crate) fn keep_input(&mut self, index: usize, input: Vec<u8>) {
-        if let Some(connection) = self.connections.get_mut(index) {
-            connection.input = input;
-            self.holdings.connection(connection);
-        }
+    /// Keeps what of a connection's bytes could not be handled yet; true when it is a stranger's, and so counted elsewhere.
+    pub(crate) fn keep_input(&mut self, index: usize, input: Vec<u8>) -> bool {
+        let Some(connection) = self.connections.get_mut(index) else { return false };
+        connection.input = input;
+        self.holdings.connection(connection);
+        connection.stranger.is_some()
     }
 
     /// A message of a group has ended here without its session.

@@ -165,6 +165,7 @@ impl Shard {
             connection.gate = None;
             connection.licence = licence;
         }
+        self.clients.let_in(index);
         self.counters.traffic.sessions_opened.add(1);
         self.keep_opened(key, begun, opened.session_present, former);
         self.clients.note_waiting(key);

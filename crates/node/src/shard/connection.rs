@@ -14,6 +14,7 @@ use super::parts::Parts;
 use super::rate::Rate;
 use super::room::Room;
 use crate::listeners::ListenerId;
+use crate::strangers::Stranger;
 
 /// A connection on its shard. Idle, it holds no buffer.
 pub(crate) struct Connection {
@@ -21,6 +22,8 @@ pub(crate) struct Connection {
     /// Where it was accepted.
     pub(crate) listener: ListenerId,
     pub(crate) stage: Stage,
+    /// Its place among strangers, until it belongs to a session.
+    pub(crate) stranger: Option<Box<Stranger>>,
     /// Read but not yet a whole packet, or not yet handled.
     pub(crate) input: Vec<u8>,
     /// Encoded but not yet written, from `written` on.
@@ -119,6 +122,7 @@ impl Connection {
             socket,
             listener,
             stage: Stage::Connecting { accepted_at },
+            stranger: None,
             input: Vec::new(),
             output: Vec::new(),
             written: 0,

@@ -50,11 +50,11 @@ pub(crate) struct Holdings {
 }
 
 impl Holdings {
-    /// Counts the buffers of a connection as they are now.
+    /// Counts the buffers of a connection as they are now; those of strangers are in an account of their own.
     #[inline]
     pub(crate) fn connection(&mut self, connection: &mut Connection) {
         let bytes = connection.input.capacity() + connection.output.capacity();
-        if bytes != connection.counted_bytes {
+        if bytes != connection.counted_bytes && connection.stranger.is_none() {
             self.buffers = self.buffers + bytes as u64 - connection.counted_bytes as u64;
             connection.counted_bytes = bytes;
         }

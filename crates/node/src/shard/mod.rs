@@ -57,6 +57,7 @@ mod settlement;
 mod spinning;
 mod stamp;
 mod standing;
+mod strangers;
 mod subscribe;
 mod sys;
 mod terms;

@@ -19,7 +19,7 @@ impl Shard {
             (Part::Messages, Message::balance_bytes()),
             (Part::Waiting, clients.holdings.waiting_bytes() as i64),
             (Part::Buffers, clients.holdings.buffer_bytes() as i64),
-            (Part::Clients, client_bytes(clients.session_count(), clients.connection_count()) as i64),
+            (Part::Clients, client_bytes(clients.session_count(), clients.settled_count()) as i64),
             (Part::Subscriptions, clients.holdings.subscription_bytes() as i64),
             (Part::Log, self.log.as_ref().map_or(0, LogFeed::waiting_bytes) as i64),
         ];

@@ -74,7 +74,7 @@ impl Shard {
         buffer[..left.len()].copy_from_slice(&left);
         let input = self.read(index, buffer, left.len());
         let rest = self.handle_input(index, buffer, &input);
-        self.clients.keep_input(index, rest.map_or_else(Vec::new, |rest| buffer[rest].to_vec()));
+        self.keep_input(index, rest.map_or_else(Vec::new, |rest| buffer[rest].to_vec()));
     }
 
     /// Like `serve`, with what is left of earlier reads already long.
@@ -83,12 +83,18 @@ impl Shard {
         left.resize(begun + chunk, 0);
         let input = self.read(index, &mut left, begun);
         let Some(rest) = self.handle_input(index, &left, &input) else {
-            return self.clients.keep_input(index, Vec::new());
+            return self.keep_input(index, Vec::new());
         };
         // Nothing is copied while a large packet grows: that would cost the square of its length.
         left.truncate(rest.end);
         left.drain(..rest.start);
-        self.clients.keep_input(index, left);
+        self.keep_input(index, left);
+    }
+
+    fn keep_input(&mut self, index: usize, input: Vec<u8>) {
+        if self.clients.keep_input(index, input) {
+            self.note_stranger(index);
+        }
     }
 
     /// Reads into `buffer` behind the `filled` bytes that lie there.
@@ -99,7 +105,10 @@ impl Shard {
             connection.unhandled = false;
             return Input::Filled(filled);
         }
-        let room = connection.read_allowance(buffer.len() - filled);
+        let mut room = connection.read_allowance(buffer.len() - filled);
+        if let Some(stranger) = &connection.stranger {
+            room = room.min(stranger.read_allowance(filled));
+        }
         match connection.socket.read(&mut buffer[filled..filled + room]) {
             Ok(0) => Input::Over(filled),
             Ok(n) => {
@@ -147,11 +156,14 @@ impl Shard {
 
     /// Handles every whole packet in `bytes`; returns how many bytes that were.
     fn handle_packets(&mut self, index: usize, bytes: &[u8]) -> (usize, Flow) {
-        let limits = self.terms_of(index).limits.clone();
         let mut client = self.client_of(index);
+        let mut limits = self.limits_of(index, client.is_some());
         self.filters_taken = 0;
         let mut at = 0;
         while at < bytes.len() {
+            if client.is_none() && !self.may_begin(index, &bytes[at..], &limits) {
+                return (at, Flow::Gone);
+            }
             // The first packet is a CONNECT, which brings its own version.
             let version = client.as_ref().map_or(Version::V5, |client| client.version);
             let (packet, len) = match decode(&bytes[at..], version, &limits) {
@@ -188,6 +200,7 @@ impl Shard {
             }
             if client.is_none() {
                 client = self.client_of(index);
+                limits = self.limits_of(index, client.is_some());
             }
         }
         (at, Flow::Continue)

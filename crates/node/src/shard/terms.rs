@@ -10,13 +10,17 @@ use crate::config::{Config, Limits};
 pub(super) struct Terms {
     pub(super) settings: Arc<Settings>,
     pub(super) limits: Arc<lapwing_codec::Limits>,
+    /// For whoever is no client yet.
+    pub(super) connect_limits: Arc<lapwing_codec::Limits>,
 }
 
 impl Terms {
     pub(super) fn new(config: &Config, packet_bytes_max: u32, authentication: bool) -> Self {
         let settings = Settings { packet_bytes_max, authentication, ..settings(config) };
         let limits = lapwing_codec::Limits { packet_bytes_max, ..codec_limits(&config.limits) };
-        Terms { settings: Arc::new(settings), limits: Arc::new(limits) }
+        let packet_bytes_max = packet_bytes_max.min(config.limits.connect_bytes_max);
+        let connect_limits = lapwing_codec::Limits { packet_bytes_max, ..limits.clone() };
+        Terms { settings: Arc::new(settings), limits: Arc::new(limits), connect_limits: Arc::new(connect_limits) }
     }
 }
 

@@ -149,6 +149,7 @@ impl Shard {
     /// Whether the handle has a question, or new settings: it rings, but a shard that was awake then must look itself.
     fn is_asked_for_something(&self) -> bool {
         self.shared.report_desk(self.id.index()).is_asked()
+            || self.shared.strangers.has_ended(self.id.index())
             || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
             || Some(self.shared.authority.version()) != self.licences_version
@@ -197,6 +198,7 @@ impl Shard {
         self.renew_topic_rules();
         self.report_groups();
         self.accept();
+        self.end_strangers();
         self.take_mail();
         self.acknowledge();
         self.take_pages();
@@ -204,6 +206,7 @@ impl Shard {
         self.take_verdicts();
         self.release_held();
         self.serve_ready();
+        self.end_strangers();
         self.run_timers();
         self.run_replays();
         self.run_holds();

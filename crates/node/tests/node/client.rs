@@ -50,7 +50,20 @@ impl Client {
 
     pub fn open_url(url: &str) -> Client {
         let address: SocketAddr = url.trim_start_matches("tcp://").parse().expect("an address");
-        let stream = TcpStream::connect(address).expect("the node listens");
+        Client::over(TcpStream::connect(address).expect("the node listens"))
+    }
+
+    /// A connection that comes from `source`, as in `127.0.0.2`.
+    pub fn open_from(url: &str, source: &str) -> Client {
+        let address: SocketAddr = url.trim_start_matches("tcp://").parse().expect("an address");
+        let source = SocketAddr::new(source.parse().expect("an address"), 0);
+        let socket = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).expect("a socket");
+        socket.bind(&source.into()).expect("all of 127.0.0.0/8 is this machine");
+        socket.connect(&address.into()).expect("the node listens");
+        Client::over(socket.into())
+    }
+
+    fn over(stream: TcpStream) -> Client {
         stream.set_nodelay(true).expect("a socket");
         stream.set_read_timeout(Some(Duration::from_secs(60))).expect("a socket");
         Client { stream, bytes: Vec::new(), version: Version::V5 }
@@ -151,6 +164,16 @@ impl Client {
         }
         while self.fill() {}
         assert!(self.bytes.is_empty(), "something came after the last packet: {:?}", self.bytes);
+    }
+
+    /// What comes up to and with `end`, where something else than MQTT is spoken.
+    pub fn raw_until(&mut self, end: &[u8]) -> Vec<u8> {
+        loop {
+            if let Some(at) = self.bytes.windows(end.len()).position(|window| window == end) {
+                return self.bytes.drain(..at + end.len()).collect();
+            }
+            assert!(self.fill(), "the node closed the connection after {:?}", self.bytes);
+        }
     }
 
     /// The connection must end, whatever is said before.

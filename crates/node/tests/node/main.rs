@@ -29,6 +29,7 @@ mod retained;
 mod rights_at_start;
 mod sessions;
 mod shards;
+mod strangers;
 mod streams;
 mod subscriptions;
 mod takeovers;

@@ -17,23 +17,37 @@ const READS_MAX: usize = 32;
 /// Bytes that may wait for the kernel on this side of it: four of the largest records.
 const UNSENT_BYTES_MAX: usize = 64 << 10;
 
+/// What a connection of `rustls` costs before anything has come.
+const CONNECTION_BYTES: usize = 16 << 10;
+/// The most that is gathered of what is no plaintext yet: a handshake message, and what a growing buffer has to spare.
+const GATHERED_BYTES_MAX: u64 = 128 << 10;
+
 /// The server's side of one TLS connection.
 #[derive(Debug)]
 pub(crate) struct Tls {
     connection: ServerConnection,
     /// A record was wrong, or the handshake failed: nothing more is read.
     failed: bool,
+    /// Taken from below, and handed on above: the difference is here, or was a handshake.
+    taken_bytes: u64,
+    opened_bytes: u64,
 }
 
 impl Tls {
     pub(crate) fn new(mut connection: ServerConnection) -> Self {
         connection.set_buffer_limit(Some(UNSENT_BYTES_MAX));
-        Tls { connection, failed: false }
+        Tls { connection, failed: false, taken_bytes: 0, opened_bytes: 0 }
     }
 
     /// The plaintext of what goes over `lower`.
     pub(crate) fn over<'a, S: Read + Write>(&'a mut self, lower: &'a mut S) -> TlsStream<'a, S> {
         TlsStream { tls: self, lower }
+    }
+
+    /// Memory of a connection that has brought little so far; too much where records have been many.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let gathered = self.taken_bytes.saturating_sub(self.opened_bytes);
+        CONNECTION_BYTES + gathered.next_power_of_two().min(GATHERED_BYTES_MAX) as usize
     }
 
     pub(crate) fn has_unsent(&self) -> bool {
@@ -61,7 +75,9 @@ pub(crate) struct TlsStream<'a, S> {
 impl<S: Read + Write> TlsStream<'_, S> {
     /// Takes records from below and opens them; false at their end.
     fn take_records(&mut self) -> io::Result<bool> {
-        if self.tls.connection.read_tls(self.lower)? == 0 {
+        let taken = self.tls.connection.read_tls(self.lower)?;
+        self.tls.taken_bytes += taken as u64;
+        if taken == 0 {
             return Ok(false);
         }
         let processed = self.tls.connection.process_new_packets();
@@ -97,7 +113,10 @@ impl<S: Read + Write> Read for TlsStream<'_, S> {
         for _ in 0..READS_MAX {
             while filled < buffer.len() {
                 match self.tls.connection.reader().read(&mut buffer[filled..]) {
-                    Ok(n) if n > 0 => filled += n,
+                    Ok(n) if n > 0 => {
+                        filled += n;
+                        self.tls.opened_bytes += n as u64;
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock && !ended => break,
                     // The end, told or not: MQTT has its own word for a farewell.
                     _ => return Ok(filled),

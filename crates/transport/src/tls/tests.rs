@@ -273,3 +273,34 @@ fn wrong_files_are_named() {
         assert!(!error.remedy().is_empty() && !text.contains("sesame"), "{text}");
     }
 }
+
+/// Is half a ClientHello counted as it comes, within a bound, and a whole handshake as little?
+#[test]
+fn what_is_no_plaintext_yet_is_counted() {
+    let authority = Authority::new();
+    let certificates = Arc::new(Certificates::load(authority.settings(ClientCertificate::None)).unwrap());
+    let listener = listen(certificates);
+    let mut hostile = TcpStream::connect(listener.url().trim_start_matches("tls://")).unwrap();
+    let mut socket = loop {
+        if let Some(accepted) = listener.accept().unwrap() {
+            break accepted.socket;
+        }
+    };
+    let idle = socket.held_bytes();
+    assert!(idle >= CONNECTION_BYTES);
+    let record = |begin: &[u8]| [&[0x16, 3, 1, 0x40, 0], begin, &vec![0; 0x4000 - begin.len()][..]].concat();
+    hostile.write_all(&record(&[1, 0, 0xff, 0xf0, 3, 3])).unwrap();
+    hostile.write_all(&record(&[])).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while socket.held_bytes() < idle + (32 << 10) {
+        assert!(Instant::now() < deadline, "{} bytes are counted", socket.held_bytes());
+        let error = socket.read(&mut [0; 100]).expect_err("no plaintext");
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    }
+    assert!(socket.held_bytes() <= CONNECTION_BYTES + GATHERED_BYTES_MAX as usize);
+    let (client, mut socket) = meet(&listener, authority.client(None));
+    assert_eq!(read(&mut socket).unwrap(), b"hello");
+    assert!(socket.held_bytes() <= CONNECTION_BYTES + (8 << 10), "{}", socket.held_bytes());
+    drop(socket);
+    let _ = client.join().unwrap();
+}

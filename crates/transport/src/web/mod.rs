@@ -55,6 +55,11 @@ impl WebSocket {
         WebSocket { upgrading, incoming, outgoing, end: End::Open, is_forwarded: false }
     }
 
+    /// Memory for a head that is not whole.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.upgrading.as_ref().map_or(0, |(head, _)| head.capacity())
+    }
+
     /// Whether a proxy has forwarded the upgrade; false until it is done.
     pub(crate) fn is_forwarded(&self) -> bool {
         self.is_forwarded

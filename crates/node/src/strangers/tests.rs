@@ -1,0 +1,43 @@
+use super::*;
+
+fn budget(limits: &Limits, connections_max: u32, memory_high_bytes: u64) -> (usize, usize, u64) {
+    let Budget { count_max, per_address_max, bytes_max } = Budget::new(limits, connections_max, memory_high_bytes);
+    (count_max, per_address_max, bytes_max)
+}
+
+/// Is the budget what is configured, where the machine has it, and less where it has not, but never too little for one?
+#[test]
+fn a_small_machine_has_a_small_budget() {
+    let limits = Limits::default();
+    assert_eq!(budget(&limits, 100_000, 1 << 30), (16_384, 4_096, 32 << 20));
+    assert_eq!(budget(&limits, 400, 64 << 20), (400, 300, 16 << 20));
+    assert_eq!(budget(&limits, 1, 1), (1, 1, (64 << 10) + STRANGER_BYTES));
+}
+
+/// Does the line say which bound, of whom, and how often, and no more than once a minute?
+#[test]
+fn who_goes_is_told_now_and_then() {
+    let limits = Limits { strangers_per_address_max: 1, ..Limits::default() };
+    let strangers = Strangers::new(&limits, 100, 1 << 30, &[Bell::new(Nobody)]);
+    let source = Source::Address([192, 0, 2, 7].into());
+    let mut there = Vec::new();
+    for n in 0..10 {
+        let mut stranger = strangers.arrive(source, ListenerId(0), n).expect("the oldest goes");
+        stranger.settle(Place { shard: 0, index: n as usize, born: n });
+        there.push(stranger);
+    }
+    assert_eq!(strangers.take_ended(0).len(), 9);
+    let at =
+        "connections without CONNECT are at limits.strangers_per_address_max, 1 here: the oldest of 192.0.2.7 is ended";
+    assert_eq!(strangers.take_notices(), [at]);
+    let last = strangers.arrive(source, ListenerId(0), 60_001);
+    assert_eq!(strangers.take_notices(), [format!("{at} (9 since the last such line)")]);
+    drop((there, last));
+    assert_eq!(strangers.metrics()[0].value, 0.0);
+}
+
+struct Nobody;
+
+impl crate::mailbox::Wake for Nobody {
+    fn wake(&self) {}
+}
