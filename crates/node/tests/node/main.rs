@@ -1,6 +1,7 @@
 //! The node over real sockets, spoken to packet by packet through the codec.
 
 mod basics;
+mod bound_names;
 mod client;
 mod doubts;
 mod drain;
@@ -27,6 +28,7 @@ mod retained;
 mod rights_at_start;
 mod sessions;
 mod shards;
+mod shares;
 mod streams;
 mod subscriptions;
 mod takeovers;
