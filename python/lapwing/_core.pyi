@@ -67,8 +67,8 @@ class Authority:
     def check_token(self, token: str) -> str | None:
         """The name of the user whose token this is."""
     def may(self, identity: str | None, right: str, what: str) -> bool:
-        """Whether somebody may ``publish`` to a topic, ``subscribe`` to a filter, read a ``stream``, ``observe``
-        or ``admin``.
+        """Whether somebody may ``connect`` with a client id, ``publish`` to a topic, ``subscribe`` to a filter, read a
+        ``stream``, ``observe`` or ``admin``.
 
         ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
         """
@@ -203,9 +203,13 @@ class Node:
         messages_max: int,
         bytes_max: int,
         reader: str | None = None,
+        owner: str | None = None,
+        overrides: bool = True,
     ) -> tuple[bytes, int, int, int]:
-        """Messages as an Arrow IPC stream: ``(ipc, first_offset kept, next_offset to ask for,
-        end_offset)``."""
+        """Messages as an Arrow IPC stream: ``(ipc, first_offset kept, next_offset to ask for, end_offset)``.
+
+        ``owner``: whose the name ``reader`` is if it is new, or was nobody's. Another's is refused (``reader_taken``),
+        unless ``overrides``."""
     def forget_reader(self, name: str, reader: str) -> bool:
         """Forgets the position of a stream's named reader; false when there was none."""
     def readers(self, name: str) -> list[tuple[str, int, list[tuple[int, int]]]]:

@@ -96,6 +96,11 @@ impl Authority {
         self.rules().rights(identity, Some(client_id))
     }
 
+    /// As [`Rules::may_connect`].
+    pub fn may_connect(&self, identity: &Identity, client_id: &str, is_given: bool) -> bool {
+        self.rules().may_connect(identity, client_id, is_given)
+    }
+
     /// As [`Rules::may`].
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
         self.rules().may(identity, right, what)

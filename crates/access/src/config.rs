@@ -85,6 +85,13 @@ pub struct RuleConfig {
     /// Stream names with `*` for any characters, for `stream`.
     #[serde(default)]
     pub streams: Vec<String>,
+    /// Share names for `subscribe`, with `*`, `%c`, `%u`, `%%`: the groups that may take messages of these topics (or must not).
+    /// `None`: a rule about all; empty: about none.
+    #[serde(default)]
+    pub groups: Option<Vec<String>>,
+    /// Client ids for `connect`, with `*`, `%u`, `%%`.
+    #[serde(default)]
+    pub client_ids: Vec<String>,
     /// Permits, or forbids whatever else permits.
     #[serde(default)]
     pub effect: Effect,
@@ -94,6 +101,8 @@ pub struct RuleConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Right {
+    /// To connect with these client ids, and with no other.
+    Connect,
     /// To publish messages, retained ones and wills too.
     Publish,
     /// To subscribe, and so to receive.
@@ -112,6 +121,7 @@ impl Right {
     /// The right of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
+            "connect" => Some(Right::Connect),
             "publish" => Some(Right::Publish),
             "subscribe" => Some(Right::Subscribe),
             "stream" => Some(Right::Stream),

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use lapwing_codec::topic::{SharedFilter, matches};
 
+use crate::shares::Shares;
 use crate::{covers, overlaps};
 
 /// What one client may publish and subscribe to. Made by [`crate::Rules::rights`].
@@ -18,10 +19,18 @@ pub struct Rights {
 /// Topic filters that are permitted, and those that are forbidden whatever is permitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Permits {
-    pub(crate) allow: Vec<Arc<str>>,
-    pub(crate) deny: Vec<Arc<str>>,
+    pub(crate) allow: Vec<Pattern>,
+    pub(crate) deny: Vec<Pattern>,
     /// A denial could not be filled in: nobody knows what it was to protect.
     pub(crate) deny_all: bool,
+}
+
+/// A topic filter of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pattern {
+    pub(crate) filter: Arc<str>,
+    /// The groups that it is about; means nothing to publishers.
+    pub(crate) shares: Shares,
 }
 
 impl Rights {
@@ -29,19 +38,19 @@ impl Rights {
     pub fn may_publish(&self, topic: &str) -> bool {
         let Permits { allow, deny, deny_all } = &self.publish;
         !deny_all
-            && allow.iter().any(|pattern| matches(pattern, topic))
-            && !deny.iter().any(|pattern| matches(pattern, topic))
+            && allow.iter().any(|pattern| matches(&pattern.filter, topic))
+            && !deny.iter().any(|pattern| matches(&pattern.filter, topic))
     }
 
-    /// Whether `filter` (valid; of `$share/GROUP/FILTER` FILTER counts) may be subscribed to: one permitted pattern covers
-    /// it, and no topic that it matches is forbidden.
+    /// Whether `filter`, valid, may be subscribed to: one permitted pattern covers it, and no topic that it matches is
+    /// forbidden. Of `$share/GROUP/FILTER` FILTER counts so, and the permission has to be about GROUP too.
     pub fn may_subscribe(&self, filter: &str) -> bool {
         let Ok(shared) = SharedFilter::parse(filter) else { return false };
-        let filter = shared.map_or(filter, |shared| shared.filter);
+        let (group, filter) = shared.map_or((None, filter), |shared| (Some(shared.group), shared.filter));
         let Permits { allow, deny, deny_all } = &self.subscribe;
         !deny_all
-            && allow.iter().any(|pattern| covers(pattern, filter))
-            && !deny.iter().any(|pattern| overlaps(pattern, filter))
+            && allow.iter().any(|pattern| pattern.shares.permits(group) && covers(&pattern.filter, filter))
+            && !deny.iter().any(|pattern| pattern.shares.denies(group) && overlaps(&pattern.filter, filter))
     }
 
     /// Patterns of rules for this client that permit nothing (or deny everything), because its client id or user name
@@ -62,8 +71,9 @@ mod tests {
     use super::*;
 
     fn permits(allow: &[&str], deny: &[&str]) -> Permits {
-        let arcs = |texts: &[&str]| texts.iter().map(|text| Arc::from(*text)).collect();
-        Permits { allow: arcs(allow), deny: arcs(deny), deny_all: false }
+        let pattern = |text: &&str| Pattern { filter: Arc::from(*text), shares: Shares::Any };
+        let patterns = |texts: &[&str]| texts.iter().map(pattern).collect();
+        Permits { allow: patterns(allow), deny: patterns(deny), deny_all: false }
     }
 
     fn rights(allow: &[&str], deny: &[&str]) -> Rights {

@@ -1,43 +1,14 @@
 //! Rules: who may do what. What no rule permits is refused, once there is at least one.
 
 use crate::error::AccessError;
-use crate::rights::Permits;
-use crate::template::{Template, TemplateError};
-use crate::{Effect, Identity, Right, Rights, RuleConfig, wildcard};
-
-/// The name under which rules speak of those without one.
-pub(crate) const ANONYMOUS: &str = "anonymous";
+use crate::rights::{Pattern, Permits};
+use crate::rule::Rule;
+use crate::{Effect, Identity, Right, Rights, RuleConfig};
 
 /// All rules, checked.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     rules: Vec<Rule>,
-}
-
-#[derive(Clone, Debug)]
-struct Rule {
-    who: Who,
-    may: Vec<Right>,
-    topics: Vec<Template>,
-    streams: Vec<String>,
-    effect: Effect,
-}
-
-#[derive(Clone, Debug)]
-enum Who {
-    Anonymous,
-    /// A name with wildcards.
-    Named(String),
-}
-
-impl Who {
-    fn is(&self, identity: &Identity) -> bool {
-        match (self, identity.name()) {
-            (Who::Anonymous, None) => true,
-            (Who::Named(pattern), Some(name)) => wildcard::matches(pattern, name),
-            _ => false,
-        }
-    }
 }
 
 impl Rules {
@@ -59,14 +30,17 @@ impl Rules {
         }
         let mut rights = Rights::default();
         for rule in self.rules.iter().filter(|rule| rule.who.is(identity)) {
+            let (shares, void) = rule.groups.fill(rule.effect, client_id, identity.name());
+            rights.void += void;
             for template in &rule.topics {
                 let filter = template.fill(client_id, identity.name());
                 rights.void += u32::from(filter.is_none());
+                let pattern = filter.map(|filter| Pattern { filter, shares: shares.clone() });
                 for (right, permits) in
                     [(Right::Publish, &mut rights.publish), (Right::Subscribe, &mut rights.subscribe)]
                 {
                     if rule.may.contains(&right) {
-                        permits.add(rule.effect, filter.clone());
+                        permits.add(rule.effect, pattern.clone());
                     }
                 }
             }
@@ -74,13 +48,34 @@ impl Rules {
         Some(rights)
     }
 
-    /// Whether somebody may do something: publish to a topic, subscribe to a filter, read a stream, be told of publishers,
-    /// observe or administer (`what` does not matter for the last three).
+    /// Whether a client of this identity may have a client id; `is_given`: the broker has made it up, and only a denial counts.
+    ///
+    /// For whom a rule permits client ids may have those, and no other. Everybody else may have any that no such rule has for
+    /// somebody else.
+    pub fn may_connect(&self, identity: &Identity, client_id: &str, is_given: bool) -> bool {
+        let (mut is_bound, mut is_permitted, mut is_anothers) = (false, false, false);
+        for rule in self.rules.iter().filter(|rule| rule.may.contains(&Right::Connect)) {
+            match (rule.who.is(identity), rule.effect) {
+                (true, Effect::Deny) if rule.has_client_id(identity, client_id) => return false,
+                (true, Effect::Allow) => {
+                    is_bound = true;
+                    is_permitted |= rule.has_client_id(identity, client_id);
+                }
+                (false, Effect::Allow) => is_anothers |= rule.reserves(client_id),
+                (_, Effect::Deny) => {}
+            }
+        }
+        is_given || if is_bound { is_permitted } else { !is_anothers }
+    }
+
+    /// Whether somebody may do something: connect with a client id, publish to a topic, subscribe to a filter, read a stream,
+    /// be told of publishers, observe or administer (`what` does not matter for the last three).
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
         if self.rules.is_empty() {
             return true;
         }
         match right {
+            Right::Connect => self.may_connect(identity, what, false),
             Right::Publish => self.rights(identity, None).is_none_or(|rights| rights.may_publish(what)),
             Right::Subscribe => self.rights(identity, None).is_none_or(|rights| rights.may_subscribe(what)),
             Right::Stream => self.permit(identity, right, |rule| rule.has_stream(what)),
@@ -104,72 +99,14 @@ impl Rules {
 }
 
 impl Permits {
-    fn add(&mut self, effect: Effect, filter: Option<std::sync::Arc<str>>) {
-        match (effect, filter) {
-            (Effect::Allow, Some(filter)) => self.allow.push(filter),
+    fn add(&mut self, effect: Effect, pattern: Option<Pattern>) {
+        match (effect, pattern) {
+            (Effect::Allow, Some(pattern)) => self.allow.push(pattern),
             (Effect::Allow, None) => {}
-            (Effect::Deny, Some(filter)) => self.deny.push(filter),
+            (Effect::Deny, Some(pattern)) => self.deny.push(pattern),
             (Effect::Deny, None) => self.deny_all = true,
         }
     }
-}
-
-impl Rule {
-    fn new(key: &str, config: &RuleConfig) -> Result<Self, AccessError> {
-        check_shape(key, config)?;
-        let who = match &*config.identity {
-            ANONYMOUS => Who::Anonymous,
-            name => Who::Named(name.to_owned()),
-        };
-        let mut topics = Vec::with_capacity(config.topics.len());
-        for (n, text) in config.topics.iter().enumerate() {
-            let key = format!("{key}.topics.{n}");
-            let template = Template::parse(text).map_err(|error| template_error(&key, text, error))?;
-            if matches!(who, Who::Anonymous) && template.names_user() {
-                let what = format!("\"{text}\" has %u, and the anonymous have no user name");
-                return Err(AccessError::new(key, what, "Use %c, or name an identity."));
-            }
-            topics.push(template);
-        }
-        Ok(Rule { who, may: config.may.clone(), topics, streams: config.streams.clone(), effect: config.effect })
-    }
-
-    fn has_stream(&self, name: &str) -> bool {
-        self.streams.iter().any(|pattern| wildcard::matches(pattern, name))
-    }
-}
-
-/// Whether the rule says of whom, what, and about what: a rule that is about nothing is a mistake.
-fn check_shape(key: &str, config: &RuleConfig) -> Result<(), AccessError> {
-    let error = |name: &str, what: &str, remedy| Err(AccessError::new(format!("{key}.{name}"), what, remedy));
-    let wants_topics = config.may.iter().any(|right| matches!(right, Right::Publish | Right::Subscribe));
-    let wants_streams = config.may.contains(&Right::Stream);
-    if config.identity.is_empty() {
-        return error("identity", "is empty", "Name a user, \"*\" for everybody with a name, or \"anonymous\".");
-    }
-    if config.may.is_empty() {
-        return error("may", "is empty", "List at least one of publish, subscribe, stream, envelope, observe, admin.");
-    }
-    if wants_topics == config.topics.is_empty() {
-        let what = if wants_topics { "is empty" } else { "is set, but the rule is not about topics" };
-        return error("topics", what, "Give topics with publish or subscribe, and only then.");
-    }
-    if wants_streams == config.streams.is_empty() {
-        let what = if wants_streams { "is empty" } else { "is set, but the rule is not about streams" };
-        return error("streams", what, "Give streams with stream, and only then.");
-    }
-    Ok(())
-}
-
-fn template_error(key: &str, text: &str, error: TemplateError) -> AccessError {
-    let (what, remedy) = match error {
-        TemplateError::Percent => ("has % without c, u or % behind it".to_owned(), "Write %% for a percent sign."),
-        TemplateError::Shared => ("is a shared filter".to_owned(), "Name the topics behind $share/GROUP/."),
-        TemplateError::Filter(error) => {
-            (format!("is no topic filter: {error}"), "Write a topic filter, as a/+/b or a/#.")
-        }
-    };
-    AccessError::new(key, format!("\"{text}\" {what}"), remedy)
 }
 
 #[cfg(test)]
@@ -222,6 +159,59 @@ mod tests {
         let evil = rules.rights(&named("a/b"), Some("c")).unwrap();
         assert!(!evil.may_publish("all"), "the denial could not be filled in");
         assert!(evil.may_subscribe("all"), "it was not about subscribing");
+    }
+
+    /// Who may read a topic: does it join only the groups that its rule has, its own by name too?
+    #[test]
+    fn a_rule_names_the_groups_that_may_take_its_messages() {
+        let rules = rules(
+            r#"[{"identity": "*", "may": ["subscribe"], "topics": ["a/#"], "groups": ["team-*", "%u-*"]},
+                {"identity": "*", "may": ["subscribe"], "topics": ["open/#"]},
+                {"identity": "*", "may": ["subscribe"], "topics": ["alone/#"], "groups": []},
+                {"identity": "*", "may": ["subscribe"], "topics": ["+/#"], "groups": ["team-secret"], "effect": "deny"}]"#,
+        );
+        let alice = rules.rights(&named("alice"), Some("c")).unwrap();
+        for filter in ["a/b", "$share/team-1/a/+", "$share/alice-x/a/b", "$share/any/open/x", "open/#", "alone/x"] {
+            assert!(alice.may_subscribe(filter), "{filter}");
+        }
+        for filter in ["$share/alarms/a/b", "$share/bob-x/a/b", "$share/team-secret/a/b", "$share/g/alone/x"] {
+            assert!(!alice.may_subscribe(filter), "{filter}");
+        }
+        assert!(!alice.may_subscribe("$share/team-secret/open/x"), "a denial holds for other rules' topics too");
+        let star = rules.rights(&named("*"), Some("c")).unwrap();
+        assert!(!star.may_subscribe("$share/x-y/a/b") && star.void_patterns() == 1);
+    }
+
+    /// Has a bound identity its client ids and no other, and nobody those that are another's?
+    #[test]
+    fn client_ids_belong_to_whom_a_rule_gives_them() {
+        let rules = rules(
+            r#"[{"identity": "device-*", "may": ["connect"], "client_ids": ["%u", "%u/*"]},
+                {"identity": "alice", "may": ["connect"], "client_ids": ["*"]},
+                {"identity": "alice", "may": ["connect"], "client_ids": ["bob*"], "effect": "deny"},
+                {"identity": "eve", "may": ["connect"], "client_ids": ["*"], "effect": "deny"}]"#,
+        );
+        let may = |name: &str, id: &str| rules.may_connect(&named(name), id, false);
+        for (name, id, expected) in [
+            ("device-7", "device-7", true),
+            ("device-7", "device-7/a/b", true),
+            ("device-7", "device-8", false),
+            ("device-7", "x", false),
+            ("alice", "device-7", true),
+            ("alice", "bobby", false),
+            ("bob", "device-7/x", false),
+            ("bob", "bob", true),
+            ("device-*", "device-*", false),
+            ("eve", "x", false),
+        ] {
+            assert_eq!(may(name, id), expected, "{name} as {id}");
+        }
+        assert!(!rules.may_connect(&Identity::ANONYMOUS, "device-7", false));
+        assert!(rules.may_connect(&Identity::ANONYMOUS, "anything", false));
+        assert!(
+            rules.may_connect(&named("device-7"), "given", true) && !rules.may_connect(&named("eve"), "given", true)
+        );
+        assert!(Rules::default().may_connect(&named("bob"), "x", false));
     }
 
     #[test]
@@ -280,6 +270,27 @@ mod tests {
             (r#"{"identity": "a", "may": ["publish"], "topics": ["%d"]}"#, "rules.0.topics.0"),
             (r#"{"identity": "a", "may": ["subscribe"], "topics": ["$share/g/a"]}"#, "rules.0.topics.0"),
             (r#"{"identity": "anonymous", "may": ["publish"], "topics": ["%u"]}"#, "rules.0.topics.0"),
+            (r#"{"identity": "a", "may": ["publish"], "topics": ["a"], "groups": ["g"]}"#, "rules.0.groups"),
+            (r#"{"identity": "a", "may": ["admin"], "groups": []}"#, "rules.0.groups"),
+            (
+                r#"{"identity": "a", "may": ["subscribe"], "topics": ["a"], "groups": [], "effect": "deny"}"#,
+                "rules.0.groups",
+            ),
+            (
+                r#"{"identity": "a", "may": ["publish", "subscribe"], "topics": ["a"], "groups": ["g"], "effect": "deny"}"#,
+                "rules.0.groups",
+            ),
+            (r#"{"identity": "a", "may": ["subscribe"], "topics": ["a"], "groups": ["g", "a/b"]}"#, "rules.0.groups.1"),
+            (r#"{"identity": "a", "may": ["subscribe"], "topics": ["a"], "groups": ["%x"]}"#, "rules.0.groups.0"),
+            (r#"{"identity": "a", "may": ["subscribe"], "topics": ["a"], "groups": [""]}"#, "rules.0.groups.0"),
+            (
+                r#"{"identity": "anonymous", "may": ["subscribe"], "topics": ["a"], "groups": ["%u"]}"#,
+                "rules.0.groups.0",
+            ),
+            (r#"{"identity": "a", "may": ["connect"]}"#, "rules.0.client_ids"),
+            (r#"{"identity": "a", "may": ["admin"], "client_ids": ["a"]}"#, "rules.0.client_ids"),
+            (r#"{"identity": "a", "may": ["connect"], "client_ids": ["a", "%c"]}"#, "rules.0.client_ids.1"),
+            (r#"{"identity": "anonymous", "may": ["connect"], "client_ids": ["%u"]}"#, "rules.0.client_ids.0"),
         ] {
             let error = Rules::new(&[serde_json::from_str(json).unwrap()]).unwrap_err();
             assert_eq!(error.key, key, "{json}: {error}");

@@ -5,19 +5,14 @@ use std::sync::Arc;
 use lapwing_codec::Limits;
 use lapwing_codec::topic::{TopicError, validate_filter};
 
+use crate::places::{Places, StrayPercent};
+
 /// A topic filter with places to fill in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template {
-    pieces: Vec<Piece>,
+    places: Places,
     /// The filter, when there is nothing to fill in: shared by all clients.
     plain: Option<Arc<str>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
-    Text(Box<str>),
-    ClientId,
-    UserName,
 }
 
 /// Why a text is no template.
@@ -34,39 +29,28 @@ pub(crate) enum TemplateError {
 impl Template {
     /// Reads a template. Any value that may be filled in later gives a valid filter.
     pub(crate) fn parse(text: &str) -> Result<Self, TemplateError> {
-        let pieces = split(text)?;
+        let places = Places::parse(text).map_err(|StrayPercent| TemplateError::Percent)?;
         // What is filled in is neither empty nor a wildcard nor a level more: a letter stands for it.
-        let sample = join(&pieces, "x", "x");
+        let sample = places.join("x", "x");
         if sample == "$share" || sample.starts_with("$share/") {
             return Err(TemplateError::Shared);
         }
         validate_filter(&sample, &Limits::PROTOCOL).map_err(TemplateError::Filter)?;
-        let is_plain = pieces.iter().all(|piece| matches!(piece, Piece::Text(_)));
-        let plain = is_plain.then(|| Arc::from(sample));
-        Ok(Template { pieces, plain })
+        let plain = places.is_plain().then(|| Arc::from(sample));
+        Ok(Template { places, plain })
     }
 
     /// Whether a user name is to be filled in.
     pub(crate) fn names_user(&self) -> bool {
-        self.pieces.contains(&Piece::UserName)
+        self.places.names_user()
     }
 
     /// The filter for one client; `None` when a value is missing, or would make it another filter than it was meant to be.
     pub(crate) fn fill(&self, client_id: Option<&str>, username: Option<&str>) -> Option<Arc<str>> {
-        if let Some(plain) = &self.plain {
-            return Some(plain.clone());
+        match &self.plain {
+            Some(plain) => Some(plain.clone()),
+            None => self.places.fill(client_id, username, is_harmless).map(Arc::from),
         }
-        for (n, piece) in self.pieces.iter().enumerate() {
-            let value = match piece {
-                Piece::Text(_) => continue,
-                Piece::ClientId => client_id,
-                Piece::UserName => username,
-            };
-            if !value.is_some_and(|value| is_harmless(value, n == 0)) {
-                return None;
-            }
-        }
-        Some(join(&self.pieces, client_id.unwrap_or_default(), username.unwrap_or_default()).into())
     }
 }
 
@@ -74,47 +58,6 @@ impl Template {
 fn is_harmless(value: &str, is_first: bool) -> bool {
     let reaches_out = value.contains(['+', '#', '/', '\0']) || (is_first && value.starts_with('$'));
     !value.is_empty() && !reaches_out
-}
-
-fn split(text: &str) -> Result<Vec<Piece>, TemplateError> {
-    let mut pieces = Vec::new();
-    let mut literal = String::new();
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        if character != '%' {
-            literal.push(character);
-            continue;
-        }
-        let place = match characters.next() {
-            Some('%') => {
-                literal.push('%');
-                continue;
-            }
-            Some('c') => Piece::ClientId,
-            Some('u') => Piece::UserName,
-            _ => return Err(TemplateError::Percent),
-        };
-        if !literal.is_empty() {
-            pieces.push(Piece::Text(std::mem::take(&mut literal).into()));
-        }
-        pieces.push(place);
-    }
-    if !literal.is_empty() {
-        pieces.push(Piece::Text(literal.into()));
-    }
-    Ok(pieces)
-}
-
-fn join(pieces: &[Piece], client_id: &str, username: &str) -> String {
-    let mut filter = String::new();
-    for piece in pieces {
-        filter.push_str(match piece {
-            Piece::Text(text) => text,
-            Piece::ClientId => client_id,
-            Piece::UserName => username,
-        });
-    }
-    filter
 }
 
 #[cfg(test)]

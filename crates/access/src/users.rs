@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::config::UserConfig;
 use crate::error::AccessError;
 use crate::password::PasswordRecord;
-use crate::rules::ANONYMOUS;
+use crate::rule::ANONYMOUS;
 use crate::token::{Sha256Digest, digest, parse_digest};
 
 /// Every user of one users file.

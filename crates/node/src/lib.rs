@@ -27,6 +27,7 @@ mod group_declarations;
 mod group_reports;
 mod handle;
 mod hooks;
+mod identity_shares;
 pub mod inspect;
 mod listeners;
 mod log;
@@ -68,6 +69,7 @@ pub use hooks::{
     SubscribeCall,
 };
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
+pub use lapwing_store::ReadBy;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use session_reports::{Emptied, SessionOrder, SessionQuery};
 pub use shared::Failure;

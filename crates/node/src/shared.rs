@@ -13,6 +13,7 @@ use crate::desk::Desk;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
 use crate::group_reports::{GroupReport, ReportDesk, gather};
+use crate::identity_shares::IdentityShares;
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
@@ -67,6 +68,8 @@ pub(crate) struct Shared {
     pub(crate) authority: Authority,
     /// Settings of consumer groups; read by every shard, changed by the handle.
     pub(crate) groups: GroupBook,
+    /// What each identity has of the node's tables; asked and written by every shard.
+    pub(crate) shares: IdentityShares,
     /// What holds for some topics; read by every shard, changed by the handle.
     pub(crate) topics: TopicBook,
     /// Code of the user's own that chooses members; started by the handle.
@@ -126,6 +129,7 @@ impl Shared {
         Shared {
             strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &bells),
             groups: GroupBook::new(config.groups.clone()),
+            shares: IdentityShares::new(&config.limits),
             topics: TopicBook::new(config.topics.clone()),
             strategies: Strategies::default(),
             hold_counters: ranked_holds(&config).iter().map(|_| Arc::default()).collect(),

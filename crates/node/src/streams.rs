@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use lapwing_envelope::{EnvelopeError, RowBatchBuilder};
-use lapwing_store::{LogReader, ReadLimits, StoreError, StreamInfo};
+use lapwing_store::{LogReader, ReadBy, ReadLimits, StoreError, StreamInfo};
 use serde_json::{Value, json};
 
 use crate::config::{Config, StreamKey};
@@ -82,7 +82,7 @@ impl Streams {
 
     /// Messages of a partition from `from` on, at most `messages_max` of them and `bytes_max` bytes of bodies.
     ///
-    /// `reader`: a name under which the position is remembered, for the alarm of retention.
+    /// `reader`: a name under which the position is remembered, for the alarm of retention, and whose it is.
     /// # Errors
     /// See [`StreamReadError`].
     pub fn read_arrow(
@@ -92,7 +92,7 @@ impl Streams {
         from: u64,
         messages_max: u64,
         bytes_max: u64,
-        reader: Option<&str>,
+        reader: Option<ReadBy<'_>>,
     ) -> Result<ArrowRead, StreamReadError> {
         let Some(log) = &self.reader else {
             return Err(StoreError::NoStream { name: name.to_owned(), known: Vec::new() }.into());
@@ -101,7 +101,7 @@ impl Streams {
         let mut rows = RowBatchBuilder::new(partition);
         let mut failure = None;
         let limits = ReadLimits { messages_max, bytes_max };
-        let outcome = log.read(stream.index, partition, from, limits, reader, &mut |record| match rows.push(
+        let outcome = log.read_by(stream.index, partition, from, limits, reader, &mut |record| match rows.push(
             record.offset,
             record.appended_at_us,
             record.body,
@@ -134,6 +134,7 @@ impl StreamReadError {
                 StoreError::Trimmed { .. } => "offset_trimmed",
                 StoreError::BeyondEnd { .. } => "offset_ahead",
                 StoreError::ReaderName { .. } | StoreError::TooManyReaders { .. } => "reader",
+                StoreError::ReaderTaken { .. } => "reader_taken",
                 StoreError::Corrupt { .. } => "data_corrupt",
                 _ => "store",
             },
@@ -151,6 +152,9 @@ impl StreamReadError {
             }
             "offset_ahead" => "Continue at next_offset; if the stream was made anew, its UUID differs.",
             "reader" => "Use a short name of letters, digits, '.', '_' and '-', and few of them.",
+            "reader_taken" => {
+                "Read under another name, or without one; who has may = [\"admin\"] may move or forget any."
+            }
             "data_corrupt" => "Restore the file named from a copy.",
             _ => "Check the data folder and the broker's log.",
         }

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use lapwing_access::Identity;
 use lapwing_dispatch::{Declaration, Report, RttSource};
 use lapwing_session::{Bound, Grant, Outcome, SessionKey};
 
@@ -67,6 +68,8 @@ pub(crate) struct Join {
     pub(crate) profile: Profile,
     /// The session is kept on disk.
     pub(crate) is_kept: bool,
+    /// Whose share a group counts to that begins with it.
+    pub(crate) identity: Identity,
 }
 
 /// What became of one bound message.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    Config, Extensions, NodeError, OnBound, SessionOrder, SessionQuery, StartProgress, StreamReadError,
+    Config, Extensions, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress, StreamReadError,
 };
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -201,7 +201,7 @@ impl Node {
     }
 
     /// Messages of a partition as an Arrow IPC stream: `(ipc, first_offset, next_offset, end_offset)`.
-    #[pyo3(signature = (name, partition, offset_from, messages_max, bytes_max, reader=None))]
+    #[pyo3(signature = (name, partition, offset_from, messages_max, bytes_max, reader=None, owner=None, overrides=true))]
     #[allow(clippy::too_many_arguments, reason = "the arguments of one HTTP request")]
     fn read_stream<'py>(
         &self,
@@ -212,8 +212,11 @@ impl Node {
         messages_max: u64,
         bytes_max: u64,
         reader: Option<&str>,
+        owner: Option<&str>,
+        overrides: bool,
     ) -> PyResult<(Bound<'py, PyBytes>, u64, u64, u64)> {
         let streams = self.running(py, |handle| handle.streams())?;
+        let reader = reader.map(|name| ReadBy { name, owner, overrides });
         let read = py.detach(|| streams.read_arrow(name, partition, offset_from, messages_max, bytes_max, reader));
         let read = read.map_err(|error| stream_error(py, &error))?;
         Ok((PyBytes::new(py, &read.ipc), read.first_offset, read.next_offset, read.end_offset))

@@ -220,6 +220,14 @@ pub enum StoreError {
         /// The limit.
         readers_max: usize,
     },
+    /// The name of a reader that somebody else began.
+    #[error("the reader {name:?} of stream {stream:?} is somebody else's: read under another name, or without one")]
+    ReaderTaken {
+        /// The stream.
+        stream: String,
+        /// The name.
+        name: String,
+    },
     /// There is no such data group.
     #[error("there is no data group {group}: there are {groups}, counted from 0")]
     NoGroup {

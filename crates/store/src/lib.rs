@@ -49,4 +49,5 @@ pub use info::{
 pub use log::Log;
 pub use notice::{Notice, StoreCounters, TrimmedUnread};
 pub use reader::LogReader;
+pub use stream::named_readers::ReadBy;
 pub use writer::{Append, LogWriter};

@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::info::{ReadLimits, ReadOutcome, RecordView, StreamIndex, StreamInfo};
 use crate::notice::{Notice, StoreCounters};
 use crate::shared::Shared;
-use crate::stream::named_readers::Refused;
+use crate::stream::named_readers::{ReadBy, Refused};
 use crate::stream::sealed;
 use crate::stream::state::{Place, Stream};
 use crate::stream::walk::{Cursor, Walk};
@@ -56,10 +56,26 @@ impl LogReader {
         reader: Option<&str>,
         each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>,
     ) -> Result<ReadOutcome, StoreError> {
+        self.read_by(stream, partition, from, limits, reader.map(ReadBy::itself), each)
+    }
+
+    /// As [`LogReader::read`], for somebody whose names are not others'.
+    ///
+    /// # Errors
+    /// Those, and `ReaderTaken`: the name is somebody else's.
+    pub fn read_by(
+        &self,
+        stream: StreamIndex,
+        partition: u32,
+        from: u64,
+        limits: ReadLimits,
+        reader: Option<ReadBy<'_>>,
+        each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>,
+    ) -> Result<ReadOutcome, StoreError> {
         let stream = self.by_index(stream)?;
         let (first_offset, end_offset) = bounds(stream, partition, from)?;
-        if let Some(name) = reader {
-            self.touch(stream, name, partition, from)?;
+        if let Some(by) = reader {
+            self.touch(stream, by, partition, from)?;
         }
         let (next, until) = (from, end_offset);
         let mut cursor = Cursor { partition, next, until, limits, messages: 0, bytes: 0, done: false };
@@ -100,10 +116,11 @@ impl LogReader {
         found.ok_or_else(|| self.shared.no_stream(&format!("#{}", stream.0)))
     }
 
-    fn touch(&self, stream: &Stream, name: &str, partition: u32, from: u64) -> Result<(), StoreError> {
-        let touched = stream.state().readers.touch(name, partition, from, now_us() / 1000);
+    fn touch(&self, stream: &Stream, by: ReadBy<'_>, partition: u32, from: u64) -> Result<(), StoreError> {
+        let touched = stream.state().readers.touch(by, partition, from, now_us() / 1000);
         touched.map_err(|refused| match refused {
-            Refused::Name => StoreError::ReaderName { name: name.to_owned() },
+            Refused::Name => StoreError::ReaderName { name: by.name.to_owned() },
+            Refused::Taken => StoreError::ReaderTaken { stream: stream.name.clone(), name: by.name.to_owned() },
             Refused::Full => {
                 StoreError::TooManyReaders { stream: stream.name.clone(), readers_max: self.shared.readers_max }
             }

@@ -95,6 +95,14 @@ impl ListenAddress {
         }
     }
 
+    /// The host as configured, without brackets; none for a Unix socket.
+    pub fn host(&self) -> Option<&str> {
+        match &self.place {
+            Place::Net { host, .. } => Some(host),
+            Place::File(_) => None,
+        }
+    }
+
     /// The file of a Unix socket.
     pub fn file(&self) -> Option<&Path> {
         match &self.place {

@@ -80,10 +80,9 @@ impl Listener {
                 (queue, net_url(&settings, local), None)
             }
         };
-        let is_local = address.is_local();
         let terms = Terms {
             url,
-            web: settings.web.map(|web| Arc::new(WebRules { path: web.path, origins: web.origins, is_local })),
+            web: settings.web.map(|web| Arc::new(WebRules::new(web, address))),
             certificates: settings.certificates,
             proxy_from: settings.proxy_from,
             is_behind_proxy: settings.is_behind_proxy,

@@ -76,4 +76,8 @@ pub struct WebSettings {
     pub path: String,
     /// Values of `Origin` that are taken beside the same host's; `*` takes all.
     pub origins: Vec<String>,
+    /// Names of the listener, beside that in its address, under which pages of the same host may connect; `*` takes all.
+    pub hosts: Vec<String>,
+    /// Whoever connects is let in: so a page of any name that means this machine would be, too, if names were not compared.
+    pub is_open: bool,
 }

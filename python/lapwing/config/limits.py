@@ -56,6 +56,12 @@ class Limits(BaseModel):
     """Longest client id."""
     subscriptions_per_session_max: int = Field(default=10_000, ge=0, le=_U32)
     """Subscriptions of one session."""
+    groups_per_session_max: int = Field(default=1000, ge=0, le=_U32)
+    """Consumer groups that one session may be a member of; 0: as many as it may have subscriptions."""
+    groups_per_identity_max: int = Field(default=0, ge=0, le=_U32)
+    """Consumer groups that clients of one identity have begun; the anonymous are one together; 0: any number."""
+    sessions_per_identity_max: int = Field(default=0, ge=0, le=_U32)
+    """Sessions of one identity, connected or kept; one more is refused (0x97); the anonymous are one; 0: any number."""
 
     keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
     """Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound."""

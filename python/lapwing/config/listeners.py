@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
+from lapwing.config.http import parse_http_host
 from lapwing.config.units import Size
 
 _U32 = 2**32 - 1
@@ -101,6 +102,10 @@ class ListenerConfig(BaseModel):
     origins: list[Annotated[str, AfterValidator(parse_origin)]] = Field(default=[], max_length=256)
     """ws, wss: origins of pages that may connect, beside those of the same host; "*" lets all."""
 
+    hosts: list[Annotated[str, AfterValidator(parse_http_host)]] = Field(default=[], max_length=256)
+    """ws, wss: names of this listener, beside that in the URL, as pages of the same host may call it where whoever
+    connects is let in; "*": any name."""
+
     proxy_protocol_from: list[Annotated[str, AfterValidator(parse_network)]] = Field(default=[], max_length=256)
     """Networks of proxies: a connection from there must begin with a PROXY header (version 1 or 2)."""
 
@@ -139,7 +144,7 @@ class ListenerConfig(BaseModel):
 
 
 _ONLY_TLS = ("certificate", "key", "client_ca", "client_certificate")
-_ONLY_WEB = ("path", "origins")
+_ONLY_WEB = ("path", "origins", "hosts")
 _ONLY_UNIX = ("mode",)
 _NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
 

@@ -25,7 +25,22 @@ identity = "spark"
 may = ["stream"]
 streams = ["read*"]
 effect = "allow"
+
+[[rules]]
+identity = "*"
+may = ["connect", "subscribe"]
+client_ids = ["%u", "%u/*"]
+topics = ["jobs/#"]
+groups = ["team-*"]
+
+[[rules]]
+identity = "*"
+may = ["subscribe"]
+topics = ["alone/#"]
+groups = []
 """
+
+SUBSCRIBE = "[[rules]]\nidentity = 'a'\nmay = ['subscribe']\ntopics = ['a']"
 
 
 def load_text(folder: Path, text: str) -> Config:
@@ -53,7 +68,20 @@ def load_text(folder: Path, text: str) -> Config:
         ("[[rules]]\nidentity = 'a'\nmay = ['publish']\ntopics = ['%c+']", "'+' must be a whole level"),
         ("[[rules]]\nidentity = 'anonymous'\nmay = ['publish']\ntopics = ['%u']", "the anonymous have no user name"),
         ("[[rules]]\nidentity = 'a'\nmay = ['stream']\nstreams = ['a b']", "must be the name of a stream"),
-        (f"{RULES}\n[[rules]]\nidentity = 'x'\nmay = ['no']", 'rules[2].may[0] = "no" (FILE:14)'),
+        (f"{SUBSCRIBE}\ngroups = ['ok', 'a/b']", 'rules[0].groups[1] = "a/b" (FILE:5): must be the GROUP'),
+        (f"{SUBSCRIBE}\ngroups = ['']", 'rules[0].groups[0] = "" (FILE:5): must be the GROUP'),
+        (f"{SUBSCRIBE}\ngroups = ['%g']", "% stands before c"),
+        (f"{SUBSCRIBE}\ngroups = []\neffect = 'deny'", "forbids nothing"),
+        ("[[rules]]\nidentity = 'a'\nmay = ['publish']\ntopics = ['a']\ngroups = ['g']", "give groups with"),
+        (
+            "[[rules]]\nidentity='a'\nmay=['publish', 'subscribe']\ntopics=['a']\ngroups=['g']\neffect='deny'",
+            "knows no publishing",
+        ),
+        ("[[rules]]\nidentity = 'a'\nmay = ['connect']", "give client_ids with"),
+        ("[[rules]]\nidentity = 'a'\nmay = ['admin']\nclient_ids = ['a']", "give client_ids with"),
+        ("[[rules]]\nidentity = 'a'\nmay = ['connect']\nclient_ids = ['x', '%c']", 'rules[0].client_ids[1] = "%c"'),
+        ("[[rules]]\nidentity = 'anonymous'\nmay = ['connect']\nclient_ids = ['%u']", "no user name"),
+        (f"{RULES}\n[[rules]]\nidentity = 'x'\nmay = ['no']", 'rules[4].may[0] = "no" (FILE:27)'),
     ],
 )
 def test_problem(tmp_path: Path, text: str, line: str) -> None:
@@ -72,7 +100,9 @@ def test_shown_as_it_is_written(tmp_path: Path) -> None:
     again = tmp_path / "again.toml"
     again.write_text(as_toml(loaded))
     assert load(again, environment={}).config == loaded.config
-    assert tomllib.loads(as_toml(loaded))["rules"][1]["streams"] == ["read*"]
+    shown_rules = tomllib.loads(as_toml(loaded))["rules"]
+    assert shown_rules[1]["streams"] == ["read*"]
+    assert ["groups" in rule for rule in shown_rules] == [False, False, True, True], "none is not the same as no key"
     shown = json.loads(as_json(loaded))
     assert shown["rules[1].identity"] == {"value": "spark", "from": f"{file}:7"}
     assert shown["rules[0].effect"]["from"] == "default"

@@ -21,6 +21,7 @@ _STATUS_OF_CORE = {
     "offset_trimmed": 410,
     "offset_ahead": 416,
     "reader": 400,
+    "reader_taken": 403,
     "config": 400,
     "state": 503,
     "no_answer": 503,

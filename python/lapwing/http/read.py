@@ -91,6 +91,8 @@ class ReadEndpoint:
             wanted.messages_max,
             wanted.bytes_max,
             wanted.reader,
+            caller.name,
+            caller.may_administer(),
         )
         try:
             body, first, following, end = await anyio.to_thread.run_sync(read, limiter=self._limiter())

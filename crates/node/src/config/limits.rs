@@ -38,6 +38,12 @@ pub struct Limits {
     pub client_id_bytes_max: u16,
     /// Subscriptions of one session.
     pub subscriptions_per_session_max: u32,
+    /// Consumer groups that one session may be a member of. 0: any number that its subscriptions allow.
+    pub groups_per_session_max: u32,
+    /// Consumer groups that sessions of one identity have begun and that are there; the anonymous are one. 0: any number.
+    pub groups_per_identity_max: u32,
+    /// Sessions of one identity, with and without a connection; one more is refused. The anonymous are one. 0: any number.
+    pub sessions_per_identity_max: u32,
     /// Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound.
     pub keep_alive_s_max: u16,
     /// Longest session expiry granted.
@@ -127,6 +133,9 @@ impl Default for Limits {
             user_properties_max: 64,
             client_id_bytes_max: 256,
             subscriptions_per_session_max: 10_000,
+            groups_per_session_max: 1000,
+            groups_per_identity_max: 0,
+            sessions_per_identity_max: 0,
             keep_alive_s_max: 0,
             session_expiry_s_max: 7 * 24 * 3600,
             session_expiry_s_v311: 24 * 3600,

@@ -32,6 +32,8 @@ pub struct ListenerConfig {
     pub path: Option<String>,
     /// WebSocket: origins taken beside the same host's; `*` takes all.
     pub origins: Vec<String>,
+    /// WebSocket: names in `Host`, beside that in `url`, under which pages of the same host may connect; `*` takes all.
+    pub hosts: Vec<String>,
     /// Networks of proxies that must begin with a PROXY header.
     pub proxy_protocol_from: Vec<String>,
     /// All clients come through a proxy that does not say so: what the kernel measures is not the way to them.
@@ -98,6 +100,7 @@ impl Default for ListenerConfig {
             identity: IdentitySource::Password,
             path: None,
             origins: Vec::new(),
+            hosts: Vec::new(),
             proxy_protocol_from: Vec::new(),
             behind_proxy: false,
             anonymous: None,
@@ -174,6 +177,7 @@ impl ListenerConfig {
             ("client_certificate", tls && self.client_certificate != ClientCertificateMode::None),
             ("path", web && self.path.is_some()),
             ("origins", web && !self.origins.is_empty()),
+            ("hosts", web && !self.hosts.is_empty()),
             ("proxy_protocol_from", unix && !self.proxy_protocol_from.is_empty()),
             ("connects_per_address_per_s", unix && self.connects_per_address_per_s > 0),
             ("mode", !unix && self.mode.is_some()),
@@ -206,9 +210,12 @@ impl ListenerConfig {
     /// `Config`, `Bind`: names the key or the file.
     pub(crate) fn settings(&self, index: usize) -> Result<ListenerSettings, NodeError> {
         let address: ListenAddress = self.url.parse()?;
+        let is_open = self.takes_anonymous()?;
         let web = address.scheme().has_web_socket().then(|| WebSettings {
             path: self.path.as_deref().or(address.web_path()).unwrap_or(WEB_PATH).to_owned(),
             origins: self.origins.clone(),
+            hosts: self.hosts.clone(),
+            is_open,
         });
         Ok(ListenerSettings {
             certificates: self.certificates()?,
@@ -280,6 +287,7 @@ mod tests {
             (r#"{"url": "tcp://h", "path": "/x"}"#, "path"),
             (r#"{"url": "ws://h", "path": "x"}"#, "path"),
             (r#"{"url": "tcp://h", "origins": ["*"]}"#, "origins"),
+            (r#"{"url": "tcp://h", "hosts": ["h"]}"#, "hosts"),
             (r#"{"url": "tcp://h", "mode": "0660"}"#, "mode"),
             (r#"{"url": "unix:///x", "mode": "rw"}"#, "mode"),
             (r#"{"url": "unix:///x", "mode": "1777"}"#, "mode"),

@@ -14,7 +14,7 @@ pub(crate) enum Refused {
     Subscribe,
     /// To leave a will.
     Will,
-    /// To take the client id of another identity's session.
+    /// To have a client id that is another identity's, by its session or by rule.
     ClientId,
     /// To connect under a name that is longer than a session's identity may be.
     Identity,
@@ -39,7 +39,7 @@ impl Refused {
 #[derive(Debug, Default)]
 pub(crate) struct AccessCounters {
     refused: [Counter; Refused::COUNT],
-    /// Subscriptions, wills and rights to be told of publishers taken back because rules were changed.
+    /// Subscriptions, wills, rights to be told of publishers and client ids taken back because rules were changed.
     pub(crate) revoked: Counter,
     /// Patterns of rules that a client id or a user name would have changed.
     pub(crate) void_patterns: Counter,
@@ -63,12 +63,12 @@ impl AccessCounters {
             .collect();
         metrics.push(Metric::counter(
             "lapwing_rights_revoked_total",
-            "Subscriptions, wills and envelopes taken back because users or rules were changed.",
+            "Subscriptions, wills, envelopes and client ids taken back because users or rules were changed.",
             sum(&|shard| shard.revoked.get()),
         ));
         metrics.push(Metric::counter(
             "lapwing_rule_patterns_void_total",
-            "Patterns of rules left out for a client whose id or user name has +, #, / or a leading $.",
+            "Patterns of rules left out for a client whose id or user name has +, #, /, * or a leading $.",
             sum(&|shard| shard.void_patterns.get()),
         ));
         metrics

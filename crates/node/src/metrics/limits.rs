@@ -9,6 +9,10 @@ pub(crate) struct LimitCounters {
     pub(crate) refused_memory: Counter,
     /// Filters refused because their session has `subscriptions_per_session_max`.
     pub(crate) refused_subscriptions: Counter,
+    /// Filters refused because their identity has `groups_per_identity_max`.
+    pub(crate) refused_share_groups: Counter,
+    /// Clients refused because their identity has `sessions_per_identity_max`.
+    pub(crate) refused_share_sessions: Counter,
     /// Times a client had used up `messages_per_s_max`.
     pub(crate) limited_messages: Counter,
     /// Times a client had used up `bytes_per_s_max`.
@@ -27,6 +31,7 @@ impl LimitCounters {
     /// Adds up `shards` and names the sums.
     pub(crate) fn collect(shards: &[&ShardCounters]) -> Vec<Metric> {
         let sum = |field: fn(&LimitCounters) -> u64| shards.iter().map(|shard| field(&shard.limits)).sum::<u64>();
+        let shares = "What was refused because its identity has its share of the broker's tables, by what it was.";
         let limited = "Times a client was not read for a while because it had used up its rate, by rate.";
         vec![
             Metric::counter(
@@ -36,9 +41,13 @@ impl LimitCounters {
             ),
             Metric::counter(
                 "lapwing_subscriptions_refused_total",
-                "Filters refused (0x97): their session has subscriptions_per_session_max, or there are groups_max, or members_per_group_max.",
+                "Filters refused (0x97): their session has subscriptions_per_session_max or groups_per_session_max, its identity groups_per_identity_max, or there are groups_max, or members_per_group_max.",
                 sum(|l| l.refused_subscriptions.get()),
             ),
+            Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_groups.get()))
+                .with("what", "groups"),
+            Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_sessions.get()))
+                .with("what", "sessions"),
             Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_messages.get()))
                 .with("rate", "messages"),
             Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_bytes.get()))

@@ -8,6 +8,7 @@ use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malforme
 
 use super::connection::Stage;
 use super::entry::Entry;
+use super::given_id;
 use super::groups::Membership;
 use super::in_hand::InHand;
 use super::judge::Stop;
@@ -18,6 +19,7 @@ use super::standing::Standing;
 use super::{Due, Shard};
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
+use crate::identity_shares::Holder;
 use crate::slot::Slot;
 
 impl Shard {
@@ -124,7 +126,7 @@ impl Shard {
     /// An id that nobody has and that lives on this shard, so that the connection need not move.
     pub(super) fn assign_id(&self) -> String {
         loop {
-            let id = format!("lapwing-{:032x}", random());
+            let id = given_id::of(random());
             if Slot::of(id.as_bytes()).shard(self.post.shards()) == self.id {
                 return id;
             }
@@ -159,6 +161,7 @@ impl Shard {
         let who = standing.who.clone();
         let kept = if opened.session_present { rest.take() } else { None };
         let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
+        self.shared.shares.sessions.take_anyway(Holder::of(&standing.identity));
         self.clients.insert_session(opened.session, Some(index), timer_ms, standing, membership);
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
@@ -199,6 +202,7 @@ impl Shard {
         }
         self.left_offline();
         let entry = self.clients.remove_session(key)?;
+        self.shared.shares.sessions.give_back(Holder::of(&entry.standing.identity));
         if entry.standing.identity == *identity {
             return Some(entry);
         }

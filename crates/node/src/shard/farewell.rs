@@ -4,6 +4,7 @@ use super::connection::{Hold, Stage};
 use super::{Due, Shard};
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
+use crate::identity_shares::Holder;
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};
 
@@ -113,6 +114,7 @@ impl Shard {
 
     pub(super) fn remove_session(&mut self, key: SessionKey) {
         if let Some(entry) = self.clients.remove_session(key) {
+            self.shared.shares.sessions.give_back(Holder::of(&entry.standing.identity));
             self.end_entry(entry);
         }
     }

@@ -7,8 +7,10 @@ use lapwing_codec::{Connect, QoS, ReasonCode};
 use lapwing_session::{Accepted, Inbound, SessionKey};
 
 use super::Shard;
+use super::given_id::is_given;
 use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
+use crate::identity_shares::Holder;
 use crate::metrics::{DropReason, Refused};
 
 /// Topics longer than this are compared with the rules each time.
@@ -71,11 +73,19 @@ impl Shard {
             self.counters.access.refused(Refused::Identity, 1);
             return Err(ReasonCode::NotAuthorized);
         }
+        if !self.shared.authority.may_connect(identity, client_id, is_given(client_id)) {
+            self.counters.access.refused(Refused::ClientId, 1);
+            return Err(ReasonCode::ClientIdentifierNotValid);
+        }
         let owner =
             self.clients.find(client_id).and_then(|key| self.clients.entry(key)).map(|entry| &entry.standing.identity);
         if owner.is_some_and(|owner| owner != identity && !owner.is_anonymous()) {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
+        }
+        let is_its_own = owner.is_some_and(|owner| owner == identity);
+        if !is_its_own && !self.has_room_for_session(identity) {
+            return Err(ReasonCode::QuotaExceeded);
         }
         let rights = self.shared.authority.rights(identity, client_id);
         if let Some(will) = &connect.will
@@ -88,6 +98,21 @@ impl Shard {
             self.counters.access.void_patterns.add(u64::from(rights.void_patterns()));
             Box::new(Licence::new(rights))
         }))
+    }
+
+    /// Whether one session more is within the share of its identity. Shards ask at the same moment: there may be as many more.
+    fn has_room_for_session(&self, identity: &Identity) -> bool {
+        let share = &self.shared.shares.sessions;
+        if share.has_room(Holder::of(identity)) {
+            return true;
+        }
+        self.counters.limits.refused_share_sessions.add(1);
+        if share.may_tell(self.now_ms) {
+            let (who, most) = (identity.name().unwrap_or("anonymous"), share.max());
+            self.shared
+                .notify(format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused"));
+        }
+        false
     }
 
     /// Whether the client of a connection may publish to `topic`, its alias resolved.
@@ -138,11 +163,16 @@ impl Shard {
         }
         self.licences_version = version;
         for key in self.clients.session_keys() {
-            let Some(identity) = self.clients.entry(key).map(|entry| entry.standing.identity.clone()) else { continue };
-            let known = self.shared.authority.verifier().still_knows(&identity);
+            let Some(entry) = self.clients.entry(key) else { continue };
+            let (identity, authority) = (entry.standing.identity.clone(), &self.shared.authority);
+            let known = authority.verifier().still_knows(&identity);
+            let may_stay = authority.may_connect(&identity, &entry.client_id, is_given(&entry.client_id));
             self.renew(key, &identity);
             if !known {
                 self.expel(key, ReasonCode::NotAuthorized, "the user was removed");
+            } else if !may_stay {
+                self.counters.access.revoked.add(1);
+                self.expel(key, ReasonCode::NotAuthorized, "its client id is not permitted any more");
             }
         }
     }

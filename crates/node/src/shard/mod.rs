@@ -23,6 +23,7 @@ mod farewell;
 mod faults;
 mod flush;
 mod gate;
+mod given_id;
 mod groups;
 mod hold;
 mod holdings;

@@ -12,6 +12,7 @@ use super::route::Target;
 use super::windows::Windows;
 use super::{Shard, Terms};
 use crate::error::NodeError;
+use crate::identity_shares::Holder;
 use crate::mail::Interest;
 use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};
@@ -89,7 +90,8 @@ impl Shard {
         let profile = entry.membership.profile;
         let (group, filter) = (shared.group.into(), shared.filter.into());
         let is_kept = true;
-        let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept };
+        let identity = entry.standing.identity.clone();
+        let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept, identity };
         self.tell(owner, Word::Join(Box::new(join)));
     }
 }
@@ -104,6 +106,7 @@ impl Hands for Shard {
         let (key, expiry_s, has_will) = (session.key(), session.expiry_s(), session.will().is_some());
         let subscriptions: Vec<(Box<str>, Grant)> =
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
+        self.shared.shares.sessions.take_anyway(Holder::of(&standing.identity));
         self.clients.insert_session(session, None, None, standing, Membership::default());
         let now_ms = self.now_ms;
         if let Some(entry) = self.clients.entry(key) {

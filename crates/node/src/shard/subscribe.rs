@@ -70,11 +70,15 @@ impl Shard {
         let (shards, has_holds) = (self.post.shards(), self.holds.any());
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
-        let Shard { clients, tree, announcer, post, .. } = self;
+        let Shard { clients, tree, announcer, post, shared, .. } = self;
         clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let entry = clients.entry(key)?;
-        let kept_as = entry.kept_as;
+        let (kept_as, groups) = (entry.kept_as, entry.membership.groups());
+        let groups_max = match shared.config.limits.groups_per_session_max {
+            0 => u64::MAX,
+            most => u64::from(most),
+        };
         let reply = entry.session.subscribe(request, |subscription| {
             // A filter that the session refuses itself does not come this way, so its verdict is left out too.
             let verdict = verdicts.find(|(filter, _)| *filter == subscription.filter);
@@ -86,6 +90,9 @@ impl Shard {
             }
             if let Some((_, Some(reason))) = verdict {
                 return Err(*reason);
+            }
+            if subscription.is_new && subscription.shared.is_some() && groups + waits.added_shared >= groups_max {
+                return Err(ReasonCode::QuotaExceeded);
             }
             if subscription.is_new {
                 waits.added += 1;
@@ -195,7 +202,9 @@ impl Shard {
             entry.membership.joined(&group, &filter, owner, request);
             let (client_id, epoch) = (entry.client_id.clone(), entry.membership.epoch);
             let (profile, is_kept) = (entry.membership.profile, entry.kept_as.kept.is_some());
-            let join = Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept };
+            let identity = entry.standing.identity.clone();
+            let join =
+                Join { request, group, filter, member: key, client_id, epoch, grant, profile, is_kept, identity };
             self.tell(owner, Word::Join(Box::new(join)));
             self.introduce(key, owner);
         }

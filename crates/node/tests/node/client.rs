@@ -86,6 +86,15 @@ impl Client {
         (client, present.1)
     }
 
+    /// Connects with a CONNECT without a client id; returns the one that it was given.
+    pub fn connect_given(&mut self, packet: &Connect<'_>) -> String {
+        self.send(&Packet::Connect(*packet));
+        self.expect("CONNACK with a client id", |packet| match packet {
+            Packet::ConnAck(ack) => ack.properties.assigned_client_id.map(str::to_owned),
+            _ => None,
+        })
+    }
+
     /// What the CONNACK says; the connection is not kept.
     pub fn try_connect(node: &Handle, packet: &Connect<'_>) -> ReasonCode {
         let mut client = Client::open(node);
@@ -185,6 +194,12 @@ impl Client {
         self.send_subscribe(filter, options);
         let granted = self.suback();
         assert_eq!(granted, [ReasonCode::granted(options.qos)], "{filter}");
+    }
+
+    /// What the SUBACK says of one filter.
+    pub fn try_subscribe(&mut self, filter: &str, options: SubscriptionOptions) -> ReasonCode {
+        self.send_subscribe(filter, options);
+        self.suback()[0]
     }
 
     /// Waits for a SUBACK and takes it out. What the subscription brings may come before it (MQTT 5.0, section 3.8.4): it

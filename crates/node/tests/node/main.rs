@@ -1,6 +1,7 @@
 //! The node over real sockets, spoken to packet by packet through the codec.
 
 mod basics;
+mod bound_names;
 mod client;
 mod doubts;
 mod drain;
@@ -30,6 +31,7 @@ mod rights_at_start;
 mod sessions;
 mod shards;
 mod strangers;
+mod shares;
 mod streams;
 mod subscriptions;
 mod takeovers;

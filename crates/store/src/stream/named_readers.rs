@@ -12,6 +12,26 @@ pub(crate) enum Refused {
     Name,
     /// No room, and nobody is stale enough to make some.
     Full,
+    /// It is somebody else's.
+    Taken,
+}
+
+/// A name that a reader gives, and whose it is then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadBy<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// Who reads; `None`: nobody in particular, whose names anybody may take up.
+    pub owner: Option<&'a str>,
+    /// Whether somebody else's name is moved too, and stays theirs.
+    pub overrides: bool,
+}
+
+impl<'a> ReadBy<'a> {
+    /// Who answers to no other reader: a program that has the log to itself.
+    pub const fn itself(name: &'a str) -> Self {
+        ReadBy { name, owner: None, overrides: true }
+    }
 }
 
 /// Named readers of one stream, bounded. When there is no room, the one that was not seen for longest makes some if that
@@ -28,6 +48,8 @@ pub(crate) struct NamedReaders {
 #[derive(Debug, Clone)]
 struct NamedReader {
     name: String,
+    /// Who began it, or took it up first of those with a name.
+    owner: Option<String>,
     seen_at_ms: i64,
     /// Ascending by partition; a reader watches only partitions that it read.
     positions: Vec<(u32, u64)>,
@@ -39,13 +61,18 @@ impl NamedReaders {
         Self { readers: vec![], readers_max, stale_ms, dirty: false }
     }
 
-    /// Remembers that `name` reads from `offset`: everything before it counts as read.
-    pub(crate) fn touch(&mut self, name: &str, partition: u32, offset: u64, now_ms: i64) -> Result<(), Refused> {
-        let place = match self.readers.iter().position(|reader| reader.name == name) {
+    /// Remembers that `by` reads from `offset`: everything before it counts as read.
+    pub(crate) fn touch(&mut self, by: ReadBy<'_>, partition: u32, offset: u64, now_ms: i64) -> Result<(), Refused> {
+        let place = match self.readers.iter().position(|reader| reader.name == by.name) {
             Some(place) => place,
-            None => self.admit(name, now_ms)?,
+            None => self.admit(by.name, now_ms)?,
         };
         let reader = &mut self.readers[place];
+        match &reader.owner {
+            Some(owner) if by.owner != Some(owner) && !by.overrides => return Err(Refused::Taken),
+            Some(_) => {}
+            None => reader.owner = by.owner.map(str::to_owned),
+        }
         reader.seen_at_ms = now_ms;
         match reader.positions.binary_search_by_key(&partition, |position| position.0) {
             Ok(found) => reader.positions[found].1 = offset,
@@ -68,7 +95,7 @@ impl NamedReaders {
                 _ => return Err(Refused::Full),
             }
         }
-        self.readers.push(NamedReader { name: name.to_owned(), seen_at_ms: now_ms, positions: vec![] });
+        self.readers.push(NamedReader { name: name.to_owned(), owner: None, seen_at_ms: now_ms, positions: vec![] });
         Ok(self.readers.len() - 1)
     }
 
@@ -131,6 +158,15 @@ impl NamedReaders {
                 body.extend_from_slice(&offset.to_le_bytes());
             }
         }
+        // Behind all that there was before names had owners, and only if one has: who does not know it leaves it out.
+        if self.readers.iter().any(|reader| reader.owner.is_some()) {
+            for reader in &self.readers {
+                let owner = reader.owner.as_deref();
+                let length = owner.map_or(NOBODY, |owner| owner.len() as u32);
+                body.extend_from_slice(&length.to_le_bytes());
+                body.extend_from_slice(owner.unwrap_or_default().as_bytes());
+            }
+        }
         let mut out = vec![];
         RecordHeader::own(RecordKind::Readers, 0).encode(&body, NO_SALT, &mut out);
         out
@@ -145,6 +181,11 @@ impl NamedReaders {
         for _ in 0..count {
             readers.push(take_reader(&mut body).ok_or_else(malformed)?);
         }
+        if !body.is_empty() {
+            for reader in &mut readers {
+                reader.owner = take_owner(&mut body).ok_or_else(malformed)?;
+            }
+        }
         readers.truncate(self.readers_max);
         for reader in &mut readers {
             reader.positions.retain(|(partition, _)| *partition < partitions);
@@ -153,6 +194,9 @@ impl NamedReaders {
         Ok(())
     }
 }
+
+/// In place of the length of an owner's name: there is none.
+const NOBODY: u32 = u32::MAX;
 
 fn take<'b>(bytes: &mut &'b [u8], count: usize) -> Option<&'b [u8]> {
     let (taken, rest) = bytes.split_at_checked(count)?;
@@ -167,19 +211,60 @@ fn take_reader(body: &mut &[u8]) -> Option<NamedReader> {
     let count = u32_at(take(body, 4)?, 0) as usize;
     let pairs = take(body, count.checked_mul(12)?)?;
     let positions = pairs.chunks_exact(12).map(|pair| (u32_at(pair, 0), u64_at(pair, 4))).collect();
-    Some(NamedReader { name, seen_at_ms, positions })
+    Some(NamedReader { name, owner: None, seen_at_ms, positions })
+}
+
+fn take_owner(body: &mut &[u8]) -> Option<Option<String>> {
+    let bytes = u32_at(take(body, 4)?, 0);
+    if bytes == NOBODY {
+        return Some(None);
+    }
+    Some(Some(std::str::from_utf8(take(body, bytes as usize)?).ok()?.to_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn itself(name: &str) -> ReadBy<'_> {
+        ReadBy::itself(name)
+    }
+
+    fn of<'a>(owner: &'a str, name: &'a str) -> ReadBy<'a> {
+        ReadBy { name, owner: Some(owner), overrides: false }
+    }
+
+    /// Does nobody move another's reader, over a restart too, while whoever administers may, and it stays whose it was?
+    #[test]
+    fn a_name_belongs_to_who_began_it() {
+        let mut readers = NamedReaders::new(4, 1000);
+        readers.touch(of("alice", "spark"), 0, 60, 5).expect("room");
+        readers.touch(ReadBy { name: "free", owner: None, overrides: false }, 0, 1, 5).expect("room");
+        let bytes = readers.encode_if_dirty().expect("changed");
+        let mut again = NamedReaders::new(4, 1000);
+        for length in 0..bytes.len() {
+            assert!(again.restore(&bytes[..length], 1).is_err());
+        }
+        again.restore(&bytes, 1).expect("as written");
+        for mut readers in [readers, again] {
+            let nobody = ReadBy { name: "spark", owner: None, overrides: false };
+            for other in [of("eve", "spark"), nobody] {
+                assert_eq!(readers.touch(other, 0, 99, 6), Err(Refused::Taken));
+            }
+            assert_eq!((readers.list()[0].seen_at_ms, readers.list()[0].positions[0].1), (5, 60), "nothing has moved");
+            readers.touch(ReadBy { overrides: true, ..of("root", "spark") }, 0, 70, 7).expect("an administrator");
+            readers.touch(of("alice", "spark"), 0, 80, 8).expect("still hers");
+            readers.touch(of("bob", "free"), 0, 2, 9).expect("it was nobody's");
+            assert_eq!(readers.touch(of("alice", "free"), 0, 3, 9), Err(Refused::Taken));
+        }
+    }
+
     #[test]
     fn positions_survive_a_restart_and_every_truncation_is_noticed() {
         let mut readers = NamedReaders::new(4, 1000);
-        readers.touch("spark", 1, 70, 5).expect("room");
-        readers.touch("spark", 0, 60, 6).expect("room");
-        readers.touch("other", 0, 1, 7).expect("room");
+        readers.touch(itself("spark"), 1, 70, 5).expect("room");
+        readers.touch(itself("spark"), 0, 60, 6).expect("room");
+        readers.touch(itself("other"), 0, 1, 7).expect("room");
         let bytes = readers.encode_if_dirty().expect("changed");
         assert!(readers.encode_if_dirty().is_none());
         let mut again = NamedReaders::new(4, 1000);
@@ -193,11 +278,11 @@ mod tests {
     #[test]
     fn the_table_is_bounded_and_only_a_stale_reader_makes_room() {
         let mut readers = NamedReaders::new(2, 1000);
-        readers.touch("a", 0, 0, 0).expect("room");
-        readers.touch("b", 0, 0, 500).expect("room");
-        assert_eq!(readers.touch("c", 0, 0, 900), Err(Refused::Full));
-        assert_eq!(readers.touch("a b", 0, 0, 900), Err(Refused::Name));
-        readers.touch("c", 0, 0, 1001).expect("a is stale");
+        readers.touch(itself("a"), 0, 0, 0).expect("room");
+        readers.touch(itself("b"), 0, 0, 500).expect("room");
+        assert_eq!(readers.touch(itself("c"), 0, 0, 900), Err(Refused::Full));
+        assert_eq!(readers.touch(itself("a b"), 0, 0, 900), Err(Refused::Name));
+        readers.touch(itself("c"), 0, 0, 1001).expect("a is stale");
         let names: Vec<_> = readers.list().into_iter().map(|reader| reader.name).collect();
         assert_eq!(names, ["b", "c"]);
         assert!(readers.forget("b") && !readers.forget("b"));
@@ -206,8 +291,8 @@ mod tests {
     #[test]
     fn each_lost_message_is_reported_once_per_reader() {
         let mut readers = NamedReaders::new(2, 1000);
-        readers.touch("a", 0, 5, 0).expect("room");
-        readers.touch("b", 0, 20, 0).expect("room");
+        readers.touch(itself("a"), 0, 5, 0).expect("room");
+        readers.touch(itself("b"), 0, 20, 0).expect("room");
         let unread = readers.trimmed("s", &[0], &[10]);
         assert_eq!(unread.len(), 1);
         assert_eq!((unread[0].reader.as_str(), unread[0].from_offset, unread[0].until_offset), ("a", 5, 10));

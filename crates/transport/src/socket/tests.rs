@@ -149,7 +149,7 @@ fn a_proxy_is_noticed_by_its_header_or_by_the_listener() {
 /// Does a WebSocket say that its upgrade was forwarded, by any header that proxies add, and measure like plain TCP?
 #[test]
 fn a_forwarded_upgrade_is_noticed() {
-    let web = || Some(WebSettings { path: "/mqtt".into(), origins: Vec::new() });
+    let web = || Some(WebSettings { path: "/mqtt".into(), origins: Vec::new(), hosts: Vec::new(), is_open: false });
     let listener = listen("ws://127.0.0.1:0", |settings| settings.web = web());
     for (header, is_proxied) in [
         ("", false),

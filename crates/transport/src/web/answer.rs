@@ -41,7 +41,9 @@ impl Fault {
             Fault::Host => ("400 Bad Request", "", "Exactly one Host header field is needed."),
             Fault::Key => ("400 Bad Request", "", "Exactly one Sec-WebSocket-Key of 16 bytes in Base64 is needed."),
             Fault::Subprotocol => ("400 Bad Request", "", "Offer the subprotocol: Sec-WebSocket-Protocol: mqtt"),
-            Fault::Origin => ("403 Forbidden", "", "Pages of this origin may not connect; see the listener's origins."),
+            Fault::Origin => {
+                ("403 Forbidden", "", "Pages of this origin may not connect; see the listener's origins and hosts.")
+            }
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod answer;
 mod frame;
+mod hosts;
 mod incoming;
 mod outgoing;
 mod upgrade;

@@ -3,7 +3,10 @@
 use httparse::{Header, Request, Status};
 
 use super::answer::{self, Fault};
+use super::hosts::Hosts;
+use crate::address::ListenAddress;
 use crate::refusal::Refusal;
+use crate::settings::WebSettings;
 
 /// The longest head taken; browsers send cookies with it.
 const HEAD_BYTES_MAX: usize = 8 << 10;
@@ -20,8 +23,15 @@ pub(crate) struct WebRules {
     pub(crate) path: String,
     /// Origins taken beside the same host's; `*` takes all.
     pub(crate) origins: Vec<String>,
-    /// The listener is on loopback, where a name of the outside in `Host` is an attack by DNS rebinding.
-    pub(crate) is_local: bool,
+    /// Names in `Host` under which the same host's are taken: another one may be an attack by DNS rebinding.
+    pub(crate) hosts: Hosts,
+}
+
+impl WebRules {
+    pub(crate) fn new(settings: WebSettings, address: &ListenAddress) -> Self {
+        let hosts = Hosts::new(&settings, address);
+        WebRules { path: settings.path, origins: settings.origins, hosts }
+    }
 }
 
 /// What became of a piece of the head.
@@ -128,18 +138,13 @@ fn is_origin_taken(fields: &Fields<'_, '_>, host: &str, rules: &WebRules) -> boo
     }
     let host = name_of(host);
     let same = origin.split_once("://").is_some_and(|(_, authority)| name_of(authority).eq_ignore_ascii_case(host));
-    same && (!rules.is_local || is_loopback(host))
+    same && rules.hosts.include(host)
 }
 
 /// The host without its port; brackets stay.
 fn name_of(authority: &str) -> &str {
     let ends_in_port = |(_, port): &(&str, &str)| port.bytes().all(|byte| byte.is_ascii_digit());
     authority.rsplit_once(':').filter(ends_in_port).map_or(authority, |(name, _)| name)
-}
-
-fn is_loopback(name: &str) -> bool {
-    let address = name.trim_start_matches('[').trim_end_matches(']');
-    name.eq_ignore_ascii_case("localhost") || address.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 /// The header fields of a request.

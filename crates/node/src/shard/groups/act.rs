@@ -135,6 +135,7 @@ impl Shard {
     fn forget_group(&mut self, place: usize) {
         if let Some(owned) = self.groups.remove(place) {
             self.shared.groups.ends();
+            owned.begun_by.into_iter().for_each(|holder| self.shared.shares.groups.give_back(holder));
             self.announcer.unwant(Interest::Groups, &owned.filter, &mut self.post);
             if let (Some(kept), Some(keeping)) = (owned.kept, &mut self.clients.keeping) {
                 keeping.group_ended(kept);

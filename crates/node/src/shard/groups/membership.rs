@@ -63,6 +63,11 @@ impl Membership {
         self.shares.binary_search_by_key(&share, |(share, _)| *share)
     }
 
+    /// How many groups it subscribes to.
+    pub(crate) fn groups(&self) -> u64 {
+        self.shares.len() as u64
+    }
+
     /// Whether it subscribes to any group.
     pub(crate) fn is_member(&self) -> bool {
         !self.shares.is_empty()

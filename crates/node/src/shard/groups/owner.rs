@@ -3,16 +3,18 @@
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 
+use lapwing_access::Identity;
 use lapwing_dispatch::Stamps;
 use lapwing_groups::{AssignmentId, Epoch, Terms, Written};
 use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
 use super::table::Person;
+use crate::identity_shares::Holder;
 use crate::mail::{Control, Interest};
 use crate::shard::subscribe::Waiter;
 use crate::slot::ShardId;
-use crate::words::{Join, Told, Word, share_name};
+use crate::words::{Join, JoinRequest, Told, Word, share_name};
 
 /// By group, what of it may have reached a member.
 type Sent = HashMap<NonZeroU64, Vec<AssignmentId>>;
@@ -51,9 +53,9 @@ impl Shard {
     }
 
     fn join(&mut self, from: ShardId, join: Join) {
-        let Join { request, group, filter, member, client_id, epoch, grant, profile, is_kept } = join;
+        let Join { request, group, filter, member, client_id, epoch, grant, profile, is_kept, identity } = join;
         let known = self.groups.find(&share_name(&group, &filter));
-        if !self.has_room_for(known, member) {
+        if !self.has_room_for(known, member, &identity, request) {
             known.into_iter().for_each(|place| self.note_return(place, request));
             let filter: Box<str> = ["$share/", &group, "/", &filter].concat().into();
             if from == self.id {
@@ -71,6 +73,7 @@ impl Shard {
                 place
             }
         };
+        self.charge_group(place, known, &identity, request);
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;
         if let Some(owned) = self.groups.get(place) {
@@ -90,10 +93,54 @@ impl Shard {
     }
 
     /// Whether a member more, and perhaps a group more, is within bounds; the group is counted then.
-    fn has_room_for(&mut self, known: Option<usize>, member: SessionKey) -> bool {
+    fn has_room_for(
+        &mut self,
+        known: Option<usize>,
+        member: SessionKey,
+        identity: &Identity,
+        request: JoinRequest,
+    ) -> bool {
         match known.and_then(|place| self.groups.get(place)) {
             Some(owned) => owned.group.can_join(member),
-            None => self.shared.groups.begins(self.shared.config.dispatch.groups_max),
+            None => self.may_begin_group(identity, request),
+        }
+    }
+
+    /// Counts a group that is to begin, for its identity too; false when one of them has enough. Who was a member when the
+    /// node went down is one in any case.
+    fn may_begin_group(&mut self, identity: &Identity, request: JoinRequest) -> bool {
+        let (shares, holder) = (&self.shared.shares.groups, Holder::of(identity));
+        if request == JoinRequest::NOBODY_WAITS {
+            return self.shared.groups.begins(self.shared.config.dispatch.groups_max);
+        }
+        if !shares.take(holder) {
+            self.counters.limits.refused_share_groups.add(1);
+            if shares.may_tell(self.now_ms) {
+                let (who, most) = (identity.name().unwrap_or("anonymous"), shares.max());
+                self.shared.notify(format!(
+                    "{who} has begun {most} groups (limits.groups_per_identity_max): one more was refused"
+                ));
+            }
+            return false;
+        }
+        let begins = self.shared.groups.begins(self.shared.config.dispatch.groups_max);
+        if !begins {
+            shares.give_back(holder);
+        }
+        begins
+    }
+
+    /// Notes to whose share a group counts: who has begun it, or the first of those that were its members before the node
+    /// started. What is declared counts to nobody's.
+    fn charge_group(&mut self, place: usize, known: Option<usize>, identity: &Identity, request: JoinRequest) {
+        let holder = Holder::of(identity);
+        let Some(owned) = self.groups.get(place) else { return };
+        let is_declared = owned.config.filters.iter().any(|filter| **filter == *owned.filter);
+        if request == JoinRequest::NOBODY_WAITS && owned.begun_by.is_none() && !is_declared {
+            owned.begun_by = Some(holder);
+            self.shared.shares.groups.take_anyway(holder);
+        } else if known.is_none() && request != JoinRequest::NOBODY_WAITS {
+            owned.begun_by = Some(holder);
         }
     }
 

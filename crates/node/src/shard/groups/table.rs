@@ -12,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use crate::config::GroupConfig;
+use crate::identity_shares::Holder;
 use crate::shard::keeping::{Keeping, Kept, Origin};
 use crate::slot::{ShardId, stable_hash};
 use crate::strategies::ClientNames;
@@ -57,6 +58,8 @@ pub(crate) struct OwnedGroup {
     pub(super) expected: u32,
     /// Where code of the user's own that chooses is told who the members are.
     pub(super) names: Option<Arc<ClientNames>>,
+    /// To whose share it counts, if to anybody's.
+    pub(super) begun_by: Option<Holder>,
     /// Stands in the list of groups that may have something to do.
     is_dirty: bool,
 }
@@ -235,6 +238,7 @@ impl GroupTable {
             keepers: 0,
             expected: 0,
             names: None,
+            begun_by: None,
             is_dirty: false,
         });
         self.by_share.insert(share, place);

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::{WebRules, WebSocket};
 use crate::refusal::Refusal;
+use crate::settings::WebSettings;
 
 /// One side of a stream.
 #[derive(Default)]
@@ -85,7 +86,14 @@ fn read_all(web: &mut WebSocket, pipe: &mut Pipe, buffer_bytes: usize) -> Got {
 }
 
 fn rules() -> Arc<WebRules> {
-    Arc::new(WebRules { path: "/mqtt".into(), origins: Vec::new(), is_local: false })
+    Arc::new(rules_at("ws://192.0.2.1", &[], false))
+}
+
+/// Those of a listener at that address; `is_open`: it lets in whoever comes.
+fn rules_at(url: &str, origins: &[&str], is_open: bool) -> WebRules {
+    let origins = origins.iter().map(|origin| (*origin).to_owned()).collect();
+    let settings = WebSettings { path: "/mqtt".into(), origins, hosts: Vec::new(), is_open };
+    WebRules::new(settings, &url.parse().unwrap())
 }
 
 /// A valid request, as in the RFC's example.

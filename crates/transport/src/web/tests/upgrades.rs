@@ -75,33 +75,36 @@ fn what_is_no_upgrade_is_told_so() {
     }
 }
 
+const GUARDED: &str = "ws://192.0.2.1";
+const LOCAL: &str = "ws://127.0.0.1";
+const OPEN: &str = "ws://0.0.0.0";
+
 /// Which pages may connect: those of the same host, those of the origins set, and no other.
 #[test]
 fn the_origin_decides() {
-    let rules = |origins: &[&str], is_local| WebRules {
-        path: "/mqtt".into(),
-        origins: origins.iter().map(|origin| (*origin).to_owned()).collect(),
-        is_local,
-    };
-    for (origins, is_local, host, origin, taken) in [
-        (&[][..], false, "broker.example:8083", "http://broker.example", true),
-        (&[], false, "broker.example:8083", "https://BROKER.example:444", true),
-        (&[], false, "broker.example:8083", "http://dash.example", false),
-        (&[], false, "broker.example:8083", "http://broker.example.evil.example", false),
-        (&[], false, "broker.example:8083", "null", false),
-        (&[], false, "broker.example:8083", "", false),
-        (&["https://dash.example"], false, "broker.example", "https://dash.example", true),
-        (&["https://dash.example"], false, "broker.example", "http://dash.example", false),
-        (&["https://dash.example"], false, "broker.example", "https://dash.example:8443", false),
-        (&["*"], true, "broker.example", "null", true),
+    for (origins, url, host, origin, taken) in [
+        (&[][..], GUARDED, "broker.example:8083", "http://broker.example", true),
+        (&[], GUARDED, "broker.example:8083", "https://BROKER.example:444", true),
+        (&[], GUARDED, "broker.example:8083", "http://dash.example", false),
+        (&[], GUARDED, "broker.example:8083", "http://broker.example.evil.example", false),
+        (&[], GUARDED, "broker.example:8083", "null", false),
+        (&[], GUARDED, "broker.example:8083", "", false),
+        (&["https://dash.example"], GUARDED, "broker.example", "https://dash.example", true),
+        (&["https://dash.example"], GUARDED, "broker.example", "http://dash.example", false),
+        (&["https://dash.example"], GUARDED, "broker.example", "https://dash.example:8443", false),
+        (&["*"], LOCAL, "broker.example", "null", true),
         // On loopback a name of the outside in Host means that somebody bent the DNS.
-        (&[], true, "evil.example:8083", "http://evil.example:8083", false),
-        (&[], true, "localhost:8083", "http://localhost:3000", true),
-        (&[], true, "[::1]:8083", "http://[::1]:3000", true),
-        (&[], true, "127.0.0.1:8083", "http://127.0.0.1", true),
+        (&[], LOCAL, "evil.example:8083", "http://evil.example:8083", false),
+        (&[], LOCAL, "localhost:8083", "http://localhost:3000", true),
+        (&[], LOCAL, "[::1]:8083", "http://[::1]:3000", true),
+        (&[], LOCAL, "127.0.0.1:8083", "http://127.0.0.1", true),
+        // And beyond, where whoever comes is let in.
+        (&[], OPEN, "evil.example:8083", "http://evil.example:8083", false),
+        (&[], OPEN, "192.0.2.7:8083", "http://192.0.2.7", true),
+        (&["http://evil.example"], OPEN, "evil.example", "http://evil.example", true),
     ] {
         let request = REQUEST.replace("Host: broker.example:8083", &format!("Host: {host}\r\nOrigin: {origin}"));
-        let (text, refused) = answer(&rules(origins, is_local), request.as_bytes(), 0);
+        let (text, refused) = answer(&rules_at(url, origins, url == OPEN), request.as_bytes(), 0);
         let expected = (!taken).then_some(Refusal::WebSocketOrigin);
         assert_eq!(refused, expected, "{host} {origin}: {text}");
         assert!(text.starts_with(if taken { "HTTP/1.1 101 " } else { "HTTP/1.1 403 " }), "{host} {origin}: {text}");

@@ -1,0 +1,128 @@
+//! What one session and one identity may have of the tables that all share.
+
+use lapwing_codec::{Connect, QoS, ReasonCode, SubscriptionOptions, Version};
+use lapwing_node::Handle;
+
+use crate::client::Client;
+use crate::packets::{ConnectExt, connect, lasting};
+use crate::{eventually, ids_on_both_shards, metric, node};
+
+const AT_MOST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
+const SHARE_REFUSED: &str = "lapwing_identity_share_refused_total";
+
+/// A node on two shards with these limits; alice and bob come by their tokens' user names.
+fn start(limits: &str, rest: &str) -> Handle {
+    let hash = lapwing_access::hash_password(b"right").expect("it can be hashed");
+    let user = |name: &str| format!(r#"{{"name": "{name}", "password": "{hash}"}}"#);
+    let users = format!(r#""auth": {{"users": [{}, {}]}}"#, user("alice"), user("bob"));
+    node(&format!(r#"{{"shards": 2, {users}, "limits": {{{limits}}}{rest}}}"#))
+}
+
+fn of<'a>(user: &'a str, packet: Connect<'a>) -> Connect<'a> {
+    Connect { username: Some(user), password: Some(b"right"), ..packet }
+}
+
+fn told(node: &Handle, words: &str) -> usize {
+    node.take_notices().iter().filter(|notice| notice.contains(words)).count()
+}
+
+/// Does a session that begins group after group come to its bound, in both versions, and may it have another for one it
+/// leaves, while a subscription of its own is no group?
+#[test]
+fn a_session_has_so_many_groups() {
+    let node = start(r#""groups_per_session_max": 3"#, "");
+    for version in [Version::V5, Version::V311] {
+        let (mut client, _) = Client::connect_with(&node, &connect("greedy").in_version(version));
+        for n in 0..3 {
+            client.subscribe(&format!("$share/g{n}/t"), AT_MOST_ONCE);
+        }
+        let refused = if version == Version::V5 { ReasonCode::QuotaExceeded } else { ReasonCode::UnspecifiedError };
+        assert_eq!(client.try_subscribe("$share/g3/t", AT_MOST_ONCE), refused);
+        client.subscribe("$share/g0/t", AT_MOST_ONCE);
+        client.subscribe("own", AT_MOST_ONCE);
+        client.unsubscribe("$share/g1/t");
+        client.subscribe("$share/g3/t", AT_MOST_ONCE);
+        assert_eq!(client.try_subscribe("$share/g1/t", AT_MOST_ONCE), refused);
+        let (mut other, _) = Client::connect_with(&node, &connect("other").in_version(version));
+        other.subscribe("$share/g9/t", AT_MOST_ONCE);
+    }
+    assert_eq!(metric(&node, "lapwing_subscriptions_refused_total", ""), 4);
+}
+
+/// Does an identity begin no more groups than its share, over all its sessions, while another does and it may still join
+/// those that there are?
+#[test]
+fn an_identity_begins_so_many_groups() {
+    let node = start(r#""groups_per_identity_max": 3"#, "");
+    let [first, second] = ids_on_both_shards();
+    let (mut one, _) = Client::connect_with(&node, &of("alice", connect(&first)));
+    let (mut two, _) = Client::connect_with(&node, &of("alice", connect(&second)));
+    one.subscribe("$share/a/t", AT_MOST_ONCE);
+    two.subscribe("$share/b/t", AT_MOST_ONCE);
+    one.subscribe("$share/c/t", AT_MOST_ONCE);
+    for n in 0..20 {
+        let client = if n % 2 == 0 { &mut one } else { &mut two };
+        assert_eq!(client.try_subscribe(&format!("$share/more{n}/t"), AT_MOST_ONCE), ReasonCode::QuotaExceeded);
+    }
+    assert_eq!((metric(&node, SHARE_REFUSED, "groups"), told(&node, "alice has begun 3 groups")), (20, 1));
+    two.subscribe("$share/a/t", AT_MOST_ONCE);
+    let (mut bob, _) = Client::connect_with(&node, &of("bob", connect("bob")));
+    bob.subscribe("$share/bobs/t", AT_MOST_ONCE);
+    one.subscribe("$share/bobs/t", AT_MOST_ONCE);
+    one.unsubscribe("$share/c/t");
+    eventually("a group that has ended makes room", || {
+        two.try_subscribe("$share/d/t", AT_MOST_ONCE) == ReasonCode::Success
+    });
+}
+
+/// Is one session more than the share refused, on either shard, while those there are come back, others come in, and one
+/// that has ended makes room?
+#[test]
+fn an_identity_has_so_many_sessions() {
+    let node = start(r#""sessions_per_identity_max": 2"#, "");
+    let [first, second] = ids_on_both_shards();
+    let (mut here, _) = Client::connect_with(&node, &of("alice", connect(&first)));
+    drop(Client::connect_with(&node, &of("alice", lasting(&second))));
+    for version in [Version::V5, Version::V311] {
+        for id in ["third", "fourth", "fifth"] {
+            let packet = of("alice", connect(id)).in_version(version);
+            let expected =
+                if version == Version::V5 { ReasonCode::QuotaExceeded } else { ReasonCode::ServerUnavailable };
+            assert_eq!(Client::try_connect(&node, &packet), expected, "{id} {version:?}");
+        }
+    }
+    assert_eq!((metric(&node, SHARE_REFUSED, "sessions"), told(&node, "alice has 2 sessions")), (6, 1));
+    here.expect_silence();
+    let (away, present) = Client::connect_with(&node, &of("alice", lasting(&second)));
+    assert!(present, "who has a session comes back to it");
+    Client::connect_with(&node, &of("bob", connect("bob")));
+    Client::connect_with(&node, &connect("anonymous"));
+    away.disconnect();
+    here.disconnect();
+    eventually("it has ended", || metric(&node, "lapwing_sessions", "") == 1);
+    Client::connect_with(&node, &of("alice", connect("third")));
+}
+
+/// Do sessions that came back from the disk count, and is none of them lost because the share has become smaller?
+#[test]
+fn what_comes_back_counts_and_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let on_disk = format!(r#", "data_dir": {:?}, "durability": "disk""#, dir.path());
+    let before = start("", &on_disk);
+    for id in ["a", "b", "c"] {
+        let (mut client, _) = Client::connect_with(&before, &of("alice", lasting(id)));
+        client.subscribe(&format!("$share/{id}/t"), AT_MOST_ONCE);
+    }
+    before.stop().unwrap();
+
+    let after = start(r#""sessions_per_identity_max": 2, "groups_per_identity_max": 2"#, &on_disk);
+    assert_eq!(metric(&after, "lapwing_sessions", ""), 3);
+    assert_eq!(Client::try_connect(&after, &of("alice", connect("d"))), ReasonCode::QuotaExceeded);
+    for id in ["a", "b", "c"] {
+        let (mut client, present) = Client::connect_with(&after, &of("alice", lasting(id)));
+        assert!(present, "{id}");
+        assert_eq!(client.try_subscribe(&format!("$share/{id}-more/t"), AT_MOST_ONCE), ReasonCode::QuotaExceeded);
+        client.subscribe(&format!("$share/{id}/t"), AT_MOST_ONCE);
+    }
+    after.stop().unwrap();
+}
