@@ -150,6 +150,11 @@ class Node:
         """Takes other users and rules (``lapwing.config.access_json``); on an error nothing changes."""
     def listeners(self) -> list[str]:
         """The addresses that clients connect to, with their real ports."""
+    def audit(self, name: str, fields_json: str, refusal: str | None = None) -> None:
+        """Has an event written into the audit trail, if there is one: a word, and an object in JSON; ``refusal``: it
+        has the rate of that kind of refusal (``connect``, ``publish``, ``subscribe``, ``http``)."""
+    def is_audited(self) -> bool:
+        """Whether there is an audit trail."""
     def reload(self) -> int:
         """Reads the listeners' certificates again; returns for how many. What cannot be read stays as it was."""
     def ready(self) -> bool:

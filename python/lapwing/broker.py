@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from lapwing._core import Authority, CoreError, Node
+from lapwing.audit.broker import BrokerAudit
 from lapwing.broker_reload import reloaded_tables
 from lapwing.broker_tables import (
     GroupLike,
@@ -56,6 +57,7 @@ class Broker:
         rules: Who may do what, as ``[[rules]]`` tables; with none, everybody may everything.
         sys_interval: How often the ``$SYS`` tree is published; 0 for none.
         events: What clients do, as messages, as in the ``[events]`` table: ``{"clients": True}``.
+        audit: Who came, was refused, changed what, as in the ``[audit]`` table: ``{"file": "audit.jsonl"}``.
         envelope: Who is told of publishers, as in the ``[envelope]`` table: ``{"stamp": "always"}``.
         hooks: Code of yours that judges or watches what clients do; see ``lapwing.hooks``.
         hook_settings: As in the ``[hooks]`` table: ``{"timeout": "2s", "on_failure": "pass"}``.
@@ -83,6 +85,7 @@ class Broker:
         rules: Sequence[Mapping[str, object]] = (),
         sys_interval: str | int = "10s",
         events: Mapping[str, object] | None = None,
+        audit: Mapping[str, object] | None = None,
         envelope: Mapping[str, object] | None = None,
         hooks: Hooks | None = None,
         hook_settings: Mapping[str, object] | None = None,
@@ -106,6 +109,7 @@ class Broker:
             "limits": dict(limits or {}),
             "sys": {"interval": sys_interval},
             "events": dict(events or {}),
+            "audit": dict(audit or {}),
             "envelope": dict(envelope or {}),
             "hooks": dict(hook_settings or {}),
             "auth": {"users": users},
@@ -130,6 +134,7 @@ class Broker:
         self._node: Node | None = None
         self._http: HttpServer | None = None
         self._access = AccessCounts(None, 0)
+        self._audited = BrokerAudit()
 
     def start(self) -> Self:
         """Opens the log and the listeners; clients can connect on return.
@@ -145,8 +150,10 @@ class Broker:
         dispatcher, strategies = self._dispatcher(), self._choosers()
         with _core_errors():
             self._node = Node(node_json(self.config), dispatcher, strategies)
-            self._access = AccessCounts.of(access_tables(self.config))
+            tables = access_tables(self.config)
+            self._access = AccessCounts.of(tables)
             self._node.start()
+            self._audited.started(self._node, tables)
         if self.config.broker.http is not None:
             try:
                 self._http = _start_http(self._node, self.config, has_hooks=self._hooks is not None)
@@ -255,19 +262,25 @@ class Broker:
             ConfigError: a user, a rule, a topic or a group is wrong, or a file cannot be used; what it was for stays as
                 it was.
         """
-        config = config or self.config
-        tables = access_tables(config)
+        with self._audited.failure("reload_failed"):
+            return self._reload(config or self.config)
+
+    def _reload(self, config: Config) -> int:
+        before, tables = self.config, access_tables(config)
         access = AccessCounts.of(tables)
         check_still_closed(self._access, access, config.auth)
         with _core_errors():
             self._running().reload_access(json.dumps(tables))
+            self._audited.access(tables)
             self._access = access
             if self._http is not None:
                 self._http.reload(config)
             self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
             for taken in reloaded_tables(self._running(), self.config, config):
                 self.config = self.config.model_copy(update=taken)
-            return self._running().reload()
+            listeners = self._running().reload()
+            self._audited.reloaded(before, self.config, listeners)
+            return listeners
 
     @property
     def access_counts(self) -> AccessCounts:
@@ -310,6 +323,7 @@ class Broker:
         checked = group if isinstance(group, GroupConfig) else parse_group(name, group, "put_group")
         with _core_errors():
             self._running().put_group(name, group_json(checked))
+            self._audited.changed("put_group", name)
 
     def remove_group(self, name: str) -> bool:
         """Takes the settings under a share name or pattern away; False when there were none.
@@ -317,7 +331,9 @@ class Broker:
         Durable groups that they declared end, with what waits in them.
         """
         with _core_errors():
-            return self._running().remove_group(name)
+            was_there = self._running().remove_group(name)
+            self._audited.changed("remove_group", name, was_there=was_there)
+            return was_there
 
     def metrics_text(self) -> str:
         """Counters in Prometheus' text format."""

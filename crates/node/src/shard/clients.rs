@@ -125,6 +125,11 @@ impl Clients {
         self.connections.get_mut(index)
     }
 
+    /// The same, to look at.
+    pub(crate) fn look(&self, index: usize) -> Option<&Connection> {
+        self.connections.get(index)
+    }
+
     /// The indexes of all connections.
     pub(crate) fn connection_indexes(&self) -> Vec<usize> {
         self.connections.iter().map(|(index, _)| index).collect()

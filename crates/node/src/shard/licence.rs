@@ -9,6 +9,7 @@ use lapwing_session::{Accepted, Inbound, SessionKey};
 use super::Shard;
 use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
+use crate::audit::Refusal;
 use crate::metrics::{DropReason, Refused};
 
 /// Topics longer than this are compared with the rules each time.
@@ -107,6 +108,7 @@ impl Shard {
         self.counters.publishes_in[qos as usize].add(1);
         self.counters.access.refused(Refused::Publish, 1);
         self.counters.dropped(DropReason::NotAuthorized, 1);
+        self.audit_forbidden(client.session, Refusal::Publish, inbound.publish().topic);
         let charged = self.charge_message(index);
         if qos != QoS::AtMostOnce {
             let refused = Accepted::Refused(ReasonCode::NotAuthorized);

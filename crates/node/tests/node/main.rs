@@ -19,6 +19,7 @@ mod kill;
 mod limits;
 mod linger;
 mod losses;
+mod notices;
 mod operators;
 mod packets;
 mod panics;
