@@ -298,7 +298,7 @@ class Broker:
             self._running().check()
 
     def notices(self) -> list[str]:
-        """What the log has to tell an operator since the last call: recovery, alarms of retention."""
+        """What an operator should hear since the last call: alarms, recovery, refusals; bounded by kind."""
         return self._running().take_notices()
 
     def streams(self) -> list[dict[str, Any]]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import stat
 import sys
 import urllib.request
@@ -26,7 +28,7 @@ import lapwing  # noqa: E402
 from lapwing._core import hash_password  # noqa: E402
 from lapwing.auth import User, new_token, update_users  # noqa: E402
 from lapwing.config import AuthSection, Config  # noqa: E402
-from lapwing.errors import ConfigError  # noqa: E402
+from lapwing.errors import BrokerError, ConfigError  # noqa: E402
 
 PASSWORD = "correct-horse-battery"
 WRONG = "staple-of-a-guesser"
@@ -210,3 +212,57 @@ def test_without_a_file_there_is_none(tmp_path: Path) -> None:
     with lapwing.Broker() as broker:
         assert broker.metrics()["lapwing_audit_events_total"] == 0
     assert call("audit", "verify", str(tmp_path / "audit.jsonl")).returncode == 2
+
+
+def flood(broker: lapwing.Broker, times: int) -> None:
+    """Makes so many lines, each of a few hundred bytes."""
+    with join(broker, "bob", "b") as bob:
+        for _ in range(times):
+            bob.send(wire.publish("closed", b"", qos=0, version=5))
+        bob.publish("open/x", qos=1)
+
+
+def test_a_trail_that_cannot_be_written_is_an_alarm(start: Start, tmp_path: Path) -> None:
+    """Is it told and counted, does the broker go on, and is nothing lost when the trail can be written again?"""
+    folder = tmp_path / "trail"
+    folder.mkdir()
+    with start(file=str(folder / "audit.jsonl"), file_bytes="64KiB", refusals_per_minute=100_000) as broker:
+        shutil.rmtree(folder)
+        flood(broker, 500)
+        wire.until(lambda: broker.metrics()["lapwing_audit_failures_total"] > 0)
+        flood(broker, 10)
+        assert any("the audit trail cannot be written" in line for line in broker.notices())
+        folder.mkdir()
+        wire.until(lambda: any("is written again" in line for line in broker.notices()))
+        assert broker.metrics()["lapwing_audit_lost_total"] == 0
+    # The files that were removed are gone with what they had; all behind them is there.
+    numbers = [line["seq"] for line in events(folder)]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert events(folder)[-1]["event"] == "stopped"
+
+
+def test_a_trail_that_must_be_written_stops_the_broker(start: Start, tmp_path: Path) -> None:
+    """With ``on_failure = "stop"``: nothing more is done that is not written, and the error says why."""
+    folder = tmp_path / "trail"
+    folder.mkdir()
+    broker = start(
+        file=str(folder / "audit.jsonl"), file_bytes="64KiB", refusals_per_minute=100_000, on_failure="stop"
+    ).start()
+    shutil.rmtree(folder)
+    # It may be cut off in the midst of it.
+    with contextlib.suppress(AssertionError, OSError):
+        flood(broker, 1_000)
+    wire.until(lambda: not broker.ready)
+    with pytest.raises(BrokerError, match="the audit trail cannot be written"):
+        broker.check()
+    with pytest.raises(BrokerError, match="the audit trail cannot be written"):
+        broker.stop()
+
+
+def test_a_full_queue_is_counted_and_written(start: Start, tmp_path: Path) -> None:
+    """With room for one event: is what is lost counted, and told in the trail?"""
+    with start(queue=1, refusals_per_minute=100_000) as broker:
+        wire.until(lambda: flood(broker, 200) or broker.metrics()["lapwing_audit_lost_total"] > 0)
+    lost = events(tmp_path, "lost")
+    assert lost
+    assert all(line["count"] > 0 for line in lost)

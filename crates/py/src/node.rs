@@ -91,6 +91,15 @@ impl Node {
         self.running(py, |handle| handle.audit(name, fields_json, refusal))?.map_err(|error| node_error(py, &error))
     }
 
+    /// Answers of stream reads take up so many bytes more, or less; false: memory is above `memory_high_bytes`.
+    fn hold_reads(&self, py: Python<'_>, delta: i64) -> bool {
+        let held = self.running(py, |handle| {
+            handle.hold_reads(delta);
+            !handle.is_memory_high()
+        });
+        held.unwrap_or(true)
+    }
+
     /// Whether there is an audit trail.
     fn is_audited(&self, py: Python<'_>) -> bool {
         self.running(py, |handle| handle.is_audited()).unwrap_or(false)

@@ -78,10 +78,15 @@ impl TrailFile {
     fn rotate(&mut self) -> io::Result<()> {
         self.file.set_len(self.len)?;
         self.sync()?;
-        for number in (1..self.files.saturating_sub(1)).rev() {
-            rename_if_there(&self.older(number), &self.older(number + 1))?;
+        // Tried again after a failure, it moves nothing twice.
+        if self.path.try_exists()? {
+            let last = self.files.saturating_sub(1).max(1);
+            let free = (1..last).find(|number| !self.older(*number).exists()).unwrap_or(last);
+            for number in (1..free).rev() {
+                fs::rename(self.older(number), self.older(number + 1))?;
+            }
+            fs::rename(&self.path, self.older(1))?;
         }
-        rename_if_there(&self.path, &self.older(1))?;
         self.file = create(&self.path)?;
         self.len = 0;
         if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
@@ -116,13 +121,6 @@ fn create(path: &Path) -> io::Result<File> {
     lock_alone(&file)?;
     file.set_permissions(Permissions::from_mode(MODE))?;
     Ok(file)
-}
-
-fn rename_if_there(from: &Path, to: &Path) -> io::Result<()> {
-    match fs::rename(from, to) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }
 
 fn tail(mut file: &File, len: u64) -> io::Result<String> {
@@ -197,6 +195,24 @@ mod tests {
         drop(found);
         fs::rename(&path, dir.path().join("audit.jsonl.1")).unwrap();
         assert_eq!(open(&path).chain, chain);
+    }
+
+    /// Does beginning a new file move nothing a second time where the first try failed in the midst of it?
+    #[test]
+    fn what_was_moved_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 40);
+        let text = |number: u32| fs::read_to_string(found.file.older(number)).unwrap();
+        let (first, second) = (text(1), text(2));
+        fs::rename(&path, dir.path().join("elsewhere")).unwrap();
+        found.file.rotate().unwrap();
+        let text = |number: u32| fs::read_to_string(found.file.older(number)).unwrap();
+        assert_eq!((text(1), text(2)), (first.clone(), second));
+        fs::remove_file(found.file.older(2)).unwrap();
+        found.file.rotate().unwrap();
+        assert_eq!(fs::read_to_string(found.file.older(2)).unwrap(), first, "a free place is filled");
     }
 
     /// Is a file refused that another writes, that is a link or no file, and one whose end was changed? Is one that all might

@@ -244,6 +244,16 @@ impl Handle {
         self.streams.to_json()
     }
 
+    /// Answers of stream reads take up so many bytes more, or less: they count with what clients hold.
+    pub fn hold_reads(&self, bytes: i64) {
+        self.shared.memory.hold_reads(bytes);
+    }
+
+    /// Whether memory is above `memory_high_bytes`.
+    pub fn is_memory_high(&self) -> bool {
+        self.shared.memory.is_high()
+    }
+
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {
         self.threads.lock().unwrap_or_else(PoisonError::into_inner)
     }
