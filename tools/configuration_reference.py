@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from lapwing.config import (
+    AuditSection,
     AuthSection,
     BridgeKafka,
     BridgeMqtt,
@@ -62,6 +63,7 @@ TABLES: list[tuple[str, type[BaseModel]]] = [
     ("limits", Limits),
     ("sys", SysSection),
     ("events", EventsSection),
+    ("audit", AuditSection),
     ("envelope", EnvelopeSection),
     ("auth", AuthSection),
     ("[rules]", RuleConfig),

@@ -154,6 +154,13 @@ class Node:
         """Takes other users and rules (``lapwing.config.access_json``); on an error nothing changes."""
     def listeners(self) -> list[str]:
         """The addresses that clients connect to, with their real ports."""
+    def audit(self, name: str, fields_json: str, refusal: str | None = None) -> None:
+        """Has an event written into the audit trail, if there is one: a word, and an object in JSON; ``refusal``: it
+        has the rate of that kind of refusal (``connect``, ``publish``, ``subscribe``, ``http``)."""
+    def hold_reads(self, delta: int) -> bool:
+        """Answers of stream reads take up so many bytes more, or less; false: memory is above ``memory_high_bytes``."""
+    def is_audited(self) -> bool:
+        """Whether there is an audit trail."""
     def reload(self) -> int:
         """Reads the listeners' certificates again; returns for how many. What cannot be read stays as it was."""
     def ready(self) -> bool:
@@ -194,7 +201,7 @@ class Node:
     def empty_queue(self, client_id: str) -> tuple[int, int] | None:
         """Drops what waits for a session: (messages, bytes); None: there is no such session."""
     def take_notices(self) -> list[str]:
-        """What the log has to tell an operator since the last call: recovery, alarms of retention."""
+        """What an operator should hear since the last call, in lines; bounded by kind."""
     def read_stream(
         self,
         name: str,

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lapwing._core import CoreError, Node
+from lapwing._core import Authority, CoreError, Node
+from lapwing.audit.broker import BrokerAudit
 from lapwing.broker_guard import looked_at, stepping_down
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
 from lapwing.broker_reload import reloaded_tables
@@ -56,6 +57,7 @@ class Broker:
         rules: Who may do what, as ``[[rules]]`` tables; with none, everybody may everything.
         sys_interval: How often the ``$SYS`` tree is published; 0 for none.
         events: What clients do, as messages, as in the ``[events]`` table: ``{"clients": True}``.
+        audit: Who came, was refused, changed what, as in the ``[audit]`` table: ``{"file": "audit.jsonl"}``.
         envelope: Who is told of publishers, as in the ``[envelope]`` table: ``{"stamp": "always"}``.
         hooks: Code of yours that judges or watches what clients do; see ``lapwing.hooks``.
         hook_settings: As in the ``[hooks]`` table: ``{"timeout": "2s", "on_failure": "pass"}``.
@@ -83,6 +85,7 @@ class Broker:
         rules: Sequence[Mapping[str, object]] = (),
         sys_interval: str | int = "10s",
         events: Mapping[str, object] | None = None,
+        audit: Mapping[str, object] | None = None,
         envelope: Mapping[str, object] | None = None,
         hooks: Hooks | None = None,
         hook_settings: Mapping[str, object] | None = None,
@@ -106,6 +109,7 @@ class Broker:
             "limits": dict(limits or {}),
             "sys": {"interval": sys_interval},
             "events": dict(events or {}),
+            "audit": dict(audit or {}),
             "envelope": dict(envelope or {}),
             "hooks": dict(hook_settings or {}),
             "auth": {"users": users},
@@ -138,6 +142,7 @@ class Broker:
         self._file = file
         self._told: list[str] = []
         self._to_tell: list[str] = []
+        self._audited = BrokerAudit()
 
     def start(self) -> Self:
         """Opens the log and the listeners; clients can connect on return.
@@ -159,8 +164,10 @@ class Broker:
             http_socket = None if on_bound is None else bound_for_http(self.config)
             with _core_errors():
                 self._node = Node(node_json(self.config), dispatcher, strategies)
-                self._access = AccessCounts.of(access_tables(self.config))
+                tables = access_tables(self.config)
+                self._access = AccessCounts.of(tables)
                 self._node.start(on_bound)
+                self._audited.started(self._node, tables)
         if self.config.broker.http is not None:
             try:
                 has_hooks = self._hooks is not None
@@ -256,21 +263,27 @@ class Broker:
             ConfigError: a user, a rule, a topic or a group is wrong, or a file cannot be used; what it was for stays as
                 it was. Others may write a file that the broker believes: nothing is taken over.
         """
-        config = config or self.config
+        with self._audited.failure("reload_failed"):
+            return self._reload(config or self.config)
+
+    def _reload(self, config: Config) -> int:
         self._running()
         self._look(config)
-        tables = access_tables(config)
+        before, tables = self.config, access_tables(config)
         access = AccessCounts.of(tables)
         check_still_closed(self._access, access, config.auth)
         with _core_errors():
             self._running().reload_access(json.dumps(tables))
+            self._audited.access(tables)
             self._access = access
             if self._http is not None:
                 self._http.reload(config)
             self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
             for taken in reloaded_tables(self._running(), self.config, config):
                 self.config = self.config.model_copy(update=taken)
-            return self._running().reload()
+            listeners = self._running().reload()
+            self._audited.reloaded(before, self.config, listeners)
+            return listeners
 
     @property
     def access_counts(self) -> AccessCounts:
@@ -288,7 +301,7 @@ class Broker:
             self._running().check()
 
     def notices(self) -> list[str]:
-        """What there is to tell an operator since the last call: exposed secrets, recovery, alarms of retention."""
+        """What an operator should hear since the last call: exposed secrets, alarms, recovery, refusals; bounded by kind."""
         told, self._to_tell = self._to_tell, []
         return told + self._running().take_notices()
 
@@ -314,6 +327,7 @@ class Broker:
         checked = group if isinstance(group, GroupConfig) else parse_group(name, group, "put_group")
         with _core_errors():
             self._running().put_group(name, group_json(checked))
+            self._audited.changed("put_group", name)
 
     def remove_group(self, name: str) -> bool:
         """Takes the settings under a share name or pattern away; False when there were none.
@@ -321,7 +335,9 @@ class Broker:
         Durable groups that they declared end, with what waits in them.
         """
         with _core_errors():
-            return self._running().remove_group(name)
+            was_there = self._running().remove_group(name)
+            self._audited.changed("remove_group", name, was_there=was_there)
+            return was_there
 
     def metrics_text(self) -> str:
         """Counters in Prometheus' text format."""

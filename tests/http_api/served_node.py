@@ -43,6 +43,12 @@ class MadeNode:
     def read_stream(self, name: str, *_: object) -> tuple[bytes, int, int, int]:
         return f"messages of {name}".encode(), 0, 0, 0
 
+    def hold_reads(self, _bytes: int) -> bool:
+        return True
+
+    def is_audited(self) -> bool:
+        return False
+
     def groups_json(self) -> str:
         return json.dumps({"groups": []})
 

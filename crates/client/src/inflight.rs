@@ -32,6 +32,8 @@ pub(crate) struct Entry {
     pub stage: Stage,
     /// What the caller calls this packet.
     pub token: u64,
+    /// Reason codes that its answer has, of a SUBSCRIBE: one for each filter.
+    pub codes: usize,
     /// Position in the order of sending.
     order: u64,
     /// The encoded PUBLISH, kept for a resend if the client keeps its session.
@@ -135,7 +137,7 @@ impl Inflight {
 
     fn occupy(&mut self, index: u16, stage: Stage, token: u64) {
         self.outstanding += u16::from(stage.is_publish());
-        self.entries[usize::from(index)] = Some(Entry { stage, token, order: self.next_order, packet: None });
+        self.entries[usize::from(index)] = Some(Entry { stage, token, codes: 0, order: self.next_order, packet: None });
         self.next_order += 1;
     }
 

@@ -46,6 +46,9 @@ pub enum NodeError {
         /// What the kernel said.
         source: std::io::Error,
     },
+    /// The audit trail cannot be written, and `audit.on_failure` says that nothing is done then.
+    #[error("the audit trail cannot be written: {0}")]
+    Audit(std::io::Error),
     /// A thread of the node has panicked: a defect of ours.
     #[error("{thread} stopped unexpectedly at {place}{}: {what}", in_hand_text(.in_hand.as_deref()))]
     Defect {
@@ -98,6 +101,7 @@ impl NodeError {
             NodeError::Store(error) => store_code(error),
             NodeError::Entry { .. } => "data_corrupt",
             NodeError::System { .. } => "system",
+            NodeError::Audit(_) => "audit",
             NodeError::Defect { .. } => "defect",
             NodeError::DrainTimeout { .. } => "drain_timeout",
             NodeError::NoAnswer => "no_answer",
@@ -120,6 +124,7 @@ impl NodeError {
             NodeError::System { .. } => {
                 "Raise the limits of this process (ulimit -n, ulimit -u) or use fewer shards.".into()
             }
+            NodeError::Audit(_) => "Free some space, or name another file in audit.file.".into(),
             NodeError::Defect { .. } => "Restart the node, and please report this with the message.".into(),
             NodeError::NoAnswer => "Ask again; one that is being stopped answers no more.".into(),
             NodeError::Failed(failure) => failure.remedy.clone(),

@@ -6,6 +6,7 @@ use crate::config::GroupConfig;
 use crate::data_groups::Share;
 use crate::error::NodeError;
 use crate::mailbox::Bell;
+use crate::notices::NoticeKind;
 use crate::shared::Shared;
 
 impl Shared {
@@ -56,7 +57,7 @@ impl Shared {
             if tables.get(name).is_some_and(|table| table.filters.iter().any(|declared| declared == filter)) {
                 continue;
             }
-            self.notify(match self.groups.redeclare(name, filter, json) {
+            self.tell(NoticeKind::Start, match self.groups.redeclare(name, filter, json) {
                 Ok(()) => format!(
                     "group {name} on {filter} was declared before and its queue is on disk: it goes on; to keep its settings in \
                      your hands declare it in the configuration, to end it use \"lapwing groups remove {name}\""

@@ -14,6 +14,7 @@
 //! - A peer's bytes can close its own connection and nothing else. A panic is a defect: it stops the node, loudly.
 
 mod assemble;
+mod audit;
 mod clock;
 mod config;
 mod data_groups;
@@ -36,6 +37,7 @@ mod mailbox;
 mod memory;
 mod metrics;
 mod note;
+mod notices;
 mod one_line;
 mod passwords;
 mod queue_pages;
@@ -57,9 +59,10 @@ mod words;
 
 pub use assemble::OpenLog;
 pub use config::{
-    Acknowledges, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig, EnvelopeConfig, EventsConfig,
-    Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, HooksConfig, IdentitySource, Limits, ListenerConfig, OnFailure,
-    Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig, StreamKey, SysConfig, dispatch_table_json, for_share,
+    Acknowledges, AuditConfig, AuditFailure, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig,
+    EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, HooksConfig, IdentitySource,
+    Limits, ListenerConfig, OnFailure, Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig, StreamKey,
+    SysConfig, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lapwing_access::{AccessConfig, Authority};
 
+use crate::audit::Audit;
 use crate::clock::NodeClock;
 use crate::config::{Config, TopicTables};
 use crate::descriptors;
@@ -18,7 +19,7 @@ use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
-use crate::one_line::one_line;
+use crate::notices::{NoticeKind, Notices};
 use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
 use crate::slot::ShardId;
@@ -58,9 +59,6 @@ pub struct Failure {
     pub remedy: String,
 }
 
-/// Notices kept until somebody asks for them.
-const NOTICES_MAX: usize = 256;
-
 /// One per node. Each field says who writes it.
 pub(crate) struct Shared {
     pub(crate) config: Arc<Config>,
@@ -90,7 +88,9 @@ pub(crate) struct Shared {
     /// Connections that are no clients yet, and what they may take up.
     pub(crate) strangers: Arc<Strangers>,
     /// What the operator should hear; emptied by whoever tells it.
-    notices: Mutex<Vec<String>>,
+    pub(crate) notices: Notices,
+    /// Where it is written down who came, was refused, changed what.
+    pub(crate) audit: Audit,
     pub(crate) clock: NodeClock,
     /// Written by the handle, and by whoever fails.
     phase: AtomicU8,
@@ -126,6 +126,10 @@ impl Shared {
     ) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         let memory = Memory::new(&config.limits, bells.len());
+        let notices = Notices::new(config.limits.notices_per_minute);
+        if let Some(notice) = notice {
+            notices.tell(NoticeKind::Start, notice, clock.now_ms());
+        }
         Shared {
             strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &bells),
             groups: GroupBook::new(config.groups.clone()),
@@ -135,13 +139,14 @@ impl Shared {
             hold_counters: ranked_holds(&config).iter().map(|_| Arc::default()).collect(),
             report_desks: bells.iter().map(|_| ReportDesk::default()).collect(),
             session_desks: bells.iter().map(|_| Desk::default()).collect(),
+            audit: Audit::new(&config.audit),
             memory,
             config,
             authority,
             stamps,
             listeners,
             connections_max,
-            notices: Mutex::new(notice.into_iter().collect()),
+            notices,
             clock,
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
@@ -258,18 +263,19 @@ impl Shared {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Lets the operator hear `notice`, as one line whatever names stand in it; when nobody asks, the first ones are kept.
+    /// Lets the operator hear `notice`, as one line whatever names stand in it; as far as its kind has not said too much.
+    pub(crate) fn tell(&self, kind: NoticeKind, notice: String) {
+        self.notices.tell(kind, notice, self.now_ms());
+    }
+
+    /// The same for what is of no kind of its own.
     pub(crate) fn notify(&self, notice: String) {
-        let notice = one_line(notice);
-        let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
-        if notices.len() < NOTICES_MAX {
-            notices.push(notice);
-        }
+        self.tell(NoticeKind::Other, notice);
     }
 
     /// Takes what the operator should hear.
     pub(crate) fn take_notices(&self) -> Vec<String> {
-        std::mem::take(&mut *self.notices.lock().unwrap_or_else(PoisonError::into_inner))
+        self.notices.take(self.now_ms())
     }
 
     pub(crate) fn listeners(&self) -> &Listeners {

@@ -95,6 +95,26 @@ impl Node {
         self.running(py, |handle| handle.reload_access(access_json))?.map_err(|error| node_error(py, &error))
     }
 
+    /// Has an event written into the audit trail, if there is one; `refusal`: it has the rate of that kind of refusal.
+    #[pyo3(signature = (name, fields_json, refusal=None))]
+    fn audit(&self, py: Python<'_>, name: &str, fields_json: &str, refusal: Option<&str>) -> PyResult<()> {
+        self.running(py, |handle| handle.audit(name, fields_json, refusal))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Answers of stream reads take up so many bytes more, or less; false: memory is above `memory_high_bytes`.
+    fn hold_reads(&self, py: Python<'_>, delta: i64) -> bool {
+        let held = self.running(py, |handle| {
+            handle.hold_reads(delta);
+            !handle.is_memory_high()
+        });
+        held.unwrap_or(true)
+    }
+
+    /// Whether there is an audit trail.
+    fn is_audited(&self, py: Python<'_>) -> bool {
+        self.running(py, |handle| handle.is_audited()).unwrap_or(false)
+    }
+
     /// Reads the listeners' certificates again; returns for how many listeners. Those that cannot be read stay as they were.
     fn reload(&self, py: Python<'_>) -> PyResult<usize> {
         self.running(py, |handle| handle.reload())?.map_err(|error| node_error(py, &error))

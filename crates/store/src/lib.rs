@@ -46,6 +46,7 @@ pub use info::{
     Committed, PartitionInfo, ReadLimits, ReadOutcome, ReaderInfo, RecordView, StreamIndex, StreamInfo, StreamUuid,
     Trimmed,
 };
+pub use lock::lock_alone;
 pub use log::Log;
 pub use notice::{Notice, StoreCounters, TrimmedUnread};
 pub use reader::LogReader;

@@ -70,6 +70,14 @@ impl FolderLock {
     }
 }
 
+/// Locks a file that this process alone is to write, until it is closed.
+///
+/// # Errors
+/// `WouldBlock`: another has it open so.
+pub fn lock_alone(file: &File) -> io::Result<()> {
+    flock(file, libc::LOCK_EX)
+}
+
 /// Locks or says at once that another holds the lock (`File::try_lock` is newer than the compiler we promise).
 fn flock(file: &File, how: libc::c_int) -> io::Result<()> {
     // SAFETY: plain integers; the descriptor is open as long as `file` is borrowed.

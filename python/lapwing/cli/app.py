@@ -30,6 +30,7 @@ COMMANDS = {
     "pipeline": "Run Spark jobs over a stream.",
     "swarm": "Load a broker with many clients, and measure it.",
     "lab": "Experiments, on real processes of this machine.",
+    "audit": "Check an audit trail.",
     "user": "Add, remove and list users, and give them tokens.",
     "config": "Show or check a configuration.",
 }

@@ -7,6 +7,7 @@
 - ``limits`` mirrors the node's own limits, name for name; ``node_json`` is what the node is given.
 """
 
+from lapwing.config.audit import AuditSection
 from lapwing.config.auth import AuthSection, access_json
 from lapwing.config.bridge import BridgeKafka, BridgeMqtt, BridgeSection, ToKafka, ToMqtt
 from lapwing.config.dispatch import DispatchSection
@@ -27,6 +28,7 @@ from lapwing.config.sys_tree import SysSection
 from lapwing.config.topic_tables import TopicConfig
 
 __all__ = [
+    "AuditSection",
     "AuthSection",
     "BridgeKafka",
     "BridgeMqtt",

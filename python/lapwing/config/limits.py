@@ -139,6 +139,11 @@ class Limits(BaseModel):
     spin_us: int = Field(default=20, ge=0, le=1_000_000)
     """Microseconds an idle shard looks for work before it sleeps, while there is traffic between shards."""
 
+    notices_per_minute: Count32 = 60
+    """Notices of one kind that are printed in a minute; how many more there were is said, and counted by kind.
+
+    Alarms of the broker itself ten times as many."""
+
     @model_validator(mode="after")
     def _high_marks_below_their_limits(self) -> Limits:
         if self.output_high_bytes > self.output_bytes_max:

@@ -29,6 +29,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
+from lapwing.config.audit import AuditSection
 from lapwing.config.auth import AuthSection, access_tables
 from lapwing.config.bridge import BridgeSection
 from lapwing.config.dispatch import DispatchSection
@@ -152,6 +153,7 @@ class Config(BaseSettings):
     limits: Limits = Limits()
     sys: SysSection = SysSection()
     events: EventsSection = EventsSection()
+    audit: AuditSection = AuditSection()
     envelope: EnvelopeSection = EnvelopeSection()
     streams: dict[StreamName, StreamConfig] = Field(default={}, max_length=_STREAMS_MAX)
     topics: Topics = {}
@@ -245,6 +247,7 @@ def node_json(config: Config) -> str:
         "limits": config.limits.model_dump(by_alias=True),
         "sys": config.sys.model_dump(by_alias=True),
         "events": config.events.model_dump(by_alias=True),
+        "audit": config.audit.model_dump(mode="json", by_alias=True),
         "envelope": config.envelope.model_dump(by_alias=True),
         "hooks": config.hooks.model_dump(by_alias=True, exclude={"use"}),
         "streams": {name: stream.model_dump(by_alias=True) for name, stream in config.streams.items()},

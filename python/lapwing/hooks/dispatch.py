@@ -17,6 +17,7 @@ from lapwing.hooks import calls
 from lapwing.hooks.answers import Admit, Continue, Refuse, Success
 from lapwing.hooks.base import Hooks
 from lapwing.hooks.interests import interests
+from lapwing.hooks.told import told
 
 Row = tuple[str, tuple[Any, ...]]
 Answer = tuple[Any, ...] | None
@@ -51,15 +52,16 @@ class Dispatcher:
             answers += self._answering[hook]([arguments for _, arguments in group])
         return answers
 
-    def failed(self, hook: str, error: BaseException) -> None:
-        """Logs why a call failed."""
+    def failed(self, hook: str, error: BaseException, secrets: tuple[bytes, ...] = ()) -> None:
+        """Logs why a call failed, without the ``secrets`` that it was about."""
         now = time.monotonic()
         if now - self._logged_at.get(hook, -_LOG_EVERY_S) < _LOG_EVERY_S:
             self._unlogged[hook] = self._unlogged.get(hook, 0) + 1
             return
         self._logged_at[hook] = now
         more = self._unlogged.pop(hook, 0)
-        _LOG.error("%s failed%s", hook, f" (and {more} times more before)" if more else "", exc_info=error)
+        times = f" (and {more} times more before)" if more else ""
+        _LOG.error("%s failed%s\n%s", hook, times, told(error, secrets))
 
     def _deciding(self, hook: str) -> Callable[[list[tuple[Any, ...]]], list[Answer]]:
         make, tell = _DECIDING[hook]
@@ -73,7 +75,7 @@ class Dispatcher:
                     answer = method(call)
                     answers.append(None if answer is None or answer is call else tell(hook, answer, call))
                 except BaseException as error:
-                    self.failed(hook, error)
+                    self.failed(hook, error, _secrets(row))
                     answers.append(FAILED)
             return answers
 
@@ -92,6 +94,11 @@ class Dispatcher:
             return [None] * len(rows)
 
         return watch
+
+
+def _secrets(row: tuple[Any, ...]) -> tuple[bytes, ...]:
+    """What a client gives to prove who it is: the password of ``on_connect``, the data of ``on_auth``."""
+    return tuple(field for field in row if isinstance(field, bytes))
 
 
 def _message(client: calls.ClientInfo, fields: tuple[Any, ...]) -> calls.Message:

@@ -15,6 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from lapwing._core import CoreError
+from lapwing.http.audited import Audited
 from lapwing.http.caller import caller_of
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, answer_defect, answer_http_error, answer_routing_error
@@ -65,10 +66,12 @@ def make_app(
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),
     ]
+    audited = [Middleware(Audited, write=node.audit)] if node.is_audited() else []
     app = Starlette(
         routes=routes,
         middleware=[
             Middleware(Guard, counters=counters, routes=routes),
+            *audited,
             Middleware(Gate, identifier=identifier),
         ],
         exception_handlers={

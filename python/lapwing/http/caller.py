@@ -121,6 +121,12 @@ def put_caller(scope: Scope, caller: Caller) -> None:
     scope[_KEY] = caller
 
 
+def known_caller(scope: Scope) -> Caller | None:
+    """Who sent the request; None where nobody has asked, or nobody knows."""
+    caller = scope.get(_KEY)
+    return caller if isinstance(caller, Caller) else None
+
+
 def caller_of(scope: Scope) -> Caller:
     """Who sent the request; there is one on every path that is not open to all."""
     caller = scope[_KEY]

@@ -170,6 +170,13 @@ class Identifier:
             self._remembered.popitem(last=False)
 
 
+def claimed_name(header: str) -> str | None:
+    """The user that an ``Authorization: Basic`` names, proved or not, for the record; None where it names none."""
+    scheme, _, value = header[:_HEADER_CHARACTERS_MAX].partition(" ")
+    pair = _basic(value.strip()) if scheme.lower() == "basic" else None
+    return None if pair is None else pair[0]
+
+
 def _basic(value: str) -> tuple[str, bytes] | None:
     """User and password of ``Authorization: Basic``; None where it is none."""
     try:

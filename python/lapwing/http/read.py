@@ -54,10 +54,14 @@ class ReadEndpoint:
         wanted = read_parameters(Request(scope))
         with self._place():
             response = await self._read(wanted, caller)
+            # Until it has been sent, it counts with what clients hold.
+            self._node.hold_reads(len(response.body))
             try:
                 await response(scope, receive, send)
             except SlowReaderError:
                 self._counters.add("lapwing_http_slow_readers_total")
+            finally:
+                self._node.hold_reads(-len(response.body))
 
     @contextmanager
     def _place(self) -> Iterator[None]:
@@ -71,6 +75,15 @@ class ReadEndpoint:
                 "try again after Retry-After, or raise http.reads_max",
                 headers={"Retry-After": "1"},
                 reads_max=self._settings.reads_max,
+            )
+        if not self._node.hold_reads(0):
+            self._counters.add("lapwing_http_reads_refused_total")
+            raise HttpError(
+                503,
+                "memory_high",
+                "the broker has no memory to spare for stream reads",
+                "try again after Retry-After, or raise limits.memory_high_bytes",
+                headers={"Retry-After": "1"},
             )
         self._reads += 1
         try:

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from lapwing._core import CoreError
+from lapwing.http.audited import put_result
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
 from lapwing.http.query import bad_parameter, check_names, choice, number
@@ -97,6 +98,7 @@ class Sessions:
         dropped = await _of_node(partial(self._node.empty_queue, client_id))
         if dropped is None:
             raise _unknown(client_id)
+        put_result(request.scope, messages=dropped[0], bytes=dropped[1])
         return JSONResponse({"client_id": client_id, "messages": dropped[0], "bytes": dropped[1]})
 
     async def _page(self, query: QueryParams, *, waiting: bool) -> dict[str, Any]:

@@ -49,6 +49,7 @@ impl Protocol {
             (State::Connected, Packet::PubRel(ack)) => self.on_pubrel(ack, out, events),
             (State::Connected, Packet::PubComp(ack)) => self.on_last_answer(Stage::PubComp, ack, out, events),
             (State::Connected, Packet::SubAck(ack)) => {
+                self.check_codes(ack.packet_id, ack.reasons.len())?;
                 let token = self.finish(Stage::SubAck, ack.packet_id, "SUBACK for a SUBSCRIBE never sent")?;
                 events.subscribed(token, ack.reasons);
                 Ok(())
@@ -204,6 +205,16 @@ impl Protocol {
         match codec::decode(packet, self.version, &codec::Limits::PROTOCOL) {
             Ok(Some((Packet::Publish(publish), _))) => Some(publish.topic),
             _ => None,
+        }
+    }
+
+    /// A code for a filter that was not asked for, or none for one that was, answers nothing [MQTT-3.8.4-6].
+    fn check_codes(&mut self, id: PacketId, codes: usize) -> Result<(), ClientError> {
+        match self.inflight.get_mut(id) {
+            Some(entry) if entry.stage == Stage::SubAck && entry.codes != codes => {
+                Err(broken("SUBACK with another number of codes than filters"))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -225,9 +225,13 @@ impl Protocol {
             return Err(SendError::Unsupported("subscription identifiers: MQTT 3.1.1 has none"));
         }
         let properties = SubscribeProperties { subscription_id, ..Default::default() };
-        self.control(Stage::SubAck, token, out, |packet_id| {
+        let id = self.control(Stage::SubAck, token, out, |packet_id| {
             Packet::Subscribe(Subscribe { packet_id, properties, filters })
-        })
+        })?;
+        if let Some(entry) = self.inflight.get_mut(id) {
+            entry.codes = filters.len();
+        }
+        Ok(())
     }
 
     /// Appends an UNSUBSCRIBE. `token` comes back in `unsubscribed`.
@@ -244,6 +248,7 @@ impl Protocol {
         self.control(Stage::UnsubAck, token, out, |packet_id| {
             Packet::Unsubscribe(Unsubscribe { packet_id, user, filters })
         })
+        .map(drop)
     }
 
     fn control<'a>(
@@ -252,15 +257,18 @@ impl Protocol {
         token: u64,
         out: &mut Vec<u8>,
         packet: impl FnOnce(PacketId) -> Packet<'a>,
-    ) -> Result<(), SendError> {
+    ) -> Result<PacketId, SendError> {
         if self.state != State::Connected {
             return Err(SendError::NotConnected);
         }
         let id = self.inflight.start(stage, token).ok_or(SendError::WindowFull)?;
-        packet(id).encode(self.version, out).map_err(|error| {
-            self.inflight.finish(id);
-            error.into()
-        })
+        match packet(id).encode(self.version, out) {
+            Ok(()) => Ok(id),
+            Err(error) => {
+                self.inflight.finish(id);
+                Err(error.into())
+            }
+        }
     }
 
     /// Appends DISCONNECT; the connection is over. `reason` `DisconnectWithWill` (5.0) lets the will go out;

@@ -50,6 +50,25 @@ fn what_a_broker_may_not_send() {
     assert!(matches!(early, Err(ClientError::Protocol(_))), "{early:?}");
 }
 
+/// Is a SUBACK refused that has more codes than there were filters, or fewer, and one with as many heard?
+#[test]
+fn a_suback_answers_each_filter() {
+    let granted = [ReasonCode::Success; 4];
+    for version in [Version::V311, Version::V5] {
+        for codes in 1..=4 {
+            let mut client = Client::connected(version, ConnAckProperties::default());
+            let mut filters = SubscribeFiltersBuf::new();
+            for filter in ["a", "b"] {
+                filters.push(filter, SubscriptionOptions::new(QoS::AtLeastOnce)).unwrap();
+            }
+            client.protocol.subscribe(filters.as_ref(), None, 7, &mut client.out).unwrap();
+            let (packet_id, properties) = (PacketId::MIN, ReasonProperties::EMPTY);
+            let heard = client.hears(&[Packet::SubAck(SubAck { packet_id, properties, reasons: &granted[..codes] })]);
+            assert_eq!(heard.is_ok(), codes == 2, "{version:?}, {codes} codes: {heard:?}");
+        }
+    }
+}
+
 /// Is the broker's goodbye an error with its reason?
 #[test]
 fn disconnected() {

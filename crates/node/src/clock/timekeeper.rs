@@ -9,6 +9,7 @@ use lapwing_store::note_own_clock;
 
 use super::{ClockMark, NodeClock, file, folder};
 use crate::error::NodeError;
+use crate::notices::NoticeKind;
 use crate::shared::Shared;
 
 /// How often it looks: so long may a jump be unknown to the disk.
@@ -55,7 +56,7 @@ impl TimekeeperThread {
             Ok(()) => (self.noted, self.has_told) = (Some(mark), false),
             Err(error) if !self.has_told => {
                 self.has_told = true;
-                self.shared.notify(told(&error));
+                self.shared.tell(NoticeKind::Clock, told(&error));
             }
             Err(_) => {}
         }

@@ -114,6 +114,8 @@ pub struct Limits {
     pub read_bytes_per_turn: u32,
     /// How long an idle shard looks for work before it sleeps, while there is traffic between shards.
     pub spin_us: u32,
+    /// Notices of one kind that the operator hears in a minute; alarms of the node itself ten times as many.
+    pub notices_per_minute: u32,
 }
 
 impl Default for Limits {
@@ -169,6 +171,7 @@ impl Default for Limits {
             log_segment_bytes: 64 << 20,
             read_bytes_per_turn: 256 << 10,
             spin_us: 20,
+            notices_per_minute: 60,
         }
     }
 }
@@ -178,7 +181,7 @@ const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 24] = [
+        let positive: [(&str, u64); 25] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("connect_bytes_max", u64::from(self.connect_bytes_max)),
@@ -203,6 +206,7 @@ impl Limits {
             ("log_lane_bytes", self.log_lane_bytes),
             ("log_snapshot_bytes", self.log_snapshot_bytes),
             ("read_bytes_per_turn", u64::from(self.read_bytes_per_turn)),
+            ("notices_per_minute", u64::from(self.notices_per_minute)),
         ];
         for (key, value) in positive {
             if value == 0 {

@@ -3,6 +3,7 @@
 //! Python owns files, environment and flags (and their messages to the user); here each value is checked once more,
 //! because a limit of zero would hang a shard.
 
+mod audit;
 mod auth;
 mod dispatch;
 mod durability;
@@ -30,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::NodeError;
 use crate::slot::DATA_GROUPS;
 
+pub use audit::{AuditConfig, AuditFailure};
 pub(crate) use auth::{access_from_json, authority};
 pub use dispatch::DispatchConfig;
 pub use durability::Durability;
@@ -81,6 +83,8 @@ pub struct Config {
     pub sys: SysConfig,
     /// What clients do, as messages.
     pub events: EventsConfig,
+    /// Who came, was refused, changed what.
+    pub audit: AuditConfig,
     /// Who has published a message, for clients that ask.
     pub envelope: EnvelopeConfig,
     /// Streams by name.
@@ -118,6 +122,7 @@ impl Default for Config {
             limits: Limits::default(),
             sys: SysConfig::default(),
             events: EventsConfig::default(),
+            audit: AuditConfig::default(),
             envelope: EnvelopeConfig::default(),
             streams: BTreeMap::new(),
             topics: BTreeMap::new(),
@@ -160,6 +165,7 @@ impl Config {
         self.limits.check()?;
         self.hooks.check()?;
         self.events.check()?;
+        self.audit.check()?;
         check_text("server_reference", self.server_reference.as_deref(), "\0")?;
         if self.server_moved && self.server_reference.is_none() {
             let what = "is true, but there is no server_reference to go to".to_owned();

@@ -80,6 +80,10 @@ impl Handle {
             let _ = thread.join();
             self.count_unlogged(log);
         }
+        if let Some(thread) = threads.audit {
+            self.end_audit();
+            let _ = thread.join();
+        }
     }
 
     /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.

@@ -1,7 +1,9 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
+mod audit;
 mod end;
 mod groups;
+mod notices;
 mod place;
 mod sessions;
 mod spawn;
@@ -11,9 +13,8 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use lapwing_store::LogReader;
-
 use crate::assemble::{self, HookParts, LogParts, PageParts, Parts};
+use crate::audit::lay_audit;
 use crate::clock::lay_timekeeper;
 use crate::config::{self, Config};
 use crate::error::NodeError;
@@ -27,7 +28,7 @@ use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
-use spawn::{spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard, spawn_timekeeper};
+use spawn::{spawn_audit, spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard, spawn_timekeeper};
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
@@ -43,6 +44,8 @@ pub struct Handle {
     passwords: Arc<PasswordControl>,
     /// A hook or a strategy did not return when the node stopped.
     abandoned: AtomicBool,
+    /// Whether the operator was told last that the disk is full.
+    disk_was_full: AtomicBool,
     threads: Mutex<Threads>,
 }
 
@@ -53,6 +56,7 @@ struct Threads {
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
     passwords: Option<JoinHandle<()>>,
+    audit: Option<JoinHandle<()>>,
     /// And what stops it when it is dropped.
     timekeeper: Option<(JoinHandle<()>, Sender<()>)>,
 }
@@ -121,9 +125,13 @@ impl Handle {
             hooks,
             passwords,
             abandoned: AtomicBool::new(false),
+            disk_was_full: AtomicBool::new(false),
             threads: Mutex::new(Threads::default()),
         };
         // From here on a failure drops the handle, and that stops the threads begun so far.
+        if let Some(audit) = lay_audit(&handle.shared)? {
+            handle.threads().audit = Some(spawn_audit(&handle.shared, audit)?);
+        }
         if let Some(log_thread) = log_thread {
             handle.threads().log = Some(spawn_log(&handle.shared, log_thread)?);
         }
@@ -207,6 +215,8 @@ impl Handle {
         metrics.extend(self.shared.strategies.metrics());
         metrics.extend(self.shared.memory.metrics());
         metrics.extend(self.shared.strangers.metrics());
+        metrics.extend(self.shared.notices.metrics());
+        metrics.extend(self.shared.audit.metrics());
         metrics.extend(self.shared.listeners().metrics());
         let members_max = self.shared.config.dispatch.member_metrics_max;
         metrics.extend(group_metrics(&self.shared.group_reports(), members_max));
@@ -234,15 +244,14 @@ impl Handle {
         self.streams.to_json()
     }
 
-    /// What the node and its log have to tell an operator since the last call.
-    pub fn take_notices(&self) -> Vec<String> {
-        let notices = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
-        let hooks = self.hooks.as_ref().and_then(|hooks| hooks.take_notice());
-        let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
-        let notices = notices.iter().chain(&kept).map(ToString::to_string).chain(hooks);
-        let notices = notices.chain(self.shared.strategies.take_notices());
-        let notices = notices.chain(self.shared.strangers.take_notices());
-        self.shared.take_notices().into_iter().chain(notices).collect()
+    /// Answers of stream reads take up so many bytes more, or less: they count with what clients hold.
+    pub fn hold_reads(&self, bytes: i64) {
+        self.shared.memory.hold_reads(bytes);
+    }
+
+    /// Whether memory is above `memory_high_bytes`.
+    pub fn is_memory_high(&self) -> bool {
+        self.shared.memory.is_high()
     }
 
     fn threads(&self) -> std::sync::MutexGuard<'_, Threads> {

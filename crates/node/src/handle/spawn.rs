@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use super::place;
+use crate::audit::AuditThread;
 use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
 use crate::hooks::HookThread;
@@ -29,6 +30,11 @@ pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<Join
 pub(super) fn spawn_log(shared: &Arc<Shared>, log: LogThread) -> Result<JoinHandle<()>, NodeError> {
     let shared = shared.clone();
     spawn("lapwing-log".into(), move || guarded(&shared, || log.run().map_err(NodeError::from)))
+}
+
+pub(super) fn spawn_audit(shared: &Arc<Shared>, audit: AuditThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-audit".into(), move || guarded(&shared, || audit.run()))
 }
 
 pub(super) fn spawn_pages(shared: &Arc<Shared>, pages: PageThread) -> Result<JoinHandle<()>, NodeError> {

@@ -12,7 +12,7 @@
 mod account;
 mod available;
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU64, Ordering};
 
 pub(crate) use account::{Account, Part};
 
@@ -79,6 +79,8 @@ impl Marks {
 pub(crate) struct Memory {
     marks: Marks,
     accounts: Box<[Account]>,
+    /// Held outside of all shards; written by whoever takes and gives back.
+    reads: AtomicI64,
     pressure: AtomicU8,
     /// Times that each state was entered from below.
     entered_high: AtomicU64,
@@ -95,6 +97,7 @@ impl Memory {
         Memory {
             marks,
             accounts: (0..shards).map(|_| Account::default()).collect(),
+            reads: AtomicI64::new(0),
             pressure: AtomicU8::new(Pressure::Normal as u8),
             entered_high: AtomicU64::new(0),
             entered_full: AtomicU64::new(0),
@@ -110,6 +113,16 @@ impl Memory {
     /// The account of one shard; only that shard writes it.
     pub(crate) fn account(&self, shard: usize) -> &Account {
         &self.accounts[shard]
+    }
+
+    /// Answers of stream reads take up so many bytes more, or less.
+    pub(crate) fn hold_reads(&self, bytes: i64) {
+        self.reads.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether memory is above `memory_high_bytes` now; shards that sleep have not looked.
+    pub(crate) fn is_high(&self) -> bool {
+        self.bytes() > self.marks.high
     }
 
     /// Adds everything up; returns the state, and what the operator should hear when this call has changed it.
@@ -167,7 +180,7 @@ impl Memory {
         let sum: i64 = self.accounts.iter().map(Account::sum).sum();
         // A message may be freed by another thread than the one that made it: single accounts may be negative, and so
         // may be the sum for an instant.
-        u64::try_from(sum).unwrap_or(0)
+        u64::try_from(sum + self.reads.load(Ordering::Relaxed)).unwrap_or(0)
     }
 
     /// Bytes by what they are for, the marks, and how often they were reached.
@@ -180,6 +193,9 @@ impl Memory {
                 Metric::gauge("lapwing_memory_bytes", help, u64::try_from(bytes).unwrap_or(0)).with("part", *label)
             })
             .collect();
+        let reads = u64::try_from(self.reads.load(Ordering::Relaxed)).unwrap_or(0);
+        let help = "Memory held for clients, by what it is for; the account that the marks are compared with.";
+        metrics.push(Metric::gauge("lapwing_memory_bytes", help, reads).with("part", "reads"));
         let help = "Marks of memory in force, in bytes.";
         for (mark, bytes) in [("high", self.marks.high), ("max", self.marks.max)] {
             metrics.push(Metric::gauge("lapwing_memory_mark_bytes", help, bytes).with("mark", mark));
@@ -219,6 +235,16 @@ mod tests {
             state = state.next(bytes, MARKS);
             assert_eq!(state, expected, "at {bytes}");
         }
+    }
+
+    /// Do answers of stream reads count, until they are given back?
+    #[test]
+    fn reads_count() {
+        let memory = Memory::with_marks(MARKS, 1);
+        memory.hold_reads(801);
+        assert_eq!((memory.look().0, memory.is_high()), (Pressure::High, true));
+        memory.hold_reads(-801);
+        assert_eq!((memory.look().0, memory.is_high(), memory.bytes()), (Pressure::Normal, false, 0));
     }
 
     /// Are accounts of several shards added up, negative ones too, and is a change told and counted once?

@@ -130,6 +130,11 @@ impl Clients {
         self.connections.get_mut(index)
     }
 
+    /// The same, to look at.
+    pub(crate) fn look(&self, index: usize) -> Option<&Connection> {
+        self.connections.get(index)
+    }
+
     /// A stranger has become a client: what it takes up counts as theirs.
     pub(crate) fn let_in(&mut self, index: usize) {
         if let Some(connection) = self.connections.get_mut(index)

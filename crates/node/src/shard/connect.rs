@@ -116,6 +116,7 @@ impl Shard {
     /// `words`: for people, to 5.0 clients.
     fn refuse(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode, words: Option<&str>) -> Flow {
         self.counters.closed(reason);
+        self.audit_refused(index, connect, reason);
         if let Some(connection) = self.clients.connection(index) {
             refuse_connect(connect, reason, words, &mut connection.output);
         }
@@ -158,7 +159,7 @@ impl Shard {
         let key = opened.session.key();
         // A timer names a session by its key: one that goes on still has the one that was set for it.
         let timer_ms = timer_ms.filter(|_| opened.session_present);
-        let who = standing.who.clone();
+        let (who, identity) = (standing.who.clone(), standing.identity.clone());
         let kept = if opened.session_present { rest.take() } else { None };
         let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
         self.shared.shares.sessions.take_anyway(Holder::of(&standing.identity));
@@ -185,6 +186,7 @@ impl Shard {
         if let Some(client) = who {
             let session_present = opened.session_present;
             self.note_event(&client, &Happened::Connected { session_present });
+            self.audit_connected(index, &client, &identity, session_present);
             self.observe(HookName::Connected, || HookCall::Connected { client, session_present });
         }
         self.count_sessions();

@@ -83,6 +83,7 @@ impl Shard {
         self.give_up_parts(index);
         if let Some(client) = who.clone() {
             self.note_event(&client, &Happened::Disconnected { reason, published });
+            self.audit_disconnected(&client, reason);
             self.observe(HookName::Disconnected, || HookCall::Disconnected { client, reason });
         }
         if ended || !self.went_offline(stays) {

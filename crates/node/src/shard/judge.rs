@@ -153,7 +153,7 @@ impl Shard {
         let Some(hooks) = &self.hooks else {
             return match finding {
                 Finding::Known(identity) => {
-                    let is_watched = self.happenings.is_on();
+                    let is_watched = self.happenings.is_on() || self.shared.audit.is_on();
                     let who = is_watched.then(|| Arc::new(self.who(index, connect, admission, &identity)));
                     Ok(Standing { identity, who })
                 }

@@ -10,6 +10,7 @@ use super::Shard;
 use super::given_id::is_given;
 use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
+use crate::audit::Refusal;
 use crate::identity_shares::Holder;
 use crate::metrics::{DropReason, Refused};
 
@@ -132,6 +133,7 @@ impl Shard {
         self.counters.publishes_in[qos as usize].add(1);
         self.counters.access.refused(Refused::Publish, 1);
         self.counters.dropped(DropReason::NotAuthorized, 1);
+        self.audit_forbidden(client.session, Refusal::Publish, inbound.publish().topic);
         let charged = self.charge_message(index);
         if qos != QoS::AtMostOnce {
             let refused = Accepted::Refused(ReasonCode::NotAuthorized);

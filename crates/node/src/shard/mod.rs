@@ -7,6 +7,7 @@
 mod accept;
 mod answers;
 mod asked;
+mod audit;
 mod barriers;
 mod buffers;
 mod clients;

@@ -9,6 +9,7 @@ use super::holdings::client_bytes;
 use crate::log::LogFeed;
 use crate::memory::{Part, Pressure};
 use crate::metrics::DropReason;
+use crate::notices::NoticeKind;
 
 impl Shard {
     /// Publishes this shard's account and looks how the whole node stands.
@@ -31,7 +32,7 @@ impl Shard {
         self.pressure = pressure;
         self.clients.keeps_no_more = pressure == Pressure::Full;
         if let Some(notice) = notice {
-            self.shared.notify(notice);
+            self.shared.tell(NoticeKind::Memory, notice);
         }
         self.counters.dropped(DropReason::MemoryFull, std::mem::take(&mut self.clients.not_kept));
     }

@@ -8,6 +8,7 @@ use super::Shard;
 use super::keeping::Origin;
 use crate::log::now_us;
 use crate::metrics::Refused;
+use crate::notices::NoticeKind;
 use crate::signals::asks_for_envelope;
 
 /// Payloads above this leave no room for a stamp in the largest packet there is; they go without.
@@ -88,7 +89,8 @@ impl Shard {
         if may {
             if let Err(error) = self.shared.stamps.want() {
                 let why = "messages say who has published them, but not after a restart until somebody asks again";
-                self.shared.notify(format!("{why}: the data folder cannot be written: {error}"));
+                let told = format!("{why}: the data folder cannot be written: {error}");
+                self.shared.tell(NoticeKind::Disk, told);
             }
         } else {
             self.counters.access.refused(Refused::Envelope, 1);

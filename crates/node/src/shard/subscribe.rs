@@ -8,6 +8,7 @@ use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, 
 use super::Shard;
 use super::answers::Answer;
 use super::route::Target;
+use crate::audit::Refusal;
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::mail::Interest;
@@ -126,6 +127,11 @@ impl Shard {
         self.clients.holdings = holdings;
         self.return_licence(key, licence);
         self.counters.access.refused(Refused::Subscribe, waits.refused);
+        for (filter, reason) in request.filters().zip(reply.reasons()) {
+            if *reason == ReasonCode::NotAuthorized {
+                self.audit_forbidden(key, Refusal::Subscribe, filter);
+            }
+        }
         self.filters_taken += reply.reasons().len() as u64;
         let refused = reply.reasons().iter().filter(|reason| **reason == ReasonCode::QuotaExceeded).count();
         self.counters.limits.refused_subscriptions.add(refused as u64);

@@ -20,6 +20,7 @@ mod kill;
 mod limits;
 mod linger;
 mod losses;
+mod notices;
 mod operators;
 mod packets;
 #[cfg(debug_assertions)]
@@ -30,8 +31,8 @@ mod retained;
 mod rights_at_start;
 mod sessions;
 mod shards;
-mod strangers;
 mod shares;
+mod strangers;
 mod streams;
 mod subscriptions;
 mod takeovers;

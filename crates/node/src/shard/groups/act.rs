@@ -9,6 +9,7 @@ use lapwing_session::{Bound, Message, Routed, SessionKey};
 use super::Shard;
 use crate::mail::{Assigned, Interest};
 use crate::metrics::DropReason;
+use crate::notices::NoticeKind;
 use crate::shard::Due;
 use crate::shard::clients::shard_of;
 
@@ -129,7 +130,7 @@ impl Shard {
                 )
             }
         };
-        self.shared.notify(text);
+        self.shared.tell(NoticeKind::Group, text);
     }
 
     fn forget_group(&mut self, place: usize) {

@@ -1,0 +1,240 @@
+//! The files of the trail: the one that is written, and so many older ones beside it.
+
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use lapwing_store::lock_alone;
+
+use super::chain::Chain;
+
+/// Names of people and addresses lie in it: it is its owner's alone, whatever the umask says.
+const MODE: u32 = 0o600;
+/// Bytes at a file's end in which its last line is looked for; a line is shorter.
+const TAIL_BYTES: u64 = 64 << 10;
+
+/// The open trail.
+#[derive(Debug)]
+pub(super) struct TrailFile {
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole lines. What a refused write has left behind them is written over.
+    len: u64,
+    file_bytes: u64,
+    files: u32,
+}
+
+/// A trail as it was found.
+pub(super) struct Found {
+    pub file: TrailFile,
+    /// Where it goes on.
+    pub chain: Chain,
+    /// Bytes of half a line, which a crash has left, and which were cut off.
+    pub cut_bytes: u64,
+}
+
+impl TrailFile {
+    /// Opens the trail, or begins one; whoever writes it is the only one.
+    ///
+    /// # Errors
+    /// What is wrong with the file, in words.
+    pub(super) fn open(path: &Path, chained: bool, file_bytes: u64, files: u32) -> Result<Found, String> {
+        let file = create(path).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => "another broker writes it".to_owned(),
+            _ => error.to_string(),
+        })?;
+        let io = |error: io::Error| error.to_string();
+        let len = file.metadata().map_err(io)?.len();
+        let tail = tail(&file, len).map_err(io)?;
+        let cut_bytes = (tail.len() - tail.rfind('\n').map_or(0, |at| at + 1)) as u64;
+        file.set_len(len - cut_bytes).map_err(io)?;
+        let whole = tail[..tail.len() - cut_bytes as usize].to_owned();
+        let mut found = TrailFile { path: path.to_owned(), file, len: len - cut_bytes, file_bytes, files };
+        // A crash between two files leaves a new one without a line, or none.
+        let before = if found.len > 0 { whole } else { found.older_tail().map_err(io)? };
+        let last = before.trim_end_matches('\n').rsplit('\n').next().filter(|line| !line.is_empty());
+        let chain = last.map_or_else(|| Ok(Chain::begin(chained)), |line| Chain::behind(line, chained))?;
+        found.sync().map_err(io)?;
+        Ok(Found { file: found, chain, cut_bytes })
+    }
+
+    /// Writes whole lines behind all others; on an error they may be written again.
+    pub(super) fn append(&mut self, lines: &[u8]) -> io::Result<()> {
+        if self.len > 0 && self.len + lines.len() as u64 > self.file_bytes {
+            self.rotate()?;
+        }
+        self.file.write_all_at(lines, self.len)?;
+        self.len += lines.len() as u64;
+        Ok(())
+    }
+
+    /// What was written is on disk when it returns.
+    pub(super) fn sync(&mut self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// Gives every file the next number, the oldest none any more, and begins a new one.
+    fn rotate(&mut self) -> io::Result<()> {
+        self.file.set_len(self.len)?;
+        self.sync()?;
+        // Tried again after a failure, it moves nothing twice.
+        if self.path.try_exists()? {
+            let last = self.files.saturating_sub(1).max(1);
+            let free = (1..last).find(|number| !self.older(*number).exists()).unwrap_or(last);
+            for number in (1..free).rev() {
+                fs::rename(self.older(number), self.older(number + 1))?;
+            }
+            fs::rename(&self.path, self.older(1))?;
+        }
+        self.file = create(&self.path)?;
+        self.len = 0;
+        if let Some(folder) = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(())
+    }
+
+    fn older(&self, number: u32) -> PathBuf {
+        let mut name = self.path.as_os_str().to_owned();
+        name.push(format!(".{number}"));
+        name.into()
+    }
+
+    fn older_tail(&self) -> io::Result<String> {
+        match File::open(self.older(1)) {
+            Ok(file) => tail(&file, file.metadata()?.len()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Opens a file for one writer. A link is not followed, and a pipe not waited for: others may have laid them there.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(MODE);
+    let file = options.custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file"));
+    }
+    lock_alone(&file)?;
+    file.set_permissions(Permissions::from_mode(MODE))?;
+    Ok(file)
+}
+
+fn tail(mut file: &File, len: u64) -> io::Result<String> {
+    file.seek(SeekFrom::Start(len.saturating_sub(TAIL_BYTES)))?;
+    let mut bytes = Vec::new();
+    file.take(TAIL_BYTES).read_to_end(&mut bytes)?;
+    // Lines are ASCII; what is not shows as what it is, a line that was changed.
+    Ok(bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '?' }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::audit::AuditEvent;
+
+    const BYTES: u64 = 2_000;
+
+    fn open(path: &Path) -> Found {
+        TrailFile::open(path, true, BYTES, 3).unwrap()
+    }
+
+    fn write(found: &mut Found, count: usize) {
+        for _ in 0..count {
+            let line = found.chain.seal(AuditEvent::now("connected", json!({"client_id": "c"})));
+            found.file.append(line.as_bytes()).unwrap();
+        }
+    }
+
+    fn numbers(path: &Path) -> Vec<u64> {
+        let text = fs::read_to_string(path).unwrap();
+        text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].as_u64().unwrap()).collect()
+    }
+
+    /// Does a trail go on where it was, over starts, and is half a line that a crash left cut off?
+    #[test]
+    fn it_goes_on_over_starts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 2);
+        let chain = found.chain.clone();
+        drop(found);
+        fs::write(&path, fs::read_to_string(&path).unwrap() + "{\"seq\":3,\"at").unwrap();
+        let mut found = open(&path);
+        assert_eq!((found.cut_bytes, &found.chain), (12, &chain));
+        write(&mut found, 1);
+        assert_eq!(numbers(&path), [1, 2, 3]);
+    }
+
+    /// Are the files bounded in size and number, the newest there, and the chain one over all of them?
+    #[test]
+    fn files_are_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 40);
+        let mut names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["audit.jsonl", "audit.jsonl.1", "audit.jsonl.2"]);
+        let mut all = vec![];
+        for name in ["audit.jsonl.2", "audit.jsonl.1", "audit.jsonl"] {
+            let path = dir.path().join(name);
+            let meta = fs::metadata(&path).unwrap();
+            assert!(meta.len() <= BYTES && meta.permissions().mode() & 0o777 == MODE, "{name}: {meta:?}");
+            all.extend(numbers(&path));
+        }
+        assert_eq!(all, (41 - all.len() as u64..=40).collect::<Vec<_>>());
+        // A crash just behind the renaming: the next one goes on behind the older file.
+        let chain = found.chain.clone();
+        drop(found);
+        fs::rename(&path, dir.path().join("audit.jsonl.1")).unwrap();
+        assert_eq!(open(&path).chain, chain);
+    }
+
+    /// Does beginning a new file move nothing a second time where the first try failed in the midst of it?
+    #[test]
+    fn what_was_moved_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let mut found = open(&path);
+        write(&mut found, 40);
+        let text = |number: u32| fs::read_to_string(found.file.older(number)).unwrap();
+        let (first, second) = (text(1), text(2));
+        fs::rename(&path, dir.path().join("elsewhere")).unwrap();
+        found.file.rotate().unwrap();
+        let text = |number: u32| fs::read_to_string(found.file.older(number)).unwrap();
+        assert_eq!((text(1), text(2)), (first.clone(), second));
+        fs::remove_file(found.file.older(2)).unwrap();
+        found.file.rotate().unwrap();
+        assert_eq!(fs::read_to_string(found.file.older(2)).unwrap(), first, "a free place is filled");
+    }
+
+    /// Is a file refused that another writes, that is a link or no file, and one whose end was changed? Is one that all might
+    /// read its owner's from then on?
+    #[test]
+    fn what_cannot_be_trusted_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        fs::write(&path, "").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let mut found = open(&path);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
+        write(&mut found, 1);
+        let refused = |path: &Path| TrailFile::open(path, true, BYTES, 3).err().unwrap();
+        assert_eq!(refused(&path), "another broker writes it");
+        drop(found);
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        refused(&link);
+        refused(dir.path());
+        let text = fs::read_to_string(&path).unwrap().replace("\"c\"", "\"d\"");
+        fs::write(&path, text).unwrap();
+        assert!(refused(&path).contains("it was changed"));
+    }
+}

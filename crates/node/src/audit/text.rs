@@ -1,0 +1,141 @@
+//! Text in lines of the trail: short, without a token, in ASCII; and times.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+/// Characters of one text that are written.
+const CHARACTERS_MAX: usize = 256;
+/// Entries of one list that are written.
+const ENTRIES_MAX: usize = 50;
+/// What every token begins with (`lapwing user token`), and how many of its characters make one.
+const TOKEN: &str = "lapwing_";
+const TOKEN_CHARACTERS: usize = 16;
+
+/// The text, or so much of its beginning as is written.
+pub(crate) fn cut(text: &str) -> String {
+    match text.char_indices().nth(CHARACTERS_MAX) {
+        Some((at, _)) => format!("{}...", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// `value` with all its texts cut and without tokens, and its lists cut.
+pub(super) fn cleaned(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(cut(&without_tokens(&text))),
+        Value::Array(values) => values.into_iter().take(ENTRIES_MAX).map(cleaned).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().take(ENTRIES_MAX).map(|(key, value)| (cut(&key), cleaned(value))).collect()
+        }
+        other => other,
+    }
+}
+
+/// Somebody has given a token for a name: it is as good as a password.
+fn without_tokens(text: &str) -> String {
+    let mut parts = text.split(TOKEN);
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_of_token = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        let rest = part.trim_start_matches(is_of_token);
+        let is_token = part.len() - rest.len() >= TOKEN_CHARACTERS;
+        shown.push_str(TOKEN);
+        shown.push_str(if is_token { "***" } else { part });
+        shown.push_str(if is_token { rest } else { "" });
+    }
+    shown
+}
+
+/// JSON as it is in ASCII: the same value to every reader, and nothing that a terminal takes for an order.
+pub(super) fn ascii(json: &str) -> String {
+    let mut line = String::with_capacity(json.len());
+    for character in json.chars() {
+        if character.is_ascii() && character != '\u{7f}' {
+            line.push(character);
+            continue;
+        }
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            // Writing to a String cannot fail.
+            let _ = write!(line, "\\u{unit:04x}");
+        }
+    }
+    line
+}
+
+/// A time in RFC 3339, UTC, with microseconds. `at_us`: since the epoch.
+pub(super) fn utc(at_us: i64) -> String {
+    let (seconds, us) = (at_us.div_euclid(1_000_000), at_us.rem_euclid(1_000_000));
+    let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(days);
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{us:06}Z")
+}
+
+/// Year, month and day, `days` after 1970-01-01, by counting from a 1st of March: so the odd day of a leap year is the last.
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Is everything that could forge a line, or turn it around, escaped, and the value the same?
+    #[test]
+    fn a_line_is_ascii_and_one() {
+        let value = json!({"name": "x\n{\"event\":\"started\"}\r\u{1b}[2J\u{202e}\u{85}\u{2028}\u{7f}\u{1F426}é"});
+        let line = ascii(&value.to_string());
+        assert!(line.bytes().all(|byte| (0x20..0x7f).contains(&byte)), "{line}");
+        assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);
+    }
+
+    /// Is a token hidden wherever it stands, and any other text as it was?
+    #[test]
+    fn tokens_are_hidden() {
+        let token = format!("lapwing_{}", "aB-_0".repeat(9));
+        for (text, shown) in [
+            (token.clone(), "lapwing_***"),
+            (format!("u:{token}@{token} x"), "u:lapwing_***@lapwing_*** x"),
+            ("lapwing_demo".into(), "lapwing_demo"),
+            ("Überwachung lapwing-1".into(), "Überwachung lapwing-1"),
+            (String::new(), ""),
+        ] {
+            assert_eq!(without_tokens(&text), shown);
+        }
+        let nested = cleaned(json!({"a": [{"b": token}], "n": 7}));
+        assert_eq!(nested, json!({"a": [{"b": "lapwing_***"}], "n": 7}));
+    }
+
+    /// Is every text bounded, without being cut within a character?
+    #[test]
+    fn texts_are_cut() {
+        assert_eq!(cut(&"é".repeat(256)), "é".repeat(256));
+        assert_eq!(cut(&"é".repeat(60_000)), format!("{}...", "é".repeat(256)));
+        assert_eq!(cleaned(json!(vec![1; 1_000])).as_array().unwrap().len(), ENTRIES_MAX);
+    }
+
+    /// Are times those that other tools give (date -u -d @SECONDS)?
+    #[test]
+    fn times_are_of_the_calendar() {
+        for (at_us, text) in [
+            (0, "1970-01-01T00:00:00.000000Z"),
+            (951_782_399_000_001, "2000-02-28T23:59:59.000001Z"),
+            (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),
+            (1_709_251_199_999_999, "2024-02-29T23:59:59.999999Z"),
+            (4_107_542_400_000_000, "2100-03-01T00:00:00.000000Z"),
+            (-1, "1969-12-31T23:59:59.999999Z"),
+        ] {
+            assert_eq!(utc(at_us), text);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What the operator hears, gathered from all who have something to say.
+
+use std::sync::atomic::Ordering;
+
+use lapwing_store::{LogReader, Notice};
+
+use super::Handle;
+use crate::notices::NoticeKind;
+
+const FULL: &str = "the disk is full: what has to be on disk is not acknowledged until there is room, and no new message for \
+    it is taken; everything else goes on. Free some space, or shorten a stream's retention";
+const ROOM_AGAIN: &str = "the disk has room again: what waited is written and acknowledged";
+
+impl Handle {
+    /// What the node and its log have to tell an operator since the last call.
+    pub fn take_notices(&self) -> Vec<String> {
+        self.look_at_disk();
+        let streams = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
+        let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
+        for notice in streams.iter().chain(&kept) {
+            let kind = if let Notice::Unread(_) = notice { NoticeKind::Retention } else { NoticeKind::Log };
+            self.shared.tell(kind, notice.to_string());
+        }
+        for notice in self.shared.strangers.take_notices() {
+            self.shared.tell(NoticeKind::Refused, notice);
+        }
+        for failed in self.hooks.iter().filter_map(|hooks| hooks.take_notice()) {
+            self.shared.tell(NoticeKind::Hooks, failed);
+        }
+        for failed in self.shared.strategies.take_notices() {
+            self.shared.tell(NoticeKind::Strategies, failed);
+        }
+        self.shared.take_notices()
+    }
+
+    /// Says when the disk has become full, and when it has room again.
+    fn look_at_disk(&self) {
+        let is_full = self.log.as_ref().is_some_and(|(log, _)| log.is_full() || log.is_low());
+        if self.disk_was_full.swap(is_full, Ordering::Relaxed) != is_full {
+            self.shared.tell(NoticeKind::Disk, if is_full { FULL } else { ROOM_AGAIN }.to_owned());
+        }
+    }
+}

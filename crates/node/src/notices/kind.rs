@@ -1,0 +1,94 @@
+//! What a notice is about.
+
+/// What a notice is about; each kind has its own rate, room and counters.
+#[repr(usize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoticeKind {
+    /// Memory of clients and messages is above or below its marks.
+    Memory,
+    /// The disk is full, or has room again; a file of the data folder cannot be written.
+    Disk,
+    /// Retention took away what a named reader had not read.
+    Retention,
+    /// What recovery found and mended; what the log could not do at once.
+    Log,
+    /// How the clocks stand cannot be noted.
+    Clock,
+    /// The audit trail cannot be written, or can again.
+    Audit,
+    /// What was found at the start.
+    Start,
+    /// Consumer groups: behind, caught up, members that cannot be measured.
+    Group,
+    /// Connections, messages and filters that were refused for want of a right.
+    Refused,
+    /// Hooks that failed.
+    Hooks,
+    /// Strategies that failed.
+    Strategies,
+    /// All else.
+    Other,
+}
+
+impl NoticeKind {
+    pub(super) const COUNT: usize = 12;
+    pub(super) const ALL: [NoticeKind; Self::COUNT] = [
+        NoticeKind::Memory,
+        NoticeKind::Disk,
+        NoticeKind::Retention,
+        NoticeKind::Log,
+        NoticeKind::Clock,
+        NoticeKind::Audit,
+        NoticeKind::Start,
+        NoticeKind::Group,
+        NoticeKind::Refused,
+        NoticeKind::Hooks,
+        NoticeKind::Strategies,
+        NoticeKind::Other,
+    ];
+
+    /// As in metrics and in the line that says what was left out.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            NoticeKind::Memory => "memory",
+            NoticeKind::Disk => "disk",
+            NoticeKind::Retention => "retention",
+            NoticeKind::Log => "log",
+            NoticeKind::Clock => "clock",
+            NoticeKind::Audit => "audit",
+            NoticeKind::Start => "start",
+            NoticeKind::Group => "group",
+            NoticeKind::Refused => "refused",
+            NoticeKind::Hooks => "hooks",
+            NoticeKind::Strategies => "strategies",
+            NoticeKind::Other => "other",
+        }
+    }
+
+    /// Whether it is of the node itself, so that the newest ones count; of the others the first ones do.
+    pub(super) const fn is_alarm(self) -> bool {
+        matches!(
+            self,
+            NoticeKind::Memory
+                | NoticeKind::Disk
+                | NoticeKind::Retention
+                | NoticeKind::Log
+                | NoticeKind::Clock
+                | NoticeKind::Audit
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does each kind find its own place and name?
+    #[test]
+    fn the_table_is_in_the_order_of_the_variants() {
+        for (n, kind) in NoticeKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, n);
+            assert_eq!(NoticeKind::ALL.iter().filter(|other| other.as_str() == kind.as_str()).count(), 1);
+        }
+    }
+}
