@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lapwing._core import Authority, CoreError, Node
+from lapwing._core import CoreError, Node
 from lapwing.audit.broker import BrokerAudit
 from lapwing.broker_guard import looked_at, stepping_down
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
@@ -301,7 +301,7 @@ class Broker:
             self._running().check()
 
     def notices(self) -> list[str]:
-        """What an operator should hear since the last call: exposed secrets, alarms, recovery, refusals; bounded by kind."""
+        """What an operator should hear since the last call: exposed secrets, alarms, refusals; bounded by kind."""
         told, self._to_tell = self._to_tell, []
         return told + self._running().take_notices()
 
