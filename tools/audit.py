@@ -68,7 +68,7 @@ def crate_advisories(deny: str, database: Path | None) -> Part:
     if fetched.returncode != 0:
         lacks = "no database: RustSec's cannot be fetched here; clone it elsewhere and give ADVISORIES=FOLDER"
         return Part(name, False, lacks, "")
-    done = run([deny, "--locked", "check", "--disable-fetch", "advisories"], environment)
+    done = run([deny, "--locked", "check", "advisories"], environment)
     return Part(name, done.returncode != 0, "", f"{_last_line(done)}{_age_of(database)}")
 
 

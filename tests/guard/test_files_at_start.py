@@ -246,6 +246,8 @@ def test_config_check_of_another_machines_account(tmp_path: Path) -> None:
     checked = call("config", "check", str(file))
     assert checked.returncode == 0
     assert "there is no such account" in checked.stderr
+    file.write_text('[broker]\nuser = "root"\n')
+    assert "is root" in one_error(call("config", "check", str(file)))
 
 
 def test_passwords_in_the_clear_are_told(tmp_path: Path) -> None:

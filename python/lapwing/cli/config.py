@@ -70,12 +70,11 @@ def check(
 
 def _uid_of(config: Config) -> tuple[int, list[str]]:
     """The account that the broker would run as, and what there is to say of it: it may be one of another machine."""
-    from lapwing.errors import ConfigError
-    from lapwing.privileges import find_account
+    from lapwing.privileges import find_account, has_account
 
-    if config.broker.user is None:
+    user = config.broker.user
+    if user is None:
         return os.geteuid(), []
-    try:
-        return find_account(config.broker.user).uid, []
-    except ConfigError as error:
-        return os.geteuid(), error.lines()
+    if not has_account(user):
+        return os.geteuid(), [f"broker.user = {user!r}: there is no such account on this machine"]
+    return find_account(user).uid, []

@@ -35,14 +35,25 @@ def find_account(text: str) -> Account:
     Raises:
         ConfigError: there is none, or it is root.
     """
-    try:
-        entry = pwd.getpwuid(int(text)) if text.isascii() and text.isdigit() else pwd.getpwnam(text)
-    except (KeyError, OverflowError):
+    entry = _entry(text)
+    if entry is None:
         remedy = f"make it: useradd --system --shell /usr/sbin/nologin {'lapwing' if text.isdigit() else text}"
-        raise ConfigError(f"{_KEY} = {text!r}: there is no such account", where=_KEY, remedy=remedy) from None
+        raise ConfigError(f"{_KEY} = {text!r}: there is no such account", where=_KEY, remedy=remedy)
     if entry.pw_uid == 0:
         raise ConfigError(f"{_KEY} = {text!r} is root", where=_KEY, remedy="name an account without rights")
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, tuple(os.getgrouplist(entry.pw_name, entry.pw_gid)))
+
+
+def has_account(text: str) -> bool:
+    """Whether this machine has an account of that name or number."""
+    return _entry(text) is not None
+
+
+def _entry(text: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwuid(int(text)) if text.isascii() and text.isdigit() else pwd.getpwnam(text)
+    except (KeyError, OverflowError):
+        return None
 
 
 def wanted_account(text: str | None, *, uid: int, platform: str = sys.platform) -> Account | None:
