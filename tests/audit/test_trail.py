@@ -266,3 +266,16 @@ def test_a_full_queue_is_counted_and_written(start: Start, tmp_path: Path) -> No
     lost = events(tmp_path, "lost")
     assert lost
     assert all(line["count"] > 0 for line in lost)
+
+
+def test_a_configuration_that_cannot_be_read(start: Start, tmp_path: Path, token: str) -> None:
+    """Is it written down that somebody has tried, and where it is wrong, without what stands there?"""
+
+    def read() -> Config:
+        raise ConfigError(f"{token} is no number", where="lapwing.toml:7", remedy="correct it")
+
+    with start() as broker, pytest.raises(ConfigError):
+        broker.reload(read)
+    (failed,) = events(tmp_path, "reload_failed")
+    assert (failed["error"], failed["where"]) == ("ConfigError", "lapwing.toml:7")
+    assert token[8:] not in (tmp_path / "audit.jsonl").read_text()

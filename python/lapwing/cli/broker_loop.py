@@ -76,7 +76,7 @@ def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
     """A file that cannot be used is no reason to stop: what was read before stays in force."""
     before = broker.access_counts
     try:
-        listeners = broker.reload(read_config())
+        listeners = broker.reload(read_config)
     except LapwingError as failure:
         for line in failure.lines():
             typer.echo(f"notice: SIGHUP: {one_line(line)}; what was in force stays", err=True)
