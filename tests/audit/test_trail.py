@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import signal
 import stat
 import sys
 import urllib.request
@@ -21,7 +22,7 @@ TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS / "broker"), str(TESTS / "conformance"), str(TESTS)]
 
 import wire  # noqa: E402
-from commands import call  # noqa: E402
+from commands import RunningBroker, call  # noqa: E402
 from peer import Peer  # noqa: E402
 
 import lapwing  # noqa: E402
@@ -279,3 +280,33 @@ def test_a_configuration_that_cannot_be_read(start: Start, tmp_path: Path, token
     (failed,) = events(tmp_path, "reload_failed")
     assert (failed["error"], failed["where"]) == ("ConfigError", "lapwing.toml:7")
     assert token[8:] not in (tmp_path / "audit.jsonl").read_text()
+
+
+def test_a_killed_broker_leaves_a_whole_trail(tmp_path: Path, token: str) -> None:
+    """Orders of the command line, and refusals on standard error; then a kill: does the next start go on behind it?"""
+    file, config = tmp_path / "audit.jsonl", tmp_path / "lapwing.toml"
+    config.write_text(
+        f'[auth]\nusers = "{tmp_path}/users.toml"\n[audit]\nfile = "{file}"\n'
+        '[[rules]]\nidentity = "alice"\nmay = ["admin"]\n'
+    )
+    (tmp_path / "token").write_text(token)
+    (tmp_path / "token").chmod(0o600)
+    for ended in (signal.SIGKILL, signal.SIGTERM):
+        with RunningBroker(tmp_path / "data", "--config", str(config)) as running:
+            running.wait_until_ready()
+            with Peer(running.url, 5) as alice, Peer(running.url, 5) as guesser:
+                alice.join("a", username="alice", password=PASSWORD)
+                guesser.send(wire.connect("g\n1", version=5, username="alice", password=WRONG))
+                assert guesser.expect(wire.CONNACK).reason == 0x86
+                asked = ("--url", running.http, "--token-file", str(tmp_path / "token"))
+                dropped = call("sessions", "drop", "a", "--yes", *asked)
+                assert dropped.returncode == 0, dropped.stderr
+            wire.until(lambda: 'refused client "g\\n1"' in "\n".join(running.errors))
+            wire.until(lambda: '"DELETE"' in file.read_text().splitlines()[-1])
+            running.end(ended)
+            assert not any(PASSWORD in line or WRONG in line or token in line for line in running.errors)
+    assert call("audit", "verify", str(file)).returncode == 0
+    names = [line["event"] for line in events(tmp_path)]
+    assert (names.count("started"), names.count("stopped"), names[-1]) == (2, 1, "stopped")
+    orders = [(line["username"], line["method"], line["path"], line["status"]) for line in events(tmp_path, "change")]
+    assert orders == [("alice", "DELETE", "/v1/sessions/a", 204)] * 2
