@@ -60,16 +60,22 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
 def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config: Callable[[], Config]) -> None:
     """Returns at SIGTERM or SIGINT; raises when the broker fails."""
     while True:
+        # Before the error that ended it: they may say how it came to that.
+        _tell(broker)
         broker.check()
-        for notice in broker.notices():
-            typer.echo(f"notice: {notice}", err=True)
         try:
             number = received.get(timeout=_CHECK_INTERVAL_S)
         except queue.Empty:
             continue
         if number != signal.SIGHUP:
+            _tell(broker)
             return
         _reload(broker, read_config)
+
+
+def _tell(broker: Broker) -> None:
+    for notice in broker.notices():
+        typer.echo(f"notice: {notice}", err=True)
 
 
 def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
