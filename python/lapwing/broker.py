@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -242,7 +242,7 @@ class Broker:
         """True while the broker accepts connections and has not failed."""
         return self._node is not None and self._node.ready()
 
-    def reload(self, config: Config | None = None) -> int:
+    def reload(self, config: Config | Callable[[], Config] | None = None) -> int:
         """Takes over what may change while the broker runs: users, rules, topics, groups, certificates and keys.
 
         Users and rules change both or, on an error, neither; then nothing else is looked at. A configuration without
@@ -253,8 +253,8 @@ class Broker:
         use the new certificates, those there are go on.
 
         Args:
-            config: Where users, rules, topics and groups stand now; None: where they stood before, and the users file
-                is read again.
+            config: Where users, rules, topics and groups stand now, or what reads it; None: where they stood before,
+                and the users file is read again.
 
         Returns:
             The number of listeners that have read certificates again.
@@ -264,7 +264,7 @@ class Broker:
                 it was. Others may write a file that the broker believes: nothing is taken over.
         """
         with self._audited.failure("reload_failed"):
-            return self._reload(config or self.config)
+            return self._reload(config() if callable(config) else config or self.config)
 
     def _reload(self, config: Config) -> int:
         self._running()

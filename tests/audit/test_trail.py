@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import shutil
+import signal
 import stat
 import sys
 import urllib.request
@@ -21,7 +22,7 @@ TESTS = Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS / "broker"), str(TESTS / "conformance"), str(TESTS)]
 
 import wire  # noqa: E402
-from commands import call  # noqa: E402
+from commands import RunningBroker, call  # noqa: E402
 from peer import Peer  # noqa: E402
 
 import lapwing  # noqa: E402
@@ -112,9 +113,9 @@ def test_who_came_was_refused_and_changed_what(start: Start, tmp_path: Path, tok
             assert request(broker, "GET", "/v1/sessions?secret=" + WRONG, basic("bob", WRONG)) == 401
             assert request(broker, "DELETE", "/v1/sessions/a?token=" + token, basic("bob", PASSWORD)) == 403
             assert request(broker, "DELETE", "/v1/queues/a", f"Bearer {token}") == 200
-            assert request(broker, "DELETE", "/v1/sessions/" + quote(FORGED), f"Bearer {token}") == 404
+            assert request(broker, "DELETE", "/v1/sessions/nobody", f"Bearer {token}") == 404
+            assert request(broker, "DELETE", "/v1/sessions/" + quote(FORGED), f"Bearer {token}") == 204
             alice.publish("open/x", b"payload-of-alice", qos=1)
-            assert request(broker, "DELETE", "/v1/sessions/a", f"Bearer {token}") == 204
         broker.put_group("alarms", {"filters": ["open/#"]})
         with update_users(tmp_path / "users.toml") as users:
             users["carol"] = User("carol", users.pop("bob").password)
@@ -155,8 +156,8 @@ def test_who_came_was_refused_and_changed_what(start: Start, tmp_path: Path, tok
     changes = events(tmp_path, "change")
     assert [(line["path"], line.get("username"), line.get("status"), line["result"]) for line in changes] == [
         ("/v1/queues/a", "alice", 200, {"messages": 0, "bytes": 0}),
-        ("/v1/sessions/" + FORGED, "alice", 404, None),
-        ("/v1/sessions/a", "alice", 204, None),
+        ("/v1/sessions/nobody", "alice", 404, None),
+        ("/v1/sessions/" + FORGED, "alice", 204, None),
         ("alarms", None, None, None),
     ]
     (reload,) = events(tmp_path, "access_reloaded")
@@ -266,3 +267,46 @@ def test_a_full_queue_is_counted_and_written(start: Start, tmp_path: Path) -> No
     lost = events(tmp_path, "lost")
     assert lost
     assert all(line["count"] > 0 for line in lost)
+
+
+def test_a_configuration_that_cannot_be_read(start: Start, tmp_path: Path, token: str) -> None:
+    """Is it written down that somebody has tried, and where it is wrong, without what stands there?"""
+
+    def read() -> Config:
+        raise ConfigError(f"{token} is no number", where="lapwing.toml:7", remedy="correct it")
+
+    with start() as broker, pytest.raises(ConfigError):
+        broker.reload(read)
+    (failed,) = events(tmp_path, "reload_failed")
+    assert (failed["error"], failed["where"]) == ("ConfigError", "lapwing.toml:7")
+    assert token[8:] not in (tmp_path / "audit.jsonl").read_text()
+
+
+def test_a_killed_broker_leaves_a_whole_trail(tmp_path: Path, token: str) -> None:
+    """Orders of the command line, and refusals on standard error; then a kill: does the next start go on behind it?"""
+    file, config = tmp_path / "audit.jsonl", tmp_path / "lapwing.toml"
+    config.write_text(
+        f'[auth]\nusers = "{tmp_path}/users.toml"\n[audit]\nfile = "{file}"\n'
+        '[[rules]]\nidentity = "alice"\nmay = ["admin"]\n'
+    )
+    (tmp_path / "token").write_text(token)
+    (tmp_path / "token").chmod(0o600)
+    for ended in (signal.SIGKILL, signal.SIGTERM):
+        with RunningBroker(tmp_path / "data", "--config", str(config)) as running:
+            running.wait_until_ready()
+            with Peer(running.url, 5) as alice, Peer(running.url, 5) as guesser:
+                alice.join("a", username="alice", password=PASSWORD)
+                guesser.send(wire.connect("g\n1", version=5, username="alice", password=WRONG))
+                assert guesser.expect(wire.CONNACK).reason == 0x86
+                asked = ("--url", running.http, "--token-file", str(tmp_path / "token"))
+                dropped = call("sessions", "drop", "a", "--yes", *asked)
+                assert dropped.returncode == 0, dropped.stderr
+            wire.until(lambda: 'refused client "g\\n1"' in "\n".join(running.errors))
+            wire.until(lambda: '"DELETE"' in file.read_text().splitlines()[-1])
+            running.end(ended)
+            assert not any(PASSWORD in line or WRONG in line or token in line for line in running.errors)
+    assert call("audit", "verify", str(file)).returncode == 0
+    names = [line["event"] for line in events(tmp_path)]
+    assert (names.count("started"), names.count("stopped"), names[-1]) == (2, 1, "stopped")
+    orders = [(line["username"], line["method"], line["path"], line["status"]) for line in events(tmp_path, "change")]
+    assert orders == [("alice", "DELETE", "/v1/sessions/a", 204)] * 2

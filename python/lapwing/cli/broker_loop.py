@@ -61,13 +61,15 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
 def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config: Callable[[], Config]) -> None:
     """Returns at SIGTERM or SIGINT; raises when the broker fails."""
     while True:
-        broker.check()
+        # Before the error that ended it: they may say how it came to that.
         _tell(broker)
+        broker.check()
         try:
             number = received.get(timeout=_CHECK_INTERVAL_S)
         except queue.Empty:
             continue
         if number != signal.SIGHUP:
+            _tell(broker)
             return
         _reload(broker, read_config)
 
@@ -81,7 +83,7 @@ def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
     """A file that cannot be used is no reason to stop: what was read before stays in force."""
     before = broker.access_counts
     try:
-        listeners = broker.reload(read_config())
+        listeners = broker.reload(read_config)
     except LapwingError as failure:
         for line in failure.lines():
             typer.echo(f"notice: SIGHUP: {one_line(line)}; what was in force stays", err=True)
