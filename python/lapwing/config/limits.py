@@ -31,8 +31,10 @@ class Limits(BaseModel):
     connect_timeout: Duration = Field(default=10_000, ge=1, serialization_alias="connect_timeout_ms")
     """Time from the accepted connection to its complete CONNECT."""
 
-    password_checks_max: Count32 = 256
-    """Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check."""
+    password_checks_max: Count32 = 1024
+    """Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them."""
+    password_threads: int = Field(default=0, ge=0, le=256)
+    """Threads that check passwords, behind the data threads where cores are short; 0: one for every two cores."""
 
     packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
     """Largest packet a client may send."""

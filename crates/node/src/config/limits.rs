@@ -13,8 +13,10 @@ pub struct Limits {
     pub connections_max: u32,
     /// Time from the accepted connection to its complete CONNECT.
     pub connect_timeout_ms: u64,
-    /// Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check.
+    /// Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them.
     pub password_checks_max: u32,
+    /// Threads that check passwords; 0: one for every two cores.
+    pub password_threads: u32,
     /// Largest packet a client may send.
     pub packet_bytes_max: u32,
     /// Longest topic name or filter.
@@ -106,7 +108,8 @@ impl Default for Limits {
         Limits {
             connections_max: 100_000,
             connect_timeout_ms: 10_000,
-            password_checks_max: 256,
+            password_checks_max: 1024,
+            password_threads: 0,
             packet_bytes_max: 1 << 20,
             topic_bytes_max: 1024,
             topic_levels_max: 64,
