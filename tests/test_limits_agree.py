@@ -30,6 +30,13 @@ def test_limits_agree() -> None:
     assert json.loads(node_json(Config()))["limits"] == defaults_of("Limits")
 
 
+def test_guess_defaults_agree() -> None:
+    guesses = json.loads(node_json(Config()))["guesses"]
+    source = (NODE_CONFIG / "guesses.rs").read_text()
+    defaults = dict(re.findall(r"            (\w+): ([\d_]+|true|false),", source))
+    assert guesses == {name: eval(default.title()) for name, default in defaults.items()}
+
+
 def test_stream_defaults_agree() -> None:
     stream = json.loads(node_json(Config(streams={"s": {"filter": "a"}})))["streams"]["s"]  # type: ignore[dict-item]
     source = (NODE_CONFIG / "streams.rs").read_text()

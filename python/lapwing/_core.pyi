@@ -200,6 +200,11 @@ class Node:
         """Ends a session and its connection; false when there was none. On disk it has ended on return."""
     def empty_queue(self, client_id: str) -> tuple[int, int] | None:
         """Drops what waits for a session: (messages, bytes); None: there is no such session."""
+    def bans_json(self) -> str:
+        """Who may not log in for now: ``{"bans": [{"address", "user", "failures", "ends_in_s"}]}``; see
+        ``lapwing.http.bans``."""
+    def lift_bans(self, address_or_name: str) -> int:
+        """Lets an address or a user name log in again, and forgets its failures; how many bans that were."""
     def take_notices(self) -> list[str]:
         """What an operator should hear since the last call, in lines; bounded by kind."""
     def read_stream(

@@ -18,6 +18,7 @@
     │   └── OffsetAheadError        1: the offset asked for is not written yet (HTTP 416)
     ├── GroupError                  1: a consumer group could not be shown or changed
     ├── SessionError                1: a client's session could not be shown or ended
+    ├── BanError                    1: bans could not be shown or lifted
     └── InterruptError              130: Ctrl-C
 
 A message says what was wrong, where, and what to do about it, in one line: ``what (where): remedy``.
@@ -196,6 +197,10 @@ class GroupError(LapwingError):
 
 class SessionError(LapwingError):
     """A client's session could not be shown or ended."""
+
+
+class BanError(LapwingError):
+    """Bans could not be shown or lifted."""
 
 
 class InterruptError(LapwingError):

@@ -73,6 +73,12 @@ class MadeNode:
     def empty_queue(self, _client_id: str) -> tuple[int, int]:
         return (3, 300)
 
+    def bans_json(self) -> str:
+        return json.dumps({"bans": []})
+
+    def lift_bans(self, address_or_name: str) -> int:
+        return int(address_or_name == "203.0.113.7")
+
     def ready(self) -> bool:
         return True
 

@@ -68,12 +68,13 @@ def test_only_an_administrator_changes_things_and_sees_the_counters() -> None:
         assert ask(f"{server.url}/v1/streams/readings/0", basic("root", "toor")).status_code == 403
 
 
-OBSERVED = ["/metrics", "/v1/groups", "/v1/sessions", "/v1/queues"]
+OBSERVED = ["/metrics", "/v1/groups", "/v1/sessions", "/v1/queues", "/v1/bans"]
 CHANGED = [
     ("PUT", "/v1/groups/a"),
     ("DELETE", "/v1/groups/a"),
     ("DELETE", "/v1/sessions/a"),
     ("DELETE", "/v1/queues/a"),
+    ("DELETE", "/v1/bans/a"),
 ]
 
 

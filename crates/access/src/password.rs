@@ -8,6 +8,8 @@ use crate::error::AccessError;
 
 /// Most memory that one check may take, in KiB: 1 GiB. A users file must not take the broker's memory by a typing error.
 const MEMORY_KIB_MAX: u32 = 1 << 20;
+/// The least that argon2id takes.
+const MEMORY_KIB_MIN: u64 = 8;
 /// Most passes over that memory.
 const PASSES_MAX: u32 = 64;
 /// Most lanes.
@@ -44,19 +46,42 @@ impl PasswordRecord {
         if hash.salt.is_none() || hash.hash.is_none() {
             return Err("has no salt or no hash".to_owned());
         }
-        let cost = Params::try_from(&hash).map_err(|_| "has costs that argon2id does not allow".to_owned())?;
+        let record = PasswordRecord::parse_unbounded(text)?;
+        let cost = &record.cost;
         if cost.m_cost() > MEMORY_KIB_MAX || cost.t_cost() > PASSES_MAX || cost.p_cost() > LANES_MAX {
             return Err(format!("costs more than m={MEMORY_KIB_MAX}, t={PASSES_MAX}, p={LANES_MAX}"));
         }
+        Ok(record)
+    }
+
+    fn parse_unbounded(text: &str) -> Result<Self, String> {
+        let hash = PasswordHash::new(text).map_err(|_| "is no PHC string".to_owned())?;
+        let cost = Params::try_from(&hash).map_err(|_| "has costs that argon2id does not allow".to_owned())?;
         Ok(PasswordRecord { hash, cost, text: text.into() })
     }
 
     /// A record that no password fits and that costs as much to check as `like` does, or as a new one.
     pub(crate) fn dummy(like: Option<&PasswordRecord>) -> Self {
         let cost = like.map_or(&Params::DEFAULT, |like| &like.cost);
-        let (m, t, p) = (cost.m_cost(), cost.t_cost(), cost.p_cost());
+        PasswordRecord::unfit(cost.m_cost().into(), cost.t_cost().into(), cost.p_cost())
+    }
+
+    fn unfit(m: u64, t: u64, p: u32) -> Self {
         let text = format!("$argon2id$v=19$m={m},t={t},p={p}${}${}", "A".repeat(22), "A".repeat(43));
-        PasswordRecord::parse(&text).expect("costs that were read can be written")
+        PasswordRecord::parse_unbounded(&text).expect("costs that argon2id allows can be written")
+    }
+
+    /// A record that no password fits and that costs about `work` to check.
+    pub(crate) fn filler(work: u64) -> Self {
+        let m = work.clamp(MEMORY_KIB_MIN, u64::from(Params::DEFAULT_M_COST));
+        // What costs less than a pass over the least memory is not seen in a time.
+        let t = (work / m).clamp(1, u64::from(PASSES_MAX) * u64::from(MEMORY_KIB_MAX) / m);
+        PasswordRecord::unfit(m, t, 1)
+    }
+
+    /// What a check costs: KiB written, over all passes.
+    pub(crate) fn work(&self) -> u64 {
+        u64::from(self.cost.m_cost()) * u64::from(self.cost.t_cost())
     }
 
     /// Whether it is this password's. Costs what the record says: tens of milliseconds.

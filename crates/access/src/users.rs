@@ -13,7 +13,7 @@ use crate::token::{Sha256Digest, digest, parse_digest};
 pub(crate) struct Users {
     by_name: HashMap<Arc<str>, Option<PasswordRecord>>,
     by_token: HashMap<Sha256Digest, Arc<str>>,
-    /// Checked in place of the password that a user does not have, so that both cost the same.
+    /// Checked in place of the password that a user does not have: as dear as the dearest that any user has.
     dummy: PasswordRecord,
 }
 
@@ -43,7 +43,7 @@ impl Users {
                 return Err(AccessError::new(key, "is there twice", "Remove one of them."));
             }
         }
-        let dummy = PasswordRecord::dummy(by_name.values().flatten().next());
+        let dummy = PasswordRecord::dummy(by_name.values().flatten().max_by_key(|record| record.work()));
         Ok(Users { by_name, by_token, dummy })
     }
 
@@ -61,6 +61,13 @@ impl Users {
     pub(crate) fn password_of(&self, name: &str) -> Option<(&Arc<str>, &PasswordRecord)> {
         let (name, password) = self.by_name.get_key_value(name)?;
         Some((name, password.as_ref()?))
+    }
+
+    /// What is checked in addition when a password was wrong, so that it costs about as much as the dearest, and as one of
+    /// a user that there is not: the time says nothing of who exists, or whose hash is old.
+    pub(crate) fn rest_of(&self, record: &PasswordRecord) -> Option<PasswordRecord> {
+        let rest = self.dummy.work().saturating_sub(record.work());
+        (rest > 0).then(|| PasswordRecord::filler(rest))
     }
 
     /// See [`Users`].
@@ -107,6 +114,24 @@ mod tests {
         }
         let twice = [user(r#"{"name": "a"}"#), user(r#"{"name": "a"}"#)];
         assert_eq!(Users::new(&twice).err().unwrap().key, "auth.users.a");
+    }
+
+    /// Does a wrong password cost the same whether its user's hash is cheap, dear, or not there?
+    #[test]
+    fn every_wrong_password_costs_what_the_dearest_does() {
+        let hash = |m: u32, t: u32| format!("$argon2id$v=19$m={m},t={t},p=1${}${}", "A".repeat(22), "A".repeat(43));
+        let known = [("cheap", 8, 1), ("old", 4096, 3), ("dear", 65536, 3)];
+        let of =
+            |(name, m, t): (&str, u32, u32)| user(&format!(r#"{{"name": "{name}", "password": "{}"}}"#, hash(m, t)));
+        let users = Users::new(&known.map(of)).unwrap();
+        let dearest = 65536 * 3;
+        assert_eq!(users.dummy().work(), dearest);
+        for (name, ..) in known {
+            let record = users.password_of(name).unwrap().1;
+            let work = record.work() + users.rest_of(record).map_or(0, |rest| rest.work());
+            assert!(work.abs_diff(dearest) < dearest / 10, "{name}: {work}");
+            assert!(users.rest_of(record).is_none_or(|rest| name != "dear" && !rest.verify(b"")));
+        }
     }
 
     #[test]

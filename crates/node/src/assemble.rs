@@ -19,7 +19,7 @@ use crate::listeners::Listeners;
 use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
-use crate::passwords::{PasswordControl, PasswordThread, lay_passwords};
+use crate::passwords::{PasswordParts, lay_passwords};
 use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
@@ -40,7 +40,7 @@ pub(crate) struct Parts {
     pub(crate) kept: Option<Recovered>,
     pub(crate) pages: Option<PageParts>,
     pub(crate) hooks: Option<HookParts>,
-    pub(crate) passwords: (PasswordThread, Arc<PasswordControl>),
+    pub(crate) passwords: PasswordParts,
     pub(crate) listeners: Vec<String>,
     pub(crate) streams: Streams,
 }
@@ -107,7 +107,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     };
     let (mut page_feeds, pages) = lay_queue_pages(recovered.as_ref(), &bells);
     let (hook_feeds, hooks) = lay(&config, hooks, &bells);
-    let (mut password_feeds, password_thread, password_control) = lay_passwords(&shared, &bells);
+    let (mut password_feeds, passwords) = lay_passwords(&shared, &bells);
     let mail = lay_mail(&config, &bells);
     let counters: Vec<Arc<ShardCounters>> = (0..shards).map(|_| Arc::default()).collect();
     let mut sys = Sys::new(counters.clone(), config.sys.interval_ms);
@@ -135,7 +135,6 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
             sys: sys.take(),
         })?);
     }
-    let passwords = (password_thread, password_control);
     let streams = Streams::new(reader, config);
     Ok(Parts { shared, shards: built, log, kept: recovered, pages, hooks, passwords, listeners: urls, streams })
 }

@@ -60,9 +60,9 @@ mod words;
 pub use assemble::OpenLog;
 pub use config::{
     Acknowledges, AuditConfig, AuditFailure, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig,
-    EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, HooksConfig, IdentitySource,
-    Limits, ListenerConfig, OnFailure, Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig, StreamKey,
-    SysConfig, dispatch_table_json, for_share,
+    EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, GuessesConfig, HooksConfig,
+    IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig,
+    StreamKey, SysConfig, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};

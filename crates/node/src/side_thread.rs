@@ -108,11 +108,16 @@ impl<Q, A> SideDesk<Q, A> {
 
     /// Sleeps until there is a question, at most so long; not at all once it has to `stop`.
     pub(crate) fn sleep(&mut self, longest: Duration, stop: &AtomicBool) {
+        self.sleep_while(longest, || !stop.load(Ordering::Acquire));
+    }
+
+    /// The same, and only while nothing else `may_sleep` looks at has come: whoever makes it come rings the bell then.
+    pub(crate) fn sleep_while(&mut self, longest: Duration, may_sleep: impl FnOnce() -> bool) {
         self.bell.prepare();
         // What had no room at a shard is tried again here: it rings when it has taken something.
         self.answers.iter_mut().for_each(Lane::flush);
         let is_idle = self.inlets.iter().all(Inlet::is_empty) && self.waiting.iter().all(VecDeque::is_empty);
-        if is_idle && !stop.load(Ordering::Acquire) {
+        if is_idle && may_sleep() {
             std::thread::park_timeout(longest);
         }
         self.bell.awake();

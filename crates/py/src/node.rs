@@ -215,6 +215,16 @@ impl Node {
         Ok(emptied?.map(|emptied| (emptied.messages, emptied.bytes)))
     }
 
+    /// Addresses and user names that may not log in for now, for their wrong passwords, as JSON.
+    fn bans_json(&self, py: Python<'_>) -> PyResult<String> {
+        self.running(py, |handle| handle.bans_json())?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Lets an address or a user name log in again; how many bans that were.
+    fn lift_bans(&self, py: Python<'_>, address_or_name: &str) -> PyResult<u64> {
+        self.running(py, |handle| handle.lift_bans(address_or_name))?.map_err(|error| node_error(py, &error))
+    }
+
     /// What the log has to tell an operator since the last call: recovery, alarms of retention.
     fn take_notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.running(py, |handle| handle.take_notices())

@@ -24,6 +24,7 @@ COMMANDS = {
     "groups": "See consumer groups and their members; declare and change them.",
     "sessions": "See clients' sessions, and end them.",
     "queues": "See what waits for clients, the most first, and drop it.",
+    "bans": "See who is kept out for wrong passwords, and let them in.",
     "store": "Look after a data folder: check, dump, repair, back up, restore.",
     "demo": "The whole path on this machine: devices, broker, stream, Spark, tables, pictures.",
     "bridge": "Carry messages between a broker and Apache Kafka.",

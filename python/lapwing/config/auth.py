@@ -6,9 +6,10 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lapwing.auth.users_file import read_users
+from lapwing.config.units import Duration
 
 if TYPE_CHECKING:
     from lapwing.config.model import Config
@@ -32,6 +33,33 @@ class AuthSection(BaseModel):
     no_rules: bool = False
     """There are no rules, on purpose: without this a reload does not drop those that there were."""
 
+    failures_window: Duration = Field(default=60_000, ge=1, le=86_400_000)
+    """Wrong passwords over MQTT are counted for so long, from the first one on."""
+
+    failures_max: int = Field(default=100, ge=0, le=2**32 - 1)
+    """Wrong passwords of one address in that time that bar it: nothing more is checked for it. 0: never."""
+
+    failures_name_max: int = Field(default=20, ge=0, le=2**32 - 1)
+    """Wrong passwords for one user name from one address that bar that name from there. 0: never."""
+
+    failures_bar: Duration = Field(default=300_000, ge=1)
+    """How long a bar lasts; `lapwing bans` lists and lifts them."""
+
+    failures_bar_local: bool = False
+    """Bar loopback and Unix sockets too; whoever comes through a proxy here may have their address."""
+
+    failures_per_s: int = Field(default=4, ge=1, le=1_000)
+    """Refusals that go out to one address, and for one name, in a second; the first 8 at once."""
+
+    failures_delay_max: Duration = Field(default=30_000, le=600_000)
+    """How long a refusal waits for that at most. 0: none waits."""
+
+    failures_delayed_max: int = Field(default=4_096, ge=0, le=2**32 - 1)
+    """Connections that wait for their refusal; one more is refused at once."""
+
+    failures_records_max: int = Field(default=10_000, ge=1, le=2**32 - 1)
+    """Addresses and names of which failures are remembered; one more takes the place of the one with the fewest."""
+
 
 def access_tables(config: Config) -> dict[str, Any]:
     """``auth`` and ``rules`` as the node's configuration has them; the users file is read now.
@@ -41,6 +69,21 @@ def access_tables(config: Config) -> dict[str, Any]:
     """
     auth = {"users": _known(config.auth.users), "certificates": config.auth.certificates}
     return {"auth": auth, "rules": [rule.model_dump() for rule in config.rules]}
+
+
+def guess_table(auth: AuthSection) -> dict[str, Any]:
+    """What the node is told of wrong passwords, in its names and units."""
+    return {
+        "window_ms": auth.failures_window,
+        "failures_max": auth.failures_max,
+        "name_failures_max": auth.failures_name_max,
+        "bar_ms": auth.failures_bar,
+        "bar_local": auth.failures_bar_local,
+        "refusals_per_s": auth.failures_per_s,
+        "delay_ms_max": auth.failures_delay_max,
+        "delayed_max": auth.failures_delayed_max,
+        "records_max": auth.failures_records_max,
+    }
 
 
 def _known(file: Path | None) -> list[dict[str, Any]] | None:

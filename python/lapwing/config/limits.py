@@ -39,8 +39,10 @@ class Limits(BaseModel):
     strangers_bytes_max: Size = Field(default=32 << 20, ge=1)
     """Memory for what they have sent, apart from memory_high_bytes and never more than a quarter of it."""
 
-    password_checks_max: Count32 = 256
-    """Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check."""
+    password_checks_max: Count32 = 1024
+    """Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them."""
+    password_threads: int = Field(default=0, ge=0, le=256)
+    """Threads that check passwords, behind the data threads where cores are short; 0: one for every two cores."""
 
     packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
     """Largest packet a client may send."""

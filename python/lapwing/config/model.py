@@ -30,7 +30,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from lapwing.config.addresses import parse_http_address, parse_listen_url
 from lapwing.config.audit import AuditSection
-from lapwing.config.auth import AuthSection, access_tables
+from lapwing.config.auth import AuthSection, access_tables, guess_table
 from lapwing.config.bridge import BridgeSection
 from lapwing.config.dispatch import DispatchSection
 from lapwing.config.envelope import EnvelopeSection
@@ -255,6 +255,7 @@ def node_json(config: Config) -> str:
         "dispatch": config.dispatch.model_dump(by_alias=True),
         "groups": {name: group_table(group) for name, group in config.groups.items()},
         "hold": {filter_: hold.model_dump(by_alias=True) for filter_, hold in config.hold.items()},
+        "guesses": guess_table(config.auth),
         **access_tables(config),
     }
     return json.dumps(document)

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp
 
 from lapwing._core import CoreError
 from lapwing.http.audited import Audited
+from lapwing.http.bans import Bans
 from lapwing.http.caller import caller_of
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, answer_defect, answer_http_error, answer_routing_error
@@ -63,6 +64,7 @@ def make_app(
     streams = Streams(node)
     groups = Groups(node, body_timeout_s=settings.keep_alive / 1000)
     sessions = Sessions(node)
+    bans = Bans(node)
     health = Health(node, counters)
     routes = [
         Route("/v1/streams", streams.index),
@@ -80,6 +82,9 @@ def make_app(
         Route("/v1/sessions/{client:client_id}", sessions.one, methods=["GET", "DELETE"]),
         Route("/v1/queues", sessions.queues),
         Route("/v1/queues/{client:client_id}", sessions.queue, methods=["GET", "DELETE"]),
+        # An address may have a slash in it, and a user name anything.
+        Route("/v1/bans", bans.index),
+        Route("/v1/bans/{who:client_id}", bans.lift, methods=["DELETE"]),
         Route("/healthz", health.alive),
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),

@@ -22,8 +22,10 @@ pub struct Limits {
     pub strangers_per_address_max: u32,
     /// Memory for what they have sent; never more than a quarter of `memory_high_bytes`, and not counted there.
     pub strangers_bytes_max: u64,
-    /// Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check.
+    /// Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them.
     pub password_checks_max: u32,
+    /// Threads that check passwords; 0: one for every two cores.
+    pub password_threads: u32,
     /// Largest packet a client may send.
     pub packet_bytes_max: u32,
     /// Longest topic name or filter.
@@ -127,7 +129,8 @@ impl Default for Limits {
             strangers_max: 16_384,
             strangers_per_address_max: 4_096,
             strangers_bytes_max: 32 << 20,
-            password_checks_max: 256,
+            password_checks_max: 1024,
+            password_threads: 0,
             packet_bytes_max: 1 << 20,
             topic_bytes_max: 1024,
             topic_levels_max: 64,

@@ -12,6 +12,7 @@ mod events;
 mod group_choices;
 mod group_rule;
 mod groups;
+mod guesses;
 mod hold;
 mod hooks;
 mod limits;
@@ -40,6 +41,7 @@ pub use events::EventsConfig;
 pub use group_choices::{Acknowledges, Expired, GroupKey, Overflow};
 pub use group_rule::{DEADLINE_MS_MAX, GroupRule, Priority};
 pub use groups::{GROUP_TABLES_MAX, GroupConfig, for_share};
+pub use guesses::GuessesConfig;
 pub use hold::HoldConfig;
 pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
@@ -101,6 +103,8 @@ pub struct Config {
     pub hooks: HooksConfig,
     /// Who is known.
     pub auth: AuthConfig,
+    /// Who guesses passwords.
+    pub guesses: GuessesConfig,
     /// Who may do what; with none, everybody may everything.
     pub rules: Vec<RuleConfig>,
 }
@@ -131,6 +135,7 @@ impl Default for Config {
             hold: BTreeMap::new(),
             hooks: HooksConfig::default(),
             auth: AuthConfig::default(),
+            guesses: GuessesConfig::default(),
             rules: Vec::new(),
         }
     }
@@ -166,6 +171,7 @@ impl Config {
         self.hooks.check()?;
         self.events.check()?;
         self.audit.check()?;
+        self.guesses.check()?;
         check_text("server_reference", self.server_reference.as_deref(), "\0")?;
         if self.server_moved && self.server_reference.is_none() {
             let what = "is true, but there is no server_reference to go to".to_owned();

@@ -56,9 +56,9 @@ impl Handle {
             pages.stop();
             let _ = thread.join();
         }
-        if let Some(thread) = threads.passwords {
-            self.passwords.stop();
-            // At most one check is waited for.
+        self.passwords.stop();
+        for thread in threads.passwords {
+            // At most one check of each is waited for.
             let _ = thread.join();
         }
         let timeout = Duration::from_millis(self.shared.config.hooks.timeout_ms);

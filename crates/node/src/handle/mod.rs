@@ -1,6 +1,7 @@
 //! A running node: its threads, and the way to ask, drain and stop them.
 
 mod audit;
+mod bans;
 mod end;
 mod groups;
 mod notices;
@@ -23,12 +24,15 @@ use crate::hooks::HookControl;
 use crate::log::LogShared;
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
-use crate::passwords::PasswordControl;
+use crate::passwords::{PasswordControl, PasswordParts};
 use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
-use spawn::{spawn_audit, spawn_hooks, spawn_log, spawn_pages, spawn_passwords, spawn_shard, spawn_timekeeper};
+use spawn::{
+    spawn_audit, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords, spawn_shard,
+    spawn_timekeeper,
+};
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
@@ -55,7 +59,7 @@ struct Threads {
     log: Option<JoinHandle<()>>,
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
-    passwords: Option<JoinHandle<()>>,
+    passwords: Vec<JoinHandle<()>>,
     audit: Option<JoinHandle<()>>,
     /// And what stops it when it is dropped.
     timekeeper: Option<(JoinHandle<()>, Sender<()>)>,
@@ -101,7 +105,7 @@ impl Handle {
     fn run(parts: Parts) -> Result<Self, NodeError> {
         place::watch();
         let Parts { shared, shards, log, kept, pages, hooks, passwords, listeners, streams } = parts;
-        let (password_thread, passwords) = passwords;
+        let PasswordParts { thread: password_thread, workers, control: passwords } = passwords;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
             None => (None, None),
@@ -141,7 +145,12 @@ impl Handle {
         if let Some(hook_thread) = hook_thread {
             handle.threads().hooks = Some(spawn_hooks(&handle.shared, hook_thread)?);
         }
-        handle.threads().passwords = Some(spawn_passwords(&handle.shared, password_thread)?);
+        let spawned = spawn_passwords(&handle.shared, password_thread)?;
+        handle.threads().passwords.push(spawned);
+        for worker in workers {
+            let spawned = spawn_password_worker(&handle.shared, worker)?;
+            handle.threads().passwords.push(spawned);
+        }
         if let Some((timekeeper, stop)) = lay_timekeeper(&handle.shared) {
             handle.threads().timekeeper = Some((spawn_timekeeper(&handle.shared, timekeeper)?, stop));
         }

@@ -11,7 +11,7 @@ use crate::error::NodeError;
 use crate::hooks::HookThread;
 use crate::log::LogThread;
 use crate::one_line::one_line;
-use crate::passwords::PasswordThread;
+use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
 use crate::shard::Shard;
 use crate::shared::Shared;
@@ -47,6 +47,16 @@ pub(super) fn spawn_passwords(shared: &Arc<Shared>, passwords: PasswordThread) -
     spawn("lapwing-passwords".into(), move || {
         guarded(&shared, || {
             passwords.run();
+            Ok(())
+        });
+    })
+}
+
+pub(super) fn spawn_password_worker(shared: &Arc<Shared>, worker: PasswordWorker) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-checks".into(), move || {
+        guarded(&shared, || {
+            worker.run();
             Ok(())
         });
     })

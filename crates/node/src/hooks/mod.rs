@@ -16,6 +16,7 @@ mod control;
 mod feed;
 mod interests;
 mod lanes;
+mod lines;
 mod message;
 mod thread;
 mod verdict;

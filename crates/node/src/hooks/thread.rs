@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use lapwing_codec::Limits;
 
 use super::lanes::{Observation, Question, Reply};
+use super::lines::{Line, Lines};
 use super::verdict::{Missing, Verdict};
 use super::{HookAnswer, HookCall, HookControl, HookFailure, HookName, Hooks};
 use crate::assemble::Unpark;
@@ -24,11 +25,11 @@ pub(crate) struct HookThread {
     limits: Limits,
     timeout: Duration,
     parts: ThreadParts,
-    /// By shard: questions of a batch that was taken and did not fit into ours.
-    questions: Vec<VecDeque<Question>>,
+    lines: Lines,
+    /// By shard: those of a batch that was taken and did not fit into ours.
     observations: Vec<VecDeque<Observation>>,
-    /// The shard to look at next.
-    turn: usize,
+    /// Calls in a batch of strangers.
+    stranger_calls: usize,
 }
 
 /// The thread's ends of the lanes, by shard.
@@ -48,10 +49,10 @@ impl HookThread {
             hooks,
             limits,
             timeout,
-            questions: (0..shards).map(|_| VecDeque::new()).collect(),
+            lines: Lines::new(shards),
             observations: (0..shards).map(|_| VecDeque::new()).collect(),
+            stranger_calls: parts.control.batch_calls(),
             parts,
-            turn: 0,
         }
     }
 
@@ -60,13 +61,17 @@ impl HookThread {
         self.parts.unpark.is_me();
         loop {
             let stopping = self.parts.control.is_stopping();
-            let asked = self.gather();
+            let mut is_idle = true;
+            // Decisions first: somebody waits for them; and of those, those of clients that are in.
+            for line in Line::ALL {
+                let asked = self.gather(line);
+                is_idle &= asked.is_empty();
+                self.decide(line, asked);
+                self.parts.replies.iter_mut().for_each(Lane::flush);
+            }
             let seen = self.gather_observations();
-            let is_idle = asked.is_empty() && seen.is_empty();
-            // Decisions first: somebody waits for them.
-            self.decide(asked);
+            is_idle &= seen.is_empty();
             self.watch(seen);
-            self.parts.replies.iter_mut().for_each(Lane::flush);
             if is_idle {
                 if stopping {
                     return;
@@ -76,31 +81,21 @@ impl HookThread {
         }
     }
 
-    /// Takes questions of each shard in turn, about one batch's worth; those that nobody waits for any more are left out.
-    fn gather(&mut self) -> Vec<(usize, Question)> {
-        let shards = self.questions.len();
-        let (mut gathered, mut calls, mut empty) = (Vec::new(), 0, 0);
-        let batch_calls = self.parts.control.batch_calls();
-        let now = Instant::now();
-        while empty < shards && calls < batch_calls {
-            let shard = self.turn;
-            self.turn = (shard + 1) % shards;
-            if self.questions[shard].is_empty()
-                && let Some(batch) = self.parts.questions[shard].take()
-            {
-                self.questions[shard] = batch.into();
-            }
-            match self.questions[shard].pop_front() {
-                None => empty += 1,
-                Some(late) if late.deadline <= now => self.parts.control.done(late.calls.len(), late.bytes),
-                Some(question) => {
-                    empty = 0;
-                    calls += question.calls.len();
-                    gathered.push((shard, question));
-                }
-            }
+    /// About one batch's worth of one line.
+    fn gather(&mut self, line: Line) -> Vec<(usize, Question)> {
+        self.lines.take(&mut self.parts.questions);
+        let (batch_calls, control) = (self.batch_calls(line), &self.parts.control);
+        let late = |late: &Question| control.done(late.calls.len(), late.bytes);
+        self.lines.gather(line, batch_calls, Instant::now(), late)
+    }
+
+    /// Strangers have batches of their own size: a slow `on_connect` must not make small ones of fast `on_publish`, nor hold
+    /// up who is in for longer than one such batch.
+    fn batch_calls(&self, line: Line) -> usize {
+        match line {
+            Line::Insiders => self.parts.control.batch_calls(),
+            Line::Strangers => self.stranger_calls,
         }
-        gathered
     }
 
     fn gather_observations(&mut self) -> Vec<HookCall> {
@@ -122,7 +117,7 @@ impl HookThread {
     }
 
     /// Calls the hooks for `asked` and sends the answers.
-    fn decide(&mut self, asked: Vec<(usize, Question)>) {
+    fn decide(&mut self, line: Line, asked: Vec<(usize, Question)>) {
         if asked.is_empty() {
             return;
         }
@@ -132,8 +127,8 @@ impl HookThread {
             shares.push((shard, question.ticket, question.calls.len(), question.bytes));
             calls.extend(question.calls);
         }
-        let mut verdicts = self.call(&calls).into_iter();
-        let mut replies: Vec<Vec<Reply>> = self.questions.iter().map(|_| Vec::new()).collect();
+        let mut verdicts = self.call(line, &calls).into_iter();
+        let mut replies: Vec<Vec<Reply>> = self.parts.replies.iter().map(|_| Vec::new()).collect();
         for (shard, ticket, count, bytes) in shares {
             replies[shard].push(Reply { ticket, verdicts: verdicts.by_ref().take(count).collect() });
             self.parts.control.done(count, bytes);
@@ -147,18 +142,18 @@ impl HookThread {
 
     fn watch(&mut self, seen: Vec<HookCall>) {
         if !seen.is_empty() {
-            self.call(&seen);
+            self.call(Line::Insiders, &seen);
         }
     }
 
     /// One verdict for each of `calls`.
-    fn call(&mut self, calls: &[HookCall]) -> Vec<Verdict> {
+    fn call(&mut self, line: Line, calls: &[HookCall]) -> Vec<Verdict> {
         let begun = Instant::now();
         let answered = self.guarded(calls);
         let took = begun.elapsed();
         self.parts.control.count_batch(took.as_micros() as u64);
         calls.iter().for_each(|call| self.parts.control.count_call(call.hook()));
-        self.adapt(calls.len(), took);
+        self.adapt(line, calls.len(), took);
         match answered {
             Ok(answers) => calls.iter().zip(answers).map(|(call, answer)| self.verdict(call.hook(), answer)).collect(),
             Err(failure) => {
@@ -197,8 +192,8 @@ impl HookThread {
 
     /// Keeps a batch below an eighth of the time limit: the answers of a batch leave together, so the first call waits
     /// for the last.
-    fn adapt(&self, calls: usize, took: Duration) {
-        let before = self.parts.control.batch_calls();
+    fn adapt(&mut self, line: Line, calls: usize, took: Duration) {
+        let before = self.batch_calls(line);
         let after = if took > self.timeout / 8 {
             (before.min(calls) / 2).max(1)
         } else if calls >= before && took < self.timeout / 32 {
@@ -206,12 +201,16 @@ impl HookThread {
         } else {
             before
         };
-        self.parts.control.set_batch_calls(after);
+        match line {
+            Line::Insiders => self.parts.control.set_batch_calls(after),
+            Line::Strangers => self.stranger_calls = after,
+        }
     }
 
     fn sleep(&mut self) {
         self.parts.bell.prepare();
-        let has_work = self.parts.questions.iter().any(|inlet| !inlet.is_empty())
+        let has_work = !self.lines.is_empty()
+            || self.parts.questions.iter().any(|inlet| !inlet.is_empty())
             || self.parts.observations.iter().any(|inlet| !inlet.is_empty());
         // What had no room at a shard is tried again here: it rings when it has taken something.
         self.parts.replies.iter_mut().for_each(Lane::flush);

@@ -20,6 +20,7 @@ use super::{Due, Shard};
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::identity_shares::Holder;
+use crate::passwords::Denied;
 use crate::slot::Slot;
 
 impl Shard {
@@ -109,12 +110,19 @@ impl Shard {
                 self.finish_connection(index);
                 Flow::Gone
             }
+            Stop::Later(Denied { reason, wait_ms }) => self.refuse_later(index, connect, reason, wait_ms),
             Stop::Refused { reason, text } => self.refuse(index, connect, reason, text.as_deref()),
         }
     }
 
     /// `words`: for people, to 5.0 clients.
-    fn refuse(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode, words: Option<&str>) -> Flow {
+    pub(super) fn refuse(
+        &mut self,
+        index: usize,
+        connect: &Connect<'_>,
+        reason: ReasonCode,
+        words: Option<&str>,
+    ) -> Flow {
         self.counters.closed(reason);
         self.audit_refused(index, connect, reason);
         if let Some(connection) = self.clients.connection(index) {

@@ -8,6 +8,7 @@ use lapwing_session::SessionKey;
 use lapwing_transport::Socket;
 
 use super::barriers::Barriers;
+use super::delayed::Delayed;
 use super::gate::Gate;
 use super::licence::Licence;
 use super::parts::Parts;
@@ -49,6 +50,8 @@ pub(crate) struct Connection {
     pub(crate) hold: Option<Hold>,
     /// What it waits for at the gate, or was told there; none when it passes freely.
     pub(crate) gate: Option<Box<Gate>>,
+    /// Its refusal, while that waits; over but for that.
+    pub(super) delayed: Option<Box<Delayed>>,
     /// What its client may do; none while it connects, and where there are no rules.
     pub(crate) licence: Option<Box<Licence>>,
     /// Since when the kernel takes nothing, on the shard's clock; 0: it does.
@@ -136,6 +139,7 @@ impl Connection {
             touched: false,
             hold: None,
             gate: None,
+            delayed: None,
             licence: None,
             stalled_since_ms: 0,
             watched: false,

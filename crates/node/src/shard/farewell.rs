@@ -174,7 +174,7 @@ impl Shard {
         for index in self.clients.connection_indexes() {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };
             match stage {
-                Stage::Closing => continue,
+                Stage::Closing => self.end_delay(index),
                 Stage::Open { session, .. } if self.awaits_commit(session) || self.is_held(index) => {
                     self.hold_back(index);
                 }

@@ -6,7 +6,6 @@
 //! a client id cannot disturb the one who has.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher};
 use lapwing_codec::{Connect, Packet, ReasonCode};
@@ -19,6 +18,7 @@ use super::gate::{Asking, Ticket};
 use super::standing::Standing;
 use crate::hooks::{ConnectCall, HookCall, HookClient, HookMessage, HookName, Missing, Verdict};
 use crate::metrics::Refused;
+use crate::passwords::{Denied, Source};
 
 /// What is known of a client whose CONNECT waits.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) struct Candidate {
     /// The id it was given, so that it has the same when its CONNECT is decoded again.
     pub(super) assigned_id: Option<Box<str>>,
     /// What became of its password.
-    pub(super) checked: Option<Result<Identity, Refusal>>,
+    pub(super) checked: Option<Result<Identity, Denied>>,
     /// Its enhanced authentication.
     pub(super) exchange: Option<Box<Exchange>>,
 }
@@ -39,6 +39,8 @@ pub(super) enum Stop {
     Challenged,
     /// The client has gone by itself.
     Left,
+    /// No, and it hears of it later.
+    Later(Denied),
     /// No.
     Refused { reason: ReasonCode, text: Option<Box<str>> },
 }
@@ -98,12 +100,16 @@ impl Shard {
         }
         let gate = self.clients.connection(index).and_then(|connection| connection.gate.as_ref());
         if let Some(checked) = gate.and_then(|gate| gate.candidate.checked.clone()) {
-            return checked.map(Finding::Known).map_err(|refusal| self.forbid(refusal));
+            return checked.map(Finding::Known).map_err(|denied| self.deny(denied));
         }
         let Some((certificate, anonymous)) = self.caller(index) else { return Err(Stop::Left) };
         let certificate = certificate.as_deref();
         let claim = Claim { username: connect.username, password: connect.password, certificate, anonymous };
         let can_be_checked = self.shared.authority.verifier().has_users() && says_something(connect);
+        // Against what is known a guess costs nothing: where passwords are guessed, it waits its turn like any other.
+        if can_be_checked && certificate.is_none() && self.is_suspect(index, connect) {
+            return Err(self.check_password(index, connect));
+        }
         match self.shared.authority.judge(&claim) {
             Judgement::Granted(identity) => Ok(Finding::Known(identity)),
             Judgement::Refused(refusal) if can_be_checked => Err(self.forbid(refusal)),
@@ -127,14 +133,30 @@ impl Shard {
         };
         let Some(connection) = self.clients.connection(index) else { return Stop::Left };
         let Stage::Connecting { accepted_at } = connection.stage else { return Stop::Left };
-        let deadline = accepted_at + Duration::from_millis(self.shared.config.limits.connect_timeout_ms);
-        match self.passwords.ask(index, username, password, deadline) {
+        let source = Source::of(connection.socket.peer());
+        let spent_ms = accepted_at.elapsed().as_millis() as u64;
+        let deadline_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms.saturating_sub(spent_ms);
+        match self.passwords.ask(index, source, username, password, deadline_ms) {
             Some(ticket) => {
                 self.wait_at_gate(index, Ticket::Password(ticket));
                 Stop::Asked
             }
             None => Stop::refused(ReasonCode::QuotaExceeded),
         }
+    }
+
+    /// Whether it gives a name and a password and comes from an address where passwords were guessed lately.
+    fn is_suspect(&mut self, index: usize, connect: &Connect<'_>) -> bool {
+        let has_password = connect.username.is_some() && connect.password.is_some();
+        let peer = self.clients.connection(index).filter(|_| has_password).map(|connection| connection.socket.peer());
+        peer.is_some_and(|peer| self.passwords.suspects(Source::of(peer)))
+    }
+
+    fn deny(&mut self, denied: Denied) -> Stop {
+        if denied.reason != ReasonCode::QuotaExceeded {
+            self.counters.access.refused(Refused::Connect, 1);
+        }
+        Stop::Later(denied)
     }
 
     fn forbid(&mut self, refusal: Refusal) -> Stop {

@@ -13,6 +13,7 @@ mod buffers;
 mod clients;
 mod connect;
 mod connection;
+mod delayed;
 mod delivery;
 mod due;
 mod endings;

@@ -59,6 +59,9 @@ impl Shard {
     fn serve(&mut self, index: usize, buffer: &mut [u8]) {
         let Some(connection) = self.clients.connection(index) else { return };
         if let Stage::Closing = connection.stage {
+            if self.is_delayed(index) {
+                return;
+            }
             return self.discard_input(index, buffer);
         }
         let is_large = connection.input.len() > buffer.len() / 2;

@@ -250,6 +250,7 @@ impl Shard {
                 Due::Stall { index, born } => self.stalled(index, born),
                 Due::Rate { index, born } => self.rate_due(index, born),
                 Due::Linger { index, born } => self.linger_due(index, born),
+                Due::Refusal { index, born } => self.refusal_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
                 Due::Endings => self.withdraw_ended(),
                 Due::Probe { key, epoch } => self.probe_due(key, epoch),
@@ -274,6 +275,7 @@ impl Shard {
             Due::Connect { index, born }
             | Due::Stall { index, born }
             | Due::Rate { index, born }
+            | Due::Refusal { index, born }
             | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }

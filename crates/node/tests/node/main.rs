@@ -9,6 +9,7 @@ mod early;
 mod faulty_disk;
 mod fields;
 mod groups;
+mod guesses;
 mod holds;
 mod hook_double;
 mod hooks;

@@ -1,0 +1,42 @@
+//! Who is kept out for wrong passwords: looked at, and let in again by order.
+
+use serde_json::json;
+
+use super::Handle;
+use crate::desk::reply;
+use crate::error::NodeError;
+use crate::passwords::{Bar, BarAsk};
+
+impl Handle {
+    /// Whoever may not log in for now, as JSON: `{"bans": [{"address": .., "user": .., "failures": .., "ends_in_s": ..}]}`.
+    ///
+    /// `user` is null where it is the address, whatever the name.
+    /// # Errors
+    /// `NoAnswer`: the node ends.
+    pub fn bans_json(&self) -> Result<String, NodeError> {
+        let (reply, awaited) = reply();
+        self.passwords.ask(BarAsk::List(reply));
+        let now_ms = self.shared.now_ms();
+        let bans: Vec<_> = self.receive(&awaited)?.iter().map(|bar| ban_of(bar, now_ms)).collect();
+        Ok(json!({ "bans": bans }).to_string())
+    }
+
+    /// Lets an address or a user name in again, and forgets its failures; returns how many bans that were.
+    ///
+    /// # Errors
+    /// `NoAnswer`: the node ends.
+    pub fn lift_bans(&self, address_or_name: &str) -> Result<u64, NodeError> {
+        let (reply, awaited) = reply();
+        self.passwords.ask(BarAsk::Lift(address_or_name.into(), reply));
+        self.receive(&awaited)
+    }
+}
+
+fn ban_of(bar: &Bar, now_ms: u64) -> serde_json::Value {
+    json!({
+        "address": bar.source.to_string(),
+        "user": bar.username,
+        "failures": bar.failures,
+        "ends_in_s": bar.until_ms.saturating_sub(now_ms).div_ceil(1000),
+    })
+}

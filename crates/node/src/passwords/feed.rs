@@ -1,0 +1,161 @@
+//! A shard's side: what it asks, what it is answered, and the places of those who wait for their refusal.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use lapwing_access::Identity;
+use lapwing_codec::ReasonCode;
+
+use super::control::PasswordControl;
+use super::queue::Ask;
+use super::source::Source;
+use crate::side_thread::SideFeed;
+
+/// What a password is handed over with. Without `Debug`: it is a secret.
+pub(crate) struct Secret {
+    pub(super) shard: usize,
+    pub(super) index: usize,
+    pub(super) ticket: u64,
+    pub(super) password: Vec<u8>,
+}
+
+/// The answer.
+pub(crate) struct Checked {
+    /// The connection's place in the shard's table.
+    pub(crate) index: usize,
+    pub(crate) ticket: u64,
+    pub(crate) result: Result<Identity, Denied>,
+}
+
+/// Why it is no.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Denied {
+    pub(crate) reason: ReasonCode,
+    /// The client hears of it after this time.
+    pub(crate) wait_ms: u64,
+}
+
+/// A shard's way to the thread; what waits in it is bounded by the control's backlog.
+pub(crate) struct PasswordFeed {
+    pub(super) feed: SideFeed<Ask<Secret>, Checked>,
+    pub(super) last_ticket: u64,
+    pub(super) control: Arc<PasswordControl>,
+}
+
+impl PasswordFeed {
+    /// Asks for the connection at `index`; returns the ticket of the answer, or `None` when too many wait already.
+    pub(crate) fn ask(
+        &mut self,
+        index: usize,
+        source: Source,
+        username: &str,
+        password: &[u8],
+        deadline_ms: u64,
+    ) -> Option<u64> {
+        if !self.control.backlog.admit(1, 0) {
+            self.control.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        self.last_ticket += 1;
+        let (ticket, password) = (self.last_ticket, password.to_vec());
+        // The desk knows which shard asks.
+        let item = Secret { shard: 0, index, ticket, password };
+        self.feed.ask(Ask { source, username: username.into(), deadline_ms, item });
+        Some(ticket)
+    }
+
+    /// Whether nothing of this address is to be decided here: it has guessed.
+    pub(crate) fn suspects(&self, source: Source) -> bool {
+        self.control.suspects.contains(source)
+    }
+
+    /// A place among those who wait for their refusal, as long as the value lives; none when all are taken.
+    pub(crate) fn delay(&self) -> Option<DelayPlace> {
+        DelayPlace::take(&self.control)
+    }
+
+    /// The next answer.
+    pub(crate) fn answered(&mut self) -> Option<Checked> {
+        self.feed.answered()
+    }
+
+    /// Whether answers wait to be taken.
+    pub(crate) fn has_answers(&self) -> bool {
+        self.feed.has_answers()
+    }
+
+    /// Hands over what gathered; once per turn of the loop.
+    pub(crate) fn flush(&mut self) {
+        self.feed.flush();
+    }
+}
+
+/// Addresses that have guessed lately: written by the thread, asked by shards once for each CONNECT with a password.
+#[derive(Default)]
+pub(super) struct Suspects {
+    are_there: AtomicBool,
+    sources: RwLock<HashSet<Source>>,
+}
+
+impl Suspects {
+    fn contains(&self, source: Source) -> bool {
+        self.are_there.load(Ordering::Acquire)
+            && self.sources.read().unwrap_or_else(PoisonError::into_inner).contains(&source)
+    }
+
+    pub(super) fn insert(&self, source: Source) {
+        self.sources.write().unwrap_or_else(PoisonError::into_inner).insert(source);
+        self.are_there.store(true, Ordering::Release);
+    }
+
+    /// Leaves those that `stays` says.
+    pub(super) fn retain(&self, stays: impl Fn(Source) -> bool) {
+        if self.are_there.load(Ordering::Acquire) {
+            let mut sources = self.sources.write().unwrap_or_else(PoisonError::into_inner);
+            sources.retain(|source| stays(*source));
+            self.are_there.store(!sources.is_empty(), Ordering::Release);
+        }
+    }
+}
+
+/// Connections that wait for their refusal.
+#[derive(Debug, Default)]
+pub(super) struct Delays {
+    pub(super) now: AtomicU64,
+    pub(super) total: AtomicU64,
+    /// Had it at once, because so many waited.
+    pub(super) full: AtomicU64,
+    pub(super) most: u64,
+}
+
+/// One of them.
+pub(crate) struct DelayPlace {
+    control: Arc<PasswordControl>,
+}
+
+impl DelayPlace {
+    fn take(control: &Arc<PasswordControl>) -> Option<Self> {
+        let delays = &control.delays;
+        if delays.now.fetch_add(1, Ordering::Relaxed) >= delays.most {
+            delays.now.fetch_sub(1, Ordering::Relaxed);
+            delays.full.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        delays.total.fetch_add(1, Ordering::Relaxed);
+        Some(DelayPlace { control: control.clone() })
+    }
+}
+
+impl Drop for DelayPlace {
+    fn drop(&mut self) {
+        self.control.delays.now.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl std::fmt::Debug for DelayPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DelayPlace")
+    }
+}

@@ -1,0 +1,186 @@
+//! The thread that decides whose password is checked next, and those that check.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::Duration;
+
+use lapwing_access::{Claim, Identity, Judgement, Refusal};
+use lapwing_codec::ReasonCode;
+
+use super::control::{BarAsk, PasswordControl};
+use super::feed::{Checked, Denied, Secret};
+use super::niceness;
+use super::queue::Ask;
+use super::warden::{Unchecked, Warden};
+use crate::shared::Shared;
+use crate::side_thread::SideDesk;
+
+/// A missed wake-up would show as this delay and not as a hang; and so often it is looked at what is over.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+
+/// The thread's state; [`PasswordThread::run`] is its life. It checks nothing itself, and so never keeps anybody waiting.
+pub(crate) struct PasswordThread {
+    pub(super) shared: Arc<Shared>,
+    pub(super) desk: SideDesk<Ask<Secret>, Checked>,
+    pub(super) control: Arc<PasswordControl>,
+    pub(super) warden: Warden<Secret>,
+    /// Each has one password at a time, so that the next one is chosen as late as can be.
+    pub(super) workers: Vec<Sender<Ask<Secret>>>,
+    pub(super) idle: Vec<usize>,
+    pub(super) results: Receiver<Done>,
+    pub(super) results_taken: usize,
+    pub(super) looked_ms: u64,
+}
+
+/// A password that was checked.
+pub(super) struct Done {
+    worker: usize,
+    ask: Ask<Secret>,
+    result: Result<Identity, Refusal>,
+}
+
+/// One that checks.
+pub(crate) struct PasswordWorker {
+    pub(super) number: usize,
+    pub(super) shared: Arc<Shared>,
+    pub(super) control: Arc<PasswordControl>,
+    pub(super) asks: Receiver<Ask<Secret>>,
+    pub(super) results: Sender<Done>,
+}
+
+impl PasswordWorker {
+    /// Checks what it is given, until the thread that gives it has ended.
+    pub(crate) fn run(self) {
+        niceness::give_way();
+        while let Ok(ask) = self.asks.recv() {
+            let result = self.check(&ask);
+            if self.results.send(Done { worker: self.number, ask, result }).is_err() {
+                return;
+            }
+            self.control.results.fetch_add(1, Ordering::Release);
+            self.control.bell.ring();
+        }
+    }
+
+    fn check(&self, ask: &Ask<Secret>) -> Result<Identity, Refusal> {
+        let (username, password) = (Some(&*ask.username), Some(&*ask.item.password));
+        let claim = Claim { username, password, certificate: None, anonymous: false };
+        // Of an address under suspicion also what is known comes here.
+        match self.shared.authority.judge(&claim) {
+            Judgement::Granted(identity) => return Ok(identity),
+            Judgement::Refused(refusal) => return Err(refusal),
+            Judgement::Costly => {}
+        }
+        let result = self.shared.authority.check(&claim);
+        self.control.checked.fetch_add(1, Ordering::Relaxed);
+        self.control.wrong.fetch_add(u64::from(result.is_err()), Ordering::Relaxed);
+        result
+    }
+}
+
+impl PasswordThread {
+    /// Works until the node stops it.
+    pub(crate) fn run(mut self) {
+        self.desk.begin();
+        while !self.control.stop.load(Ordering::Acquire) {
+            let now_ms = self.shared.now_ms();
+            self.take_results(now_ms);
+            self.take_asks(now_ms);
+            self.hand_out(now_ms);
+            self.serve_operators(now_ms);
+            self.tell(now_ms);
+            let (control, taken) = (self.control.clone(), self.results_taken);
+            self.desk.sleep_while(SLEEP_MAX, || {
+                !control.stop.load(Ordering::Acquire)
+                    && control.results.load(Ordering::Acquire) == taken
+                    && !control.asked.is_asked()
+            });
+        }
+    }
+
+    fn take_results(&mut self, now_ms: u64) {
+        while let Ok(Done { worker, ask, result }) = self.results.try_recv() {
+            self.results_taken += 1;
+            self.idle.push(worker);
+            let result = match result {
+                Ok(identity) => {
+                    self.warden.right(ask.source, &ask.username, now_ms);
+                    Ok(identity)
+                }
+                Err(refusal) => {
+                    let wait_ms = self.warden.wrong(ask.source, &ask.username, now_ms);
+                    if self.warden.failures.is_suspect(ask.source, now_ms) {
+                        self.control.suspects.insert(ask.source);
+                    }
+                    Err(Denied { reason: refusal.reason(), wait_ms })
+                }
+            };
+            self.answer(&ask.item, result);
+        }
+    }
+
+    fn take_asks(&mut self, now_ms: u64) {
+        while let Some((shard, mut ask)) = self.desk.next() {
+            ask.item.shard = shard;
+            match self.warden.arrived(ask, now_ms) {
+                None => {}
+                Some(Unchecked::Displaced { ask, wait_ms }) => {
+                    self.answer(&ask.item, Err(Denied { reason: ReasonCode::QuotaExceeded, wait_ms }));
+                }
+                Some(Unchecked::Barred(ask)) => {
+                    self.answer(&ask.item, Err(Denied { reason: ReasonCode::Banned, wait_ms: 0 }));
+                }
+            }
+        }
+    }
+
+    fn answer(&mut self, secret: &Secret, result: Result<Identity, Denied>) {
+        self.control.backlog.release(1, 0);
+        self.desk.answer(secret.shard, Checked { index: secret.index, ticket: secret.ticket, result });
+    }
+
+    fn hand_out(&mut self, now_ms: u64) {
+        let late_before = self.warden.counts.late;
+        while let Some(worker) = self.idle.pop() {
+            let Some(ask) = self.warden.next(now_ms) else {
+                self.idle.push(worker);
+                break;
+            };
+            // It ends with this thread, or the node ends with it.
+            let _ = self.workers[worker].send(ask);
+        }
+        self.control.backlog.release(self.warden.counts.late - late_before, 0);
+    }
+
+    fn serve_operators(&mut self, now_ms: u64) {
+        for ask in self.control.asked.take() {
+            match ask {
+                BarAsk::List(reply) => reply.send(self.warden.bars(now_ms)),
+                BarAsk::Lift(what, reply) => {
+                    reply.send(self.warden.failures.lift(&what, now_ms));
+                    self.look(now_ms);
+                }
+            }
+        }
+    }
+
+    fn tell(&mut self, now_ms: u64) {
+        for line in self.warden.words.take(now_ms) {
+            self.shared.notify(line);
+        }
+        self.control.figures.tell(self.warden.counts, self.warden.waiting(), self.warden.failures.evicted);
+        if now_ms >= self.looked_ms + SLEEP_MAX.as_millis() as u64 {
+            self.look(now_ms);
+        }
+    }
+
+    /// Looks at what may be over: suspicions, bars, failures.
+    fn look(&mut self, now_ms: u64) {
+        self.looked_ms = now_ms;
+        self.warden.failures.sweep(now_ms);
+        let failures = &self.warden.failures;
+        self.control.suspects.retain(|source| failures.is_suspect(source, now_ms));
+        self.control.figures.tell_bars(failures.bars(now_ms).len());
+    }
+}
