@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
+use crate::network::source_of;
+
 /// The other end of a connection: as a PROXY header told, else as the kernel knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerAddress {
@@ -21,6 +23,11 @@ impl PeerAddress {
             PeerAddress::Net(address) => Some(address.ip().to_canonical()),
             PeerAddress::Local | PeerAddress::Unknown => None,
         }
+    }
+
+    /// What counts as one source of connections: an IPv4 address, or the /64 that one IPv6 customer gets.
+    pub fn source(self) -> Option<IpAddr> {
+        self.ip().map(source_of)
     }
 }
 

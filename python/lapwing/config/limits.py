@@ -31,6 +31,13 @@ class Limits(BaseModel):
     connect_timeout: Duration = Field(default=10_000, ge=1, serialization_alias="connect_timeout_ms")
     """Time from the accepted connection to its complete CONNECT."""
 
+    handshake_threads: int = Field(default=0, ge=0, le=64)
+    """Threads that do TLS handshakes. 0: one for every four shards."""
+    handshakes_max: Count32 = 2048
+    """TLS handshakes that may be unfinished in the whole broker; one more connection is closed at once and counted."""
+    handshakes_per_address_max: Count32 = 256
+    """TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one."""
+
     password_checks_max: Count32 = 256
     """Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check."""
 

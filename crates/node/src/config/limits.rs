@@ -13,6 +13,12 @@ pub struct Limits {
     pub connections_max: u32,
     /// Time from the accepted connection to its complete CONNECT.
     pub connect_timeout_ms: u64,
+    /// Threads that do TLS handshakes, at most 64. 0: one for every four shards.
+    pub handshake_threads: u32,
+    /// TLS handshakes that may be unfinished in the whole node; one more connection is closed at once and counted.
+    pub handshakes_max: u32,
+    /// TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one.
+    pub handshakes_per_address_max: u32,
     /// Passwords that wait to be checked; beyond, a CONNECT that needs it is refused. What is known needs no check.
     pub password_checks_max: u32,
     /// Largest packet a client may send.
@@ -106,6 +112,9 @@ impl Default for Limits {
         Limits {
             connections_max: 100_000,
             connect_timeout_ms: 10_000,
+            handshake_threads: 0,
+            handshakes_max: 2048,
+            handshakes_per_address_max: 256,
             password_checks_max: 256,
             packet_bytes_max: 1 << 20,
             topic_bytes_max: 1024,
@@ -154,11 +163,16 @@ impl Default for Limits {
 /// As small and as large as the journal takes its segments.
 const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
 
+/// More would only wait for cores.
+const HANDSHAKE_THREADS_MAX: u32 = 64;
+
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 20] = [
+        let positive: [(&str, u64); 22] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
+            ("handshakes_max", u64::from(self.handshakes_max)),
+            ("handshakes_per_address_max", u64::from(self.handshakes_per_address_max)),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
             ("topic_bytes_max", u64::from(self.topic_bytes_max)),
             ("topic_levels_max", u64::from(self.topic_levels_max)),
@@ -183,6 +197,10 @@ impl Limits {
                 let key = format!("limits.{key}");
                 return Err(NodeError::config(&key, "is 0".to_owned(), "Set it to 1 or more."));
             }
+        }
+        if self.handshake_threads > HANDSHAKE_THREADS_MAX {
+            let what = format!("{} is more than {HANDSHAKE_THREADS_MAX}", self.handshake_threads);
+            return Err(NodeError::config("limits.handshake_threads", what, "Set it to 64 or less; 0 chooses."));
         }
         if !LOG_SEGMENT_BYTES.contains(&self.log_segment_bytes) {
             let what = format!("{} is not from 64 KiB to 1 GiB", self.log_segment_bytes);

@@ -7,6 +7,7 @@ use std::thread::{self, JoinHandle};
 use super::place;
 use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
+use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
 use crate::log::LogThread;
 use crate::passwords::PasswordThread;
@@ -43,6 +44,15 @@ pub(super) fn spawn_passwords(shared: &Arc<Shared>, passwords: PasswordThread) -
             Ok(())
         });
     })
+}
+
+pub(super) fn spawn_handshakes(
+    shared: &Arc<Shared>,
+    mut handshakes: HandshakeThread,
+) -> Result<JoinHandle<()>, NodeError> {
+    let name = format!("lapwing-tls-{}", handshakes.number());
+    let shared = shared.clone();
+    spawn(name, move || guarded(&shared, || handshakes.run()))
 }
 
 pub(super) fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {

@@ -8,6 +8,7 @@ mod early;
 mod faulty_disk;
 mod fields;
 mod groups;
+mod handshakes;
 mod holds;
 mod hook_double;
 mod hooks;
@@ -30,6 +31,7 @@ mod shards;
 mod streams;
 mod subscriptions;
 mod takeovers;
+mod tls_peer;
 
 use client::Client;
 use lapwing_node::{Config, Handle};
