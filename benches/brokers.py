@@ -65,9 +65,15 @@ def _running(name: str, command: Sequence[str], port: int, cpus: set[int], home:
 
 @contextlib.contextmanager
 def lapwing(
-    cpus: set[int], shards: int = 1, settings: Sequence[str] = (), home: Path | None = None
+    cpus: set[int],
+    shards: int = 1,
+    settings: Sequence[str] = (),
+    home: Path | None = None,
+    arguments: Sequence[str] = (),
 ) -> Iterator[RunningBroker]:
     """`lapwing broker` on `cpus` with `shards` event loops; `settings` are KEY=VALUE for `--set`.
+
+    ``arguments`` come behind them as they are.
 
     ``home`` has its data folder, which stays; by default a new one that goes with it.
     """
@@ -78,6 +84,7 @@ def lapwing(
         command += ["--data", f"{folder}/data", "--set", f"broker.shards={shards}"]
         for setting in settings:
             command += ["--set", setting]
+        command += arguments
         label = f"lapwing, {shards} shard" + ("s" if shards > 1 else "")
         yield stack.enter_context(_running(label, command, port, cpus, folder))
 

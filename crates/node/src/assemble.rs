@@ -6,7 +6,6 @@ use std::thread::Thread;
 
 use lapwing_store::journal::JournalConfig;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig, StreamIndex};
-use lapwing_transport::Listener;
 use mio::Poll;
 
 use crate::clock::NodeClock;
@@ -14,8 +13,9 @@ use crate::config::{self, Config, Limits};
 use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
 use crate::extensions::Extensions;
+use crate::handshakes::{Desk, HandshakeRoom, HandshakeThread, lay_handshakes};
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
-use crate::listeners::Listeners;
+use crate::listeners::{ListenerId, Listeners};
 use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
@@ -41,6 +41,8 @@ pub(crate) struct Parts {
     pub(crate) pages: Option<PageParts>,
     pub(crate) hooks: Option<HookParts>,
     pub(crate) passwords: PasswordParts,
+    /// No thread where no listener has TLS.
+    pub(crate) handshakes: (Vec<HandshakeThread>, Arc<HandshakeRoom>),
     pub(crate) listeners: Vec<String>,
     pub(crate) streams: Streams,
 }
@@ -92,7 +94,15 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
-    let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone()));
+    let (shaking, listeners): (Vec<_>, Vec<_>) = listeners
+        .into_iter()
+        .enumerate()
+        .map(|(n, listener)| (ListenerId(n as u16), listener))
+        .partition(|(_, listener)| listener.has_tls());
+    let desks = handshake_desks(if shaking.is_empty() { 0 } else { config.handshake_threads() })?;
+    let desk_bells = desks.iter().map(|desk| desk.bell.clone()).collect();
+    let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone(), desk_bells));
+    let mut handshakes = lay_handshakes(&shared, desks, &shaking, &bells)?;
     let (writer, reader, kept) = match opened {
         Some(Opened { writer, reader, kept }) => (Some(writer), Some(reader), kept),
         None => (None, None, None),
@@ -110,13 +120,15 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     let (mut password_feeds, passwords) = lay_passwords(&shared, &bells);
     let mail = lay_mail(&config, &bells);
     let counters: Vec<Arc<ShardCounters>> = (0..shards).map(|_| Arc::default()).collect();
-    let mut sys = Sys::new(counters.clone(), config.sys.interval_ms);
+    let counting = counters.iter().cloned().chain(handshakes.threads.iter().map(HandshakeThread::counters));
+    let mut sys = Sys::new(counting.collect(), config.sys.interval_ms);
     let mut built = Vec::with_capacity(shards);
     for (index, ((((poll, bell), feed), hook_feed), (post, inlets))) in
         polls.into_iter().zip(bells).zip(feeds).zip(hook_feeds).zip(mail).enumerate()
     {
         let id = ShardId(index as u8);
-        let listeners = listeners.iter().map(Listener::try_clone).collect::<Result<_, _>>();
+        let listeners =
+            listeners.iter().map(|(id, listener)| Ok((*id, listener.try_clone()?))).collect::<Result<_, _>>();
         let listeners = listeners.map_err(|source| NodeError::System { doing: "share a listener", source })?;
         built.push(Shard::new(ShardParts {
             id,
@@ -124,6 +136,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
             poll,
             bell,
             listeners,
+            shaken: std::mem::take(&mut handshakes.inlets[index]),
             inlets,
             post,
             log: feed,
@@ -135,8 +148,19 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
             sys: sys.take(),
         })?);
     }
+    let handshakes = (handshakes.threads, handshakes.room);
     let streams = Streams::new(reader, config);
-    Ok(Parts { shared, shards: built, log, kept: recovered, pages, hooks, passwords, listeners: urls, streams })
+    let kept = recovered;
+    Ok(Parts { shared, shards: built, log, kept, pages, hooks, passwords, handshakes, listeners: urls, streams })
+}
+
+/// Event queues and bells of the threads that do handshakes.
+fn handshake_desks(threads: u32) -> Result<Vec<Desk>, NodeError> {
+    let desk = |_| {
+        let poll = poll()?;
+        Ok(Desk { bell: bell(&poll)?, poll })
+    };
+    (0..threads).map(desk).collect()
 }
 
 /// For each shard its way to the hooks, if there are any that want anything.

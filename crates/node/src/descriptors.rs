@@ -8,7 +8,7 @@ use crate::config::{Config, StreamConfig};
 
 /// Kept for the program around the node, its listeners and what it opens in passing.
 const RESERVE: u64 = 64;
-/// Of each shard: its event queue, its waker; its listeners come on top.
+/// Of each shard, and of each thread that does handshakes: its event queue, its waker; its listeners come on top.
 const PER_SHARD: u64 = 8;
 /// Of each stream, beside its sealed segments: the active one, its index, the next one.
 const PER_STREAM: u64 = 4;
@@ -31,7 +31,7 @@ fn reserve(config: &Config) -> u64 {
     };
     let streams: u64 = config.streams.values().map(segments).sum();
     let listeners = (config.listen.len() + config.listeners.len()) as u64;
-    RESERVE + (PER_SHARD + listeners) * u64::from(config.shard_count()) + streams
+    RESERVE + (PER_SHARD + listeners) * u64::from(config.shard_count() + config.handshake_threads()) + streams
 }
 
 /// At least a quarter of the files stays for connections, however much is to be reserved.

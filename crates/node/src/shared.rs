@@ -113,6 +113,8 @@ pub(crate) struct Shared {
     restored: AtomicU32,
     /// One per shard, to tell them of a new phase.
     pub(crate) bells: Vec<Bell>,
+    /// One per thread that does handshakes, for the same.
+    handshake_bells: Vec<Bell>,
 }
 
 impl Shared {
@@ -123,6 +125,7 @@ impl Shared {
         stamps: Stamps,
         listeners: Listeners,
         bells: Vec<Bell>,
+        handshake_bells: Vec<Bell>,
     ) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         let memory = Memory::new(&config.limits, bells.len());
@@ -158,6 +161,7 @@ impl Shared {
             confirmed: (0..bells.len() * bells.len()).map(|_| AtomicU64::new(0)).collect(),
             restored: AtomicU32::new(0),
             bells,
+            handshake_bells,
         }
     }
 
@@ -178,7 +182,7 @@ impl Shared {
     /// One more shard has brought back its own.
     pub(crate) fn restored(&self) {
         self.restored.fetch_add(1, Ordering::AcqRel);
-        self.bells.iter().for_each(Bell::ring);
+        self.ring();
     }
 
     /// True when all have: clients may come.
@@ -207,7 +211,12 @@ impl Shared {
     /// Moves on to `phase` and tells every shard.
     pub(crate) fn enter(&self, phase: Phase) {
         self.phase.fetch_max(phase as u8, Ordering::AcqRel);
-        self.bells.iter().for_each(Bell::ring);
+        self.ring();
+    }
+
+    /// Wakes every thread that clients come through.
+    fn ring(&self) {
+        self.bells.iter().chain(&self.handshake_bells).for_each(Bell::ring);
     }
 
     /// Takes other users and rules and tells every shard; on an error nothing changes.

@@ -31,21 +31,47 @@ impl Layers {
 
     pub(crate) fn read(&mut self, stream: &mut Stream, buffer: &mut [u8]) -> io::Result<usize> {
         self.drained = false;
-        let mut kernel = Kernel { stream, drained: &mut self.drained };
-        if let Some(header) = &self.header {
-            match header.read(&mut kernel)? {
-                Awaited::Ended => return Ok(0),
-                Awaited::Source(told) => self.told = told,
-            }
-            self.header = None;
-            self.had_header = true;
+        if !self.take_header(stream)? {
+            return Ok(0);
         }
+        let mut kernel = Kernel { stream, drained: &mut self.drained };
         match (&mut self.tls, &mut self.web) {
             (None, None) => kernel.read(buffer),
             (Some(tls), None) => tls.over(&mut kernel).read(buffer),
             (None, Some(web)) => web.read(&mut kernel, buffer),
             (Some(tls), Some(web)) => web.read(&mut tls.over(&mut kernel), buffer),
         }
+    }
+
+    /// Reads the header, if one is still to come; false when the peer has ended instead.
+    fn take_header(&mut self, stream: &mut Stream) -> io::Result<bool> {
+        let Some(header) = &self.header else { return Ok(true) };
+        match header.read(&mut Kernel { stream, drained: &mut self.drained })? {
+            Awaited::Ended => return Ok(false),
+            Awaited::Source(told) => self.told = told,
+        }
+        self.header = None;
+        self.had_header = true;
+        Ok(true)
+    }
+
+    /// Goes on with what comes before the first byte of the application's protocol, WebSocket's included: the header and the
+    /// handshake of TLS. True once both are done and nothing of it waits for the kernel.
+    pub(crate) fn shake_hands(&mut self, stream: &mut Stream) -> io::Result<bool> {
+        self.drained = false;
+        if self.header.is_some() {
+            // Whom it names is to be known before anything is done for them.
+            return if self.take_header(stream)? { Ok(false) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+        }
+        match &mut self.tls {
+            None => Ok(true),
+            Some(tls) => tls.over(&mut Kernel { stream, drained: &mut self.drained }).shake_hands(),
+        }
+    }
+
+    /// Whether the handshake of TLS was cut short by what an earlier connection of the client has agreed on.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.is_resumed())
     }
 
     pub(crate) fn may_hold_more(&self) -> bool {

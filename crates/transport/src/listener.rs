@@ -113,6 +113,11 @@ impl Listener {
         &self.terms.url
     }
 
+    /// Whether its connections begin with a handshake of TLS.
+    pub fn has_tls(&self) -> bool {
+        self.terms.certificates.is_some()
+    }
+
     /// Takes the next waiting connection; `Ok(None)` when there is none.
     ///
     /// # Errors

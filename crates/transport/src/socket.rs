@@ -38,6 +38,31 @@ impl Socket {
         }
     }
 
+    /// Goes on with what comes before the first byte of the application's protocol: a PROXY header, the handshake of TLS. This
+    /// is where a signature is made, which costs more than a thousand messages. [`Socket::read`] does the same where nobody
+    /// has done it before.
+    ///
+    /// `Ok(true)`: done, and nothing of it waits inside; what the client has sent behind it comes with the next read.
+    /// `Ok(false)`: go on at once.
+    /// # Errors
+    /// `WouldBlock`: wait for an event. Anything else: the connection is over, as with [`Socket::read`].
+    pub fn shake_hands(&mut self) -> io::Result<bool> {
+        match &mut self.layers {
+            None => Ok(true),
+            Some(layers) => layers.shake_hands(&mut self.stream),
+        }
+    }
+
+    /// Whether the handshake of TLS was cut short by what an earlier connection of the client has agreed on.
+    pub fn is_resumed(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.is_resumed())
+    }
+
+    /// Whether a trusted proxy has still to say whom it speaks for.
+    pub fn awaits_header(&self) -> bool {
+        self.layers.as_ref().is_some_and(|layers| layers.header.is_some())
+    }
+
     /// Takes bytes off the kernel without looking at them: of a connection that is over they do not matter any more.
     ///
     /// # Errors

@@ -39,6 +39,12 @@ class Limits(BaseModel):
     strangers_bytes_max: Size = Field(default=32 << 20, ge=1)
     """Memory for what they have sent, apart from memory_high_bytes and never more than a quarter of it."""
 
+    handshake_threads: int = Field(default=0, ge=0, le=64)
+    """Threads that do TLS handshakes. 0: one for every four shards."""
+    handshakes_max: Count32 = 2048
+    """TLS handshakes that may be unfinished in the whole broker; one more connection is closed at once and counted."""
+    handshakes_per_address_max: Count32 = 256
+    """TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one."""
     password_checks_max: Count32 = 1024
     """Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them."""
     password_threads: int = Field(default=0, ge=0, le=256)

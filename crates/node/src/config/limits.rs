@@ -23,6 +23,12 @@ pub struct Limits {
     /// Memory for what they have sent; never more than a quarter of `memory_high_bytes`, and not counted there.
     pub strangers_bytes_max: u64,
     /// Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them.
+    /// Threads that do TLS handshakes, at most 64. 0: one for every four shards.
+    pub handshake_threads: u32,
+    /// TLS handshakes that may be unfinished in the whole node; one more connection is closed at once and counted.
+    pub handshakes_max: u32,
+    /// TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one.
+    pub handshakes_per_address_max: u32,
     pub password_checks_max: u32,
     /// Threads that check passwords; 0: one for every two cores.
     pub password_threads: u32,
@@ -131,6 +137,9 @@ impl Default for Limits {
             strangers_bytes_max: 32 << 20,
             password_checks_max: 1024,
             password_threads: 0,
+            handshake_threads: 0,
+            handshakes_max: 2048,
+            handshakes_per_address_max: 256,
             packet_bytes_max: 1 << 20,
             topic_bytes_max: 1024,
             topic_levels_max: 64,
@@ -182,15 +191,20 @@ impl Default for Limits {
 /// As small and as large as the journal takes its segments.
 const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
 
+/// More would only wait for cores.
+const HANDSHAKE_THREADS_MAX: u32 = 64;
+
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 25] = [
+        let positive: [(&str, u64); 27] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("connect_bytes_max", u64::from(self.connect_bytes_max)),
             ("strangers_max", u64::from(self.strangers_max)),
             ("strangers_per_address_max", u64::from(self.strangers_per_address_max)),
             ("strangers_bytes_max", self.strangers_bytes_max),
+            ("handshakes_max", u64::from(self.handshakes_max)),
+            ("handshakes_per_address_max", u64::from(self.handshakes_per_address_max)),
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
             ("topic_bytes_max", u64::from(self.topic_bytes_max)),
             ("topic_levels_max", u64::from(self.topic_levels_max)),
@@ -216,6 +230,10 @@ impl Limits {
                 let key = format!("limits.{key}");
                 return Err(NodeError::config(&key, "is 0".to_owned(), "Set it to 1 or more."));
             }
+        }
+        if self.handshake_threads > HANDSHAKE_THREADS_MAX {
+            let what = format!("{} is more than {HANDSHAKE_THREADS_MAX}", self.handshake_threads);
+            return Err(NodeError::config("limits.handshake_threads", what, "Set it to 64 or less; 0 chooses."));
         }
         if !LOG_SEGMENT_BYTES.contains(&self.log_segment_bytes) {
             let what = format!("{} is not from 64 KiB to 1 GiB", self.log_segment_bytes);

@@ -226,7 +226,18 @@ impl Config {
             n => n,
         }
     }
+
+    /// The number of threads that do TLS handshakes, if any listener has TLS.
+    pub fn handshake_threads(&self) -> u32 {
+        match self.limits.handshake_threads {
+            0 => self.shard_count().div_ceil(SHARDS_PER_HANDSHAKE_THREAD),
+            n => n,
+        }
+    }
 }
+
+/// A thread does a thousand handshakes a second at the least, of clients that stay for hours.
+const SHARDS_PER_HANDSHAKE_THREAD: u32 = 4;
 
 /// A text that is sent to clients: not empty, not long, without what a string or topic of MQTT must not have.
 fn check_text(key: &str, text: Option<&str>, forbidden: &str) -> Result<(), NodeError> {

@@ -48,7 +48,7 @@ impl Handle {
     fn end(&self) {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
-        for shard in threads.shards {
+        for shard in threads.shards.into_iter().chain(threads.handshakes) {
             // A panic was caught and noted inside the thread.
             let _ = shard.join();
         }
@@ -88,7 +88,7 @@ impl Handle {
 
     /// What shards handed to the log and it did not make durable; all threads have ended, so nobody else counts.
     fn count_unlogged(&self, log: &LogShared) {
-        for (shard, counters) in self.counters.iter().enumerate() {
+        for (shard, counters) in self.counters.iter().take(self.shared.bells.len()).enumerate() {
             counters.dropped(DropReason::StreamStopped, log.unlogged(shard));
         }
     }

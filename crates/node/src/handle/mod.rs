@@ -20,6 +20,7 @@ use crate::clock::lay_timekeeper;
 use crate::config::{self, Config};
 use crate::error::NodeError;
 use crate::extensions::Extensions;
+use crate::handshakes::{HandshakeRoom, HandshakeThread};
 use crate::hooks::HookControl;
 use crate::log::LogShared;
 use crate::mailbox::Bell;
@@ -30,13 +31,14 @@ use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
 use spawn::{
-    spawn_audit, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords, spawn_shard,
-    spawn_timekeeper,
+    spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
+    spawn_shard, spawn_timekeeper,
 };
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
     shared: Arc<Shared>,
+    /// Of the shards in their order, then of the threads that do handshakes.
     counters: Vec<Arc<ShardCounters>>,
     listeners: Vec<String>,
     streams: Streams,
@@ -46,6 +48,7 @@ pub struct Handle {
     pages: Option<Arc<PageControl>>,
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
+    handshakes: Arc<HandshakeRoom>,
     /// A hook or a strategy did not return when the node stopped.
     abandoned: AtomicBool,
     /// Whether the operator was told last that the disk is full.
@@ -56,6 +59,7 @@ pub struct Handle {
 #[derive(Default)]
 struct Threads {
     shards: Vec<JoinHandle<()>>,
+    handshakes: Vec<JoinHandle<()>>,
     log: Option<JoinHandle<()>>,
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
@@ -104,8 +108,9 @@ impl Handle {
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
         place::watch();
-        let Parts { shared, shards, log, kept, pages, hooks, passwords, listeners, streams } = parts;
+        let Parts { shared, shards, log, kept, pages, hooks, passwords, handshakes, listeners, streams } = parts;
         let PasswordParts { thread: password_thread, workers, control: passwords } = passwords;
+        let (handshake_threads, handshakes) = handshakes;
         let (log_thread, log) = match log {
             Some(LogParts { thread, shared, bell }) => (Some(thread), Some((shared, bell))),
             None => (None, None),
@@ -119,7 +124,11 @@ impl Handle {
             None => (None, None),
         };
         let handle = Handle {
-            counters: shards.iter().map(Shard::counters).collect(),
+            counters: shards
+                .iter()
+                .map(Shard::counters)
+                .chain(handshake_threads.iter().map(HandshakeThread::counters))
+                .collect(),
             shared,
             listeners,
             streams,
@@ -128,6 +137,7 @@ impl Handle {
             pages,
             hooks,
             passwords,
+            handshakes,
             abandoned: AtomicBool::new(false),
             disk_was_full: AtomicBool::new(false),
             threads: Mutex::new(Threads::default()),
@@ -153,6 +163,10 @@ impl Handle {
         }
         if let Some((timekeeper, stop)) = lay_timekeeper(&handle.shared) {
             handle.threads().timekeeper = Some((spawn_timekeeper(&handle.shared, timekeeper)?, stop));
+        }
+        for thread in handshake_threads {
+            let thread = spawn_handshakes(&handle.shared, thread)?;
+            handle.threads().handshakes.push(thread);
         }
         for shard in shards {
             let thread = spawn_shard(&handle.shared, shard)?;
@@ -215,9 +229,11 @@ impl Handle {
     /// All counters of the node, summed over its shards.
     pub fn metrics(&self) -> Vec<Metric> {
         let shards: Vec<&ShardCounters> = self.counters.iter().map(|counters| &**counters).collect();
-        let mut metrics = vec![Metric::gauge("lapwing_shards", "Event loops of this node.", shards.len() as u64)];
+        let mut metrics =
+            vec![Metric::gauge("lapwing_shards", "Event loops of this node.", self.shared.bells.len() as u64)];
         metrics.extend(ShardCounters::collect(&shards));
         metrics.extend(self.passwords.collect());
+        metrics.extend(self.handshakes.metrics());
         if let Some(hooks) = &self.hooks {
             metrics.extend(HookCounters::collect(&shards, hooks));
         }

@@ -8,6 +8,7 @@ use super::place;
 use crate::audit::AuditThread;
 use crate::clock::TimekeeperThread;
 use crate::error::NodeError;
+use crate::handshakes::HandshakeThread;
 use crate::hooks::HookThread;
 use crate::log::LogThread;
 use crate::one_line::one_line;
@@ -60,6 +61,15 @@ pub(super) fn spawn_password_worker(shared: &Arc<Shared>, worker: PasswordWorker
             Ok(())
         });
     })
+}
+
+pub(super) fn spawn_handshakes(
+    shared: &Arc<Shared>,
+    mut handshakes: HandshakeThread,
+) -> Result<JoinHandle<()>, NodeError> {
+    let name = format!("lapwing-tls-{}", handshakes.number());
+    let shared = shared.clone();
+    spawn(name, move || guarded(&shared, || handshakes.run()))
 }
 
 pub(super) fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {

@@ -7,6 +7,7 @@ use lapwing_transport::{AcceptError, Accepted};
 use super::connection::{Connection, Stage};
 use super::rate::Rate;
 use super::{Due, Shard, token_of};
+use crate::door::EXHAUSTED_PAUSE_MS;
 use crate::error::NodeError;
 use crate::listeners::ListenerId;
 use crate::mail::{Control, MovedConnection};
@@ -15,8 +16,6 @@ use crate::slot::ShardId;
 
 /// Connections taken from one listener in one turn, so that a flood of them does not starve those that are open.
 const ACCEPTS_PER_TURN: usize = 64;
-/// Pause of a listener after the process ran out of descriptors.
-const EXHAUSTED_PAUSE_MS: u64 = 100;
 
 impl Shard {
     /// Starts to listen; called on the shard's own thread.
@@ -44,7 +43,7 @@ impl Shard {
             while self.doors[index].is_open(self.now_ms) && left > 0 {
                 left -= 1;
                 match self.doors[index].listener.accept() {
-                    Ok(Some(accepted)) => self.welcome(ListenerId(index as u16), accepted),
+                    Ok(Some(accepted)) => self.welcome(self.doors[index].id, accepted),
                     Ok(None) => self.doors[index].ready = false,
                     Err(AcceptError::Connection(_)) => self.counters.accept_failures.add(1),
                     Err(AcceptError::Refused(refusal)) => self.counters.refused(refusal),
@@ -74,12 +73,17 @@ impl Shard {
         }
     }
 
-    /// Takes a connection that another shard has read the CONNECT of.
+    /// Takes a connection that another shard has read the CONNECT of, or whose handshake is done.
     pub(super) fn adopt(&mut self, moved: MovedConnection) {
+        let peer = moved.socket.peer();
         let mut connection = Connection::new(moved.socket, moved.listener, moved.accepted_at);
         connection.input = moved.bytes;
-        connection.stranger = moved.stranger;
-        connection.unhandled = true;
+        // Who comes from a handshake has not been one of the shards' strangers so far.
+        connection.stranger = moved.stranger.or_else(|| self.take_stranger(moved.listener, &connection.socket, peer));
+        if connection.stranger.is_none() {
+            return self.shared.connection_closed(moved.listener);
+        }
+        connection.unhandled = !connection.input.is_empty();
         self.admit_socket(connection, moved.accepted_at);
     }
 

@@ -57,6 +57,7 @@ mod sent;
 mod sequence;
 mod serve;
 mod settlement;
+mod shaken;
 mod spinning;
 mod stamp;
 mod standing;
@@ -77,9 +78,12 @@ use lapwing_session::Grant;
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
 
+use crate::door::Door;
 use crate::error::NodeError;
 use crate::events::EventQueue;
+use crate::handshakes::Shaken;
 use crate::hooks::{HookFeed, HookName};
+use crate::listeners::ListenerId;
 use crate::log::LogFeed;
 use crate::mail::PageRequest;
 use crate::mailbox::Bell;
@@ -126,29 +130,15 @@ fn token_of(index: usize) -> Token {
     Token(index + CONNECTIONS)
 }
 
-/// A listener, as one shard sees it.
-struct Door {
-    listener: Listener,
-    /// The kernel may have connections for us, and they may come: not before the shard listens. The socket takes them up
-    /// from the moment it is bound, so some wait already when it does.
-    ready: bool,
-    /// Not looked at before then: there was no descriptor left.
-    paused_until_ms: u64,
-}
-
-impl Door {
-    fn is_open(&self, now_ms: u64) -> bool {
-        self.ready && self.paused_until_ms <= now_ms
-    }
-}
-
 /// What a shard is made of.
 pub(crate) struct ShardParts {
     pub(crate) id: ShardId,
     pub(crate) shared: Arc<Shared>,
     pub(crate) poll: Poll,
     pub(crate) bell: Bell,
-    pub(crate) listeners: Vec<Listener>,
+    pub(crate) listeners: Vec<(ListenerId, Listener)>,
+    /// From each thread that does handshakes.
+    pub(crate) shaken: Vec<Shaken>,
     pub(crate) inlets: Vec<LanesIn>,
     pub(crate) post: Post,
     pub(crate) log: Option<LogFeed>,
@@ -173,6 +163,8 @@ pub(crate) struct Shard {
     events: Events,
     bell: Bell,
     doors: Vec<Door>,
+    /// From each thread that does handshakes: connections to adopt.
+    shaken: Vec<Shaken>,
     inlets: Vec<LanesIn>,
     post: Post,
     log: Option<LogFeed>,
@@ -254,6 +246,7 @@ impl Shard {
             poll,
             bell,
             listeners,
+            shaken,
             inlets,
             post,
             log,
@@ -266,7 +259,7 @@ impl Shard {
         } = parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
-        let doors = listeners.into_iter().map(|listener| Door { listener, ready: false, paused_until_ms: 0 }).collect();
+        let doors = listeners.into_iter().map(|(id, listener)| Door::new(id, listener)).collect();
         let mut tree = Tree::new();
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
@@ -327,6 +320,7 @@ impl Shard {
             poll,
             bell,
             doors,
+            shaken,
             inlets,
             post,
             log,

@@ -131,6 +131,7 @@ impl Shard {
             || self.can_release()
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
+            || self.has_shaken()
             || self.replays.can_move()
             || self.has_group_work()
             || self.has_hold_work()
@@ -199,6 +200,7 @@ impl Shard {
         self.report_groups();
         self.accept();
         self.end_strangers();
+        self.take_shaken();
         self.take_mail();
         self.acknowledge();
         self.take_pages();
@@ -294,6 +296,7 @@ impl Shard {
             && self.holds.is_settled()
             && self.happenings.is_empty()
             && self.inlets.iter().all(super::LanesIn::is_empty)
+            && !self.has_shaken()
             && self.log.as_mut().is_none_or(crate::log::LogFeed::is_settled)
             && self.is_kept_word()
             && self.hooks.as_ref().is_none_or(crate::hooks::HookFeed::is_settled)

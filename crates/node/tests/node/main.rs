@@ -10,6 +10,7 @@ mod faulty_disk;
 mod fields;
 mod groups;
 mod guesses;
+mod handshakes;
 mod holds;
 mod hook_double;
 mod hooks;
@@ -37,6 +38,7 @@ mod strangers;
 mod streams;
 mod subscriptions;
 mod takeovers;
+mod tls_peer;
 
 use client::Client;
 use lapwing_node::{Config, Handle};

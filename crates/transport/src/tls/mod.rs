@@ -5,7 +5,7 @@ mod name;
 
 use std::io::{self, IoSlice, Read, Write};
 
-use rustls::ServerConnection;
+use rustls::{HandshakeKind, ServerConnection};
 
 use crate::refusal::Refusal;
 
@@ -21,6 +21,9 @@ const UNSENT_BYTES_MAX: usize = 64 << 10;
 const CONNECTION_BYTES: usize = 16 << 10;
 /// The most that is gathered of what is no plaintext yet: a handshake message, and what a growing buffer has to spare.
 const GATHERED_BYTES_MAX: u64 = 128 << 10;
+/// Bytes that a client may send until the handshake is done: several times what a long chain of certificates takes. What
+/// is unfinished is kept in memory, and nobody has said who they are yet.
+const HANDSHAKE_BYTES_MAX: usize = 32 << 10;
 
 /// The server's side of one TLS connection.
 #[derive(Debug)]
@@ -31,12 +34,14 @@ pub(crate) struct Tls {
     /// Taken from below, and handed on above: the difference is here, or was a handshake.
     taken_bytes: u64,
     opened_bytes: u64,
+    /// What the handshake has brought so far.
+    handshake_bytes: usize,
 }
 
 impl Tls {
     pub(crate) fn new(mut connection: ServerConnection) -> Self {
         connection.set_buffer_limit(Some(UNSENT_BYTES_MAX));
-        Tls { connection, failed: false, taken_bytes: 0, opened_bytes: 0 }
+        Tls { connection, failed: false, taken_bytes: 0, opened_bytes: 0, handshake_bytes: 0 }
     }
 
     /// The plaintext of what goes over `lower`.
@@ -52,6 +57,10 @@ impl Tls {
 
     pub(crate) fn has_unsent(&self) -> bool {
         self.connection.wants_write()
+    }
+
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     /// Says that nothing more will come, as far as `lower` takes it.
@@ -73,12 +82,39 @@ pub(crate) struct TlsStream<'a, S> {
 }
 
 impl<S: Read + Write> TlsStream<'_, S> {
+    /// Goes on with the handshake and no further: what the client has sent behind it stays for [`Read::read`].
+    ///
+    /// True once it is done and the stream below has all of it. A bounded number of records, so false does not mean that the
+    /// stream below is empty.
+    pub(crate) fn shake_hands(&mut self) -> io::Result<bool> {
+        if self.tls.failed {
+            return Err(Refusal::Tls.into());
+        }
+        for _ in 0..READS_MAX {
+            self.flush()?;
+            if !self.tls.connection.is_handshaking() {
+                return Ok(true);
+            }
+            if !self.take_records()? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(false)
+    }
+
     /// Takes records from below and opens them; false at their end.
     fn take_records(&mut self) -> io::Result<bool> {
         let taken = self.tls.connection.read_tls(self.lower)?;
         self.tls.taken_bytes += taken as u64;
         if taken == 0 {
             return Ok(false);
+        }
+        if self.tls.connection.is_handshaking() {
+            self.tls.handshake_bytes += taken;
+            if self.tls.handshake_bytes > HANDSHAKE_BYTES_MAX {
+                self.tls.failed = true;
+                return Err(Refusal::Tls.into());
+            }
         }
         let processed = self.tls.connection.process_new_packets();
         // Handshakes, key updates and alerts are answered at once; what finds no room waits for a writable event.

@@ -1,0 +1,96 @@
+//! Handshakes of TLS, on threads of their own: one costs as much as a thousand messages, by the signature in it.
+//!
+//! Rules of this room:
+//! - Listeners with TLS are accepted from here and nowhere else. A connection is handed to a shard when its handshake is
+//!   done, with what its client has sent behind it still inside; no data thread ever signs.
+//! - These threads have a lower priority than those that carry messages: they take what the cores have to spare.
+//! - What is unfinished has bounds, in all and for one source of connections; who comes beyond is closed at once and counted.
+//! - Work is done source by source, in turn ([`turns::Turns`]): who sends one ClientHello after the other waits behind
+//!   itself, and a peer that never answers holds its own places until `connect_timeout_ms` is over.
+//! - Places and turns are pure; the thread owns sockets, event queue and clock.
+
+mod complaint;
+mod counters;
+mod half;
+mod places;
+mod priority;
+mod thread;
+mod turns;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use lapwing_transport::Listener;
+
+use crate::door::Door;
+use crate::error::NodeError;
+use crate::listeners::ListenerId;
+use crate::mail::MovedConnection;
+use crate::mailbox::{Bell, Inlet, lane};
+use crate::shared::Shared;
+use counters::HandshakeCounters;
+use places::Places;
+pub(crate) use thread::HandshakeThread;
+use thread::Line;
+
+/// Batches in the lane from one of these threads to a shard.
+const LANE_BATCHES: usize = 64;
+
+/// What a shard gets from one of these threads, in batches.
+pub(crate) type Shaken = Inlet<Vec<MovedConnection>>;
+
+/// What the threads share with each other and with whoever asks for numbers.
+pub(crate) struct HandshakeRoom {
+    places: Mutex<Places>,
+    pub(crate) counters: HandshakeCounters,
+}
+
+impl HandshakeRoom {
+    fn places(&self) -> std::sync::MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The event queue and the bell of a thread, made before the node's shared state, which knows all bells.
+pub(crate) struct Desk {
+    pub(crate) poll: mio::Poll,
+    pub(crate) bell: Bell,
+}
+
+/// The threads, and for each shard what it gets from them.
+pub(crate) struct Handshakes {
+    pub(crate) room: Arc<HandshakeRoom>,
+    pub(crate) threads: Vec<HandshakeThread>,
+    pub(crate) inlets: Vec<Vec<Shaken>>,
+}
+
+/// Lays the lanes from one thread for each of `desks` to all `shards`; each thread accepts from all of `listeners`.
+///
+/// # Errors
+/// No descriptor left.
+pub(crate) fn lay_handshakes(
+    shared: &Arc<Shared>,
+    desks: Vec<Desk>,
+    listeners: &[(ListenerId, Listener)],
+    shards: &[Bell],
+) -> Result<Handshakes, NodeError> {
+    let limits = &shared.config.limits;
+    let room = Arc::new(HandshakeRoom {
+        places: Mutex::new(Places::new(limits.handshakes_max, limits.handshakes_per_address_max)),
+        counters: HandshakeCounters::default(),
+    });
+    let mut inlets: Vec<Vec<Shaken>> = shards.iter().map(|_| Vec::new()).collect();
+    let mut threads = Vec::with_capacity(desks.len());
+    for (number, desk) in desks.into_iter().enumerate() {
+        let mut lines = Vec::with_capacity(shards.len());
+        for (shard, inlets) in shards.iter().zip(&mut inlets) {
+            let (line, inlet) = lane(LANE_BATCHES, desk.bell.clone(), shard.clone());
+            lines.push(Line::new(line));
+            inlets.push(inlet);
+        }
+        let doors: Result<Vec<Door>, _> =
+            listeners.iter().map(|(id, listener)| listener.try_clone().map(|own| Door::new(*id, own))).collect();
+        let doors = doors.map_err(|source| NodeError::System { doing: "share a listener", source })?;
+        threads.push(HandshakeThread::new(number, shared.clone(), room.clone(), desk, doors, lines));
+    }
+    Ok(Handshakes { room, threads, inlets })
+}

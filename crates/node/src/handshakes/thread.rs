@@ -1,0 +1,425 @@
+//! The life of one of these threads: accept, go on with handshakes in turn, hand over what is done.
+
+use std::collections::HashMap;
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lapwing_transport::{AcceptError, Accepted, PeerAddress, Refusal};
+use mio::{Events, Poll, Token};
+
+use super::complaint::Complaint;
+use super::half::{Half, Step};
+use super::places::Full;
+use super::turns::{HandshakeId, Turns};
+use super::{Desk, HandshakeRoom, priority};
+use crate::door::{Door, EXHAUSTED_PAUSE_MS};
+use crate::error::NodeError;
+use crate::listeners::ListenerId;
+use crate::mail::MovedConnection;
+use crate::mailbox::{Bell, Lane};
+use crate::metrics::ShardCounters;
+use crate::shard::WAKER;
+use crate::shared::{Crowded, Phase, Shared};
+use crate::timers::Timers;
+
+/// A missed wake-up would show as this delay and not as a hang.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// Connections taken from one listener between two slices of work.
+const ACCEPTS_PER_TURN: usize = 64;
+/// Work between two looks at what else has happened; one handshake may take longer.
+const SLICE: Duration = Duration::from_millis(2);
+/// Events of handshakes begin here; below are listeners.
+const HANDSHAKES: usize = 1 << 16;
+/// Connections in one batch for a shard.
+const BATCH_CONNECTIONS: usize = 32;
+/// Timers of handshakes that are over, kept before they are looked for.
+const TIMERS_SPARE: usize = 4096;
+
+/// The way to one shard.
+pub(super) struct Line(Lane<Vec<MovedConnection>>);
+
+impl Line {
+    pub(super) fn new(lane: Lane<Vec<MovedConnection>>) -> Self {
+        Line(lane)
+    }
+
+    fn send(&mut self, connection: MovedConnection) {
+        match self.0.open_batch() {
+            Some(batch) if batch.len() < BATCH_CONNECTIONS => batch.push(connection),
+            _ => self.0.send(vec![connection]),
+        }
+    }
+}
+
+/// One thread of the room; [`HandshakeThread::run`] is its life.
+pub(crate) struct HandshakeThread {
+    number: usize,
+    shared: Arc<Shared>,
+    room: Arc<HandshakeRoom>,
+    poll: Poll,
+    events: Events,
+    bell: Bell,
+    doors: Vec<Door>,
+    /// By shard.
+    lines: Vec<Line>,
+    /// The shard that gets the next connection.
+    next_line: usize,
+    halves: HashMap<HandshakeId, Half>,
+    next_id: usize,
+    turns: Turns,
+    timers: Timers<HandshakeId>,
+    /// Connections as a shard counts them.
+    counters: Arc<ShardCounters>,
+    complaint: Complaint,
+    now_ms: u64,
+    is_listening: bool,
+    has_left: bool,
+}
+
+impl HandshakeThread {
+    pub(super) fn new(
+        number: usize,
+        shared: Arc<Shared>,
+        room: Arc<HandshakeRoom>,
+        desk: Desk,
+        doors: Vec<Door>,
+        lines: Vec<Line>,
+    ) -> Self {
+        HandshakeThread {
+            number,
+            shared,
+            room,
+            poll: desk.poll,
+            events: Events::with_capacity(1024),
+            bell: desk.bell,
+            doors,
+            // The threads do not all begin with the same shard.
+            next_line: number % lines.len().max(1),
+            lines,
+            halves: HashMap::new(),
+            next_id: HANDSHAKES,
+            turns: Turns::default(),
+            timers: Timers::new(),
+            counters: Arc::default(),
+            complaint: Complaint::default(),
+            now_ms: 0,
+            is_listening: false,
+            has_left: false,
+        }
+    }
+
+    pub(crate) fn number(&self) -> usize {
+        self.number
+    }
+
+    /// What this thread counts as a shard does: connections taken, refused, ended.
+    pub(crate) fn counters(&self) -> Arc<ShardCounters> {
+        self.counters.clone()
+    }
+
+    /// Works until the node stops.
+    ///
+    /// # Errors
+    /// The kernel refuses to watch a listener or to report events.
+    pub(crate) fn run(&mut self) -> Result<(), NodeError> {
+        priority::give_way();
+        loop {
+            match self.shared.phase() {
+                Phase::Running => self.begin_to_listen()?,
+                Phase::Draining => self.leave(),
+                Phase::Stopping => {
+                    self.leave();
+                    return Ok(());
+                }
+            }
+            self.wait()?;
+            self.now_ms = self.shared.now_ms();
+            self.accept();
+            self.work();
+            self.run_timers();
+            self.hand_over();
+        }
+    }
+
+    /// As on the shards: clients may come once all that was kept is back.
+    fn begin_to_listen(&mut self) -> Result<(), NodeError> {
+        if self.is_listening || !self.shared.is_restored() {
+            return Ok(());
+        }
+        self.is_listening = true;
+        for (index, door) in self.doors.iter_mut().enumerate() {
+            let registered = door.listener.register(self.poll.registry(), Token(index));
+            registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
+            door.ready = true;
+        }
+        Ok(())
+    }
+
+    /// Takes no one any more: who has not got as far as MQTT can be told nothing there.
+    fn leave(&mut self) {
+        if std::mem::replace(&mut self.has_left, true) {
+            return;
+        }
+        for mut door in self.doors.drain(..) {
+            // The listener is dropped right after; a failure here has no consequence.
+            let _ = door.listener.deregister(self.poll.registry());
+        }
+        let halves: Vec<HandshakeId> = self.halves.keys().copied().collect();
+        for id in halves {
+            self.forget(id);
+        }
+    }
+
+    fn wait(&mut self) -> Result<(), NodeError> {
+        if self.has_work() {
+            return self.poll_events(Duration::ZERO);
+        }
+        self.bell.prepare();
+        // What had no room at a shard is tried again here: it rings when it has taken something.
+        self.hand_over();
+        let timeout = if self.has_work() { Duration::ZERO } else { self.until_next_timer() };
+        let polled = self.poll_events(timeout);
+        self.bell.awake();
+        polled
+    }
+
+    fn has_work(&self) -> bool {
+        let phase_is_new = match self.shared.phase() {
+            Phase::Running => !self.is_listening && self.shared.is_restored(),
+            Phase::Draining => !self.has_left,
+            Phase::Stopping => true,
+        };
+        phase_is_new || !self.turns.is_empty() || self.doors.iter().any(|door| door.is_open(self.now_ms))
+    }
+
+    fn until_next_timer(&self) -> Duration {
+        let now_ms = self.shared.now_ms();
+        let paused = self.doors.iter().filter(|door| door.ready).map(|door| door.paused_until_ms);
+        let next_ms = paused.chain(self.timers.next_at()).min();
+        next_ms.map_or(SLEEP_MAX, |at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)).min(SLEEP_MAX))
+    }
+
+    fn poll_events(&mut self, timeout: Duration) -> Result<(), NodeError> {
+        match self.poll.poll(&mut self.events, Some(timeout)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.events.clear(),
+            Err(source) => return Err(NodeError::System { doing: "wait for events", source }),
+        }
+        self.note_events();
+        Ok(())
+    }
+
+    /// Marks what the kernel reported.
+    fn note_events(&mut self) {
+        let mut gone = Vec::new();
+        for event in &self.events {
+            let token = event.token();
+            if token == WAKER {
+                continue;
+            }
+            if token.0 < HANDSHAKES {
+                if let Some(door) = self.doors.get_mut(token.0) {
+                    door.ready = true;
+                }
+                continue;
+            }
+            let id = HandshakeId(token.0);
+            let Some(half) = self.halves.get_mut(&id) else { continue };
+            let has_ended = event.is_read_closed() || event.is_error();
+            if has_ended && !half.has_begun {
+                // Whoever does not wait for our answer cannot finish: it is not worth a signature.
+                gone.push(id);
+            } else if event.is_readable() || has_ended || (event.is_writable() && half.socket.has_unsent()) {
+                queue(&mut self.turns, id, half);
+            }
+        }
+        for id in gone {
+            self.counters.closes_network.add(1);
+            self.forget(id);
+        }
+    }
+
+    /// Takes waiting connections from every listener that has some.
+    fn accept(&mut self) {
+        for index in 0..self.doors.len() {
+            let mut left = ACCEPTS_PER_TURN;
+            while self.doors[index].is_open(self.now_ms) && left > 0 {
+                left -= 1;
+                match self.doors[index].listener.accept() {
+                    Ok(Some(accepted)) => self.welcome(self.doors[index].id, accepted),
+                    Ok(None) => self.doors[index].ready = false,
+                    Err(AcceptError::Connection(_)) => self.counters.accept_failures.add(1),
+                    Err(AcceptError::Refused(refusal)) => self.counters.refused(refusal),
+                    Err(AcceptError::Exhausted(_)) => {
+                        self.counters.accept_failures.add(1);
+                        self.doors[index].paused_until_ms = self.now_ms + EXHAUSTED_PAUSE_MS;
+                    }
+                }
+            }
+        }
+    }
+
+    fn welcome(&mut self, listener: ListenerId, accepted: Accepted) {
+        let source = if accepted.socket.awaits_header() { None } else { accepted.peer.source() };
+        let entered = self.room.places().enter(source);
+        if let Err(full) = entered {
+            return self.crowded_out(full, accepted.peer);
+        }
+        if let Err(crowded) = self.shared.connection_opened(listener) {
+            self.room.places().leave(source);
+            return match crowded {
+                Crowded::Node => self.counters.refused_connections_max.add(1),
+                Crowded::Listener => self.counters.refused_listener_max.add(1),
+            };
+        }
+        self.counters.accepted.add(1);
+        self.counters.connections.add(1);
+        let id = HandshakeId(self.next_id);
+        self.next_id += 1;
+        let mut half = Half::new(accepted.socket, listener, source);
+        let registered = half.socket.register(self.poll.registry(), Token(id.0));
+        self.halves.insert(id, half);
+        if registered.is_err() {
+            self.counters.accept_failures.add(1);
+            return self.forget(id);
+        }
+        // Its first bytes come with an event.
+        self.timers.add(self.now_ms + self.shared.config.limits.connect_timeout_ms, id);
+    }
+
+    /// There is no place for a connection's handshake: it is closed at once, counted, and told once a minute.
+    fn crowded_out(&mut self, full: Full, peer: PeerAddress) {
+        self.room.counters.refused(full);
+        let limits = &self.shared.config.limits;
+        let bound = match full {
+            Full::All => format!("limits.handshakes_max = {}", limits.handshakes_max),
+            Full::Address => format!("limits.handshakes_per_address_max = {}", limits.handshakes_per_address_max),
+        };
+        if let Some(line) = self.complaint.refused(self.now_ms, &peer, &bound) {
+            self.shared.notify(line);
+        }
+    }
+
+    /// Goes on with handshakes for a while, source by source.
+    fn work(&mut self) {
+        let begun = Instant::now();
+        while let Some(id) = self.turns.next() {
+            self.go_on(id);
+            if begun.elapsed() >= SLICE {
+                break;
+            }
+        }
+    }
+
+    fn go_on(&mut self, id: HandshakeId) {
+        let Some(half) = self.halves.get_mut(&id) else { return };
+        half.queued = false;
+        match half.go_on() {
+            Step::Waits | Step::Leaves(None) => {}
+            Step::Goes => {
+                if self.name(id)
+                    && let Some(half) = self.halves.get_mut(&id)
+                {
+                    queue(&mut self.turns, id, half);
+                }
+            }
+            Step::Done => self.done(id),
+            Step::Leaves(Some(refusal)) => self.refused(id, refusal),
+            Step::Over => {
+                self.counters.closes_network.add(u64::from(!half.is_leaving()));
+                self.forget(id);
+            }
+        }
+    }
+
+    /// Finds out whose place a handshake has, once its proxy has said so; false when that one has none left.
+    fn name(&mut self, id: HandshakeId) -> bool {
+        let Some(half) = self.halves.get_mut(&id) else { return false };
+        if half.source.is_some() || half.socket.awaits_header() {
+            return true;
+        }
+        let peer = half.socket.peer();
+        let Some(source) = peer.source() else { return true };
+        let named = self.room.places().name(source);
+        match named {
+            Ok(()) => half.source = Some(source),
+            Err(full) => {
+                self.forget(id);
+                self.crowded_out(full, peer);
+            }
+        }
+        named.is_ok()
+    }
+
+    /// The connection is a shard's from here on; shards get them in turn.
+    fn done(&mut self, id: HandshakeId) {
+        let Some(mut half) = self.halves.remove(&id) else { return };
+        self.room.places().leave(half.source);
+        self.counters.connections.sub(1);
+        if half.socket.deregister(self.poll.registry()).is_err() {
+            self.counters.accept_failures.add(1);
+            return self.shared.connection_closed(half.listener);
+        }
+        self.room.counters.done(half.socket.is_resumed());
+        let Half { socket, listener, accepted_at, .. } = half;
+        self.lines[self.next_line].send(MovedConnection {
+            socket,
+            listener,
+            bytes: Vec::new(),
+            accepted_at,
+            stranger: None,
+        });
+        self.next_line = (self.next_line + 1) % self.lines.len();
+    }
+
+    /// The peer was told why as far as TLS can; it may read that before the connection goes.
+    fn refused(&mut self, id: HandshakeId, refusal: Refusal) {
+        self.counters.refused(refusal);
+        let linger_ms = self.shared.config.limits.close_linger_ms;
+        let Some(half) = self.halves.get_mut(&id) else { return };
+        self.counters.connections.sub(1);
+        self.counters.limits.lingering.add(1);
+        if linger_ms == 0 || half.go_on() == Step::Over {
+            return self.forget(id);
+        }
+        self.timers.add(self.now_ms + linger_ms, id);
+    }
+
+    fn run_timers(&mut self) {
+        while let Some((_, id)) = self.timers.due(self.now_ms) {
+            let Some(half) = self.halves.get(&id) else { continue };
+            if half.is_leaving() {
+                self.counters.limits.linger_cut.add(1);
+            } else {
+                self.counters.closes_connect_timeout.add(1);
+            }
+            self.forget(id);
+        }
+        if self.timers.len() > 2 * self.halves.len() + TIMERS_SPARE {
+            self.timers.retain(|_, id| self.halves.contains_key(id));
+        }
+    }
+
+    /// Closes the socket and gives its places back.
+    fn forget(&mut self, id: HandshakeId) {
+        let Some(half) = self.halves.remove(&id) else { return };
+        self.room.places().leave(half.source);
+        if half.is_leaving() {
+            self.counters.limits.lingering.sub(1);
+        } else {
+            self.counters.connections.sub(1);
+        }
+        self.shared.connection_closed(half.listener);
+    }
+
+    fn hand_over(&mut self) {
+        self.lines.iter_mut().for_each(|line| line.0.flush());
+    }
+}
+
+fn queue(turns: &mut Turns, id: HandshakeId, half: &mut Half) {
+    if !std::mem::replace(&mut half.queued, true) {
+        turns.add(half.source, id);
+    }
+}
