@@ -116,8 +116,8 @@ fn what_comes_back_counts_and_stays() {
     before.stop().unwrap();
 
     let after = start(r#""sessions_per_identity_max": 2, "groups_per_identity_max": 2"#, &on_disk);
-    assert_eq!(metric(&after, "lapwing_sessions", ""), 3);
     assert_eq!(Client::try_connect(&after, &of("alice", connect("d"))), ReasonCode::QuotaExceeded);
+    assert_eq!(metric(&after, "lapwing_sessions", ""), 3);
     for id in ["a", "b", "c"] {
         let (mut client, present) = Client::connect_with(&after, &of("alice", lasting(id)));
         assert!(present, "{id}");
