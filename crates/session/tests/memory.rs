@@ -26,11 +26,13 @@ unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         BYTES.set(BYTES.get() + layout.size() as isize);
         CALLS.set(CALLS.get() + 1);
+        // SAFETY: the caller's promises are passed on.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         BYTES.set(BYTES.get() - layout.size() as isize);
+        // SAFETY: the caller's promises are passed on.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
