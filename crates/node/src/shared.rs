@@ -133,8 +133,9 @@ impl Shared {
         if let Some(notice) = notice {
             notices.tell(NoticeKind::Start, notice, clock.now_ms());
         }
+        let places: Vec<&Bell> = bells.iter().chain(&handshake_bells).collect();
         Shared {
-            strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &bells),
+            strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &places),
             groups: GroupBook::new(config.groups.clone()),
             shares: IdentityShares::new(&config.limits),
             topics: TopicBook::new(config.topics.clone()),

@@ -118,11 +118,6 @@ impl Socket {
         told.map_or_else(|| self.stream.peer(), PeerAddress::Net)
     }
 
-    /// Whether a PROXY header is still to come, which will say who the peer is.
-    pub fn awaits_header(&self) -> bool {
-        self.layers.as_ref().is_some_and(|layers| layers.header.is_some())
-    }
-
     /// Memory for what has come and is no MQTT yet: an unfinished handshake, records that are not whole, half an HTTP
     /// head. An upper bound, for connections that have brought little; 0 for plain TCP, whose PROXY header waits in the
     /// kernel.

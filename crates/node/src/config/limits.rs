@@ -22,13 +22,13 @@ pub struct Limits {
     pub strangers_per_address_max: u32,
     /// Memory for what they have sent; never more than a quarter of `memory_high_bytes`, and not counted there.
     pub strangers_bytes_max: u64,
-    /// Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them.
     /// Threads that do TLS handshakes, at most 64. 0: one for every four shards.
     pub handshake_threads: u32,
     /// TLS handshakes that may be unfinished in the whole node; one more connection is closed at once and counted.
     pub handshakes_max: u32,
     /// TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one.
     pub handshakes_per_address_max: u32,
+    /// Passwords that wait to be checked; beyond, the address with the most waiting is refused one of them.
     pub password_checks_max: u32,
     /// Threads that check passwords; 0: one for every two cores.
     pub password_threads: u32,

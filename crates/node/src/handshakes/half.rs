@@ -7,6 +7,7 @@ use std::time::Instant;
 use lapwing_transport::{Refusal, Socket};
 
 use crate::listeners::ListenerId;
+use crate::strangers::Stranger;
 
 /// Bytes read and thrown away at a time after a refusal.
 const DISCARD_BYTES: usize = 4096;
@@ -19,6 +20,8 @@ pub(super) struct Half {
     pub(super) socket: Socket,
     pub(super) listener: ListenerId,
     pub(super) accepted_at: Instant,
+    /// Its place among strangers, which goes on with it to a shard.
+    pub(super) stranger: Box<Stranger>,
     /// Whose place it has; none as long as a proxy has not said it.
     pub(super) source: Option<IpAddr>,
     /// Stands among those that can go on.
@@ -46,9 +49,19 @@ pub(super) enum Step {
 
 impl Half {
     /// `socket`: as it came from its listener.
-    pub(super) fn new(socket: Socket, listener: ListenerId, source: Option<IpAddr>) -> Self {
+    pub(super) fn new(socket: Socket, listener: ListenerId, stranger: Stranger, source: Option<IpAddr>) -> Self {
         let accepted_at = Instant::now();
-        Half { socket, listener, accepted_at, source, queued: false, has_begun: false, leaves_after_bytes: None }
+        let stranger = Box::new(stranger);
+        Half {
+            socket,
+            listener,
+            accepted_at,
+            stranger,
+            source,
+            queued: false,
+            has_begun: false,
+            leaves_after_bytes: None,
+        }
     }
 
     /// Goes on as far as the peer's bytes let it; one signature at most.

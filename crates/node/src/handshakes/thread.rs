@@ -21,6 +21,7 @@ use crate::mailbox::{Bell, Lane};
 use crate::metrics::ShardCounters;
 use crate::shard::WAKER;
 use crate::shared::{Crowded, Phase, Shared};
+use crate::strangers::{Place, Source};
 use crate::timers::Timers;
 
 /// A missed wake-up would show as this delay and not as a hang.
@@ -55,6 +56,8 @@ impl Line {
 /// One thread of the room; [`HandshakeThread::run`] is its life.
 pub(crate) struct HandshakeThread {
     number: usize,
+    /// Of its strangers, in their table: behind the shards.
+    place: usize,
     shared: Arc<Shared>,
     room: Arc<HandshakeRoom>,
     poll: Poll,
@@ -88,6 +91,7 @@ impl HandshakeThread {
     ) -> Self {
         HandshakeThread {
             number,
+            place: lines.len() + number,
             shared,
             room,
             poll: desk.poll,
@@ -136,7 +140,9 @@ impl HandshakeThread {
             self.wait()?;
             self.now_ms = self.shared.now_ms();
             self.accept();
+            self.end_strangers();
             self.work();
+            self.end_strangers();
             self.run_timers();
             self.hand_over();
         }
@@ -190,7 +196,8 @@ impl HandshakeThread {
             Phase::Draining => !self.has_left,
             Phase::Stopping => true,
         };
-        phase_is_new || !self.turns.is_empty() || self.doors.iter().any(|door| door.is_open(self.now_ms))
+        let has_ended = self.shared.strangers.has_ended(self.place);
+        phase_is_new || has_ended || !self.turns.is_empty() || self.doors.iter().any(|door| door.is_open(self.now_ms))
     }
 
     fn until_next_timer(&self) -> Duration {
@@ -273,11 +280,18 @@ impl HandshakeThread {
                 Crowded::Listener => self.counters.refused_listener_max.add(1),
             };
         }
+        let Some(mut stranger) = self.shared.strangers.accepted(listener, &accepted.socket, accepted.peer, self.now_ms)
+        else {
+            self.room.places().leave(source);
+            return self.shared.connection_closed(listener);
+        };
         self.counters.accepted.add(1);
         self.counters.connections.add(1);
         let id = HandshakeId(self.next_id);
         self.next_id += 1;
-        let mut half = Half::new(accepted.socket, listener, source);
+        // Numbers of handshakes do not come again, so that nobody else is meant by this place.
+        stranger.settle(Place { shard: self.place, index: id.0, born: 0 });
+        let mut half = Half::new(accepted.socket, listener, stranger, source);
         let registered = half.socket.register(self.poll.registry(), Token(id.0));
         self.halves.insert(id, half);
         if registered.is_err() {
@@ -301,6 +315,13 @@ impl HandshakeThread {
         }
     }
 
+    /// Ends those that the table of strangers has found to be too many.
+    fn end_strangers(&mut self) {
+        for Place { index, .. } in self.shared.strangers.take_ended(self.place) {
+            self.forget(HandshakeId(index));
+        }
+    }
+
     /// Goes on with handshakes for a while, source by source.
     fn work(&mut self) {
         let begun = Instant::now();
@@ -315,7 +336,9 @@ impl HandshakeThread {
     fn go_on(&mut self, id: HandshakeId) {
         let Some(half) = self.halves.get_mut(&id) else { return };
         half.queued = false;
-        match half.go_on() {
+        let step = half.go_on();
+        half.stranger.hold(half.socket.held_bytes() as u64, false, self.now_ms);
+        match step {
             Step::Waits | Step::Leaves(None) => {}
             Step::Goes => {
                 if self.name(id)
@@ -343,7 +366,10 @@ impl HandshakeThread {
         let Some(source) = peer.source() else { return true };
         let named = self.room.places().name(source);
         match named {
-            Ok(()) => half.source = Some(source),
+            Ok(()) => {
+                half.source = Some(source);
+                half.stranger.name(Source::Address(source), self.now_ms);
+            }
             Err(full) => {
                 self.forget(id);
                 self.crowded_out(full, peer);
@@ -362,13 +388,14 @@ impl HandshakeThread {
             return self.shared.connection_closed(half.listener);
         }
         self.room.counters.done(half.socket.is_resumed());
-        let Half { socket, listener, accepted_at, .. } = half;
+        let Half { socket, listener, accepted_at, mut stranger, .. } = half;
+        stranger.lift();
         self.lines[self.next_line].send(MovedConnection {
             socket,
             listener,
             bytes: Vec::new(),
             accepted_at,
-            stranger: None,
+            stranger: Some(stranger),
         });
         self.next_line = (self.next_line + 1) % self.lines.len();
     }

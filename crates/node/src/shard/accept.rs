@@ -75,13 +75,11 @@ impl Shard {
 
     /// Takes a connection that another shard has read the CONNECT of, or whose handshake is done.
     pub(super) fn adopt(&mut self, moved: MovedConnection) {
-        let peer = moved.socket.peer();
         let mut connection = Connection::new(moved.socket, moved.listener, moved.accepted_at);
         connection.input = moved.bytes;
-        // Who comes from a handshake has not been one of the shards' strangers so far.
-        connection.stranger = moved.stranger.or_else(|| self.take_stranger(moved.listener, &connection.socket, peer));
-        if connection.stranger.is_none() {
-            return self.shared.connection_closed(moved.listener);
+        connection.stranger = moved.stranger;
+        if let Some(stranger) = &mut connection.stranger {
+            stranger.input_bytes_max = self.connect_bytes_max(moved.listener);
         }
         connection.unhandled = !connection.input.is_empty();
         self.admit_socket(connection, moved.accepted_at);

@@ -18,12 +18,14 @@ impl Shard {
         socket: &Socket,
         peer: PeerAddress,
     ) -> Option<Box<Stranger>> {
-        let awaits_name = socket.awaits_header();
-        let source = if awaits_name || socket.is_proxied() { Source::Shared } else { source_of(peer) };
-        let mut stranger = self.shared.strangers.arrive(source, listener, self.now_ms)?;
-        stranger.awaits_name = awaits_name;
-        stranger.input_bytes_max = self.terms[usize::from(listener.0)].connect_limits.packet_bytes_max as usize;
+        let mut stranger = self.shared.strangers.accepted(listener, socket, peer, self.now_ms)?;
+        stranger.input_bytes_max = self.connect_bytes_max(listener);
         Some(Box::new(stranger))
+    }
+
+    /// Bytes of the largest CONNECT that a listener takes.
+    pub(super) fn connect_bytes_max(&self, listener: ListenerId) -> usize {
+        self.terms[usize::from(listener.0)].connect_limits.packet_bytes_max as usize
     }
 
     /// A stranger is in the table of connections: where it is, if it must go.
@@ -43,7 +45,7 @@ impl Shard {
         let Some(connection) = self.clients.connection(index) else { return };
         let Some(stranger) = &mut connection.stranger else { return };
         if stranger.awaits_name && !connection.socket.awaits_header() {
-            stranger.name(source_of(connection.socket.peer()), now_ms);
+            stranger.name(Source::of(connection.socket.peer()), now_ms);
         }
         let buffers = connection.input.capacity() + connection.output.capacity();
         let bytes = buffers + connection.socket.held_bytes() + kept_bytes;
@@ -79,9 +81,4 @@ impl Shard {
         self.malformed(index, &error);
         false
     }
-}
-
-/// Where a connection comes from, for the limit by address.
-fn source_of(peer: PeerAddress) -> Source {
-    peer.source().map_or(Source::Shared, Source::Address)
 }

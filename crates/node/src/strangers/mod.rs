@@ -16,6 +16,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lapwing_codec::{ProtocolError, ReasonCode};
+use lapwing_transport::{PeerAddress, Socket};
 
 use crate::config::Limits;
 use crate::desk::Desk;
@@ -43,10 +44,10 @@ const BOUNDS: [(Bound, &str); 4] = [
     (Bound::Connections, "connections_max"),
 ];
 
-/// All strangers of a node; shared by its shards.
+/// All strangers of a node; shared by its shards and by the threads that shake hands.
 pub(crate) struct Strangers {
     state: Mutex<State>,
-    /// By shard, who has to go there.
+    /// By place, first the shards and then the threads that shake hands: who has to go there.
     ended: Vec<(Desk<Place>, Bell)>,
 }
 
@@ -73,7 +74,7 @@ impl Budget {
 
 impl Strangers {
     /// `connections_max`, `memory_high_bytes`: those in force.
-    pub(crate) fn new(limits: &Limits, connections_max: u32, memory_high_bytes: u64, bells: &[Bell]) -> Arc<Self> {
+    pub(crate) fn new(limits: &Limits, connections_max: u32, memory_high_bytes: u64, bells: &[&Bell]) -> Arc<Self> {
         let state = State {
             table: Table::new(Budget::new(limits, connections_max, memory_high_bytes)),
             by_bound: Default::default(),
@@ -82,7 +83,7 @@ impl Strangers {
             told_unfit: Told::default(),
             notices: Vec::new(),
         };
-        let ended = bells.iter().map(|bell| (Desk::default(), bell.clone())).collect();
+        let ended = bells.iter().map(|&bell| (Desk::default(), bell.clone())).collect();
         Arc::new(Strangers { state: Mutex::new(state), ended })
     }
 
@@ -100,6 +101,21 @@ impl Strangers {
                 None
             }
         }
+    }
+
+    /// The same, for a connection of `peer` as its listener gives it.
+    pub(crate) fn accepted(
+        self: &Arc<Self>,
+        listener: ListenerId,
+        socket: &Socket,
+        peer: PeerAddress,
+        now_ms: u64,
+    ) -> Option<Stranger> {
+        let awaits_name = socket.awaits_header();
+        let source = if awaits_name || socket.is_proxied() { Source::Shared } else { Source::of(peer) };
+        let mut stranger = self.arrive(source, listener, now_ms)?;
+        stranger.awaits_name = awaits_name;
+        Some(stranger)
     }
 
     /// Has somebody go so that a newcomer finds a connection, in all or at one listener; false when there is nobody who could.
@@ -201,6 +217,13 @@ impl State {
 /// How often, behind what has happened.
 fn since_last(times: u64) -> String {
     if times == 1 { String::new() } else { format!(" ({times} since the last such line)") }
+}
+
+impl Source {
+    /// Where a connection comes from, for the limit by address.
+    pub(crate) fn of(peer: PeerAddress) -> Self {
+        peer.source().map_or(Source::Shared, Source::Address)
+    }
 }
 
 impl fmt::Display for Source {

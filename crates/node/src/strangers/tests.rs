@@ -18,7 +18,7 @@ fn a_small_machine_has_a_small_budget() {
 #[test]
 fn who_goes_is_told_now_and_then() {
     let limits = Limits { strangers_per_address_max: 1, ..Limits::default() };
-    let strangers = Strangers::new(&limits, 100, 1 << 30, &[Bell::new(Nobody)]);
+    let strangers = Strangers::new(&limits, 100, 1 << 30, &[&Bell::new(Nobody)]);
     let source = Source::Address([192, 0, 2, 7].into());
     let mut there = Vec::new();
     for n in 0..10 {
