@@ -105,7 +105,7 @@ def test_connections_beyond_the_limit() -> None:
 
 
 def test_silent_connections_give_way() -> None:
-    """Who says nothing has three quarters of the places at most, from one address, and one less for each who is in."""
+    """Who says nothing has three quarters of the places from one address, and one less for each who comes in."""
     limits = {"connect_timeout": "10m", "connections_max": 50}
     with lapwing.Broker(shards=2, limits=limits) as broker:
         flood = [Wire(broker.url) for _ in range(200)]

@@ -33,7 +33,7 @@ class Limits(BaseModel):
     connect_bytes_max: Size = Field(default=64 << 10, ge=64, le=_PACKET_BYTES_MAX)
     """Largest CONNECT, its will included; never more than packet_bytes_max."""
     strangers_max: Count32 = 16_384
-    """Connections that are no clients yet; for one more the oldest of the address with most ends."""
+    """Connections that are no clients yet; beyond, the oldest of the address with most ends. Up to connections_max."""
     strangers_per_address_max: Count32 = 4_096
     """The same of one address (IPv6: of one /64); never more than three quarters of strangers_max."""
     strangers_bytes_max: Size = Field(default=32 << 20, ge=1)

@@ -18,7 +18,7 @@ const READS_MAX: usize = 32;
 const UNSENT_BYTES_MAX: usize = 64 << 10;
 
 /// What a connection of `rustls` costs before anything has come.
-const CONNECTION_BYTES: usize = 16 << 10;
+const CONNECTION_BYTES: usize = 8 << 10;
 /// The most that is gathered of what is no plaintext yet: a handshake message, and what a growing buffer has to spare.
 const GATHERED_BYTES_MAX: u64 = 128 << 10;
 /// Bytes that a client may send until the handshake is done: several times what a long chain of certificates takes. What
