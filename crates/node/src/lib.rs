@@ -38,6 +38,7 @@ mod mail;
 mod mailbox;
 mod memory;
 mod metrics;
+mod niceness;
 mod note;
 mod notices;
 mod one_line;

@@ -13,7 +13,6 @@ mod complaint;
 mod counters;
 mod half;
 mod places;
-mod priority;
 mod thread;
 mod turns;
 

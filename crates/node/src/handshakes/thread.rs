@@ -12,18 +12,22 @@ use super::complaint::Complaint;
 use super::half::{Half, Step};
 use super::places::Full;
 use super::turns::{HandshakeId, Turns};
-use super::{Desk, HandshakeRoom, priority};
+use super::{Desk, HandshakeRoom};
 use crate::door::{Door, EXHAUSTED_PAUSE_MS};
 use crate::error::NodeError;
 use crate::listeners::ListenerId;
 use crate::mail::MovedConnection;
 use crate::mailbox::{Bell, Lane};
 use crate::metrics::ShardCounters;
+use crate::niceness::give_way;
 use crate::shard::WAKER;
 use crate::shared::{Crowded, Phase, Shared};
 use crate::strangers::{Place, Source};
 use crate::timers::Timers;
 
+/// About a tenth of what a data thread gets where both want the same core: a flood of handshakes takes what is to spare, and a
+/// busy broker goes on shaking hands.
+const NICE: i32 = 10;
 /// A missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 /// Connections taken from one listener between two slices of work.
@@ -127,7 +131,7 @@ impl HandshakeThread {
     /// # Errors
     /// The kernel refuses to watch a listener or to report events.
     pub(crate) fn run(&mut self) -> Result<(), NodeError> {
-        priority::give_way();
+        give_way(NICE);
         loop {
             match self.shared.phase() {
                 Phase::Running => self.begin_to_listen()?,

@@ -245,7 +245,8 @@ fn bar_of(key: &Key, record: &Record) -> Option<Bar> {
 
 /// As much of a name as is remembered.
 fn cut(username: &str) -> &str {
-    &username[..username.floor_char_boundary(NAME_BYTES_MAX)]
+    let end = (0..=username.len().min(NAME_BYTES_MAX)).rev().find(|at| username.is_char_boundary(*at));
+    &username[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]

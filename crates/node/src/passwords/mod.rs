@@ -10,7 +10,6 @@
 mod control;
 mod failures;
 mod feed;
-mod niceness;
 mod pace;
 mod queue;
 mod source;

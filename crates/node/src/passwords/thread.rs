@@ -10,14 +10,16 @@ use lapwing_codec::ReasonCode;
 
 use super::control::{BarAsk, PasswordControl};
 use super::feed::{Checked, Denied, Secret};
-use super::niceness;
 use super::queue::Ask;
 use super::warden::{Unchecked, Warden};
+use crate::niceness::give_way;
 use crate::shared::Shared;
 use crate::side_thread::SideDesk;
 
 /// A missed wake-up would show as this delay and not as a hang; and so often it is looked at what is over.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// A password can wait a little, a message cannot: where all cores are busy, about a third of what a data thread has.
+const NICE: i32 = 5;
 
 /// The thread's state; [`PasswordThread::run`] is its life. It checks nothing itself, and so never keeps anybody waiting.
 pub(crate) struct PasswordThread {
@@ -52,7 +54,7 @@ pub(crate) struct PasswordWorker {
 impl PasswordWorker {
     /// Checks what it is given, until the thread that gives it has ended.
     pub(crate) fn run(self) {
-        niceness::give_way();
+        give_way(NICE);
         while let Ok(ask) = self.asks.recv() {
             let result = self.check(&ask);
             if self.results.send(Done { worker: self.number, ask, result }).is_err() {

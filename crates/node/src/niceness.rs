@@ -1,19 +1,17 @@
-//! Gives way to the threads that carry messages.
+//! Threads that give way to those that carry messages.
 
-/// Steps of niceness below the rest of the process: about a tenth of what a data thread gets where both want the same core,
-/// so a flood of handshakes takes what is to spare, and a busy broker goes on shaking hands.
-#[cfg(target_os = "linux")]
-const STEPS: libc::c_int = 10;
-
-/// Lowers the priority of the calling thread. A refusal costs fairness between threads, not correctness.
+/// Lowers the priority of the calling thread by so many steps of niceness below the rest of the process. A refusal costs
+/// fairness between threads, not correctness.
 ///
 /// On Linux niceness belongs to a thread, though POSIX says that it is the process's: elsewhere nothing is done.
-pub(super) fn give_way() {
+pub(crate) fn give_way(steps: i32) {
     #[cfg(target_os = "linux")]
     // SAFETY: takes and returns a number; no memory of ours is touched.
     unsafe {
-        libc::nice(STEPS);
+        libc::nice(steps);
     }
+    #[cfg(not(target_os = "linux"))]
+    let _ = steps;
 }
 
 #[cfg(all(test, target_os = "linux"))]
@@ -31,7 +29,7 @@ mod tests {
     fn one_thread_gives_way() {
         let before = niceness();
         let other = std::thread::spawn(|| {
-            give_way();
+            give_way(10);
             niceness()
         });
         assert_eq!(other.join().unwrap(), (before + 10).min(19));
