@@ -203,7 +203,7 @@ PROBLEMS = [
         "",
         {},
         ["nothing.at.all=1"],
-        "unknown key nothing (flag --set nothing.at.all=1): remove it; known here: auth, bridge, broker",
+        "unknown key nothing (flag --set nothing.at.all=1): remove it; known here: audit, auth, bridge, broker",
     ),
     ("", {}, ["broker=1"], 'broker = "1" (flag --set broker=1): '),
 ]
