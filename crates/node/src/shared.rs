@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lapwing_access::{AccessConfig, Authority};
+use lapwing_transport::BindError;
 
 use crate::clock::NodeClock;
 use crate::config::{Config, TopicTables};
@@ -133,9 +134,9 @@ impl Shared {
             config,
             authority,
             stamps,
-            listeners,
             connections_max,
-            notices: Mutex::new(notice.into_iter().collect()),
+            notices: Mutex::new(notice.into_iter().chain(listeners.notices()).collect()),
+            listeners,
             clock,
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
@@ -210,6 +211,13 @@ impl Shared {
         self.authority.reload(&access.auth, &access.rules)?;
         self.bells.iter().for_each(Bell::ring);
         Ok(())
+    }
+
+    /// Reads certificates again and tells every shard; as [`Listeners::reload`].
+    pub(crate) fn reload_certificates(&self) -> (usize, Vec<BindError>) {
+        let result = self.listeners.reload();
+        self.bells.iter().for_each(Bell::ring);
+        result
     }
 
     /// Takes other tables of topics and tells every shard.

@@ -15,6 +15,8 @@ pub(super) enum Due {
     Rate { index: usize, born: u64 },
     /// The connection must have been ended by its peer too.
     Linger { index: usize, born: u64 },
+    /// The client's certificate ends.
+    Certificate { index: usize, born: u64 },
     /// Keep alive, will delay or expiry of a session.
     Session(SessionKey),
     /// A paused listener is looked at again.

@@ -1,6 +1,7 @@
 //! The node over real sockets, spoken to packet by packet through the codec.
 
 mod basics;
+mod certificates;
 mod client;
 mod doubts;
 mod drain;
