@@ -36,8 +36,8 @@ def strict(users: Path, tmp_path: Path) -> Iterator[lapwing.Broker]:
 
 
 def guess(broker: lapwing.Broker, name: str, password: str = "wrong") -> str:
-    with pytest.raises(ConnectError) as refused:
-        Client(broker.url, username=name, password=password)
+    with pytest.raises(ConnectError) as refused, Client(broker.url, username=name, password=password):
+        pass
     return str(refused.value)
 
 

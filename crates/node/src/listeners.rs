@@ -1,7 +1,9 @@
 //! What all shards know of each listener: whom it takes, and how many came.
 
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::SystemTime;
 
 use lapwing_transport::{BindError, Certificates, Listener};
 
@@ -34,7 +36,14 @@ pub(crate) struct ListenerState {
 
 /// All listeners of a node, in the order of the configuration.
 #[derive(Debug, Default)]
-pub(crate) struct Listeners(Vec<ListenerState>);
+pub(crate) struct Listeners {
+    all: Vec<ListenerState>,
+    /// Goes up whenever certificates were read again; written by the handle.
+    version: AtomicU64,
+}
+
+/// Bits of an RSA key from which its signatures are told to be dear.
+const DEAR_RSA_BITS: u32 = 4096;
 
 impl Listeners {
     /// Binds every listener of `config`.
@@ -50,21 +59,21 @@ impl Listeners {
             states.push(ListenerState::new(config, listener, &bound, certificates)?);
             listeners.push(bound);
         }
-        Ok((listeners, Listeners(states)))
+        Ok((listeners, Listeners { all: states, version: AtomicU64::new(0) }))
     }
 
     pub(crate) fn get(&self, id: ListenerId) -> &ListenerState {
-        &self.0[usize::from(id.0)]
+        &self.all[usize::from(id.0)]
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ListenerState> {
-        self.0.iter()
+        self.all.iter()
     }
 
     /// Reads all certificates again; returns for how many listeners, and what was wrong with the others, which keep
     /// what they have.
     pub(crate) fn reload(&self) -> (usize, Vec<BindError>) {
-        let results = self.0.iter().filter_map(|state| state.certificates.as_ref()).map(|held| held.reload());
+        let results = self.all.iter().filter_map(|state| state.certificates.as_ref()).map(|held| held.reload());
         let (mut reloaded, mut failures) = (0, Vec::new());
         for result in results {
             match result {
@@ -72,11 +81,33 @@ impl Listeners {
                 Err(error) => failures.push(error),
             }
         }
+        if reloaded > 0 {
+            self.version.fetch_add(1, Ordering::AcqRel);
+        }
         (reloaded, failures)
     }
 
+    /// How often certificates were read again: connections are held against what they say now.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// What the operator should hear of the listeners' keys.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        let dear = |state: &ListenerState| {
+            let (file, bits) = state.certificates.as_ref()?.rsa_key().filter(|(_, bits)| *bits >= DEAR_RSA_BITS)?;
+            Some(format!(
+                "{}: the key in {} is RSA of {bits} bits, each handshake with it costs about ten times one with RSA 2048 and a \
+                 hundred times one with ECDSA P-256; take an ECDSA key if your clients can",
+                state.url,
+                file.display()
+            ))
+        };
+        self.all.iter().filter_map(dear).collect()
+    }
+
     pub(crate) fn metrics(&self) -> impl Iterator<Item = Metric> {
-        self.0.iter().map(|state| {
+        self.all.iter().map(|state| {
             let open = u64::from(state.connections.load(Ordering::Relaxed));
             let help = "Open connections, by the listener that they came through.";
             Metric::gauge("lapwing_listener_connections", help, open).with("listener", state.url.clone())
@@ -85,6 +116,11 @@ impl Listeners {
 }
 
 impl ListenerState {
+    /// The revocation list that is over first, and when.
+    pub(crate) fn revocations_end(&self) -> Option<(SystemTime, PathBuf)> {
+        self.certificates.as_ref()?.revocations_end()
+    }
+
     fn new(
         node: &Config,
         own: &ListenerConfig,

@@ -5,6 +5,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lapwing_access::{AccessConfig, Authority};
+use lapwing_transport::BindError;
 
 use crate::audit::Audit;
 use crate::clock::NodeClock;
@@ -130,7 +131,7 @@ impl Shared {
         let (connections_max, notice) = descriptors::connections(&config);
         let memory = Memory::new(&config.limits, bells.len());
         let notices = Notices::new(config.limits.notices_per_minute);
-        if let Some(notice) = notice {
+        for notice in notice.into_iter().chain(listeners.notices()) {
             notices.tell(NoticeKind::Start, notice, clock.now_ms());
         }
         let places: Vec<&Bell> = bells.iter().chain(&handshake_bells).collect();
@@ -148,9 +149,9 @@ impl Shared {
             config,
             authority,
             stamps,
-            listeners,
             connections_max,
             notices,
+            listeners,
             clock,
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
@@ -225,6 +226,13 @@ impl Shared {
         self.authority.reload(&access.auth, &access.rules)?;
         self.bells.iter().for_each(Bell::ring);
         Ok(())
+    }
+
+    /// Reads certificates again and tells every shard; as [`Listeners::reload`].
+    pub(crate) fn reload_certificates(&self) -> (usize, Vec<BindError>) {
+        let result = self.listeners.reload();
+        self.bells.iter().for_each(Bell::ring);
+        result
     }
 
     /// Takes other tables of topics and tells every shard.

@@ -2,10 +2,11 @@
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::SocketAddr;
+use std::time::SystemTime;
 
 use crate::proxy::{Awaited, HeaderReader};
 use crate::stream::Stream;
-use crate::tls::{CertificateName, Tls};
+use crate::tls::{CertificateName, Lapse, Tls};
 use crate::web::WebSocket;
 
 /// The layers of one connection, from the kernel upwards.
@@ -129,6 +130,14 @@ impl Layers {
     /// does not know its client is one nevertheless, and its own checks of health are no members of groups.
     pub(crate) fn is_proxied(&self) -> bool {
         self.had_header || self.web.as_ref().is_some_and(WebSocket::is_forwarded)
+    }
+
+    pub(crate) fn certificate_lapse(&self, now: SystemTime) -> Option<Lapse> {
+        self.tls.as_ref()?.certificate_lapse(now)
+    }
+
+    pub(crate) fn certificate_expires_at(&self) -> Option<SystemTime> {
+        self.tls.as_ref()?.certificate_expires_at()
     }
 
     pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {

@@ -40,4 +40,4 @@ pub use peer::PeerAddress;
 pub use refusal::Refusal;
 pub use settings::{ClientCertificate, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;
-pub use tls::{CertificateName, Certificates};
+pub use tls::{CertificateName, Certificates, Lapse};

@@ -53,6 +53,9 @@ pub struct TlsSettings {
     pub key: PathBuf,
     /// Roots that client certificates must lead to, in PEM; needed unless clients show none.
     pub client_ca: Option<PathBuf>,
+    /// Revocation lists of those authorities, in PEM; none: nothing is revoked. With any, every certificate of a chain needs
+    /// the list of its authority.
+    pub crls: Vec<PathBuf>,
     /// Whether clients show certificates.
     pub client_certificate: ClientCertificate,
 }

@@ -1,13 +1,14 @@
 //! A client's connection, whatever carries it.
 
 use std::io::{self, Read, Write};
+use std::time::SystemTime;
 
 use mio::{Registry, Token};
 
 use crate::layers::Layers;
 use crate::peer::PeerAddress;
 use crate::stream::Stream;
-use crate::tls::CertificateName;
+use crate::tls::{CertificateName, Lapse};
 
 /// A connected, non-blocking socket. What lies between the kernel and MQTT is inside, handshakes included.
 #[derive(Debug)]
@@ -149,6 +150,18 @@ impl Socket {
     /// The name in the client's certificate; `None` when it showed none, or one without such a name (or with several).
     pub fn certificate_name(&self, which: CertificateName) -> Option<String> {
         self.layers.as_ref()?.certificate_name(which)
+    }
+
+    /// Why the client's certificate, which the handshake has verified, is not good any more by what its listener has read
+    /// last: it has expired by `now`, was revoked, or leads to no trusted authority. `None` also where it showed none. Some
+    /// tens of microseconds.
+    pub fn certificate_lapse(&self, now: SystemTime) -> Option<Lapse> {
+        self.layers.as_ref()?.certificate_lapse(now)
+    }
+
+    /// When the client's certificate ends, or one that it rests on; `None` where it showed none.
+    pub fn certificate_expires_at(&self) -> Option<SystemTime> {
+        self.layers.as_ref()?.certificate_expires_at()
     }
 
     /// Asks `registry` for edge-triggered readable and writable events.

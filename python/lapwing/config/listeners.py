@@ -12,7 +12,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
 from lapwing.config.http import parse_http_host
@@ -69,6 +69,11 @@ def parse_mode(text: str) -> str:
     return text
 
 
+def _one_or_more(value: object) -> object:
+    """One name of a file, or a list of them."""
+    return [value] if isinstance(value, str | Path) else value
+
+
 class ListenerConfig(BaseModel):
     """Where clients connect, what is spoken below MQTT, and whom it takes.
 
@@ -89,6 +94,9 @@ class ListenerConfig(BaseModel):
 
     client_ca: Path | None = None
     """tls, wss: the authorities that sign client certificates, a PEM file; read again on SIGHUP."""
+
+    crl: Annotated[list[Path], BeforeValidator(_one_or_more)] = Field(default=[], max_length=64)
+    """tls, wss: revocation lists (CRL) of those authorities, a PEM file or several; read again on SIGHUP."""
 
     client_certificate: Literal["none", "optional", "required"] = "none"
     """tls, wss: whether clients show a certificate."""
@@ -143,7 +151,7 @@ class ListenerConfig(BaseModel):
         return is_local(self.url) if self.anonymous is None else self.anonymous
 
 
-_ONLY_TLS = ("certificate", "key", "client_ca", "client_certificate")
+_ONLY_TLS = ("certificate", "key", "client_ca", "crl", "client_certificate")
 _ONLY_WEB = ("path", "origins", "hosts")
 _ONLY_UNIX = ("mode",)
 _NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
@@ -169,5 +177,7 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
         yield "client_ca is missing: name the PEM file of the authorities that sign client certificates"
     if listener.client_certificate == "none" and listener.client_ca is not None:
         yield 'client_ca is set but no certificate is asked for: set client_certificate to "required" or "optional"'
+    if listener.client_certificate == "none" and listener.crl:
+        yield 'crl is set but no certificate is asked for: set client_certificate to "required" or "optional"'
     if listener.client_certificate == "none" and listener.identity != "password":
         yield f'identity = "{listener.identity}" needs client_certificate = "required" or "optional"'

@@ -91,6 +91,8 @@ LISTENER_PROBLEMS: list[tuple[str, dict[str, str], list[str], str]] = [
         [],
         "client_ca is set but no certificate is asked",
     ),
+    ("[[listeners]]\nurl = 'tls://h:1'\ncrl = 'a'\n" + TLS, {}, [], "crl is set but no certificate is asked"),
+    ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\ncrl = ['a']", {}, [], "crl has no meaning for tcp"),
     ("[[listeners]]\nurl = 'tls://h:1'\nidentity = 'certificate-cn'\n" + TLS, {}, [], "needs client_certificate = "),
     (
         "[[listeners]]\nurl = 'tls://h:1'\nidentity = 'dns'\n" + TLS,

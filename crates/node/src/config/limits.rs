@@ -24,7 +24,8 @@ pub struct Limits {
     pub strangers_bytes_max: u64,
     /// Threads that do TLS handshakes, at most 64. 0: one for every four shards.
     pub handshake_threads: u32,
-    /// TLS handshakes that may be unfinished in the whole node; one more connection is closed at once and counted.
+    /// TLS handshakes that may be unfinished in the whole node; one more connection is closed at once and counted. Never more
+    /// than a quarter of `connections_max`.
     pub handshakes_max: u32,
     /// TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one.
     pub handshakes_per_address_max: u32,

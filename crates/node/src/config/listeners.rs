@@ -24,6 +24,8 @@ pub struct ListenerConfig {
     pub key: Option<PathBuf>,
     /// TLS: the roots of client certificates, a PEM file.
     pub client_ca: Option<PathBuf>,
+    /// TLS: revocation lists of those authorities, PEM files.
+    pub crl: Vec<PathBuf>,
     /// TLS: whether clients show certificates.
     pub client_certificate: ClientCertificateMode,
     /// Who a client is.
@@ -96,6 +98,7 @@ impl Default for ListenerConfig {
             certificate: None,
             key: None,
             client_ca: None,
+            crl: Vec::new(),
             client_certificate: ClientCertificateMode::None,
             identity: IdentitySource::Password,
             path: None,
@@ -151,6 +154,10 @@ impl ListenerConfig {
                 "Name the file of roots.",
             );
         }
+        if !asks && !self.crl.is_empty() {
+            let remedy = "Set client_certificate to \"required\" or \"optional\", or leave crl out.";
+            return wrong("crl", "is set, but no client certificate is asked for", remedy);
+        }
         if !asks && self.identity != IdentitySource::Password {
             let remedy = "Set client_certificate to \"required\" or \"optional\".";
             return wrong("identity", "is to come from a certificate, but none is asked for", remedy);
@@ -174,6 +181,7 @@ impl ListenerConfig {
             ("certificate", tls && self.certificate.is_some()),
             ("key", tls && self.key.is_some()),
             ("client_ca", tls && self.client_ca.is_some()),
+            ("crl", tls && !self.crl.is_empty()),
             ("client_certificate", tls && self.client_certificate != ClientCertificateMode::None),
             ("path", web && self.path.is_some()),
             ("origins", web && !self.origins.is_empty()),
@@ -234,6 +242,7 @@ impl ListenerConfig {
             certificate: certificate.clone(),
             key: key.clone(),
             client_ca: self.client_ca.clone(),
+            crls: self.crl.clone(),
             client_certificate: match self.client_certificate {
                 ClientCertificateMode::None => ClientCertificate::None,
                 ClientCertificateMode::Optional => ClientCertificate::Optional,
@@ -284,6 +293,8 @@ mod tests {
             (r#"{"url": "tcp://h", "certificate": "c", "key": "k"}"#, "certificate"),
             (r#"{"url": "tls://h", "certificate": "c", "key": "k", "client_certificate": "optional"}"#, "client_ca"),
             (r#"{"url": "tls://h", "certificate": "c", "key": "k", "identity": "certificate-san"}"#, "identity"),
+            (r#"{"url": "tls://h", "certificate": "c", "key": "k", "crl": ["l"]}"#, "crl"),
+            (r#"{"url": "tcp://h", "crl": ["l"]}"#, "crl"),
             (r#"{"url": "tcp://h", "path": "/x"}"#, "path"),
             (r#"{"url": "ws://h", "path": "x"}"#, "path"),
             (r#"{"url": "tcp://h", "origins": ["*"]}"#, "origins"),

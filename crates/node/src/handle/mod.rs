@@ -208,7 +208,7 @@ impl Handle {
     /// # Errors
     /// `Reload`: some could not be read; those listeners keep what they have, the others have new ones.
     pub fn reload(&self) -> Result<usize, NodeError> {
-        let (reloaded, mut failures) = self.shared.listeners().reload();
+        let (reloaded, mut failures) = self.shared.reload_certificates();
         match failures.len() {
             0 => Ok(reloaded),
             1 => Err(NodeError::Bind(failures.remove(0))),

@@ -11,6 +11,7 @@
 
 mod complaint;
 mod counters;
+mod crl_watch;
 mod half;
 mod places;
 mod thread;
@@ -73,8 +74,10 @@ pub(crate) fn lay_handshakes(
     shards: &[Bell],
 ) -> Result<Handshakes, NodeError> {
     let limits = &shared.config.limits;
+    // They are connections too, and must leave room for clients.
+    let all_max = limits.handshakes_max.min(limits.connections_max.div_ceil(4));
     let room = Arc::new(HandshakeRoom {
-        places: Mutex::new(Places::new(limits.handshakes_max, limits.handshakes_per_address_max)),
+        places: Mutex::new(Places::new(all_max, limits.handshakes_per_address_max)),
         counters: HandshakeCounters::default(),
     });
     let mut inlets: Vec<Vec<Shaken>> = shards.iter().map(|_| Vec::new()).collect();

@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use lapwing_transport::{AcceptError, Accepted, PeerAddress, Refusal};
 use mio::{Events, Poll, Token};
 
 use super::complaint::Complaint;
+use super::crl_watch::CrlWatch;
 use super::half::{Half, Step};
 use super::places::Full;
 use super::turns::{HandshakeId, Turns};
@@ -38,6 +39,8 @@ const SLICE: Duration = Duration::from_millis(2);
 const HANDSHAKES: usize = 1 << 16;
 /// Connections in one batch for a shard.
 const BATCH_CONNECTIONS: usize = 32;
+/// How often revocation lists are looked at.
+const CRL_LOOK_MS: u64 = 60_000;
 /// Timers of handshakes that are over, kept before they are looked for.
 const TIMERS_SPARE: usize = 4096;
 
@@ -79,6 +82,8 @@ pub(crate) struct HandshakeThread {
     /// Connections as a shard counts them.
     counters: Arc<ShardCounters>,
     complaint: Complaint,
+    crl_watch: CrlWatch,
+    crls_seen_at_ms: Option<u64>,
     now_ms: u64,
     is_listening: bool,
     has_left: bool,
@@ -111,6 +116,8 @@ impl HandshakeThread {
             timers: Timers::new(),
             counters: Arc::default(),
             complaint: Complaint::default(),
+            crl_watch: CrlWatch::default(),
+            crls_seen_at_ms: None,
             now_ms: 0,
             is_listening: false,
             has_left: false,
@@ -148,7 +155,23 @@ impl HandshakeThread {
             self.work();
             self.end_strangers();
             self.run_timers();
+            self.look_at_crls();
             self.hand_over();
+        }
+    }
+
+    /// Once a minute one of the threads looks how long revocation lists hold.
+    fn look_at_crls(&mut self) {
+        let is_time = self.crls_seen_at_ms.is_none_or(|at_ms| self.now_ms >= at_ms + CRL_LOOK_MS);
+        if self.number > 0 || !is_time {
+            return;
+        }
+        self.crls_seen_at_ms = Some(self.now_ms);
+        for listener in self.shared.listeners().iter() {
+            let Some((end, file)) = listener.revocations_end() else { continue };
+            if let Some(line) = self.crl_watch.look(&listener.url, end, &file, SystemTime::now()) {
+                self.shared.notify(line);
+            }
         }
     }
 
@@ -311,7 +334,9 @@ impl HandshakeThread {
         self.room.counters.refused(full);
         let limits = &self.shared.config.limits;
         let bound = match full {
-            Full::All => format!("limits.handshakes_max = {}", limits.handshakes_max),
+            Full::All => {
+                format!("limits.handshakes_max = {}, a quarter of connections_max at most,", limits.handshakes_max)
+            }
             Full::Address => format!("limits.handshakes_per_address_max = {}", limits.handshakes_per_address_max),
         };
         if let Some(line) = self.complaint.refused(self.now_ms, &peer, &bound) {

@@ -1,5 +1,7 @@
 //! What was refused for want of a right; written by the shard's thread alone.
 
+use lapwing_transport::Lapse;
+
 use super::{Counter, Metric};
 
 /// What a client wanted to do and may not.
@@ -39,6 +41,7 @@ impl Refused {
 #[derive(Debug, Default)]
 pub(crate) struct AccessCounters {
     refused: [Counter; Refused::COUNT],
+    lapsed: [Counter; Lapse::COUNT],
     /// Subscriptions, wills, rights to be told of publishers and client ids taken back because rules were changed.
     pub(crate) revoked: Counter,
     /// Patterns of rules that a client id or a user name would have changed.
@@ -48,6 +51,11 @@ pub(crate) struct AccessCounters {
 impl AccessCounters {
     pub(crate) fn refused(&self, what: Refused, times: u64) {
         self.refused[what as usize].add(times);
+    }
+
+    /// A connection ended, or was not let in, because its certificate is not good any more.
+    pub(crate) fn lapsed(&self, lapse: Lapse) {
+        self.lapsed[lapse as usize].add(1);
     }
 
     /// Adds up `shards` and names the sums.
@@ -61,6 +69,12 @@ impl AccessCounters {
                 Metric::counter("lapwing_not_authorized_total", help, count).with("what", *label)
             })
             .collect();
+        metrics.extend(Lapse::ALL.iter().map(|lapse| {
+            let help =
+                "Connections ended, or refused at CONNECT, because their certificate is not good any more, by why.";
+            let count = sum(&|shard| shard.lapsed[*lapse as usize].get());
+            Metric::counter("lapwing_certificates_lapsed_total", help, count).with("reason", lapse.name())
+        }));
         metrics.push(Metric::counter(
             "lapwing_rights_revoked_total",
             "Subscriptions, wills, envelopes and client ids taken back because users or rules were changed.",

@@ -75,6 +75,9 @@ impl Shard {
             self.move_connection(index, owner, bytes);
             return Flow::Gone;
         }
+        if let Some(what) = self.lapsed_certificate(index) {
+            return self.refuse(index, connect, ReasonCode::NotAuthorized, Some(what));
+        }
         let standing = match self.judge_connect(index, connect, &admission, packet) {
             Ok(standing) => standing,
             Err(stop) => return self.stop_connect(index, connect, stop, bytes),
@@ -178,6 +181,7 @@ impl Shard {
             connection.licence = licence;
         }
         self.clients.let_in(index);
+        self.watch_certificate(index);
         self.counters.traffic.sessions_opened.add(1);
         self.keep_opened(key, begun, opened.session_present, former);
         self.clients.note_waiting(key);

@@ -10,6 +10,7 @@ mod asked;
 mod audit;
 mod barriers;
 mod buffers;
+mod certificates;
 mod clients;
 mod connect;
 mod connection;
@@ -223,6 +224,8 @@ pub(crate) struct Shard {
     licences_version: Option<u64>,
     /// The version of the groups' tables that holds here.
     groups_version: u64,
+    /// Who has still to be held against certificates that were read again.
+    recheck: certificates::Recheck,
     /// Which messages are kept in memory alone.
     topic_rules: TopicRules,
     /// Filters that the connection in hand has subscribed to or cancelled in this turn.
@@ -308,6 +311,7 @@ impl Shard {
             draining: false,
             licences_version: None,
             groups_version: 0,
+            recheck: certificates::Recheck::default(),
             topic_rules: TopicRules::unread(),
             filters_taken: 0,
             pressure: Pressure::Normal,

@@ -132,6 +132,7 @@ impl Shard {
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
             || self.doors.iter().any(|door| door.is_open(self.now_ms))
             || self.has_shaken()
+            || self.has_rechecks()
             || self.replays.can_move()
             || self.has_group_work()
             || self.has_hold_work()
@@ -197,6 +198,7 @@ impl Shard {
         self.renew_licences();
         self.renew_groups();
         self.renew_topic_rules();
+        self.run_rechecks();
         self.report_groups();
         self.accept();
         self.end_strangers();
@@ -253,6 +255,7 @@ impl Shard {
                 Due::Rate { index, born } => self.rate_due(index, born),
                 Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Refusal { index, born } => self.refusal_due(index, born),
+                Due::Certificate { index, born } => self.certificate_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
                 Due::Endings => self.withdraw_ended(),
                 Due::Probe { key, epoch } => self.probe_due(key, epoch),
@@ -278,6 +281,7 @@ impl Shard {
             | Due::Stall { index, born }
             | Due::Rate { index, born }
             | Due::Refusal { index, born }
+            | Due::Certificate { index, born }
             | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }

@@ -2,6 +2,7 @@
 
 mod basics;
 mod bound_names;
+mod certificates;
 mod client;
 mod doubts;
 mod drain;

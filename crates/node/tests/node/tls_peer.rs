@@ -4,15 +4,19 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use lapwing_codec::{Limits, Packet, ReasonCode, Version, decode};
-use lapwing_node::{Config, Handle, ListenerConfig};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use lapwing_node::{ClientCertificateMode, Config, Handle, ListenerConfig};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, IsCa, Issuer, KeyIdMethod, KeyPair,
+    RevokedCertParams, SerialNumber, date_time_ymd,
+};
+use rustls::client::WantsClientCert;
 use rustls::crypto::ring;
-use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, ClientConnection, ConfigBuilder, RootCertStore, StreamOwned};
 use tempfile::TempDir;
 
 use crate::packets::connect;
@@ -20,6 +24,7 @@ use crate::packets::connect;
 /// Signs what a listener shows.
 pub struct Authority {
     folder: TempDir,
+    issuer: Issuer<'static, KeyPair>,
     pem: String,
 }
 
@@ -30,12 +35,39 @@ impl Authority {
         let key = KeyPair::generate().expect("a key");
         let pem = params.self_signed(&key).expect("a certificate").pem();
         let issuer = Issuer::new(params, key);
-        let authority = Authority { folder: TempDir::new().expect("a folder"), pem };
+        let authority = Authority { folder: TempDir::new().expect("a folder"), issuer, pem };
         let own = KeyPair::generate().expect("a key");
         let params = CertificateParams::new(["localhost".to_owned()]).expect("parameters");
-        authority.write("server.pem", &params.signed_by(&own, &issuer).expect("a certificate").pem());
+        authority.write("server.pem", &params.signed_by(&own, &authority.issuer).expect("a certificate").pem());
+        authority.write("ca.pem", &authority.pem);
         authority.write("server.key", &own.serialize_pem());
         authority
+    }
+
+    /// Writes the list of what it has revoked.
+    pub fn revoke(&self, serials: &[u64]) {
+        let revoked = |serial: &u64| RevokedCertParams {
+            serial_number: SerialNumber::from(*serial),
+            revocation_time: date_time_ymd(2024, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let params = CertificateRevocationListParams {
+            this_update: date_time_ymd(2024, 1, 1),
+            next_update: date_time_ymd(2090, 1, 1),
+            crl_number: SerialNumber::from(1_u64),
+            issuing_distribution_point: None,
+            revoked_certs: serials.iter().map(revoked).collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        self.write("list.pem", &params.signed_by(&self.issuer).expect("a list").pem().expect("a list"));
+    }
+
+    /// Lets a listener ask for certificates of this authority, with its list.
+    pub fn require(&self, listener: &mut ListenerConfig) {
+        listener.client_ca = Some(self.path("ca.pem"));
+        listener.client_certificate = ClientCertificateMode::Required;
+        listener.crl = vec![self.path("list.pem")];
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -66,11 +98,26 @@ impl Authority {
 
     /// What a client trusts.
     pub fn client(&self) -> Arc<ClientConfig> {
+        Arc::new(self.trusting().with_no_client_auth())
+    }
+
+    /// The same, with a certificate of its own that is good for so long.
+    pub fn client_numbered(&self, serial: u64, good_for: Duration) -> Arc<ClientConfig> {
+        let mut params = CertificateParams::new([]).expect("parameters");
+        params.serial_number = Some(SerialNumber::from(serial));
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is right");
+        params.not_after = date_time_ymd(1970, 1, 1) + since_1970 + good_for;
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        let key = PrivateKeyDer::try_from(key.serialize_der()).expect("a key");
+        Arc::new(self.trusting().with_client_auth_cert(vec![certificate.der().clone()], key).expect("they fit"))
+    }
+
+    fn trusting(&self) -> ConfigBuilder<ClientConfig, WantsClientCert> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.pem.as_bytes()).expect("PEM")).expect("a root");
         let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()));
-        let builder = builder.with_safe_default_protocol_versions().expect("versions");
-        Arc::new(builder.with_root_certificates(roots).with_no_client_auth())
+        builder.with_safe_default_protocol_versions().expect("versions").with_root_certificates(roots)
     }
 }
 
@@ -130,10 +177,43 @@ impl TlsClient {
         client
     }
 
+    /// Like `connect`, for a node that may refuse the handshake: what it answers to the CONNECT, if anything.
+    pub fn try_connect(node: &Handle, config: &Arc<ClientConfig>, id: &str) -> std::io::Result<()> {
+        let mut stream = StreamOwned::new(session(config), open(node));
+        let mut bytes = Vec::new();
+        Packet::Connect(connect(id)).encode(Version::V5, &mut bytes).expect("the test's packet can be encoded");
+        stream.write_all(&bytes)?;
+        stream.read_exact(&mut [0])
+    }
+
     pub fn send(&mut self, packet: &Packet<'_>) {
         let mut bytes = Vec::new();
         packet.encode(Version::V5, &mut bytes).expect("the test's packet can be encoded");
         self.stream.write_all(&bytes).expect("the node reads");
+    }
+
+    /// The next bytes must be a PINGRESP.
+    pub fn expect_pong(&mut self) {
+        let mut bytes = [0; 2];
+        self.stream.read_exact(&mut bytes).expect("something comes");
+        assert_eq!(bytes, [0xd0, 0]);
+    }
+
+    /// The reason of the DISCONNECT; `None` when the connection ends without one.
+    pub fn disconnected(&mut self) -> Option<ReasonCode> {
+        let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
+        loop {
+            if let Some((packet, _)) = decode(&bytes, Version::V5, &Limits::PROTOCOL).expect("the node speaks MQTT") {
+                let Packet::Disconnect(disconnect) = packet else { panic!("expected DISCONNECT, got {packet:?}") };
+                return Some(disconnect.reason);
+            }
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return None,
+                Ok(n) => bytes.extend_from_slice(&chunk[..n]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => panic!("nothing came within the time limit"),
+                Err(_) => return None,
+            }
+        }
     }
 
     /// The reason of the CONNACK.

@@ -1,30 +1,37 @@
 //! The certificates of one listener: read from files, and read again when they were renewed.
 
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
 use rustls::crypto::{CryptoProvider, ring};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::WebPkiClientVerifier;
+use rustls::pki_types::CertificateDer;
 use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{NoServerSessionStorage, ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::{InconsistentKeys, RootCertStore, ServerConfig, ServerConnection};
 
 use super::Tls;
+use super::files::{certificates, private_key, rsa_bits, wrong};
+use super::trust::{Lapse, Trust};
 use crate::error::BindError;
 use crate::settings::{ClientCertificate, TlsSettings};
 
-/// More than any chain or list of roots in use.
-const FILE_BYTES_MAX: u64 = 4 << 20;
+/// Sessions remembered for clients of TLS 1.2 that take no tickets; the oldest makes room.
+const SESSIONS_MAX: usize = 1024;
 
 /// Loaded certificates; shared by all clones of a listener. A handshake takes those of its moment.
 pub struct Certificates {
     settings: TlsSettings,
     /// Written by [`Certificates::reload`], read once per connection.
-    current: RwLock<Arc<ServerConfig>>,
+    current: RwLock<Arc<Loaded>>,
+}
+
+/// What the files held when they were read.
+struct Loaded {
+    config: Arc<ServerConfig>,
+    trust: Trust,
+    rsa_bits: Option<u32>,
 }
 
 impl fmt::Debug for Certificates {
@@ -40,7 +47,7 @@ impl Certificates {
     /// # Errors
     /// `Certificate`: names the file and what is wrong with it.
     pub fn load(settings: TlsSettings) -> Result<Self, BindError> {
-        let current = RwLock::new(Arc::new(configuration(&settings)?));
+        let current = RwLock::new(Arc::new(Loaded::read(&settings)?));
         Ok(Certificates { settings, current })
     }
 
@@ -49,36 +56,73 @@ impl Certificates {
     /// # Errors
     /// As [`Certificates::load`]; then everything stays as it was.
     pub fn reload(&self) -> Result<(), BindError> {
-        let fresh = Arc::new(configuration(&self.settings)?);
+        let fresh = Arc::new(Loaded::read(&self.settings)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         Ok(())
     }
 
+    /// The file of the key, and its bits, if it is an RSA key: its signatures cost by far the most.
+    pub fn rsa_key(&self) -> Option<(PathBuf, u32)> {
+        self.current().rsa_bits.map(|bits| (self.settings.key.clone(), bits))
+    }
+
+    /// The revocation list that is over first: from then on no client certificate is taken. And its file.
+    pub fn revocations_end(&self) -> Option<(SystemTime, PathBuf)> {
+        self.current().trust.first_end()
+    }
+
     /// The server's side of a connection that begins now.
-    pub(crate) fn accept(&self) -> Result<Tls, rustls::Error> {
-        let current = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
-        ServerConnection::new(current).map(Tls::new)
+    pub(crate) fn accept(self: &Arc<Self>) -> Result<Tls, rustls::Error> {
+        ServerConnection::new(self.current().config.clone()).map(|connection| Tls::new(connection, self.clone()))
+    }
+
+    /// Why a chain that a handshake has verified is not good any more.
+    pub(super) fn lapse(&self, chain: &[CertificateDer<'_>], now: SystemTime) -> Option<Lapse> {
+        self.current().trust.lapse(chain, since_1970(now))
+    }
+
+    fn current(&self) -> Arc<Loaded> {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-fn configuration(settings: &TlsSettings) -> Result<ServerConfig, BindError> {
-    let chain = certificates(&settings.certificate)?;
-    let key = private_key(&settings.key)?;
-    let provider = Arc::new(ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider.clone())
-        .with_safe_default_protocol_versions()
-        .map_err(|error| wrong(&settings.certificate, error.to_string(), "Please report this."))?;
-    let builder = match client_verifier(settings, provider)? {
-        None => builder.with_no_client_auth(),
-        Some(verifier) => builder.with_client_cert_verifier(verifier),
-    };
-    let mut config = builder.with_single_cert(chain, key).map_err(|error| unfit(settings, &error))?;
-    // Tickets keep no session here; a reload makes new keys for them, so that nobody resumes what the old files allowed.
+impl Loaded {
+    fn read(settings: &TlsSettings) -> Result<Self, BindError> {
+        let chain = certificates(&settings.certificate)?;
+        let key = private_key(&settings.key)?;
+        let rsa_bits = rsa_bits(&key);
+        let provider = Arc::new(ring::default_provider());
+        let builder = ServerConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .map_err(|error| wrong(&settings.certificate, error.to_string(), "Please report this."))?;
+        let (verifier, trust) = client_verifier(settings, provider)?;
+        let asks = verifier.is_some();
+        let builder = match verifier {
+            None => builder.with_no_client_auth(),
+            Some(verifier) => builder.with_client_cert_verifier(verifier),
+        };
+        let mut config = builder.with_single_cert(chain, key).map_err(|error| unfit(settings, &error))?;
+        set_resumption(&mut config, asks);
+        Ok(Loaded { config: Arc::new(config), trust, rsa_bits })
+    }
+}
+
+/// Whether a client may take up an earlier connection's secrets instead of a whole handshake; the signature is spared then.
+///
+/// Not where client certificates are asked for: a resumed handshake shows none, the one from before would count unseen, and
+/// so outlive its revocation. A reload makes new keys for tickets: nobody resumes what the old files allowed.
+fn set_resumption(config: &mut ServerConfig, asks_for_certificates: bool) {
+    config.max_early_data_size = 0;
+    if asks_for_certificates {
+        config.session_storage = Arc::new(NoServerSessionStorage {});
+        config.send_tls13_tickets = 0;
+        return;
+    }
+    config.session_storage = ServerSessionMemoryCache::new(SESSIONS_MAX);
+    // Tickets keep no session here; their key is changed every six hours, and the one before is good for as long again.
     if let Ok(ticketer) = ring::Ticketer::new() {
         config.ticketer = ticketer;
     }
-    config.max_early_data_size = 0;
-    Ok(config)
 }
 
 /// Why certificate and key cannot be used together.
@@ -97,59 +141,49 @@ fn unfit(settings: &TlsSettings, error: &rustls::Error) -> BindError {
     }
 }
 
+/// What verifies client certificates in handshakes, if any are asked for, and what they are held against later.
+///
+/// With revocation lists every certificate of a chain must be on the list of its authority or not: one that has no list there
+/// is refused, and so is everybody once a list's time is over. What is not known is not trusted.
 fn client_verifier(
     settings: &TlsSettings,
     provider: Arc<CryptoProvider>,
-) -> Result<Option<Arc<dyn ClientCertVerifier>>, BindError> {
+) -> Result<(Option<Arc<dyn ClientCertVerifier>>, Trust), BindError> {
+    let mut trust = Trust::default();
     let (ClientCertificate::Optional | ClientCertificate::Required, Some(file)) =
         (settings.client_certificate, settings.client_ca.as_deref())
     else {
-        return Ok(None);
+        return Ok((None, trust));
     };
     let remedy = "Put the certificates of the authorities that sign your clients' into this file, in PEM.";
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
+        trust.add_root(&certificate);
         roots.add(certificate).map_err(|error| wrong(file, error.to_string(), remedy))?;
     }
-    let mut builder = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider);
+    let roots = Arc::new(roots);
+    let builder = || WebPkiClientVerifier::builder_with_provider(roots.clone(), provider.clone());
+    let now = since_1970(SystemTime::now());
+    let mut lists = Vec::new();
+    for file in &settings.crls {
+        let found = trust.add_lists(file, now)?;
+        // The library says what is wrong with a list, and not with which.
+        let remedy = "Write a complete list, of version 2, as your authority publishes it.";
+        builder().with_crls(found.clone()).build().map_err(|error| wrong(file, error.to_string(), remedy))?;
+        lists.extend(found);
+    }
+    let mut builder = builder();
+    if !lists.is_empty() {
+        builder = builder.with_crls(lists).enforce_revocation_expiration();
+    }
     if settings.client_certificate == ClientCertificate::Optional {
         builder = builder.allow_unauthenticated();
     }
-    builder.build().map(Some).map_err(|error| wrong(file, error.to_string(), remedy))
+    let verifier = builder.build().map_err(|error| wrong(file, error.to_string(), remedy))?;
+    Ok((Some(verifier), trust))
 }
 
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BindError> {
-    let pem = read(file)?;
-    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-    let remedy = "Write the certificates in PEM, between BEGIN CERTIFICATE and END CERTIFICATE.";
-    match found {
-        Ok(found) if !found.is_empty() => Ok(found),
-        Ok(_) => Err(wrong(file, "there is no certificate in this file".into(), remedy)),
-        Err(_) => Err(wrong(file, "this file is not valid PEM".into(), remedy)),
-    }
-}
-
-fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindError> {
-    let pem = read(file)?;
-    let key = PrivateKeyDer::from_pem_slice(&pem).ok();
-    // Whether it is a key at all is asked here, where the file to blame is known.
-    key.filter(|key| ring::sign::any_supported_type(key).is_ok()).ok_or_else(|| {
-        let remedy = "Write an RSA, ECDSA or Ed25519 key in PEM (PKCS#8, PKCS#1 or SEC1), without a pass phrase.";
-        wrong(file, "there is no private key that can be read in this file".into(), remedy)
-    })
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, BindError> {
-    let mut bytes = Vec::new();
-    let opened = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
-    let remedy = "Name a file that exists and that the broker's user may read.";
-    opened.map_err(|error| wrong(file, format!("this file cannot be read: {error}"), remedy))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(wrong(file, format!("this file has more than {FILE_BYTES_MAX} bytes"), remedy));
-    }
-    Ok(bytes)
-}
-
-fn wrong(file: &Path, what: String, remedy: &'static str) -> BindError {
-    BindError::Certificate { file: file.to_owned(), what, remedy }
+/// A clock before 1970 is that of a machine that does not know the time: nothing has expired there.
+fn since_1970(now: SystemTime) -> Duration {
+    now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

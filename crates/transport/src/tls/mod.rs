@@ -1,9 +1,13 @@
 //! TLS 1.2 and 1.3, by `rustls`: one connection's side of it, and the certificates of a listener.
 
 mod certificates;
+mod files;
 mod name;
+mod trust;
 
 use std::io::{self, IoSlice, Read, Write};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use rustls::{HandshakeKind, ServerConnection};
 
@@ -11,6 +15,7 @@ use crate::refusal::Refusal;
 
 pub use certificates::Certificates;
 pub use name::CertificateName;
+pub use trust::Lapse;
 
 /// Times that one read asks the stream below; so a peer that sends empty records keeps nobody else waiting.
 const READS_MAX: usize = 32;
@@ -36,12 +41,14 @@ pub(crate) struct Tls {
     opened_bytes: u64,
     /// What the handshake has brought so far.
     handshake_bytes: usize,
+    /// The listener's: what the client's certificate is held against later.
+    certificates: Arc<Certificates>,
 }
 
 impl Tls {
-    pub(crate) fn new(mut connection: ServerConnection) -> Self {
+    pub(crate) fn new(mut connection: ServerConnection, certificates: Arc<Certificates>) -> Self {
         connection.set_buffer_limit(Some(UNSENT_BYTES_MAX));
-        Tls { connection, failed: false, taken_bytes: 0, opened_bytes: 0, handshake_bytes: 0 }
+        Tls { connection, failed: false, taken_bytes: 0, opened_bytes: 0, handshake_bytes: 0, certificates }
     }
 
     /// The plaintext of what goes over `lower`.
@@ -68,6 +75,16 @@ impl Tls {
         self.connection.send_close_notify();
         // The peer may be gone already; then there is nobody to tell.
         let _ = self.over(lower).flush();
+    }
+
+    /// Why the client's certificate is not good any more, if it has shown one.
+    pub(crate) fn certificate_lapse(&self, now: SystemTime) -> Option<Lapse> {
+        self.certificates.lapse(self.connection.peer_certificates()?, now)
+    }
+
+    /// When the client's certificate ends, if it has shown one.
+    pub(crate) fn certificate_expires_at(&self) -> Option<SystemTime> {
+        trust::expires_at(self.connection.peer_certificates()?)
     }
 
     pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {

@@ -1,5 +1,7 @@
 //! Certificates made for the test, a client of `rustls`, and a listener with real sockets between them.
 
+mod trust;
+
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -67,6 +69,7 @@ impl Authority {
             certificate: self.write("server.pem", &certificate),
             key: self.write("server.key", &key),
             client_ca: Some(self.write("ca.pem", &self.pem)),
+            crls: Vec::new(),
             client_certificate,
         }
     }

@@ -1,0 +1,63 @@
+//! Files of certificates and keys, read whole; each that cannot be used is named, and nothing of what is in it.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use crate::error::BindError;
+
+/// More than any chain or list of roots in use, and a hundred thousand revoked certificates.
+const FILE_BYTES_MAX: u64 = 4 << 20;
+
+/// All certificates in `file`, one at least.
+pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, BindError> {
+    let pem = read(file)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    let remedy = "Write the certificates in PEM, between BEGIN CERTIFICATE and END CERTIFICATE.";
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) => Err(wrong(file, "there is no certificate in this file".into(), remedy)),
+        Err(_) => Err(wrong(file, "this file is not valid PEM".into(), remedy)),
+    }
+}
+
+/// The first private key in `file`.
+pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, BindError> {
+    let pem = read(file)?;
+    let key = PrivateKeyDer::from_pem_slice(&pem).ok();
+    // Whether it is a key at all is asked here, where the file to blame is known.
+    key.filter(|key| ring::sign::any_supported_type(key).is_ok()).ok_or_else(|| {
+        let remedy = "Write an RSA, ECDSA or Ed25519 key in PEM (PKCS#8, PKCS#1 or SEC1), without a pass phrase.";
+        wrong(file, "there is no private key that can be read in this file".into(), remedy)
+    })
+}
+
+/// The bits of an RSA key; `None` for a key of another kind.
+pub(super) fn rsa_bits(key: &PrivateKeyDer<'_>) -> Option<u32> {
+    let key = match key {
+        PrivateKeyDer::Pkcs1(der) => ::ring::rsa::KeyPair::from_der(der.secret_pkcs1_der()),
+        PrivateKeyDer::Pkcs8(der) => ::ring::rsa::KeyPair::from_pkcs8(der.secret_pkcs8_der()),
+        _ => return None,
+    };
+    key.ok().map(|key| 8 * key.public().modulus_len() as u32)
+}
+
+/// The bytes of `file`.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
+    let mut bytes = Vec::new();
+    let opened = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
+    let remedy = "Name a file that exists and that the broker's user may read.";
+    opened.map_err(|error| wrong(file, format!("this file cannot be read: {error}"), remedy))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(wrong(file, format!("this file has more than {FILE_BYTES_MAX} bytes"), remedy));
+    }
+    Ok(bytes)
+}
+
+pub(super) fn wrong(file: &Path, what: String, remedy: &'static str) -> BindError {
+    BindError::Certificate { file: file.to_owned(), what, remedy }
+}
