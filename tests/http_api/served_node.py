@@ -191,7 +191,8 @@ def ask(
         else http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
     )
     try:
-        connection.request(method, parts.path, body=body, headers=dict(headers or {}))
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        connection.request(method, target, body=body, headers=dict(headers or {}))
         response = connection.getresponse()
         kept = {name.lower(): value for name, value in response.getheaders()}
         return Response(response.status, kept, response.read())

@@ -29,6 +29,9 @@ def revoke(authority: Authority, *certificates: x509.Certificate, days: int = 30
     now = datetime.datetime.now(datetime.UTC)
     builder = x509.CertificateRevocationListBuilder(ca.subject)
     builder = builder.last_update(now - datetime.timedelta(days=60)).next_update(now + datetime.timedelta(days=days))
+    # What RFC 5280 asks of every list (5.2.1, 5.2.3), and rustls too.
+    issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(key.public_key())  # type: ignore[arg-type]
+    builder = builder.add_extension(issuer, critical=False).add_extension(x509.CRLNumber(1), critical=False)
     for certificate in certificates:
         entry = x509.RevokedCertificateBuilder(certificate.serial_number, now)
         builder = builder.add_revoked_certificate(entry.build())
