@@ -14,6 +14,7 @@ mod niceness;
 mod pace;
 mod queue;
 mod source;
+mod table;
 mod thread;
 mod turns;
 mod warden;

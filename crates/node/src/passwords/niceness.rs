@@ -1,6 +1,7 @@
 //! Threads that give way: a password can wait a little, a message cannot.
 
 /// How much: where all cores are busy, about a third of what a data thread has.
+#[cfg(target_os = "linux")]
 const NICE: libc::c_int = 5;
 
 /// The calling thread gives way to others from now on.
