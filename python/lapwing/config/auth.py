@@ -58,7 +58,8 @@ class AuthSection(BaseModel):
     """Connections that wait for their refusal; one more is refused at once."""
 
     failures_records_max: int = Field(default=10_000, ge=1, le=2**32 - 1)
-    """Addresses and names of which failures are remembered; one more takes the place of the one with the fewest."""
+    """Addresses, names, and names from an address that are remembered, so many of each; those with the fewest failures
+    make room."""
 
 
 def access_tables(config: Config) -> dict[str, Any]:

@@ -24,7 +24,8 @@ pub struct GuessesConfig {
     pub delay_ms_max: u64,
     /// Connections that may wait for their refusal; one more has it at once.
     pub delayed_max: u32,
-    /// Addresses and names of which failures are remembered; one more takes the place of the one that says least.
+    /// Addresses, names, and names from an address of which failures are remembered, so many of each; one more takes the
+    /// place of the one that says least.
     pub records_max: u32,
 }
 

@@ -1,14 +1,11 @@
 //! Who gave wrong passwords lately: by address, by name, and by name from an address.
 //!
 //! An address and a name are slowed down; an address, and a name from an address, are barred. A name is never barred as
-//! such: that would let anybody lock out a user by guessing. The table is bounded; what makes room is what says least:
-//! the fewest failures, and of those the oldest.
+//! such: that would let anybody lock out a user by guessing. The tables are bounded, each by itself, so that a flood of
+//! names pushes out no address.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
-
-use super::pace::Pace;
 use super::source::Source;
+use super::table::{Record, Table};
 use crate::config::GuessesConfig;
 
 /// From so many failures in the window on, an address has nothing checked on a shard: whoever guesses may not try
@@ -16,31 +13,9 @@ use crate::config::GuessesConfig;
 const SUSPECT_FAILURES: u32 = 8;
 /// What is kept of a name at most: strangers choose them.
 const NAME_BYTES_MAX: usize = 256;
-/// A name that was right from an address says more than so many failures.
-const PROVED_WEIGHT: u32 = 3;
 
-/// What failures are counted of.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Key {
-    Source(Source),
-    Name(Box<str>),
-    Pair(Source, Box<str>),
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Record {
-    /// When its window began.
-    from_ms: u64,
-    failures: u32,
-    last_ms: u64,
-    pace: Pace,
-    /// 0: it is not.
-    barred_until_ms: u64,
-    /// What it was barred for.
-    barred_failures: u32,
-    /// This name was right from this address, once.
-    is_proved: bool,
-}
+/// A name from an address.
+type Pair = (Source, Box<str>);
 
 /// An address, or a name from an address, that is kept out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,91 +27,99 @@ pub(crate) struct Bar {
     pub(crate) until_ms: u64,
 }
 
-/// The table.
+/// What is remembered.
 pub(crate) struct Failures {
     settings: GuessesConfig,
-    records: HashMap<Arc<Key>, Record>,
-    /// What says least comes first.
-    ranks: BTreeSet<(u32, u64, Arc<Key>)>,
+    sources: Table<Source>,
+    names: Table<Box<str>>,
+    pairs: Table<Pair>,
+    /// Names that were right from an address; those seen last stay.
+    homes: Table<Pair>,
     swept_ms: u64,
-    /// Records that made room for others.
-    pub(crate) evicted: u64,
 }
 
 impl Failures {
     pub(crate) fn new(settings: GuessesConfig) -> Self {
-        Failures { settings, records: HashMap::new(), ranks: BTreeSet::new(), swept_ms: 0, evicted: 0 }
+        let most = settings.records_max;
+        Failures {
+            sources: Table::new(most),
+            names: Table::new(most),
+            pairs: Table::new(most),
+            homes: Table::new(most),
+            settings,
+            swept_ms: 0,
+        }
     }
 
     /// A wrong password: how long its refusal waits, and what is barred for it from now on.
     pub(crate) fn failed(&mut self, source: Source, username: &str, now_ms: u64) -> (u64, Vec<Bar>) {
-        let name: Box<str> = cut(username).into();
-        let by_address = self.change(Key::Source(source), now_ms, Record::fail);
-        let by_name = self.change(Key::Name(name.clone()), now_ms, Record::fail);
-        self.change(Key::Pair(source, name.clone()), now_ms, |record, settings, now_ms| {
-            record.fail(settings, now_ms);
-        });
+        let pair = pair(source, username);
+        let settings = &self.settings;
+        let by_address = self.sources.change(&source, |record| record.fail(settings, now_ms));
+        let by_name = self.names.change(&pair.1, |record| record.fail(settings, now_ms));
+        self.pairs.change(&pair, |record| record.fail(settings, now_ms));
         let may_bar = self.settings.bar_local || !source.is_local();
-        let bars = if may_bar { self.bar(source, name, now_ms) } else { vec![] };
+        let bars = if may_bar { self.bar(&pair, now_ms) } else { vec![] };
         (by_address.max(by_name), bars)
     }
 
     /// An answer that is none of the password's, to an address that asks too much: how long it waits.
     pub(crate) fn refused(&mut self, source: Source, now_ms: u64) -> u64 {
-        self.change(Key::Source(source), now_ms, |record, settings, now_ms| record.pace.wait_ms(settings, now_ms))
+        let settings = &self.settings;
+        self.sources.change(&source, |record| record.pace.wait_ms(settings, now_ms))
     }
 
     /// A right password: this name is at home there.
     pub(crate) fn proved(&mut self, source: Source, username: &str, now_ms: u64) {
-        self.change(Key::Pair(source, cut(username).into()), now_ms, |record, _, now_ms| {
-            *record = Record { from_ms: now_ms, last_ms: now_ms, is_proved: true, ..Record::default() };
-        });
+        let pair = pair(source, username);
+        self.pairs.remove(&pair);
+        self.homes.change(&pair, |record| record.see(now_ms));
     }
 
     /// Whether a password is checked at all. From a barred address only that of a name which was right from there
     /// before, and has not failed since.
     pub(crate) fn admits(&self, source: Source, username: &str, now_ms: u64) -> bool {
-        let pair = self.get(&Key::Pair(source, cut(username).into()));
-        let is_barred = |record: &Record| record.barred_until_ms > now_ms;
-        if pair.is_some_and(is_barred) {
+        let is_barred = |record: &Record| record.barred_until_ms(now_ms).is_some();
+        let pair = pair(source, username);
+        let failed = self.pairs.get(&pair);
+        if failed.is_some_and(is_barred) {
             return false;
         }
-        let is_at_home = pair.is_some_and(|pair| pair.is_proved && pair.recent(&self.settings, now_ms) == 0);
-        is_at_home || !self.get(&Key::Source(source)).is_some_and(is_barred)
+        let has_failed = failed.is_some_and(|record| record.has_failed_lately(&self.settings, now_ms));
+        let is_at_home = !has_failed && self.homes.get(&pair).is_some();
+        is_at_home || !self.sources.get(&source).is_some_and(is_barred)
     }
 
     /// Whether the address has failed lately, and whether this name has from there.
     pub(crate) fn marks(&self, source: Source, username: &str, now_ms: u64) -> (bool, bool) {
-        let failed = |key| self.get(&key).is_some_and(|record| record.recent(&self.settings, now_ms) > 0);
-        (failed(Key::Source(source)), failed(Key::Pair(source, cut(username).into())))
+        let has_failed = |record: Option<&Record>| record.is_some_and(|r| r.has_failed_lately(&self.settings, now_ms));
+        (has_failed(self.sources.get(&source)), has_failed(self.pairs.get(&pair(source, username))))
     }
 
     /// Whether nothing of the address is to be checked where that costs nothing.
     pub(crate) fn is_suspect(&self, source: Source, now_ms: u64) -> bool {
-        self.get(&Key::Source(source)).is_some_and(|record| {
-            record.barred_until_ms > now_ms || record.recent(&self.settings, now_ms) >= SUSPECT_FAILURES
+        self.sources.get(&source).is_some_and(|record| {
+            let failures = record.recent(&self.settings, now_ms);
+            failures >= SUSPECT_FAILURES || record.barred_until_ms(now_ms).is_some()
         })
     }
 
     /// Whoever is kept out now.
     pub(crate) fn bars(&self, now_ms: u64) -> Vec<Bar> {
-        let barred = self.records.iter().filter(|(_, record)| record.barred_until_ms > now_ms);
-        let mut bars: Vec<Bar> = barred.filter_map(|(key, record)| bar_of(key, record)).collect();
+        let sources = self.sources.iter().filter_map(|(source, record)| bar_of(*source, None, record, now_ms));
+        let pairs =
+            self.pairs.iter().filter_map(|((source, name), record)| bar_of(*source, Some(&**name), record, now_ms));
+        let mut bars: Vec<Bar> = sources.chain(pairs).collect();
         bars.sort_by(|a, b| (a.source, &a.username).cmp(&(b.source, &b.username)));
         bars
     }
 
     /// Forgets bars and failures of an address or a name; how many bars that were.
     pub(crate) fn lift(&mut self, what: &str, now_ms: u64) -> u64 {
-        let source = Source::parse(what);
-        let is_meant = |key: &Key| match key {
-            Key::Source(address) => Some(*address) == source,
-            Key::Name(name) => **name == *cut(what),
-            Key::Pair(address, name) => Some(*address) == source || **name == *cut(what),
-        };
-        let keys: Vec<Arc<Key>> = self.records.keys().filter(|key| is_meant(key)).cloned().collect();
-        let barred = |record: Record| u64::from(record.barred_until_ms > now_ms);
-        keys.iter().filter_map(|key| self.remove(key)).map(barred).sum()
+        let (source, name) = (Source::parse(what), cut(what));
+        let sources = self.sources.remove_where(now_ms, |address| Some(*address) == source);
+        self.names.remove_where(now_ms, |other| **other == *name);
+        sources + self.pairs.remove_where(now_ms, |(address, other)| Some(*address) == source || **other == *name)
     }
 
     /// Forgets what is over; at most once in a window.
@@ -145,102 +128,43 @@ impl Failures {
             return;
         }
         self.swept_ms = now_ms;
-        let settings = &self.settings;
-        let over = self.records.iter().filter(|(_, record)| record.is_over(settings, now_ms));
-        let keys: Vec<Arc<Key>> = over.map(|(key, _)| key.clone()).collect();
-        for key in keys {
-            self.remove(&key);
-        }
+        self.sources.sweep(&self.settings, now_ms);
+        self.names.sweep(&self.settings, now_ms);
+        self.pairs.sweep(&self.settings, now_ms);
     }
 
-    fn bar(&mut self, source: Source, name: Box<str>, now_ms: u64) -> Vec<Bar> {
-        let Failures { settings, .. } = self;
-        let bounds =
-            [(Key::Source(source), settings.failures_max), (Key::Pair(source, name), settings.name_failures_max)];
-        let mut bars = vec![];
-        for (key, failures_max) in bounds {
-            let failures = self.get(&key).map_or(0, |record| record.recent(&self.settings, now_ms));
-            if failures_max > 0 && failures >= failures_max {
-                self.change(key.clone(), now_ms, |record, settings, now_ms| record.bar(settings, now_ms));
-                bars.extend(self.get(&key).and_then(|record| bar_of(&key, record)));
+    /// Records that made room for others.
+    pub(crate) fn evicted(&self) -> u64 {
+        self.sources.evicted + self.names.evicted + self.pairs.evicted
+    }
+
+    fn bar(&mut self, pair: &Pair, now_ms: u64) -> Vec<Bar> {
+        let (source, settings) = (pair.0, &self.settings);
+        let is_due = |record: &Record, most: u32| most > 0 && record.recent(settings, now_ms) >= most;
+        let bar = |record: &mut Record, most| {
+            let is_due = is_due(record, most);
+            if is_due {
+                record.bar(settings, now_ms);
             }
-        }
-        bars
-    }
-
-    fn get(&self, key: &Key) -> Option<&Record> {
-        self.records.get(key)
-    }
-
-    /// Changes a record, made if there is none, and keeps its rank.
-    fn change<R>(&mut self, key: Key, now_ms: u64, change: impl FnOnce(&mut Record, &GuessesConfig, u64) -> R) -> R {
-        let known = self.records.get_key_value(&key).map(|(key, record)| (key.clone(), *record));
-        let is_new = known.is_none();
-        let (key, mut record) =
-            known.unwrap_or_else(|| (Arc::new(key), Record { from_ms: now_ms, ..Record::default() }));
-        if is_new
-            && self.records.len() >= self.settings.records_max as usize
-            && let Some((_, _, least)) = self.ranks.pop_first()
-        {
-            self.records.remove(&least);
-            self.evicted += 1;
-        }
-        self.ranks.remove(&(record.weight(), record.last_ms, key.clone()));
-        let result = change(&mut record, &self.settings, now_ms);
-        self.ranks.insert((record.weight(), record.last_ms, key.clone()));
-        self.records.insert(key, record);
-        result
-    }
-
-    fn remove(&mut self, key: &Arc<Key>) -> Option<Record> {
-        let record = self.records.remove(key)?;
-        self.ranks.remove(&(record.weight(), record.last_ms, key.clone()));
-        Some(record)
+            is_due.then_some(*record)
+        };
+        let by_address = self.sources.change(&source, |record| bar(record, settings.failures_max));
+        let by_pair = self.pairs.change(pair, |record| bar(record, settings.name_failures_max));
+        let by_address = by_address.and_then(|record| bar_of(source, None, &record, now_ms));
+        by_address
+            .into_iter()
+            .chain(by_pair.and_then(|record| bar_of(source, Some(&*pair.1), &record, now_ms)))
+            .collect()
     }
 }
 
-impl Record {
-    /// Failures of a window that is not over.
-    fn recent(&self, settings: &GuessesConfig, now_ms: u64) -> u32 {
-        if now_ms < self.from_ms + settings.window_ms { self.failures } else { 0 }
-    }
-
-    fn fail(&mut self, settings: &GuessesConfig, now_ms: u64) -> u64 {
-        self.failures = self.recent(settings, now_ms).saturating_add(1);
-        if self.failures == 1 {
-            self.from_ms = now_ms;
-        }
-        self.last_ms = now_ms;
-        self.pace.wait_ms(settings, now_ms)
-    }
-
-    /// Counts anew when it is over.
-    fn bar(&mut self, settings: &GuessesConfig, now_ms: u64) {
-        self.barred_failures = self.failures;
-        self.failures = 0;
-        self.barred_until_ms = now_ms + settings.bar_ms;
-    }
-
-    fn weight(&self) -> u32 {
-        if self.barred_until_ms > 0 {
-            return u32::MAX;
-        }
-        self.failures.saturating_add(if self.is_proved { PROVED_WEIGHT } else { 0 })
-    }
-
-    fn is_over(&self, settings: &GuessesConfig, now_ms: u64) -> bool {
-        let is_quiet = self.recent(settings, now_ms) == 0 && self.pace.is_free(now_ms);
-        is_quiet && self.barred_until_ms <= now_ms && !self.is_proved
-    }
+fn bar_of(source: Source, username: Option<&str>, record: &Record, now_ms: u64) -> Option<Bar> {
+    let until_ms = record.barred_until_ms(now_ms)?;
+    Some(Bar { source, username: username.map(Box::from), failures: record.barred_failures, until_ms })
 }
 
-fn bar_of(key: &Key, record: &Record) -> Option<Bar> {
-    let (source, username) = match key {
-        Key::Source(source) => (*source, None),
-        Key::Pair(source, name) => (*source, Some(name.clone())),
-        Key::Name(_) => return None,
-    };
-    Some(Bar { source, username, failures: record.barred_failures, until_ms: record.barred_until_ms })
+fn pair(source: Source, username: &str) -> Pair {
+    (source, cut(username).into())
 }
 
 /// As much of a name as is remembered.
@@ -349,10 +273,25 @@ mod tests {
         for n in 0..1000 {
             table.failed(at(100 + n), &format!("name-{n}"), 1);
         }
-        assert_eq!((table.records.len(), table.ranks.len()), (50, 50));
-        assert!(table.evicted > 0 && !table.admits(at(1), "x", 2));
+        assert_eq!((table.sources.len(), table.names.len(), table.pairs.len()), (50, 50, 50));
+        assert!(table.evicted() > 0 && !table.admits(at(1), "x", 2));
         table.sweep(10_000);
-        assert!(table.records.is_empty() && table.ranks.is_empty(), "nothing is left when all is over");
+        assert_eq!((table.sources.len(), table.names.len(), table.pairs.len()), (0, 0, 0), "all is over");
+    }
+
+    /// Is an address that guesses found out however many users are at home, or names it takes?
+    #[test]
+    fn many_names_hide_nobody() {
+        let mut table = failures(|settings| settings.records_max = 50);
+        for n in 0..1000 {
+            table.proved(at(n), &format!("device-{n}"), 0);
+        }
+        assert_eq!((table.homes.len(), table.sources.len()), (50, 0));
+        for n in 0..5 {
+            assert!(table.admits(at(1), &format!("name-{n}"), 1));
+            table.failed(at(1), &format!("name-{n}"), 1);
+        }
+        assert!(!table.admits(at(1), "x", 1) && table.admits(at(2), "x", 1));
     }
 
     /// Is a bar lifted by its address or by its name, and what led to it forgotten?
@@ -367,7 +306,7 @@ mod tests {
         assert!(table.admits(at(1), "bob", 0) && !table.is_suspect(at(1), 0));
         assert_eq!(table.lift("bob", 0), 1);
         assert_eq!((table.bars(0).len(), table.lift("nobody", 0)), (1, 0));
-        assert_eq!(table.records.len(), table.ranks.len());
+        assert_eq!((table.sources.len(), table.names.len()), (1, 0));
     }
 
     /// Is of a name, however long, only so much kept?

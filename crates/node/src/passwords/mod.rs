@@ -13,6 +13,7 @@ mod feed;
 mod pace;
 mod queue;
 mod source;
+mod table;
 mod thread;
 mod turns;
 mod warden;

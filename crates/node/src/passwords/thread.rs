@@ -171,7 +171,7 @@ impl PasswordThread {
         for line in self.warden.words.take(now_ms) {
             self.shared.notify(line);
         }
-        self.control.figures.tell(self.warden.counts, self.warden.waiting(), self.warden.failures.evicted);
+        self.control.figures.tell(self.warden.counts, self.warden.waiting(), self.warden.failures.evicted());
         if now_ms >= self.looked_ms + SLEEP_MAX.as_millis() as u64 {
             self.look(now_ms);
         }
