@@ -36,6 +36,8 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
         yield Believed(config.auth.users, "auth.users", is_secret=True)
     for number, listener in enumerate(config.listeners):
         yield from _of_tls(listener, f"listeners.{number}")
+        for crl in listener.crl:
+            yield Believed(crl, f"listeners.{number}.crl")
     yield from _of_tls(config.http, "http")
     uses = {
         "hooks.use": config.hooks.use,

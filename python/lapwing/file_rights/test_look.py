@@ -104,6 +104,7 @@ def test_files_of_a_configuration(folder: Path) -> None:
                 "certificate": folder / "c.pem",
                 "key": folder / "k.pem",
                 "client_ca": folder / "ca.pem",
+                "crl": folder / "revoked.pem",
                 "client_certificate": "required",
             }
         ],
@@ -118,6 +119,7 @@ def test_files_of_a_configuration(folder: Path) -> None:
         "listeners.0.certificate": ("c.pem", False),
         "listeners.0.key": ("k.pem", True),
         "listeners.0.client_ca": ("ca.pem", False),
+        "listeners.0.crl": ("revoked.pem", False),
         "http.certificate": ("both.pem", True),
         'groups."alarms".use': ("base.py", False),
     }
