@@ -12,7 +12,9 @@
 mod complaint;
 mod counters;
 mod crl_watch;
+mod entrance;
 mod half;
+mod line;
 mod places;
 mod thread;
 mod turns;
@@ -28,9 +30,9 @@ use crate::mail::MovedConnection;
 use crate::mailbox::{Bell, Inlet, lane};
 use crate::shared::Shared;
 use counters::HandshakeCounters;
+use line::Line;
 use places::Places;
 pub(crate) use thread::HandshakeThread;
-use thread::Line;
 
 /// Batches in the lane from one of these threads to a shard.
 const LANE_BATCHES: usize = 64;

@@ -5,25 +5,24 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use lapwing_transport::{AcceptError, Accepted, PeerAddress, Refusal};
+use lapwing_transport::Refusal;
 use mio::{Events, Poll, Token};
 
 use super::complaint::Complaint;
 use super::crl_watch::CrlWatch;
 use super::half::{Half, Step};
-use super::places::Full;
+use super::line::Line;
 use super::turns::{HandshakeId, Turns};
 use super::{Desk, HandshakeRoom};
-use crate::door::{Door, EXHAUSTED_PAUSE_MS};
+use crate::door::Door;
 use crate::error::NodeError;
-use crate::listeners::ListenerId;
 use crate::mail::MovedConnection;
-use crate::mailbox::{Bell, Lane};
+use crate::mailbox::Bell;
 use crate::metrics::ShardCounters;
 use crate::niceness::give_way;
 use crate::shard::WAKER;
-use crate::shared::{Crowded, Phase, Shared};
-use crate::strangers::{Place, Source};
+use crate::shared::{Phase, Shared};
+use crate::strangers::Place;
 use crate::timers::Timers;
 
 /// About a tenth of what a data thread gets where both want the same core: a flood of handshakes takes what is to spare, and a
@@ -31,62 +30,42 @@ use crate::timers::Timers;
 const NICE: i32 = 10;
 /// A missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
-/// Connections taken from one listener between two slices of work.
-const ACCEPTS_PER_TURN: usize = 64;
 /// Work between two looks at what else has happened; one handshake may take longer.
 const SLICE: Duration = Duration::from_millis(2);
 /// Events of handshakes begin here; below are listeners.
 const HANDSHAKES: usize = 1 << 16;
-/// Connections in one batch for a shard.
-const BATCH_CONNECTIONS: usize = 32;
 /// How often revocation lists are looked at.
 const CRL_LOOK_MS: u64 = 60_000;
 /// Timers of handshakes that are over, kept before they are looked for.
 const TIMERS_SPARE: usize = 4096;
 
-/// The way to one shard.
-pub(super) struct Line(Lane<Vec<MovedConnection>>);
-
-impl Line {
-    pub(super) fn new(lane: Lane<Vec<MovedConnection>>) -> Self {
-        Line(lane)
-    }
-
-    fn send(&mut self, connection: MovedConnection) {
-        match self.0.open_batch() {
-            Some(batch) if batch.len() < BATCH_CONNECTIONS => batch.push(connection),
-            _ => self.0.send(vec![connection]),
-        }
-    }
-}
-
 /// One thread of the room; [`HandshakeThread::run`] is its life.
 pub(crate) struct HandshakeThread {
-    number: usize,
+    pub(super) number: usize,
     /// Of its strangers, in their table: behind the shards.
-    place: usize,
-    shared: Arc<Shared>,
-    room: Arc<HandshakeRoom>,
-    poll: Poll,
-    events: Events,
-    bell: Bell,
-    doors: Vec<Door>,
+    pub(super) place: usize,
+    pub(super) shared: Arc<Shared>,
+    pub(super) room: Arc<HandshakeRoom>,
+    pub(super) poll: Poll,
+    pub(super) events: Events,
+    pub(super) bell: Bell,
+    pub(super) doors: Vec<Door>,
     /// By shard.
-    lines: Vec<Line>,
+    pub(super) lines: Vec<Line>,
     /// The shard that gets the next connection.
-    next_line: usize,
-    halves: HashMap<HandshakeId, Half>,
-    next_id: usize,
-    turns: Turns,
-    timers: Timers<HandshakeId>,
+    pub(super) next_line: usize,
+    pub(super) halves: HashMap<HandshakeId, Half>,
+    pub(super) next_id: usize,
+    pub(super) turns: Turns,
+    pub(super) timers: Timers<HandshakeId>,
     /// Connections as a shard counts them.
-    counters: Arc<ShardCounters>,
-    complaint: Complaint,
-    crl_watch: CrlWatch,
-    crls_seen_at_ms: Option<u64>,
-    now_ms: u64,
-    is_listening: bool,
-    has_left: bool,
+    pub(super) counters: Arc<ShardCounters>,
+    pub(super) complaint: Complaint,
+    pub(super) crl_watch: CrlWatch,
+    pub(super) crls_seen_at_ms: Option<u64>,
+    pub(super) now_ms: u64,
+    pub(super) is_listening: bool,
+    pub(super) has_left: bool,
 }
 
 impl HandshakeThread {
@@ -274,76 +253,6 @@ impl HandshakeThread {
         }
     }
 
-    /// Takes waiting connections from every listener that has some.
-    fn accept(&mut self) {
-        for index in 0..self.doors.len() {
-            let mut left = ACCEPTS_PER_TURN;
-            while self.doors[index].is_open(self.now_ms) && left > 0 {
-                left -= 1;
-                match self.doors[index].listener.accept() {
-                    Ok(Some(accepted)) => self.welcome(self.doors[index].id, accepted),
-                    Ok(None) => self.doors[index].ready = false,
-                    Err(AcceptError::Connection(_)) => self.counters.accept_failures.add(1),
-                    Err(AcceptError::Refused(refusal)) => self.counters.refused(refusal),
-                    Err(AcceptError::Exhausted(_)) => {
-                        self.counters.accept_failures.add(1);
-                        self.doors[index].paused_until_ms = self.now_ms + EXHAUSTED_PAUSE_MS;
-                    }
-                }
-            }
-        }
-    }
-
-    fn welcome(&mut self, listener: ListenerId, accepted: Accepted) {
-        let source = if accepted.socket.awaits_header() { None } else { accepted.peer.source() };
-        let entered = self.room.places().enter(source);
-        if let Err(full) = entered {
-            return self.crowded_out(full, accepted.peer);
-        }
-        if let Err(crowded) = self.shared.connection_opened(listener) {
-            self.room.places().leave(source);
-            return match crowded {
-                Crowded::Node => self.counters.refused_connections_max.add(1),
-                Crowded::Listener => self.counters.refused_listener_max.add(1),
-            };
-        }
-        let Some(mut stranger) = self.shared.strangers.accepted(listener, &accepted.socket, accepted.peer, self.now_ms)
-        else {
-            self.room.places().leave(source);
-            return self.shared.connection_closed(listener);
-        };
-        self.counters.accepted.add(1);
-        self.counters.connections.add(1);
-        let id = HandshakeId(self.next_id);
-        self.next_id += 1;
-        // Numbers of handshakes do not come again, so that nobody else is meant by this place.
-        stranger.settle(Place { shard: self.place, index: id.0, born: 0 });
-        let mut half = Half::new(accepted.socket, listener, stranger, source);
-        let registered = half.socket.register(self.poll.registry(), Token(id.0));
-        self.halves.insert(id, half);
-        if registered.is_err() {
-            self.counters.accept_failures.add(1);
-            return self.forget(id);
-        }
-        // Its first bytes come with an event.
-        self.timers.add(self.now_ms + self.shared.config.limits.connect_timeout_ms, id);
-    }
-
-    /// There is no place for a connection's handshake: it is closed at once, counted, and told once a minute.
-    fn crowded_out(&mut self, full: Full, peer: PeerAddress) {
-        self.room.counters.refused(full);
-        let limits = &self.shared.config.limits;
-        let bound = match full {
-            Full::All => {
-                format!("limits.handshakes_max = {}, a quarter of connections_max at most,", limits.handshakes_max)
-            }
-            Full::Address => format!("limits.handshakes_per_address_max = {}", limits.handshakes_per_address_max),
-        };
-        if let Some(line) = self.complaint.refused(self.now_ms, &peer, &bound) {
-            self.shared.notify(line);
-        }
-    }
-
     /// Ends those that the table of strangers has found to be too many.
     fn end_strangers(&mut self) {
         for Place { index, .. } in self.shared.strangers.take_ended(self.place) {
@@ -383,28 +292,6 @@ impl HandshakeThread {
                 self.forget(id);
             }
         }
-    }
-
-    /// Finds out whose place a handshake has, once its proxy has said so; false when that one has none left.
-    fn name(&mut self, id: HandshakeId) -> bool {
-        let Some(half) = self.halves.get_mut(&id) else { return false };
-        if half.source.is_some() || half.socket.awaits_header() {
-            return true;
-        }
-        let peer = half.socket.peer();
-        let Some(source) = peer.source() else { return true };
-        let named = self.room.places().name(source);
-        match named {
-            Ok(()) => {
-                half.source = Some(source);
-                half.stranger.name(Source::Address(source), self.now_ms);
-            }
-            Err(full) => {
-                self.forget(id);
-                self.crowded_out(full, peer);
-            }
-        }
-        named.is_ok()
     }
 
     /// The connection is a shard's from here on; shards get them in turn.
@@ -458,7 +345,7 @@ impl HandshakeThread {
     }
 
     /// Closes the socket and gives its places back.
-    fn forget(&mut self, id: HandshakeId) {
+    pub(super) fn forget(&mut self, id: HandshakeId) {
         let Some(half) = self.halves.remove(&id) else { return };
         self.room.places().leave(half.source);
         if half.is_leaving() {
@@ -470,7 +357,7 @@ impl HandshakeThread {
     }
 
     fn hand_over(&mut self) {
-        self.lines.iter_mut().for_each(|line| line.0.flush());
+        self.lines.iter_mut().for_each(|line| line.flush());
     }
 }
 

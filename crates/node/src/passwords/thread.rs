@@ -13,6 +13,7 @@ use super::feed::{Checked, Denied, Secret};
 use super::queue::Ask;
 use super::warden::{Unchecked, Warden};
 use crate::niceness::give_way;
+use crate::notices::NoticeKind;
 use crate::shared::Shared;
 use crate::side_thread::SideDesk;
 
@@ -169,7 +170,7 @@ impl PasswordThread {
 
     fn tell(&mut self, now_ms: u64) {
         for line in self.warden.words.take(now_ms) {
-            self.shared.notify(line);
+            self.shared.tell(NoticeKind::Refused, line);
         }
         self.control.figures.tell(self.warden.counts, self.warden.waiting(), self.warden.failures.evicted());
         if now_ms >= self.looked_ms + SLEEP_MAX.as_millis() as u64 {

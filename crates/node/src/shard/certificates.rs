@@ -104,7 +104,7 @@ impl Shard {
         }
         if self.recheck.waiting.is_empty() && self.recheck.ended > 0 {
             let ended = std::mem::take(&mut self.recheck.ended);
-            self.shared.notify(format!(
+            self.shared.tell(NoticeKind::Refused, format!(
                 "{ended} connections ended: their certificates are not good any more by the files that were read again"
             ));
         }

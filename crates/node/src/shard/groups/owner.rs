@@ -12,6 +12,7 @@ use super::Shard;
 use super::table::Person;
 use crate::identity_shares::Holder;
 use crate::mail::{Control, Interest};
+use crate::notices::NoticeKind;
 use crate::shard::subscribe::Waiter;
 use crate::slot::ShardId;
 use crate::words::{Join, JoinRequest, Told, Word, share_name};
@@ -117,9 +118,10 @@ impl Shard {
             self.counters.limits.refused_share_groups.add(1);
             if shares.may_tell(self.now_ms) {
                 let (who, most) = (identity.name().unwrap_or("anonymous"), shares.max());
-                self.shared.notify(format!(
-                    "{who} has begun {most} groups (limits.groups_per_identity_max): one more was refused"
-                ));
+                self.shared.tell(
+                    NoticeKind::Refused,
+                    format!("{who} has begun {most} groups (limits.groups_per_identity_max): one more was refused"),
+                );
             }
             return false;
         }
