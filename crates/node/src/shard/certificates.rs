@@ -12,6 +12,7 @@ use lapwing_transport::Lapse;
 
 use super::connection::Stage;
 use super::{Due, Shard};
+use crate::notices::NoticeKind;
 
 /// Connections looked at in one turn: some tens of microseconds each, for those that have a certificate.
 const CHECKS_PER_TURN: usize = 8;
