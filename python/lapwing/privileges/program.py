@@ -16,6 +16,9 @@ _PACKAGES = (
     "lapwing.strategy",
 )
 _LOADED_LATE = (
+    "anyio._backends._asyncio",
+    "anyio._core",  # each name of it is loaded when it is asked for
+    "anyio.to_thread",
     "encodings.idna",  # a host name is looked up
     "uvicorn.lifespan.off",
     "uvicorn.loops.asyncio",
