@@ -37,7 +37,7 @@ def strict(users: Path, tmp_path: Path) -> Iterator[lapwing.Broker]:
 
 def guess(broker: lapwing.Broker, name: str, password: str = "wrong") -> str:
     with pytest.raises(ConnectError) as refused:
-        Client(broker.url, username=name, password=password)
+        Client(broker.url, username=name, password=password).connect()
     return str(refused.value)
 
 

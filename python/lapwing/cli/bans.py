@@ -47,7 +47,7 @@ def _api(asked: Asked) -> HttpApi:
     return HttpApi(*asked, kinds=_KINDS, other=BanError)
 
 
-@app.command("list", epilog=examples("lapwing bans", "lapwing bans --json | jq -r .address"))
+@app.command("list", epilog=examples("lapwing bans", "lapwing bans list --json | jq -r .address"))
 @asks_broker
 def list_(asked: Asked, json_: Json = False) -> None:
     """List addresses, and user names from an address, that may not log in for now.
