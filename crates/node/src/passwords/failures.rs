@@ -176,7 +176,8 @@ fn pair(source: Source, username: &str) -> Pair {
 
 /// As much of a name as is remembered.
 fn cut(username: &str) -> &str {
-    &username[..username.floor_char_boundary(NAME_BYTES_MAX)]
+    let end = (0..=NAME_BYTES_MAX.min(username.len())).rev().find(|end| username.is_char_boundary(*end));
+    &username[..end.unwrap_or(0)]
 }
 
 #[cfg(test)]
