@@ -85,9 +85,16 @@ impl Failures {
         if failed.is_some_and(is_barred) {
             return false;
         }
+        self.is_at_home(source, username, now_ms) || !self.sources.get(&source).is_some_and(is_barred)
+    }
+
+    /// Whether this name was right from there before, and nobody has failed for it there lately: what is known of it may be
+    /// asked at once, for a guess would be the first.
+    pub(crate) fn is_at_home(&self, source: Source, username: &str, now_ms: u64) -> bool {
+        let pair = pair(source, username);
+        let failed = self.pairs.get(&pair);
         let has_failed = failed.is_some_and(|record| record.has_failed_lately(&self.settings, now_ms));
-        let is_at_home = !has_failed && self.homes.get(&pair).is_some();
-        is_at_home || !self.sources.get(&source).is_some_and(is_barred)
+        !has_failed && self.homes.get(&pair).is_some()
     }
 
     /// Whether the address has failed lately, and whether this name has from there.
@@ -248,8 +255,10 @@ mod tests {
             table.failed(at(1), &format!("name-{n}"), 0);
         }
         assert!(table.admits(at(1), "bob", 1) && !table.admits(at(1), "carol", 1));
+        assert!(table.is_at_home(at(1), "bob", 1) && !table.is_at_home(at(2), "bob", 1));
         table.failed(at(1), "bob", 1);
         assert!(!table.admits(at(1), "bob", 2) && table.admits(at(2), "bob", 2));
+        assert!(!table.is_at_home(at(1), "bob", 2));
     }
 
     /// Is an address under suspicion after some failures, and free again when they are over?

@@ -193,6 +193,22 @@ fn who_is_known_comes_in_beside_those_who_guess() {
     assert_eq!(told.count(), 20);
 }
 
+/// Is a client that was there before let in at once, also while its address guesses at another name with all it has?
+#[test]
+fn who_is_at_home_does_not_wait_for_a_check() {
+    let node =
+        guarded(r#", "limits": {"password_threads": 1}, "guesses": {"failures_max": 0, "name_failures_max": 0}"#);
+    assert_eq!(answer(&node, GUESSER, &with("first", "alice", b"right")), ReasonCode::Success);
+    let guesses = guess(&node, GUESSER, "bob", 100);
+    eventually("the address is under suspicion", || checks(&node) > 20);
+    for n in 0..20 {
+        let id = format!("back-{n}");
+        assert_eq!(answer(&node, GUESSER, &with(&id, "alice", b"right")), ReasonCode::Success);
+    }
+    assert!(metric(&node, "lapwing_password_checks_waiting", "") > 0, "behind all of them");
+    drop(guesses);
+}
+
 /// Does the log name who guesses, on one line, seldom, and never with a password?
 #[test]
 fn the_operator_hears_who_guesses() {

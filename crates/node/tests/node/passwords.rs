@@ -73,7 +73,7 @@ fn a_known_password_is_not_checked_again() {
 /// Is one password too many refused at once, counted, while those before it get their answer?
 #[test]
 fn a_flood_of_guesses_is_bounded() {
-    let node = guarded(r#", "shards": 1, "limits": {"password_checks_max": 2}"#);
+    let node = guarded(r#", "shards": 1, "limits": {"password_checks_max": 2, "connect_timeout_ms": 600000}"#);
     let mut guesses: Vec<Client> = (0..20).map(|n| knock(&node, &with(&format!("guess-{n}"), "alice", b"x"))).collect();
     let answers: Vec<ReasonCode> = guesses.iter_mut().map(reason).collect();
     let refused = answers.iter().filter(|answer| **answer == ReasonCode::QuotaExceeded).count();
