@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -110,14 +111,17 @@ def test_hooks_and_streams_have_the_message_as_it_was_published() -> None:
 
 @BOTH
 def test_a_retained_message_a_will_and_a_dead_letter_say_who_it_was(shards: int) -> None:
-    groups = {"g": {"filters": ["t"], "expired": "dead-letter", "dead_letter_topic": "dead"}}
+    """A miss names its message as whoever is told of publishers sees it."""
+    groups = {"g": {"filters": ["t"], "expired": "dead-letter", "dead_letter_topic": "dead", "missed_topic": "missed"}}
     with lapwing.Broker(shards=shards, groups=groups) as broker, Told(broker.url, "told") as told:
         with Told(broker.url, "device", asks=None) as device:
             device.publish("retained", b"x", retain=True)
-            told.subscribe("retained", "will", "dead")
+            told.subscribe("retained", "will", "dead", "missed")
             assert envelope(told.take())["lapwing-client"] == "device"
             device.publish("t", b"late", ("lapwing-deadline-ms", "1"))
-            letter = told.take()
+            ended = {message.topic: message for message in (told.take(), told.take())}
+            letter = ended["dead"]
+            assert json.loads(ended["missed"].payload)["message_id"] == envelope(letter)["lapwing-message-id"]
             assert (letter.topic, envelope(letter)["lapwing-client"]) == ("dead", "device")
             assert dict(others(letter))["lapwing-topic"] == "t"
         Told(broker.url, "mortal", asks=None, will=("will", b"gone")).breaks()

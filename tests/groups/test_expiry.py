@@ -91,7 +91,8 @@ def test_a_miss_is_told(shards):
         told = json.loads(finished.payload)
         expected: dict[str, Any] = {"group": "g", "filter": "t/#", "topic": "t/slow", "client_id": "c", "lane": "bulk"}
         assert expected.items() <= told.items()
-        assert set(told) == {*expected, "deadline_ms", "took_ms", "at_us"}
+        assert set(told) == {*expected, "message_id", "deadline_ms", "took_ms", "at_us"}
+        assert told["message_id"] is None
         assert told["deadline_ms"] == 100
         assert told["took_ms"] > 100
         until_counted(broker, missed=2, missed_critical=1, acknowledged=1)

@@ -128,7 +128,7 @@ pub use restoration::{Restoration, Restored};
 pub use routed::Routed;
 pub use session::{Session, SessionKey};
 pub use settings::{QueuePolicy, Settings};
-pub use stamp::{ENVELOPE, Stamp, StampBuf, is_stamped, stamp_bytes, unstamped};
+pub use stamp::{ENVELOPE, Stamp, StampBuf, is_stamped, message_id, stamp_bytes, unstamped};
 pub use step::Step;
 pub use subscriptions::{Reply, SubscribeRequest, Subscription, UnsubscribeRequest};
 pub use uses::Origin;

@@ -106,6 +106,11 @@ pub fn unstamped(user: UserProperties<'_>) -> UserProperties<'_> {
     take(user).1
 }
 
+/// The name that the broker gave a message, where there is a stamp before its user properties.
+pub fn message_id(user: UserProperties<'_>) -> Option<&str> {
+    take(user).0.and_then(Stamp::parse).map(|stamp| stamp.message_id)
+}
+
 /// The text of the stamp, and the others.
 #[inline]
 pub(crate) fn take(user: UserProperties<'_>) -> (Option<&str>, UserProperties<'_>) {

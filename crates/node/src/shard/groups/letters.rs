@@ -2,7 +2,7 @@
 
 use lapwing_codec::{Publish, PublishProperties, QoS, UserProperties, UserPropertiesBuf};
 use lapwing_groups::{DropReason as Reason, Facts, Lane};
-use lapwing_session::{Accepted, Message, Routed, SessionKey};
+use lapwing_session::{Accepted, Message, Routed, SessionKey, message_id};
 use serde_json::json;
 
 use super::Shard;
@@ -73,6 +73,7 @@ impl Shard {
             "group": &*owned.name,
             "filter": &*owned.filter,
             "topic": message.topic(),
+            "message_id": message_id(message.publish().properties.user),
             "client_id": client_id,
             "lane": if facts.lane == Lane::Critical { "critical" } else { "bulk" },
             "deadline_ms": facts.deadline_us.map(|us| us / 1000),
