@@ -17,7 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 JVM_FOLDERS = ("pipeline", "bridge", "faults_kafka", "interop")
 """Tests of these folders start a JVM, or compute beside one: see `tools/suite`."""
-SPARK_FILES = ("test_source.py", "test_coverage_job.py", "test_delta_spark.py", "test_broker_killed_tables.py")
+SPARK_FILES = ("test_source.py", "test_coverage_job.py", "test_deadlines_job.py", "test_broker_killed_tables.py")
 """About half of the time of what asks for the fixture `spark`."""
 SLOWEST_FIRST = ("pipeline", "docs", "interop")
 """Folders whose files take minutes: begun last, they would leave the other worker with nothing to do."""

@@ -77,6 +77,7 @@ def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) ->
     assert "run it again" in told
 
 
+@pytest.mark.nightly
 def test_a_python_that_starts_too_late_for_spark_does_not_end_the_job(stream: ServedStream, tmp_path: Path) -> None:
     """Spark waits ten seconds for the process that reads the stream, and ends the query then: the first time here."""
     (tmp_path / "python").write_text(

@@ -26,6 +26,8 @@ from lapwing.pipeline.report.tables import read
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 POINTS = ["readings", "quarantine", "coverage", "latency", "quality", "seen", "batch"]
 """Tables in the order of their commits, where these are made one after the other; then Spark's own."""
+KEEPS_OR_NOT = pytest.mark.parametrize("keep_checkpoint", [True, pytest.param(False, marks=pytest.mark.nightly)])
+"""Whether the checkpoint is there when the job is started again."""
 
 
 def rows(out: Path, table: str) -> list[dict[str, Any]]:
@@ -135,7 +137,7 @@ def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:
     check(tmp_path, 25)
 
 
-@pytest.mark.parametrize("keep_checkpoint", [True, False])
+@KEEPS_OR_NOT
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
     stream: ServedStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:
@@ -150,7 +152,7 @@ def test_a_job_that_ends_after_a_commit_repeats_nothing(
         assert result.rows == sum(held.next_offset for held in stream.partitions) - done
 
 
-@pytest.mark.parametrize("keep_checkpoint", [True, False])
+@KEEPS_OR_NOT
 def test_a_job_that_found_nothing_is_started_again(stream: ServedStream, tmp_path: Path, keep_checkpoint: bool) -> None:
     """Spark commits a batch that brings nothing, so that the checkpoint is older than every row."""
     conf = {"lapwing.start": "latest"}

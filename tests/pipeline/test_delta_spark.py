@@ -13,7 +13,7 @@ from test_coverage_job import rows
 from lapwing.pipeline.jobs.coverage import run_coverage
 from lapwing.pipeline.jobs.progress import JobResult
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
 
 
 def run(stream: ServedStream, out: Path, sink: str = "delta-spark", **arguments: Any) -> JobResult:
@@ -27,7 +27,6 @@ def test_each_reading_is_in_its_table_once(stream: ServedStream, tmp_path: Path)
     assert (len(rows(tmp_path, "readings")), len(rows(tmp_path, "quarantine"))) == (10, 1)
 
 
-@pytest.mark.nightly
 def test_a_batch_of_few_partitions_is_not_left_out(stream: ServedStream, tmp_path: Path) -> None:
     """Its own offsets add up to less than those of the batch before, for the other partition is not in it."""
     for partition, device in enumerate("ab"):
@@ -40,7 +39,6 @@ def test_a_batch_of_few_partitions_is_not_left_out(stream: ServedStream, tmp_pat
     assert sum(row["received"] for row in rows(tmp_path, "quality")) == 21
 
 
-@pytest.mark.nightly
 def test_a_batch_with_nothing_for_most_of_the_tables_is_done_in_all(stream: ServedStream, tmp_path: Path) -> None:
     """What delta-rs has begun goes on with Spark, and back."""
     stream.append(0, envelopes([reading("a", n) for n in range(10)]))

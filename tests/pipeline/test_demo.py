@@ -23,6 +23,7 @@ def demo(*arguments: object, **environment: str) -> subprocess.CompletedProcess[
 
 
 @needs_java
+@pytest.mark.nightly
 @pytest.mark.timeout(300)
 def test_through_kafka_everything_is_in_the_tables_once(tmp_path: Path) -> None:
     """Also where a former demo's tables lay. What a demo must leave `tools/verify_demo.py` knows, for CI too."""

@@ -34,6 +34,8 @@ from lapwing.pipeline.source.spark_jars import JARS_REMEDY, KAFKA, require_jar
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 NIGHTLY = [pytest.mark.nightly, pytest.mark.timeout(600)]
+KEEPS_OR_NOT = pytest.mark.parametrize("keep_checkpoint", [True, pytest.param(False, marks=pytest.mark.nightly)])
+"""Whether the checkpoint is there when the job is started again."""
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ def test_batches_add_up_and_a_checkpoint_may_be_deleted(topic: KafkaStream, tmp_
     check(tmp_path, 25)
 
 
-@pytest.mark.parametrize("keep_checkpoint", [True, False])
+@KEEPS_OR_NOT
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
     topic: KafkaStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:
@@ -109,7 +111,7 @@ def test_a_job_that_ends_after_a_commit_repeats_nothing(
 
 @pytest.mark.nightly
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("keep_checkpoint", [True, False])
+@KEEPS_OR_NOT
 def test_a_job_that_ends_after_each_commit_repeats_nothing(
     topic: KafkaStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:
@@ -127,7 +129,7 @@ def test_a_job_that_ends_after_each_commit_repeats_nothing(
     check(tmp_path, sent)
 
 
-@pytest.mark.parametrize("keep_checkpoint", [True, False])
+@KEEPS_OR_NOT
 def test_killed_in_the_first_batch_that_brought_something(
     topic: KafkaStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:

@@ -50,6 +50,7 @@ def trusting(ca: Path) -> tuple[str, str]:
     return "ssl.truststore.type=PEM", f"ssl.truststore.location={ca}"
 
 
+@pytest.mark.nightly
 def test_with_a_password(topic: KafkaStream, guarded: SharedKafka, files: KafkaCertificates, tmp_path: Path) -> None:
     """And the password is in nothing that the job writes."""
     send(topic, 0, 10)  # type: ignore[arg-type]

@@ -119,6 +119,7 @@ def test_a_topic_that_is_deleted_under_one_that_rests_stays_deleted(topic: Kafka
     assert topic.name in str(waited.error)
 
 
+@pytest.mark.nightly
 def test_partitions_that_are_added_under_one_that_rests_are_read(topic: KafkaStream, tmp_path: Path) -> None:
     """What comes to them alone wakes nobody: Kafka's client has to look, which it does every five minutes."""
     send(topic, 0, 10)  # type: ignore[arg-type]
