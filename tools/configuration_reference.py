@@ -10,6 +10,7 @@ import inspect
 import sys
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -46,7 +47,8 @@ HEAD = """\
 A TOML file (`--config FILE`) lies below the environment (`LAPWING_BROKER__SHARDS=2`), which lies below flags
 (`--set broker.shards=2`). Sizes are written `"64MiB"` (or a number of bytes), durations `"24h"`, `"1h30m"`,
 `"500ms"`. An unknown key is an error. `lapwing config show` prints what is in force and from where;
-`lapwing config check FILE` names each mistake with its remedy.
+`lapwing config check FILE` names each mistake, and all else that a start would refuse, with its remedy. Relative
+paths in a file are relative to it, elsewhere to the working directory.
 
 This page is made from the model: `python tools/configuration_reference.py`."""
 TABLES: list[tuple[str, type[BaseModel]]] = [
@@ -100,7 +102,8 @@ def keys(model: type[BaseModel]) -> Iterator[tuple[str, str, str]]:
         elif is_left_out(field):
             default = "absent"
         else:
-            value = written(field.default, field)
+            # A path that nobody has set is relative to wherever the broker is started.
+            value = str(field.default) if isinstance(field.default, Path) else written(field.default, field)
             default = f"`{value}`" if not isinstance(value, str) else f'`"{value}"`'
         yield key, default.replace("True", "true").replace("False", "false").replace("'", '"'), meanings[key]
 

@@ -28,6 +28,20 @@ def parse_user_name(name: str) -> str:
     return name
 
 
+def check_fillable(name: str) -> None:
+    """Whether rules can fill a name in for ``%u``: of a topic filter it would make another.
+
+    Names of users that there are already are read as they are: a rule with such a name in it permits nothing.
+
+    Raises:
+        ValueError: it cannot be filled in.
+    """
+    if found := sorted(set(name) & set("#+/")):
+        raise ValueError(f"a user name has no {' or '.join(found)}, which rules could not fill in for %u")
+    if name.startswith("$"):
+        raise ValueError("a user name does not begin with $, which rules could not fill in for %u")
+
+
 def parse_token_name(name: str) -> str:
     """A name by which a person tells tokens of one user apart.
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from lapwing.auth.names import parse_token_name, parse_user_name
 from lapwing.auth.user import User
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.text import one_line
 
 _Key = tuple[str, ...]
 Users = dict[str, User]
@@ -102,7 +103,7 @@ def _wrong(path: Path, text: str, problems: list[tuple[_Key, str]]) -> ConfigErr
 
 
 def _show(key: _Key) -> str:
-    return ".".join(part if part.isprintable() else ascii(part) for part in key)
+    return ".".join(one_line(part) for part in key)
 
 
 def _line(key: _Key, lines: dict[_Key, int]) -> int:

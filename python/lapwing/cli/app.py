@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib import import_module
@@ -12,8 +13,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lapwing import __version__
-from lapwing.cli.messages import one_line
 from lapwing.errors import LapwingError
+from lapwing.text import LogFormatter, one_line
 
 COMMANDS = {
     "broker": "Run a broker until SIGTERM or Ctrl-C.",
@@ -33,6 +34,7 @@ COMMANDS = {
     "lab": "Experiments, on real processes of this machine.",
     "audit": "Check an audit trail.",
     "user": "Add, remove and list users, and give them tokens.",
+    "service": "Run the broker as a service of systemd.",
     "config": "Show or check a configuration.",
 }
 """Name -> one line of help. The command itself is ``lapwing.cli.NAME.app``."""
@@ -105,6 +107,9 @@ def main(arguments: list[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Runs one command; returns its exit code, errors printed."""
+    if logging.lastResort is not None:
+        # Who has not said where logs go gets them on standard error: on one line there too.
+        logging.lastResort.setFormatter(LogFormatter())
     try:
         result = typer.main.get_command(app)(arguments, prog_name="lapwing", standalone_mode=False)
         sys.stdout.flush()

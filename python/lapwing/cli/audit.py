@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lapwing.cli.common import echo_json, examples
+from lapwing.cli.common import echo_json, examples, say
 from lapwing.errors import ConfigError, LapwingError
 
 app = typer.Typer(help="Check an audit trail.", no_args_is_help=True)
@@ -60,7 +60,7 @@ def verify(
             }
         )
     elif broken is not None:
-        typer.echo(f"{broken.file}:{broken.line}: {broken.why}", err=True)
+        say(f"{broken.file}:{broken.line}: {broken.why}")
     else:
         late = "; older ones are gone" if found.begins_late else ""
         typer.echo(

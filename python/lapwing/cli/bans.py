@@ -13,8 +13,9 @@ from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_api import HttpApi
 from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.session_options import Json
-from lapwing.cli.sessions_table import span, text
+from lapwing.cli.sessions_table import span
 from lapwing.errors import BanError, LapwingError
+from lapwing.text import one_line
 
 BAN_HEAD = ("ADDRESS", "USER", "FAILURES", "ENDS")
 
@@ -75,9 +76,9 @@ def lift(
     api = _api(asked)
     for who in whom:
         _, body = api.request("DELETE", f"/v1/bans/{quote(who, safe='')}")
-        typer.echo(f"{text(who)}: {json.loads(body)['lifted']:,} bans lifted")
+        typer.echo(f"{one_line(who)}: {json.loads(body)['lifted']:,} bans lifted")
 
 
 def _row(ban: dict[str, Any]) -> tuple[str, ...]:
-    user = "any" if ban["user"] is None else text(ban["user"])
+    user = "any" if ban["user"] is None else one_line(ban["user"])
     return (ban["address"], user, f"{ban['failures']:,}", f"in {span(ban['ends_in_s'])}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lapwing.cli.common import ConfigFile, Settings, echo_json, examples
+from lapwing.cli.common import ConfigFile, Settings, echo_json, examples, notice
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -58,7 +58,7 @@ def run(
         if json:
             echo_json({"event": "notice", "notice": line})
         else:
-            typer.echo(f"notice: {line}", err=True)
+            notice(line)
 
     bridge = Bridge(load(config, settings=settings).config.bridge, say)
     with _signals() as received:

@@ -15,12 +15,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import typer
-
-from lapwing.cli.messages import one_line
+from lapwing.cli.common import notice, say
 from lapwing.cli.start_progress import start_told
 from lapwing.config.access_change import AccessCounts
 from lapwing.errors import LapwingError
+from lapwing.supervisor import Supervisor
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -45,25 +44,37 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
         LapwingError: it could not start, or stopped by itself; a defect ends the command with a code of its own
             (``DefectError.exit_code``), for the supervisor that starts it again.
     """
+    supervisor = Supervisor()
+
+    def progress() -> tuple[int, int]:
+        done, total = broker.start_progress()
+        supervisor.starting(f"reading the log: {done:,} of {total:,} bytes")
+        return done, total
+
     with _signals() as received:
-        with start_told(broker.start_progress):
+        with start_told(progress):
             broker.start()
         try:
             _tell(broker)
             on_ready()
-            _wait_for_end(broker, received, read_config)
+            supervisor.ready(f"listens at {', '.join(broker.urls)}")
+            _wait_for_end(broker, received, read_config, supervisor)
         except BaseException:
             broker.stop()
             raise
+        supervisor.stopping()
         return _drain(broker, received)
 
 
-def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config: Callable[[], Config]) -> None:
+def _wait_for_end(
+    broker: Broker, received: queue.SimpleQueue[int], read_config: Callable[[], Config], supervisor: Supervisor
+) -> None:
     """Returns at SIGTERM or SIGINT; raises when the broker fails."""
     while True:
         # Before the error that ended it: they may say how it came to that.
         _tell(broker)
         broker.check()
+        supervisor.alive()
         try:
             number = received.get(timeout=_CHECK_INTERVAL_S)
         except queue.Empty:
@@ -71,12 +82,14 @@ def _wait_for_end(broker: Broker, received: queue.SimpleQueue[int], read_config:
         if number != signal.SIGHUP:
             _tell(broker)
             return
+        supervisor.reloading()
         _reload(broker, read_config)
+        supervisor.ready()
 
 
 def _tell(broker: Broker) -> None:
-    for notice in broker.notices():
-        typer.echo(f"notice: {one_line(notice)}", err=True)
+    for line in broker.notices():
+        notice(line)
 
 
 def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
@@ -86,17 +99,14 @@ def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
         listeners = broker.reload(read_config)
     except LapwingError as failure:
         for line in failure.lines():
-            typer.echo(f"notice: SIGHUP: {one_line(line)}; what was in force stays", err=True)
+            notice(f"SIGHUP: {line}; what was in force stays")
     else:
-        typer.echo(
-            "notice: SIGHUP: users, rules, groups and certificates are read again"
-            f" ({_change(before, broker.access_counts)}; listeners with certificates: {listeners})",
-            err=True,
-        )
+        counts = f"{_change(before, broker.access_counts)}; listeners with certificates: {listeners}"
+        notice(f"SIGHUP: users, rules, groups and certificates are read again ({counts})")
 
 
 def _drain(broker: Broker, received: queue.SimpleQueue[int]) -> int:
-    typer.echo("draining; a second signal stops at once", err=True)
+    say("draining; a second signal stops at once")
     failures: list[LapwingError] = []
 
     def stop() -> None:
@@ -117,7 +127,7 @@ def _drain(broker: Broker, received: queue.SimpleQueue[int]) -> int:
 
 
 def _stop_at_once(number: int) -> None:
-    typer.echo("stopped at once", err=True)
+    say("stopped at once")
     sys.stdout.flush()
     os._exit(128 + number)
 

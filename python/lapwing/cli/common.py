@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from lapwing.cli.messages import one_line
+from lapwing.text import json_text, one_line
 
 
 def examples(*lines: str) -> str:
@@ -21,9 +20,19 @@ def examples(*lines: str) -> str:
 def echo_json(document: object) -> None:
     """One object, one line, at once: readers of a pipe see it when it happens.
 
-    On a terminal only ASCII: JSON leaves characters as they are that a terminal takes for commands.
+    On a terminal only ASCII: its font may not have the rest.
     """
-    typer.echo(json.dumps(document, ensure_ascii=sys.stdout.isatty(), separators=(", ", ": ")))
+    typer.echo(json_text(document, ascii_only=sys.stdout.isatty()))
+
+
+def say(text: str) -> None:
+    """Lines beside the output, on standard error; each is escaped."""
+    typer.echo("\n".join(map(one_line, text.split("\n"))), err=True)
+
+
+def notice(text: str) -> None:
+    """Something that the reader should know, on one line of standard error."""
+    typer.echo(f"notice: {one_line(text)}", err=True)
 
 
 def table(rows: Iterable[Iterable[object]], head: Iterable[str]) -> str:

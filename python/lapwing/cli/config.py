@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapwing.cli.common import ConfigFile, Settings, examples
+from lapwing.cli.common import notice as say_notice
 
 if TYPE_CHECKING:
     from lapwing.config import Config
+    from lapwing.errors import LapwingError
 
 app = typer.Typer(help="Show or check a configuration.", no_args_is_help=True)
 
@@ -48,23 +50,36 @@ def show(
     typer.echo(as_json(loaded) if json or form is Format.json else as_toml(loaded))
 
 
-@app.command(epilog=examples("lapwing config check lapwing.toml"))
+@app.command(epilog=examples("lapwing config check lapwing.toml", "lapwing config check lapwing.toml --running"))
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Configuration, TOML.")],
+    running: Annotated[
+        bool, typer.Option("--running", help="A broker runs with it: leave out ports and the data folder.")
+    ] = False,
 ) -> None:
-    """Read a file, and say what is wrong with it: one line per problem, exit code 2.
+    """Read a file and what it names, and say all that a start would refuse: one line per problem, exit code 2.
 
-    Only the file is looked at, not the environment; and of the files that it names who may write and read them.
+    Users, certificates, keys and authorities are read, hooks and strategies are loaded, the data folder and the ports
+    are looked at. Of the environment and of flags, which may say otherwise, nothing is known here.
     """
-    from lapwing.cli.messages import one_line
     from lapwing.config import load
     from lapwing.config.exposure import exposures
+    from lapwing.errors import ConfigError
     from lapwing.file_rights import check_files
+    from lapwing.rehearsal.start import start_faults
 
     config = load(file, environment={}).config
     uid, told = _uid_of(config)
-    for notice in told + exposures(config) + check_files(config, uid, file):
-        typer.echo(f"notice: {one_line(notice)}", err=True)
+    faults: list[LapwingError] = []
+    try:
+        told += exposures(config) + check_files(config, uid, file)
+    except ConfigError as error:
+        faults += error.problems or [error]
+    for notice in told:
+        say_notice(notice)
+    faults += start_faults(config, is_running=running)
+    if faults:
+        raise ConfigError("a start would be refused", problems=faults)
     typer.echo(f"{file}: in order")
 
 

@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lapwing.cli.common import table
-from lapwing.cli.messages import payload_text
+from lapwing.text import one_line
 
 GROUP_HEAD = (
     "GROUP", "FILTER", "STRATEGY", "MEMBERS", "CRITICAL", "BULK", "UNACKED", "BACKLOG", "STATE", "MISSED", "KICKS",
@@ -26,8 +26,8 @@ def group_row(group: dict[str, Any]) -> tuple[str, ...]:
     """One group: what waits by lane, seconds of work that is, whether it is behind."""
     counters = group["counters"]
     return (
-        _text(group["name"]),
-        _text(group["filter"]),
+        one_line(group["name"]),
+        one_line(group["filter"]),
         group["strategy"],
         f"{group['members_here']} of {len(group['members'])}",
         f"{group['waiting_critical']:,}",
@@ -50,7 +50,7 @@ def _state(group: dict[str, Any]) -> str:
 def member_row(member: dict[str, Any]) -> tuple[str, ...]:
     """One member: distance, estimated work per message, what it has, how often it was chosen."""
     return (
-        _text(member["client_id"]),
+        one_line(member["client_id"]),
         _presence(member),
         _milliseconds(member["rtt_ms"]),
         _milliseconds(member["service_ms"]),
@@ -99,12 +99,7 @@ def _rich(head: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -
 
 
 def _title(group: dict[str, Any]) -> str:
-    return f"members of {_text(group['name'])}, {_text(group['filter'])}"
-
-
-def _text(text: str) -> str:
-    """A client chose it: nothing of it may move a terminal's cursor."""
-    return payload_text(text.encode(errors="backslashreplace"))
+    return f"members of {one_line(group['name'])}, {one_line(group['filter'])}"
 
 
 def _number(value: float | None) -> str:

@@ -24,7 +24,8 @@ from lapwing.cli.session_options import (
     Yes,
     confirm,
 )
-from lapwing.cli.sessions_table import now_utc, queues_table, text
+from lapwing.cli.sessions_table import now_utc, queues_table
+from lapwing.text import one_line
 
 app = typer.Typer(
     cls=ListByDefault,
@@ -87,4 +88,4 @@ def drop(
     confirm("drop what waits for", client_ids, yes=yes)
     for client_id in client_ids:
         dropped = api.empty(client_id)
-        typer.echo(f"{text(client_id)}: {dropped['messages']:,} messages, {dropped['bytes']:,} bytes dropped")
+        typer.echo(f"{one_line(client_id)}: {dropped['messages']:,} messages, {dropped['bytes']:,} bytes dropped")

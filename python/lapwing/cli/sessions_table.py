@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from lapwing.cli.common import table
-from lapwing.cli.messages import payload_text
+from lapwing.text import one_line
 
 SESSION_HEAD = (
     "CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING", "BYTES", "OUT", "IN", "SHARD", "MQTT", "USER", "ADDRESS",
@@ -26,7 +26,7 @@ def sessions_table(sessions: Iterable[dict[str, Any]], now: datetime) -> str:
 def session_row(session: dict[str, Any], now: datetime) -> tuple[str, ...]:
     """One session: who and where, how long it stays, what it has."""
     return (
-        text(session["client_id"]),
+        one_line(session["client_id"]),
         state(session, now),
         expiry(session),
         f"{session['subscriptions']:,}",
@@ -36,7 +36,7 @@ def session_row(session: dict[str, Any], now: datetime) -> tuple[str, ...]:
         f"{session['inflight_in']:,}",
         str(session["shard"]),
         session["version"] or _NONE,
-        text(session["user"]) if session["user"] is not None else _NONE,
+        one_line(session["user"]) if session["user"] is not None else _NONE,
         session["address"] or _NONE,
     )
 
@@ -49,7 +49,7 @@ def queues_table(queues: Iterable[dict[str, Any]], now: datetime) -> str:
 def queue_row(queue: dict[str, Any], now: datetime) -> tuple[str, ...]:
     """One queue: whose, and what is in it."""
     waiting = f"{queue['waiting_messages']:,}", f"{queue['waiting_bytes']:,}"
-    return (text(queue["client_id"]), state(queue, now), *waiting, f"{queue['inflight_out']:,}")
+    return (one_line(queue["client_id"]), state(queue, now), *waiting, f"{queue['inflight_out']:,}")
 
 
 def subscriptions_table(session: dict[str, Any]) -> str:
@@ -61,7 +61,7 @@ def _subscription_row(subscription: dict[str, Any]) -> tuple[str, ...]:
     options = [name.replace("_", "-") for name in ("no_local", "retain_as_published") if subscription[name]]
     number = subscription["subscription_id"]
     return (
-        text(subscription["filter"]),
+        one_line(subscription["filter"]),
         str(subscription["qos"]),
         ", ".join(options) or _NONE,
         _NONE if number is None else str(number),
@@ -76,7 +76,7 @@ def messages_table(messages: Iterable[dict[str, Any]]) -> str:
 def _message_row(message: dict[str, Any]) -> tuple[str, ...]:
     age_ms, expires_ms = message["age_ms"], message["expires_in_ms"]
     return (
-        text(message["topic"]),
+        one_line(message["topic"]),
         str(message["qos"]),
         f"{message['bytes']:,}",
         _NONE if age_ms is None else span(age_ms / 1000),
@@ -111,11 +111,6 @@ def span(seconds: float) -> str:
             rest = whole % unit_s // part_s
             return f"{whole // unit_s} {unit} {rest} {part}" if rest else f"{whole // unit_s} {unit}"
     return f"{whole} s"
-
-
-def text(value: str) -> str:
-    """A client chose it: nothing of it may move a terminal's cursor."""
-    return payload_text(value.encode(errors="backslashreplace"))
 
 
 def now_utc() -> datetime:

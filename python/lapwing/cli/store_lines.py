@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lapwing.cli.messages import payload_fields, payload_text
+from lapwing.cli.messages import payload_fields
+from lapwing.text import one_line
 
 Event = dict[str, Any]
 
@@ -29,7 +30,7 @@ def size(count: int) -> str:
 
 def file_lines(event: Event) -> list[str]:
     """One file of a check: a line, and one for each thing found in it."""
-    text = f"{_verdict(event):8} {event['kind']:8} {event['path']}"
+    text = f"{_verdict(event):8} {event['kind']:8} {one_line(str(event['path']))}"
     if event["records"] or event["commits"]:
         text += f"  {event['records']:,} records in {event['commits']:,} commits"
     return [f"{text}  {size(event['bytes'])}", *finding_lines(event)]
@@ -61,9 +62,9 @@ def _verdict(event: Event) -> str:
 
 def _finding(finding: Event) -> str:
     if finding["severity"] != "damage" and not finding["bytes"]:
-        return str(finding["what"])
+        return one_line(str(finding["what"]))
     length = f" ({finding['bytes']:,} bytes)" if finding["bytes"] else ""
-    return f"at byte {finding['at']:,}{length}: {finding['what']}"
+    return f"at byte {finding['at']:,}{length}: {one_line(str(finding['what']))}"
 
 
 def result_line(event: Event) -> str:
@@ -79,7 +80,7 @@ def record_line(event: Event) -> str:
     """One record of a dump."""
     place = f"{event['segment']} {event['at']}"
     if event["kind"] == "damage":
-        return f"{place} DAMAGED {event['bytes']:,} bytes: {event['what']}"
+        return f"{place} DAMAGED {event['bytes']:,} bytes: {one_line(str(event['what']))}"
     whose = f"group {event['group']} index {event['index']}" if "group" in event else ""
     whose = whose or f"partition {event['partition']} offset {event['offset']}"
     return f"{place} {event['bytes']} B {whose} {event.get('entry', event['kind'])} {_fields(event)}"
@@ -97,7 +98,7 @@ def _value(value: object) -> str:
         return "[" + ",".join(map(_value, value)) + "]"
     if isinstance(value, dict):
         return "{" + ",".join(f"{key}={_value(part)}" for key, part in value.items()) + "}"
-    return payload_text(value.encode()) if isinstance(value, str) else str(value).lower()
+    return one_line(value) if isinstance(value, str) else str(value).lower()
 
 
 def with_payload(event: Event) -> Event:
@@ -112,12 +113,12 @@ def repair_lines(event: Event) -> Iterable[str]:
     """What a repair tells: what is damaged, what is lost, what is put right."""
     kind = event["event"]
     if kind == "damage":
-        yield f"DAMAGED  {event['kind']:8} {event['path']}"
+        yield f"DAMAGED  {event['kind']:8} {one_line(str(event['path']))}"
         yield from finding_lines(event)
     elif kind == "whole":
-        yield f"whole    {event['path']}: nothing of it is given up"
+        yield f"whole    {one_line(str(event['path']))}: nothing of it is given up"
     elif kind == "mended":
-        yield f"mended   {event['what']}"
+        yield f"mended   {one_line(str(event['what']))}"
     elif kind == "dropped":
         yield f"lost     {_dropped(event)}"
     elif kind == "loss":
@@ -126,18 +127,19 @@ def repair_lines(event: Event) -> Iterable[str]:
 
 def _dropped(event: Event) -> str:
     if "client_id" in event:
-        return f"{event['messages']:,} messages that wait for the session of {event['client_id']!r}"
+        return f"{event['messages']:,} messages that wait for the session of {one_line(event['client_id'])}"
     if "consumer_group" in event:
-        return f"{event['messages']:,} messages that wait for the consumer group {event['consumer_group']!r}"
+        return f"{event['messages']:,} messages that wait for the consumer group {one_line(event['consumer_group'])}"
     if "retained" in event:
-        return f"the retained message of {event['retained']!r}"
-    return f"the will of {event['will_of']!r}"
+        return f"the retained message of {one_line(event['retained'])}"
+    return f"the will of {one_line(event['will_of'])}"
 
 
 def _loss(event: Event) -> Iterable[str]:
-    what = f"messages of the stream {event['stream']!r}" if event["stream"] else "entries"
+    what = f"messages of the stream {one_line(event['stream'])}" if event["stream"] else "entries"
     more = ", and perhaps more behind them" if event["perhaps_more"] else ""
-    yield f"lost     {event['path']}: {event['count']:,} {what}{more} ({event['bytes']:,} bytes cannot be read)"
+    path = one_line(str(event["path"]))
+    yield f"lost     {path}: {event['count']:,} {what}{more} ({event['bytes']:,} bytes cannot be read)"
     whose, place = ("partition", "offsets") if event["stream"] else ("group", "entries")
     for lost in event["lost"]:
         yield f"         {whose} {lost[whose]}: {place} {lost['first']} to {lost['last']}"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
+from lapwing.cli.common import notice
 from lapwing.cli.store_lines import Event, repair_lines
 from lapwing.cli.store_run import Tell, run_job
 from lapwing.errors import DataFolderError
@@ -23,7 +22,7 @@ def give_up(data: Path, segments: Sequence[str]) -> None:
 
     def on_event(event: Event) -> None:
         for line in repair_lines(event):
-            typer.echo(f"notice: {line}", err=True)
+            notice(line)
 
     def job(tell: Tell) -> bool:
         return store_repair(data, tell, segments)

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lapwing.cli.again import Again
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Asked, asks_broker
-from lapwing.cli.messages import one_line, payload_fields, payload_text, property_list
+from lapwing.cli.messages import payload_fields, property_list
 from lapwing.cli.stream_api import StreamApi
+from lapwing.errors import LapwingError
+from lapwing.text import one_line, payload_text
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -64,7 +67,7 @@ def info(
         echo_json(stream)
         return
     for key in ("name", "uuid", "filter", "key"):
-        typer.echo(f"{key:8} {stream[key]}")
+        typer.echo(f"{key:8} {one_line(str(stream[key]))}")
     rows = [(p["partition"], p["first_offset"], p["next_offset"], p["bytes"]) for p in stream["partitions"]]
     typer.echo(table(rows, ("PARTITION", "FIRST", "NEXT", "BYTES")))
     if stream["readers"]:
@@ -114,7 +117,11 @@ def read(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="At the end, wait for more.")] = False,
     json: Json = False,
 ) -> None:
-    """Print a partition's messages in order: offset, topic, payload; with --json all of the envelope."""
+    """Print a partition's messages in order: offset, topic, payload; with --json all of the envelope.
+
+    With --follow a broker that goes away is waited for, with a growing pause, and standard error says so; nothing is
+    missed.
+    """
     api = StreamApi(*asked)
     for row in _rows(api, name, partition, offset, limit, reader, follow=follow):
         if json:
@@ -136,8 +143,17 @@ def _rows(
     """Rows, page after page, until ``limit`` or the end."""
     left = limit
     pause = threading.Event()  # never set: a wait that Ctrl-C ends
+    again, has_read = Again(f"the broker at {api.url}"), False
     while left is None or left > 0:
-        page = api.read(name, partition, offset, min(_PAGE_MESSAGES, left or _PAGE_MESSAGES), reader)
+        try:
+            page = api.read(name, partition, offset, min(_PAGE_MESSAGES, left or _PAGE_MESSAGES), reader)
+        except LapwingError as error:
+            if not (follow and has_read):
+                raise
+            again.lost(error)
+            continue
+        again.found()
+        has_read = True
         rows = _decode(page.arrow)
         yield from rows
         left = left and left - len(rows)

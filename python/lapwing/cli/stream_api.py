@@ -33,6 +33,7 @@ class StreamApi:
 
     def __init__(self, url: str, credentials: Credentials | None = None, ca: str = "") -> None:
         self._api = HttpApi(url, credentials, ca, kinds=_KINDS, other=StreamError)
+        self.url = self._api.url
 
     def streams(self) -> list[dict[str, Any]]:
         """Every stream."""

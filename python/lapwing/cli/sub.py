@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lapwing.cli.again import Again
 from lapwing.cli.common import echo_json, examples
-from lapwing.cli.messages import one_line, payload_fields, payload_text, property_list
+from lapwing.cli.messages import payload_fields, property_list
 from lapwing.cli.mqtt_options import (
     URL_DEFAULT,
     Ca,
@@ -22,7 +24,8 @@ from lapwing.cli.mqtt_options import (
     Username,
     identity_of,
 )
-from lapwing.errors import TimedOutError
+from lapwing.errors import LapwingError, TimedOutError
+from lapwing.text import one_line, payload_text
 
 if TYPE_CHECKING:
     from lapwing.client import Client, Message
@@ -63,12 +66,13 @@ def sub(
     """Subscribe, and print "topic payload" for each message as it arrives.
 
     Without --count it goes on until --timeout (exit code 0) or Ctrl-C (130). With both, fewer than --count
-    messages within --timeout are exit code 4.
+    messages within --timeout are exit code 4. A connection that is lost is made again, with a growing pause, and
+    standard error says so; what is published meanwhile is missed.
     """
     from lapwing.client import Client
 
     who = identity_of(username, password_file, ca, cert, key)
-    with Client(
+    client = Client(
         url,
         client_id=client_id,
         version=version,
@@ -77,27 +81,57 @@ def sub(
         ca=who.ca,
         certificate=who.certificate,
         key=who.key,
-    ) as client:
-        client.subscribe(filters, qos=qos)
-        received = _receive(client, count, timeout, as_json=json)
+    )
+    received = _Receiver(client, filters, qos, as_json=json).run(count, timeout)
     if count is not None and received < count:
         remedy = "check the filter, or wait longer"
         raise TimedOutError(f"{received} of {count} messages within {timeout:g} s", where=url, remedy=remedy)
 
 
-def _receive(client: Client, count: int | None, timeout: float | None, *, as_json: bool) -> int:
-    """Prints until one of both is reached; returns how many came."""
-    deadline = None if timeout is None else time.monotonic() + timeout
-    received = 0
-    while count is None or received < count:
-        left = _WAIT_S if deadline is None else min(_WAIT_S, deadline - time.monotonic())
-        message = client.receive(max(0.0, left))
-        if message is not None:
-            received += 1
-            _print(message, as_json=as_json)
-        elif deadline is not None and time.monotonic() >= deadline:
-            break
-    return received
+class _Receiver:
+    """Prints what comes, over lost connections too."""
+
+    def __init__(self, client: Client, filters: list[str], qos: int, *, as_json: bool) -> None:
+        self._client, self._filters, self._qos, self._as_json = client, filters, qos, as_json
+        self._received = 0
+
+    def run(self, count: int | None, timeout: float | None) -> int:
+        """Until there are ``count``, or ``timeout`` is over; returns how many came."""
+        until = None if timeout is None else time.monotonic() + timeout
+        missed = "; what was published meanwhile is missed"
+        again = Again(f"the broker at {self._client.url}", until=until, missed=missed)
+        self._connect()
+        while True:
+            try:
+                self._connect()
+                again.found()
+                self._receive(count, until)
+                self._client.disconnect()
+                return self._received
+            except LapwingError as error:
+                self._client.abort()
+                if not again.lost(error):
+                    return self._received
+            except KeyboardInterrupt:
+                with suppress(LapwingError):
+                    self._client.disconnect()
+                raise
+
+    def _connect(self) -> None:
+        """Subscribes anew where the connection is one; a lost one had its session with it."""
+        if not self._client.is_connected:
+            self._client.connect()
+            self._client.subscribe(self._filters, qos=self._qos)
+
+    def _receive(self, count: int | None, until: float | None) -> None:
+        while count is None or self._received < count:
+            left = _WAIT_S if until is None else min(_WAIT_S, until - time.monotonic())
+            message = self._client.receive(max(0.0, left))
+            if message is not None:
+                self._received += 1
+                _print(message, as_json=self._as_json)
+            elif until is not None and time.monotonic() >= until:
+                return
 
 
 def _print(message: Message, *, as_json: bool) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from lapwing.text import one_line
 
 _PERCENTILES = ("p50", "p90", "p99", "p999", "max")
 
@@ -24,9 +27,9 @@ def print_report(report: dict[str, Any], console: Console | None = None) -> None
     console.print(_latencies(report))
     console.print(_cpu(report))
     for label, count in report["errors"].items():
-        console.print(f"[red]{count:,} x {label}[/red]")
+        console.print(f"[red]{count:,} x {escape(one_line(label))}[/red]", highlight=False)
     for note in report["notes"]:
-        console.print(f"note: {note}", style="dim", highlight=False)
+        console.print(f"note: {escape(one_line(note))}", style="dim", highlight=False)
 
 
 def _head(report: dict[str, Any]) -> str:

@@ -8,8 +8,8 @@ import pytest
 
 from lapwing.cli.app import print_error
 from lapwing.cli.common import echo_json, table
-from lapwing.cli.messages import one_line, payload_text
 from lapwing.errors import LapwingError
+from lapwing.text import json_text, one_line, payload_text
 
 FORGED = "x\nnotice: forged \x1b[2J\x9b31m\u202egnp"
 SHOWN = r"x\nnotice: forged \x1b[2J\x9b31m\u202egnp"
@@ -42,3 +42,10 @@ def test_json_is_text_of_all_languages_but_on_a_terminal(
     printed = capsys.readouterr().out
     assert json.loads(printed) == {"topic": "東京\u009b\u202e"}
     assert printed.isascii() is is_terminal
+    assert printed.removesuffix("\n").isprintable()
+
+
+def test_json_keeps_what_it_says() -> None:
+    for text in (FORGED, "\U000e0041\U0001f600\ud800", '"\\', "a\u00adb"):
+        assert json.loads(json_text({"x": text})) == {"x": text}
+        assert json_text(text).isprintable()

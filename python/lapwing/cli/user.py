@@ -141,10 +141,11 @@ def _file(users: Path | None, config: Path | None) -> Path:
 
 
 def _check_name(name: str) -> None:
-    from lapwing.auth.names import parse_user_name
+    from lapwing.auth.names import check_fillable, parse_user_name
 
     try:
         parse_user_name(name)
+        check_fillable(name)
     except ValueError as error:
         raise ConfigError(f"{name!a} cannot be a user: {error}", remedy="choose another name") from None
 

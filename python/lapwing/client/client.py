@@ -126,6 +126,11 @@ class Client:
             core.abort()
 
     @property
+    def is_connected(self) -> bool:
+        """Whether `connect` has succeeded, and neither `disconnect` nor `abort` came behind it."""
+        return self._core is not None
+
+    @property
     def client_id(self) -> str:
         """The client id in use; the broker's choice if none was given."""
         return self._client_id or self._connected().assigned_client_id() or ""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
 from lapwing.config.model import Config, layered
 from lapwing.config.openness import check_listeners
+from lapwing.config.own_paths import beside
 from lapwing.config.problems import config_error, has_value, place_of
 
 
@@ -42,7 +43,7 @@ def load(
     """File < environment < flags.
 
     Args:
-        file: TOML file; None reads none.
+        file: TOML file; None reads none. Relative paths in it are relative to its folder.
         environment: Variables to read; None means those of the process.
         settings: Texts of ``--set KEY=VALUE``.
         flags: Flags with names of their own: key -> (flag as the user typed it, value).
@@ -53,7 +54,7 @@ def load(
     layers = (
         flag_layer(settings, flags),
         environment_layer(os.environ if environment is None else environment),
-        *([file_layer(file)] if file else []),
+        *([beside(file, file_layer(file), Config)] if file else []),
     )
     with layered(layers):
         try:

@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 from lapwing.config.layers import KeyPath, Layer
 from lapwing.config.secret_text import without_secrets
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.text import one_line
 
 _VALUE_CHARACTERS_MAX = 80
 
@@ -84,7 +85,7 @@ def _reason(detail: ErrorDetails) -> str:
 
 def _show_value(value: object) -> str:
     text = f'"{without_secrets(value)}"' if isinstance(value, str) else without_secrets(str(value))
-    text = text.encode("unicode_escape").decode() if not text.isprintable() else text
+    text = one_line(text)
     return text if len(text) <= _VALUE_CHARACTERS_MAX else f"{text[:_VALUE_CHARACTERS_MAX]}..."
 
 

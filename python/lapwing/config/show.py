@@ -74,7 +74,7 @@ def written(value: object, field: FieldInfo) -> object:
     if isinstance(value, list) and any(isinstance(item, BaseModel) for item in value):
         return [table_of(item) for item in value]
     if isinstance(value, Path):
-        return str(value)
+        return str(value.absolute())  # what is shown may be kept in a file elsewhere, to which it would be relative
     if value is None:
         return "off"
     unit = next((mark.kind for mark in _marks(field) if isinstance(mark, Unit)), None)

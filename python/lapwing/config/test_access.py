@@ -10,7 +10,7 @@ import pytest
 
 from lapwing._core import Authority, hash_password
 from lapwing.auth import User, new_token, update_users
-from lapwing.config import Config, access_json, load
+from lapwing.config import Config, Loaded, access_json, load
 from lapwing.config.show import as_json, as_toml
 from lapwing.errors import ConfigError
 
@@ -92,6 +92,11 @@ def test_problem(tmp_path: Path, text: str, line: str) -> None:
     assert line in shown.replace(str(tmp_path / "lapwing.toml"), "FILE")
 
 
+def values(shown: Loaded) -> dict[str, object]:
+    """Every value as it is shown: a path is a whole one there."""
+    return {key: each["value"] for key, each in json.loads(as_json(shown)).items()}
+
+
 def test_shown_as_it_is_written(tmp_path: Path) -> None:
     """Does ``config show`` print rules that ``--config`` reads back, each line with its place?"""
     file = tmp_path / "lapwing.toml"
@@ -99,7 +104,7 @@ def test_shown_as_it_is_written(tmp_path: Path) -> None:
     loaded = load(file, environment={})
     again = tmp_path / "again.toml"
     again.write_text(as_toml(loaded))
-    assert load(again, environment={}).config == loaded.config
+    assert values(load(again, environment={})) == values(loaded)
     shown_rules = tomllib.loads(as_toml(loaded))["rules"]
     assert shown_rules[1]["streams"] == ["read*"]
     assert ["groups" in rule for rule in shown_rules] == [False, False, True, True], "none is not the same as no key"

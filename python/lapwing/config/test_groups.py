@@ -134,12 +134,17 @@ def test_too_many_tables(tmp_path: Path) -> None:
         loaded(tmp_path, "\n".join(f"[groups.g{number}]" for number in range(1_001)))
 
 
+def values(shown: Loaded) -> dict[str, object]:
+    """Every value as it is shown: a path is a whole one there."""
+    return {key: each["value"] for key, each in json.loads(as_json(shown)).items()}
+
+
 def test_shown_groups_are_read_back(tmp_path: Path) -> None:
     """Is the configuration the same after ``config show`` and ``--config``, and has each key its place?"""
     first = loaded(tmp_path)
     shown = as_toml(first)
     assert '[groups."alarm-*"]' in shown
-    assert loaded(tmp_path, shown).config == first.config
+    assert values(loaded(tmp_path, shown)) == values(first)
     assert json.loads(as_json(first))["groups.alarms.expiry"]["value"] == "2h"
     assert json.loads(as_json(first))["groups.mine.strategy"]["from"] == "default"
 

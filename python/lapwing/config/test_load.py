@@ -62,11 +62,16 @@ def test_flags_win_over_environment_over_file(tmp_path: Path) -> None:
     assert result.place(("broker", "http")) == "default"
 
 
+def values(shown: Loaded) -> dict[str, object]:
+    """Every value as it is shown: a path is a whole one there."""
+    return {key: each["value"] for key, each in json.loads(as_json(shown)).items()}
+
+
 def test_shown_toml_is_read_back(tmp_path: Path) -> None:
     """Is the configuration the same after ``config show`` and ``--config``?"""
     first = loaded(tmp_path)
     second = loaded(tmp_path, as_toml(first))
-    assert second.config == first.config
+    assert values(second) == values(first)
     assert '"broker.shards": {"value": 2' in as_json(first).replace("\n    ", "").replace("{ ", "{")
 
 
@@ -272,7 +277,7 @@ def test_shown_listeners_are_read_back(tmp_path: Path) -> None:
     assert shown.count("[[listeners]]") == 2
     (line,) = [line for line in shown.splitlines() if line.startswith('packet_bytes_max = "2KiB"')]
     assert line.endswith("lapwing.toml:6")
-    assert loaded(tmp_path, shown).config == first.config
+    assert values(loaded(tmp_path, shown)) == values(first)
 
 
 def test_http_off(tmp_path: Path) -> None:

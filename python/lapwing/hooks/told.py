@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import traceback
 
-_CHAIN_MAX = 8
+from lapwing.text import Lines, one_line, traceback_text
+
 _SECRET_MIN = 4
 """Shorter secrets are in many words by accident: where one is, the text is left out."""
 
 
-def told(error: BaseException, secrets: tuple[bytes, ...] = ()) -> str:
+def told(error: BaseException, secrets: tuple[bytes, ...] = ()) -> Lines:
     """The traceback of ``error`` and of what led to it; each exception on one line, with ``secrets`` hidden in it."""
-    parts: list[str] = []
-    seen: BaseException | None = error
-    while seen is not None and len(parts) < _CHAIN_MAX:
-        frames = "".join(traceback.format_tb(seen.__traceback__))
-        parts.append(f"Traceback (most recent call last):\n{frames}{_line(seen, secrets)}")
-        seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-    return "\nwhich was raised while this was handled:\n".join(parts)
+    return traceback_text(error, lambda seen: _line(seen, secrets))
 
 
 def _line(error: BaseException, secrets: tuple[bytes, ...]) -> str:
@@ -34,4 +29,4 @@ def _line(error: BaseException, secrets: tuple[bytes, ...]) -> str:
                 return f"{type(error).__qualname__}: ***"
             for form in sorted(forms, key=len, reverse=True):
                 text = text.replace(form, "***")
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return one_line(text)

@@ -25,6 +25,7 @@ from rich.table import Table
 from lapwing.lab.demo_summary import Summary
 from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.units import count, duration
+from lapwing.text import one_line
 
 _MALFORMED_SHOWN_MAX = 10
 
@@ -76,14 +77,14 @@ class Screen:
     def malformed(self, rows: list[Malformed]) -> None:
         """Names rows of traces that cannot be sent."""
         for row in rows[:_MALFORMED_SHOWN_MAX]:
-            self.console.print(f"[yellow]not sent:[/] {escape(str(row))}", soft_wrap=True, highlight=False)
+            self.console.print(f"[yellow]not sent:[/] {escape(one_line(str(row)))}", soft_wrap=True, highlight=False)
         if len(rows) > _MALFORMED_SHOWN_MAX:
             left_out = f"{len(rows) - _MALFORMED_SHOWN_MAX} more, see summary.json"
             self.console.print(f"[yellow]not sent:[/] {left_out}", highlight=False)
 
     def note(self, text: str) -> None:
         """A line that the reader should see."""
-        self.console.print(f"[yellow]note:[/] {escape(text)}", soft_wrap=True, highlight=False)
+        self.console.print(f"[yellow]note:[/] {escape(one_line(text))}", soft_wrap=True, highlight=False)
 
     def result(self, summary: Summary, report: Path) -> None:
         """The figures, and where to look next."""

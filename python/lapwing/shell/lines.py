@@ -6,20 +6,16 @@ from collections.abc import Iterable
 from typing import Any
 
 from lapwing.cli.common import table
-from lapwing.cli.messages import payload_fields, payload_text, property_list
+from lapwing.cli.messages import payload_fields, property_list
 from lapwing.client import Message
 from lapwing.shell.link import Link
 from lapwing.shell.verb import Verb
-
-
-def printable(text: str) -> str:
-    """On one line, control characters escaped: what a peer chose must not steer the terminal."""
-    return payload_text(text.encode())
+from lapwing.text import one_line, payload_text
 
 
 def message_line(client_id: str, message: Message) -> str:
     """``CLIENT TOPIC PAYLOAD``, on one line."""
-    return f"{printable(client_id)} {printable(message.topic)} {payload_text(message.payload)}"
+    return f"{one_line(client_id)} {one_line(message.topic)} {payload_text(message.payload)}"
 
 
 def message_notes(message: Message) -> str:
@@ -29,7 +25,7 @@ def message_notes(message: Message) -> str:
     notes += ["dup"] if message.dup else []
     notes += [f"{name}={value}" for name, value in message.user_properties]
     notes += [f"{name}={value}" for name, value in _properties(message).items()]
-    return printable(", ".join(notes))
+    return one_line(", ".join(notes))
 
 
 def message_row(client_id: str, message: Message) -> dict[str, Any]:
@@ -60,11 +56,11 @@ def client_table(links: Iterable[Link], current: Link | None) -> str:
     rows = [
         (
             "*" if link is current else "",
-            printable(link.client_id),
-            link.url,
+            one_line(link.client_id),
+            one_line(link.url),
             "5.0" if link.settings.version == 5 else "3.1.1",
             "lost" if link.lost else "connected",
-            printable(" ".join(sorted(link.subscriptions))),
+            one_line(" ".join(sorted(link.subscriptions))),
         )
         for link in links
     ]

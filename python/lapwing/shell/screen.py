@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from lapwing.client import Message
 from lapwing.errors import LapwingError
-from lapwing.shell.lines import message_line, message_notes, message_row, printable
+from lapwing.shell.lines import message_line, message_notes, message_row
+from lapwing.text import json_text, one_line
 
 _CYAN, _DIM, _RED = "36", "2", "31;1"
 
@@ -41,12 +41,12 @@ class Screen:
     def message(self, client_id: str, message: Message) -> None:
         """A message has come."""
         if self._as_json:
-            self._write(json.dumps(message_row(client_id, message), ensure_ascii=False) + "\n")
+            self._write(json_text(message_row(client_id, message)) + "\n")
             return
         line = message_line(client_id, message)
         notes = message_notes(message) if self._chatty else ""
         if self._colours:
-            name = printable(client_id)
+            name = one_line(client_id)
             line = self._paint(_CYAN, name) + line.removeprefix(name)
         self._write(line + (self._paint(_DIM, f"  ({notes})") if notes else "") + "\n")
 
@@ -57,12 +57,12 @@ class Screen:
     def done(self, text: str) -> None:
         """What was done, for somebody who looks on."""
         if self._chatty:
-            self._write(self._paint(_DIM, printable(text)) + "\n")
+            self._write(self._paint(_DIM, one_line(text)) + "\n")
 
     def error(self, error: LapwingError) -> None:
         """What went wrong."""
         for line in error.lines():
-            self._write_error(f"{self._paint(_RED, 'error:')} {printable(line)}\n")
+            self._write_error(f"{self._paint(_RED, 'error:')} {one_line(line)}\n")
 
     def _paint(self, colour: str, text: str) -> str:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._colours else text

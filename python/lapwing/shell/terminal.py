@@ -19,11 +19,11 @@ from lapwing.errors import LapwingError
 from lapwing.shell.completion import Known, candidates
 from lapwing.shell.history import LineHistory, history_file
 from lapwing.shell.keyboard import quiet_keyboard
-from lapwing.shell.lines import printable
 from lapwing.shell.parse import parse
 from lapwing.shell.screen import Screen
 from lapwing.shell.shell import Shell
 from lapwing.shell.verbs import Quit
+from lapwing.text import one_line
 
 _NAME_MAX = 32
 
@@ -52,7 +52,7 @@ def _ask_password(username: str) -> str:
     """Typed unseen, and in no history."""
     session: PromptSession[str] = PromptSession(is_password=True, history=DummyHistory())
     try:
-        return session.prompt(f"password of {printable(username)}: ", handle_sigint=False)
+        return session.prompt(f"password of {one_line(username)}: ", handle_sigint=False)
     except EOFError as error:
         raise KeyboardInterrupt from error
 
@@ -94,7 +94,7 @@ class _Terminal:
         link = self._shell.links.current
         if link is None:
             return "lapwing> "
-        name = printable(link.client_id)
+        name = one_line(link.client_id)
         short = name if len(name) <= _NAME_MAX else f"{name[: _NAME_MAX - 3]}..."
         return f"{short} (lost)> " if link.lost else f"{short}> "
 

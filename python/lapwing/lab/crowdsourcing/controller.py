@@ -21,6 +21,7 @@ from lapwing._core import Delivery, Link
 from lapwing.client.options import POLL_S, LinkPlan
 from lapwing.errors import LapwingError
 from lapwing.lab.crowdsourcing.coverage import Coverage
+from lapwing.text import one_line
 
 BATCH_MESSAGES = 5000
 LINGER_S = 0.001
@@ -131,7 +132,7 @@ def main() -> int:
     try:
         controller.run()
     except LapwingError as error:
-        sys.stderr.write("".join(f"error: {line}\n" for line in error.lines()))
+        sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in error.lines()))
         return error.exit_code
     return 0
 

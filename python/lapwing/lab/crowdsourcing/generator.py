@@ -24,6 +24,7 @@ from lapwing.lab.crowdsourcing.schedule import LATE_MS
 from lapwing.lab.fleet import Counts, FleetRun
 from lapwing.lab.synthetic import Synthetic
 from lapwing.niceness import set_niceness
+from lapwing.text import one_line
 
 _SHOW_EVERY_S = 0.2
 _CONNECT_S = 120.0
@@ -112,7 +113,7 @@ def main() -> int:
     try:
         _run(Order(**json.loads(sys.argv[1])))
     except LapwingError as error:
-        sys.stderr.write("".join(f"error: {line}\n" for line in error.lines()))
+        sys.stderr.write("".join(f"error: {one_line(line)}\n" for line in error.lines()))
         return error.exit_code
     return 0
 

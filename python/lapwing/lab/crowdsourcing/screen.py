@@ -16,6 +16,7 @@ from lapwing.lab.crowdsourcing.knee import Knee
 from lapwing.lab.crowdsourcing.plan import Plan, Setting
 from lapwing.lab.crowdsourcing.row import Row
 from lapwing.pipeline.report.units import share
+from lapwing.text import one_line
 
 _WIDTH_WITHOUT_TERMINAL = 120
 
@@ -62,11 +63,13 @@ class Screen:
     def end(self, row: Row) -> None:
         """A number of phones is over."""
         self._progress.update(self._all, completed=self._begun)
-        self.console.print(f"{row.line}, {row.devices:,} phones: {escape(told(row))}", highlight=False, soft_wrap=True)
+        self.console.print(
+            f"{row.line}, {row.devices:,} phones: {escape(one_line(told(row)))}", highlight=False, soft_wrap=True
+        )
 
     def line_ends(self, label: str, found: Knee) -> None:
         """A line is over."""
-        self.console.print(f"[bold]{label}[/]: {escape(knee_told(found))}", highlight=False, soft_wrap=True)
+        self.console.print(f"[bold]{label}[/]: {escape(one_line(knee_told(found)))}", highlight=False, soft_wrap=True)
 
 
 def _subject(setting: Setting) -> str:
@@ -101,7 +104,7 @@ def print_tables(result: Result) -> None:
     table = Table("line", "holds up to", "breaks at", "why", title="Knees", title_justify="left", box=SIMPLE)
     for label, found in result.knees().items():
         breaks = f"{found.breaks_at:,}" if found.breaks_at is not None else "-"
-        table.add_row(label, f"{found.devices:,}", breaks, escape(found.why))
+        table.add_row(label, f"{found.devices:,}", breaks, escape(one_line(found.why)))
     console.print(table)
 
 

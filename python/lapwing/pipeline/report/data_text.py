@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from lapwing.text import one_line
+
 
 def plain(text: str, chars_max: int) -> str:
     """The text with no markup of the drawing library, on one line, and no longer than there is room.
 
     A ``$`` would begin mathematics, and one formula that cannot be set ends the whole report. What has no shape
-    (control characters, marks that turn the direction of writing) is a question mark. Of a long text the end is kept:
+    (control characters, marks that turn the direction of writing) is escaped. Of a long text the end is kept:
     names that belong together tend to begin alike.
     """
-    shown = "".join(character if character.isprintable() else "?" for character in text)
+    shown = one_line(text)
     if len(shown) > chars_max:
         shown = "…" + shown[1 - chars_max :]
     return shown.replace("$", r"\$")

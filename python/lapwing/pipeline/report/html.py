@@ -12,6 +12,7 @@ from html import escape
 
 import lapwing
 from lapwing.pipeline.report.page_style import STYLE
+from lapwing.text import one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ def table(head: tuple[str, ...], body: Sequence[tuple[str, ...]], words: tuple[i
 
 def text(words: str) -> str:
     """Words as markup that shows them."""
-    return escape(words, quote=True)
+    return escape(one_line(words), quote=True)
 
 
 def _data_uri(png: bytes) -> str:

@@ -12,8 +12,8 @@ from lapwing.pipeline.report.data_text import plain
     ("text", "shown"),
     [
         ("phone-1", "phone-1"),
-        ("two\nlines\x1b[31m", "…ines?[31m"),
-        ("\u202egnp.exe", "?gnp.exe"),
+        ("two\nlines\x1b[31m", r"…s\x1b[31m"),
+        ("\u202egnp.exe", "…2egnp.exe"),
         ("0123456789abcdef", "…789abcdef"),
         (r"$\frac{$", r"\$\frac{\$"),
     ],

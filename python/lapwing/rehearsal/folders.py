@@ -1,0 +1,54 @@
+"""Whether the folders that a broker writes into can be made and written, and are nobody else's now."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lapwing.errors import ConfigError, DataFolderError, LapwingError
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
+
+
+def folder_faults(config: Config) -> Iterator[LapwingError]:
+    """Of the data folder, if one is needed, and of the audit trail's."""
+    if config.broker.durability == "disk" or config.streams:
+        yield from _data_faults(config.broker.data)
+    if config.audit.file is not None and not _can_be_made(config.audit.file.absolute().parent, is_made=False):
+        remedy = "name a file in a folder that exists and that the broker may write"
+        yield ConfigError("audit.file: its folder cannot be written", where=str(config.audit.file), remedy=remedy)
+
+
+def _data_faults(folder: Path) -> Iterator[LapwingError]:
+    if folder.exists() and not folder.is_dir():
+        yield DataFolderError("broker.data is no folder", where=str(folder), remedy="name a folder, or a new one")
+    elif not _can_be_made(folder.absolute(), is_made=True):
+        remedy = "name one that the broker may write, or let it"
+        yield DataFolderError("broker.data cannot be written", where=str(folder), remedy=remedy)
+    elif (holder := _holder(folder / "lock")) is not None:
+        remedy = "stop that one, or say --running where it is the broker that this file is for"
+        yield DataFolderError(f"broker.data is in use by process {holder}", where=str(folder), remedy=remedy)
+
+
+def _can_be_made(folder: Path, *, is_made: bool) -> bool:
+    """Whether a folder can be written, or made where the nearest one above it exists."""
+    while is_made and not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _holder(lock: Path) -> str | None:
+    """The process that has locked a data folder; None: nobody."""
+    try:
+        with lock.open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return file.read(32).decode(errors="replace").strip() or "unknown"
+    except OSError:
+        return None  # not there, or not ours to read: the folder's rights have been looked at
+    return None

@@ -1,0 +1,118 @@
+"""Whether addresses can be listened on: as the configuration names them twice, and as this machine has them."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lapwing.errors import AddressInUseError, ConfigError, LapwingError
+from lapwing.host_port import split_host_port
+
+if TYPE_CHECKING:
+    from lapwing.config import Config
+
+Address = tuple[socket.AddressFamily, str, int]
+_WILD = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound
+_TAKEN_REMEDY = "stop the program that uses it, or choose another (port 0 takes any free one)"
+
+
+def port_faults(config: Config) -> Iterator[LapwingError]:
+    """One for each address that is named twice, or that cannot be had; names, folders and rights included."""
+    seen: dict[Address, str] = {}
+    for key, url in _places(config):
+        if url.startswith("unix://"):
+            yield from _unix_faults(key, url.removeprefix("unix://"), seen)
+        else:
+            yield from _net_faults(key, url, seen)
+
+
+def _places(config: Config) -> Iterator[tuple[str, str]]:
+    for number, url in enumerate(config.broker.listen):
+        if not (config.listeners and "listen" not in config.broker.model_fields_set):
+            yield f"broker.listen.{number}", url
+    for number, listener in enumerate(config.listeners):
+        yield f"listeners.{number}.url", listener.url
+    if config.broker.http is not None:
+        yield "broker.http", f"http://{config.broker.http}"
+
+
+def _net_faults(key: str, url: str, seen: dict[Address, str]) -> Iterator[LapwingError]:
+    host, port = split_host_port(url.partition("://")[2].partition("/")[0])
+    if port == 0:
+        return
+    try:
+        addresses = _resolved(host, port)
+    except OSError as error:
+        yield ConfigError(f"{key}: {host!r} stands for no address: {error.strerror}", where=url, remedy="name another")
+        return
+    twin = next((seen[known] for address in addresses for known in seen if _overlap(address, known)), None)
+    for address in addresses:
+        seen.setdefault(address, key)
+    if twin is not None:
+        yield ConfigError(f"{key} is the same port as {twin}", where=url, remedy="give each a port of its own")
+        return
+    faults = [fault for address in addresses if (fault := _bind_fault(address)) is not None]
+    taken = [fault for fault in faults if fault.errno == errno.EADDRINUSE]
+    if taken:
+        yield AddressInUseError(f"{key}: another process listens there", where=url, remedy=_TAKEN_REMEDY)
+    elif len(faults) == len(addresses):
+        remedy = "choose an address of this machine, and a port of 1024 or above or the right to take others"
+        yield ConfigError(f"{key} cannot be listened on: {faults[0].strerror}", where=url, remedy=remedy)
+
+
+def _resolved(host: str, port: int) -> list[Address]:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    return list(dict.fromkeys((family, str(address[0]), port) for family, _, _, _, address in found))
+
+
+def _overlap(one: Address, other: Address) -> bool:
+    """Whether two listeners cannot have both: one port, and one address or any."""
+    if one[2] != other[2]:
+        return False
+    return one[1] == other[1] or (one[0] == other[0] and (one[1] in _WILD or other[1] in _WILD))
+
+
+def _bind_fault(address: Address) -> OSError | None:
+    """Why it cannot be bound, as a broker would; it does not listen, so that nobody connects."""
+    family, host, port = address
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error
+    return None
+
+
+def _unix_faults(key: str, path: str, seen: dict[Address, str]) -> Iterator[LapwingError]:
+    address: Address = (socket.AF_UNIX, path, 0)
+    if address in seen:
+        yield ConfigError(f"{key} is the same socket as {seen[address]}", where=path, remedy="give each its own path")
+        return
+    seen[address] = key
+    folder = Path(path).parent
+    if not folder.is_dir():
+        yield ConfigError(f"{key}: its folder does not exist", where=str(folder), remedy="make it first")
+    elif not os.access(folder, os.W_OK | os.X_OK):
+        yield ConfigError(f"{key}: its folder cannot be written", where=str(folder), remedy="choose another")
+    elif os.path.lexists(path):
+        yield from _existing_faults(key, path)
+
+
+def _existing_faults(key: str, path: str) -> Iterator[LapwingError]:
+    """What lies there is a socket that nobody listens at, or in the way."""
+    if not stat.S_ISSOCK(os.lstat(path).st_mode):
+        remedy = "a file that is no socket is never removed: choose another path, or move it away"
+        yield ConfigError(f"{key}: a file lies there that is no socket", where=path, remedy=remedy)
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            return
+    yield AddressInUseError(f"{key}: another process listens there", where=path, remedy=_TAKEN_REMEDY)

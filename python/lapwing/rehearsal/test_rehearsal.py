@@ -1,0 +1,165 @@
+"""Does the check refuse what a start would: files, ports, folders, each by its key and all at once?"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+from lapwing.config import Config
+from lapwing.config.load import load
+from lapwing.errors import ConfigError
+from lapwing.rehearsal.folders import folder_faults
+from lapwing.rehearsal.ports import port_faults
+from lapwing.rehearsal.start import start_faults
+from lapwing.rehearsal.tls_files import weak_rsa_bits
+
+
+def config(tmp_path: Path, text: str = "", *, listen: str = '"tcp://127.0.0.1:0"') -> Config:
+    file = tmp_path / "lapwing.toml"
+    file.write_text(f'[broker]\nlisten = [{listen}]\nhttp = "off"\ndata = "data"\n{text}')
+    return load(file, environment={}).config
+
+
+def told(found: object) -> list[str]:
+    return [str(fault) for fault in found]  # type: ignore[attr-defined]
+
+
+def test_what_is_whole_is_in_order(tmp_path: Path) -> None:
+    assert start_faults(config(tmp_path)) == []
+    assert not (tmp_path / "data").exists(), "nothing is made"
+
+
+def test_all_that_is_missing_is_told_at_once(tmp_path: Path) -> None:
+    text = """
+[auth]
+users = "nope.toml"
+[hooks]
+use = "nosuch.module:Class"
+[audit]
+file = "nowhere/audit.jsonl"
+[[listeners]]
+url = "tls://127.0.0.1:0"
+certificate = "a.pem"
+key = "b.pem"
+[[listeners]]
+url = "tls://127.0.0.1:0"
+certificate = "c.pem"
+key = "d.pem"
+"""
+    faults = told(start_faults(config(tmp_path, text)))
+    for word in ("nope.toml", "nosuch", "a.pem", "c.pem", "audit.jsonl"):
+        assert [fault for fault in faults if word in fault], (word, faults)
+
+
+def test_a_port_twice_or_taken(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        (fault,) = told(port_faults(config(tmp_path, listen=f'"tcp://127.0.0.1:{port}"')))
+        assert "another process listens there" in fault
+    twice = f'"tcp://127.0.0.1:{port}", "tcp://0.0.0.0:{port}", "ws://127.0.0.1:{port}"'
+    loaded = config(tmp_path, '[auth]\nusers = "u.toml"\n', listen=twice)
+    faults = told(port_faults(loaded))
+    assert [fault.partition(" (")[0] for fault in faults] == [
+        "broker.listen.1 is the same port as broker.listen.0",
+        "broker.listen.2 is the same port as broker.listen.0",
+    ]
+
+
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7"])
+def test_an_address_of_nobody_here(tmp_path: Path, host: str) -> None:
+    listen = f'[[listeners]]\nurl = "tcp://{host}:1999"\nanonymous = true\n'
+    (fault,) = told(port_faults(config(tmp_path, listen)))
+    assert host in fault
+
+
+def test_a_socket_file_in_the_way(tmp_path: Path) -> None:
+    way = tmp_path / "s.sock"
+    url = f'"unix://{way}"'
+    assert told(port_faults(config(tmp_path, listen=url))) == []
+    way.write_text("")
+    (fault,) = told(port_faults(config(tmp_path, listen=url)))
+    assert "no socket" in fault
+    way.unlink()
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(way))
+        assert told(port_faults(config(tmp_path, listen=url))) == [], "left by a crash"
+        listener.listen()
+        assert "another process" in told(port_faults(config(tmp_path, listen=url)))[0]
+    (fault,) = told(port_faults(config(tmp_path, listen='"unix:///no/such/folder/s"')))
+    assert "does not exist" in fault
+
+
+def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
+    loaded = config(tmp_path)
+    (tmp_path / "data").write_text("")
+    assert "is no folder" in told(folder_faults(loaded))[0]
+    (tmp_path / "data").unlink()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "lock").write_text("4711\n")
+    assert told(folder_faults(loaded)) == []
+    with (tmp_path / "data" / "lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert "in use by process 4711" in told(folder_faults(loaded))[0]
+        assert start_faults(loaded, is_running=True) == []
+    if os.geteuid():
+        (tmp_path / "data").chmod(0o500)
+        assert "cannot be written" in told(folder_faults(loaded))[0]
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "etc"
+    folder.mkdir()
+    text = (
+        '[auth]\nusers = "u.toml"\n[[listeners]]\nurl = "tls://127.0.0.1:0"\ncertificate = "/x/c.pem"\nkey = "k.pem"\n'
+    )
+    loaded = config(
+        folder,
+        text
+        + 'crl = ["a.crl", "/b.crl"]\nclient_ca = "ca.pem"\nclient_certificate = "required"\n[audit]\nfile = "off"\n',
+    )
+    (listener,) = loaded.listeners
+    assert loaded.broker.data == folder / "data"
+    assert loaded.auth.users == folder / "u.toml"
+    assert (listener.certificate, listener.key) == (Path("/x/c.pem"), folder / "k.pem")
+    assert (listener.crl, loaded.audit.file) == ([folder / "a.crl", Path("/b.crl")], None)
+    beside = load(Path("etc/lapwing.toml"), environment={}, settings=["broker.data=here"]).config
+    assert (beside.broker.data, beside.auth.users) == (Path("here"), Path("etc/u.toml"))
+
+
+def test_a_data_folder_is_not_lost_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who started from another folder has data there: an empty broker in its place would look like a loss."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "lock").write_text("1\n")
+    with pytest.raises(ConfigError, match="relative to its file"):
+        config(tmp_path / "etc")
+    (tmp_path / "etc" / "data").mkdir()
+    config(tmp_path / "etc")
+
+
+@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
+def test_a_weak_key_is_said_to_be_that(tmp_path: Path, form: PrivateFormat) -> None:
+    text = '[[listeners]]\nurl = "tls://127.0.0.1:0"\ncertificate = "c.pem"\nkey = "k.pem"\n[auth]\nusers = "u.toml"\n'
+    (tmp_path / "u.toml").write_text("")
+    (tmp_path / "u.toml").chmod(0o600)
+    (tmp_path / "c.pem").write_text("no certificate\n")
+    for bits, said in ((1024, "key is RSA of 1024 bits"), (2048, "certificate cannot be used")):
+        made = rsa.generate_private_key(65_537, bits)
+        (tmp_path / "k.pem").write_bytes(made.private_bytes(Encoding.PEM, form, NoEncryption()))
+        assert said in "\n".join(told(start_faults(config(tmp_path, text))))
+
+
+ODD_KEYS = [b"", b"-----BEGIN PRIVATE KEY-----\nAAAA", b"-----BEGIN RSA PRIVATE KEY-----\nMIIB!\n"]
+
+
+@pytest.mark.parametrize("odd", ODD_KEYS)
+def test_what_is_no_key_is_no_weak_one(odd: bytes) -> None:
+    assert weak_rsa_bits(odd) is None
