@@ -305,7 +305,10 @@ impl HandshakeThread {
         }
         self.room.counters.done(half.socket.is_resumed());
         let Half { socket, listener, accepted_at, mut stranger, .. } = half;
-        stranger.lift();
+        if !stranger.lift() {
+            // The table has ended it in the midst of its last step.
+            return self.shared.connection_closed(listener);
+        }
         self.lines[self.next_line].send(MovedConnection {
             socket,
             listener,

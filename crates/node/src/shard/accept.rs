@@ -116,11 +116,12 @@ impl Shard {
             self.counters.accept_failures.add(1);
             return;
         }
-        self.counters.moved.add(1);
         let Connection { socket, listener, mut stranger, .. } = connection;
-        if let Some(stranger) = &mut stranger {
-            stranger.lift();
+        if stranger.as_mut().is_some_and(|stranger| !stranger.lift()) {
+            // The table has ended it since its last turn.
+            return self.shared.connection_closed(listener);
         }
+        self.counters.moved.add(1);
         let moved = MovedConnection { socket, listener, bytes: bytes.to_vec(), accepted_at, stranger };
         self.post.control(to, Control::Connection(Box::new(moved)));
     }

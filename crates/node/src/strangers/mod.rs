@@ -254,9 +254,10 @@ impl Stranger {
         self.strangers.state().table.settle(self.id, place);
     }
 
-    /// It goes to another shard.
-    pub(crate) fn lift(&mut self) {
-        self.strangers.state().table.lift(self.id);
+    /// It goes to another shard; false: it has to go altogether, and its connection is to be closed.
+    #[must_use]
+    pub(crate) fn lift(&mut self) -> bool {
+        self.strangers.state().table.lift(self.id)
     }
 
     /// It holds so many bytes beside [`STRANGER_BYTES`], and waits for the broker or not. Costs nothing when that is known.

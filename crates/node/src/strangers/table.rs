@@ -174,9 +174,12 @@ impl Table {
         self.update(id, |entry| entry.place = Some(place));
     }
 
-    /// It is on its way to another shard.
-    pub(crate) fn lift(&mut self, id: usize) {
+    /// It is on its way to another shard; false: it has to go, and where it was has not heard of that yet. Where it comes to
+    /// nobody would hear of it, and nothing of it would count.
+    #[must_use]
+    pub(crate) fn lift(&mut self, id: usize) -> bool {
         self.update(id, |entry| entry.place = None);
+        self.entries.get(id).is_some_and(|entry| !entry.is_ended)
     }
 
     /// It holds so many bytes now, and waits for the broker or not; who has to go for that, it perhaps among them.

@@ -36,6 +36,27 @@ fn who_goes_is_told_now_and_then() {
     assert_eq!(strangers.metrics()[0].value, 0.0);
 }
 
+/// Does one that has to go not come anywhere else, whose place has not heard of it when it is to move on, and does another?
+#[test]
+fn who_has_to_go_does_not_move_on() {
+    let limits = Limits { strangers_per_address_max: 1, ..Limits::default() };
+    let strangers = Strangers::new(&limits, 100, 1 << 30, &[&Bell::new(Nobody), &Bell::new(Nobody)]);
+    let source = Source::Address([192, 0, 2, 7].into());
+    let come = |born| {
+        let mut stranger = strangers.arrive(source, ListenerId(0), 0).expect("the oldest goes");
+        stranger.settle(Place { shard: 0, index: 5, born });
+        stranger
+    };
+    let (mut ended, mut next) = (come(1), come(2));
+    assert!(strangers.has_ended(0) && !ended.lift());
+    assert!(next.lift());
+    next.settle(Place { shard: 1, index: 0, born: 3 });
+    assert_eq!(strangers.take_ended(0), [Place { shard: 0, index: 5, born: 1 }]);
+    // It is in the table again: for the next one it goes.
+    let _last = come(4);
+    assert_eq!(strangers.take_ended(1), [Place { shard: 1, index: 0, born: 3 }]);
+}
+
 struct Nobody;
 
 impl crate::mailbox::Wake for Nobody {

@@ -114,7 +114,7 @@ fn a_header_names_the_address() {
 fn who_moves_is_found_again() {
     let mut table = Table::new(BUDGET);
     let (id, _) = come(&mut table, address(1), 1);
-    table.lift(id);
+    assert!(table.lift(id));
     assert_eq!(table.give_way(None), None);
     table.settle(id, place(7));
     assert_eq!(table.give_way(None).map(|one| (one.place.born, one.bound)), Some((7, Bound::Connections)));
