@@ -2,7 +2,7 @@
 //!
 //! It only saves time: everything in it can be found again by walking the segment.
 
-use crate::record::{Fault, NO_SALT, RecordHeader, RecordKind, decode_only, u32_at, u64_at};
+use crate::record::{Fault, NO_SALT, RecordHeader, RecordKind, check_numbers, decode_only, u32_at, u64_at};
 
 /// An offset and the file position of its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,7 @@ impl Sidecar {
         let mut index = SparseIndex::new(partitions);
         for partition in &mut index.partitions {
             partition.entries = take_entries(&mut rest).ok_or(Fault::Misplaced("an index of the wrong length"))?;
+            check_numbers(partition.entries.iter().flat_map(|entry| [entry.offset, entry.position]))?;
         }
         Ok(index)
     }

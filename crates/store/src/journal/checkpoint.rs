@@ -6,7 +6,7 @@ use super::group::{GROUPS, OWN};
 use super::manifest::Listed;
 use super::tail::{Tail, VOTE_BYTES_MAX};
 use super::terms::Terms;
-use crate::record::{Fault, RecordHeader, RecordKind, u32_at, u64_at};
+use crate::record::{Fault, RecordHeader, RecordKind, check_numbers, u32_at, u64_at};
 
 /// What was so when the segment was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,10 @@ impl Checkpoint {
 
     /// Reads the body of a verified record.
     pub(crate) fn decode(body: &[u8]) -> Result<Self, Fault> {
-        take_checkpoint(&mut &*body).ok_or(Fault::Misplaced("a checkpoint of the wrong length"))
+        let checkpoint = take_checkpoint(&mut &*body).ok_or(Fault::Misplaced("a checkpoint of the wrong length"))?;
+        check_numbers(checkpoint.groups.iter().map(|group| group.last))?;
+        check_numbers(checkpoint.segments.iter().flat_map(|(sequence, listed)| [*sequence, listed.end]))?;
+        Ok(checkpoint)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Fault, u32_at, u64_at};
+use crate::record::{Fault, check_numbers, u32_at, u64_at};
 
 /// A sealed segment as the journal lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,8 @@ impl Replaced {
             return Err(Fault::Misplaced("a record of replaced segments of the wrong length"));
         }
         let output = Some((u64_at(body, 0), u64_at(body, 8))).filter(|output| output.0 != 0);
-        let sources = body[Self::FIXED_BYTES..].chunks_exact(8).map(|bytes| u64_at(bytes, 0)).collect();
+        let sources: Vec<u64> = body[Self::FIXED_BYTES..].chunks_exact(8).map(|bytes| u64_at(bytes, 0)).collect();
+        check_numbers(output.iter().flat_map(|(sequence, end)| [*sequence, *end]))?;
         Ok(Self { sources, output })
     }
 

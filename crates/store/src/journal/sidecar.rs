@@ -7,7 +7,7 @@ use std::io::IoSlice;
 use super::group::GROUPS;
 use super::index::{GroupIndex, SegmentIndex, Stretch};
 use super::op::Mark;
-use crate::record::{self, Fault, NO_SALT, RecordHeader, RecordKind, u32_at, u64_at};
+use crate::record::{self, Fault, NO_SALT, NUMBER_MAX, RecordHeader, RecordKind, u32_at, u64_at};
 
 /// The segment that an index belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Sidecar {
             Detail::Stretches => None,
             Detail::Marks | Detail::Lengths => Some(self.marks(&bytes[record::record_bytes(heads.len())..])?),
         };
-        let mut rest = Rest { heads: &heads[FIXED_BYTES..], marks, detail };
+        let mut rest = Rest { heads: &heads[FIXED_BYTES..], marks, detail, end: self.end };
         let groups: Option<Vec<_>> = (0..GROUPS).map(|_| rest.group()).collect();
         Ok(SegmentIndex { groups: groups.ok_or_else(malformed)? })
     }
@@ -121,6 +121,8 @@ struct Rest<'b> {
     heads: &'b [u8],
     marks: Option<&'b [u8]>,
     detail: Detail,
+    /// Of the segment.
+    end: u64,
 }
 
 impl Rest<'_> {
@@ -139,7 +141,8 @@ impl Rest<'_> {
         let (marks, lengths) = self.details(u32_at(fixed, 32) as usize, u32_at(fixed, 36) as usize)?;
         let (first, last) = (u64_at(fixed, 0), u64_at(fixed, 8));
         let (records, bytes) = (u64_at(fixed, 16), u64_at(fixed, 24));
-        (first <= last).then_some(Stretch { first, last, records, bytes, marks, lengths })
+        let fits = first <= last && last <= NUMBER_MAX && bytes <= self.end && records <= last - first + 1;
+        fits.then_some(Stretch { first, last, records, bytes, marks, lengths })
     }
 
     fn details(&mut self, marks: usize, lengths: usize) -> Option<(Vec<Mark>, Vec<u8>)> {

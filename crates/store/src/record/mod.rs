@@ -26,6 +26,9 @@ pub(crate) const HEADER_BYTES: usize = 64;
 pub(crate) const MAGIC: u32 = 0x3152_774C;
 /// No body is larger: the largest MQTT packet and room for what the envelope adds.
 pub(crate) const BODY_BYTES_MAX: usize = 272 << 20;
+/// No index, offset, sequence or position is larger, so what adds to one of them does not come to the end of numbers. A node
+/// that writes a million entries a second gets there in 146,000 years.
+pub(crate) const NUMBER_MAX: u64 = 1 << 62;
 /// Salt of records outside segments, and of the record that brings the salt.
 pub(crate) const NO_SALT: u32 = 0;
 
@@ -118,6 +121,8 @@ pub(crate) enum Fault {
     Kind(u8),
     /// Bytes behind the body are not zero.
     Padding,
+    /// The checksum fits, and an index or offset is one that no node comes to.
+    Number(u64),
     /// A good record in the wrong place.
     Misplaced(&'static str),
 }
@@ -132,6 +137,7 @@ impl std::fmt::Display for Fault {
             Self::Version(version) => write!(f, "record version {version}, this program reads {FORMAT_VERSION}"),
             Self::Kind(kind) => write!(f, "unknown record kind {kind}"),
             Self::Padding => f.write_str("bytes behind the record are not zero"),
+            Self::Number(number) => write!(f, "the number {number}, which no log comes to"),
             Self::Misplaced(what) => f.write_str(what),
         }
     }
@@ -243,7 +249,16 @@ pub(crate) fn decode(bytes: &[u8], salt: u32) -> Result<(RecordHeader, &[u8]), F
         offset: u64_at(record, 48),
         appended_at_us: u64_at(record, 56) as i64,
     };
+    check_numbers([header.index, header.offset])?;
     Ok((header, &record[HEADER_BYTES..body_end]))
+}
+
+/// Whether all of these are numbers that a log may come to.
+pub(crate) fn check_numbers(numbers: impl IntoIterator<Item = u64>) -> Result<(), Fault> {
+    match numbers.into_iter().find(|number| *number > NUMBER_MAX) {
+        Some(number) => Err(Fault::Number(number)),
+        None => Ok(()),
+    }
 }
 
 /// Reads a file that is one record of this kind.
@@ -291,6 +306,15 @@ mod tests {
             assert_eq!(bytes.len(), record_bytes(length));
             assert_eq!(decode(&bytes, 42), Ok((header(), &body[..])));
             assert_eq!(decode(&bytes, 43), Err(Fault::Checksum), "another salt is another segment");
+        }
+    }
+
+    #[test]
+    fn what_no_log_comes_to_is_no_record() {
+        for (index, offset) in [(NUMBER_MAX + 1, 0), (0, u64::MAX)] {
+            let mut bytes = vec![];
+            RecordHeader { index, offset, ..header() }.encode(b"body", 42, &mut bytes);
+            assert_eq!(decode(&bytes, 42), Err(Fault::Number(index.max(offset))));
         }
     }
 

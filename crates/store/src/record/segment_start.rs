@@ -1,6 +1,6 @@
 //! The record that opens a segment, and closes the books of the one before.
 
-use super::{Fault, NO_SALT, RecordHeader, RecordKind, u32_at, u64_at};
+use super::{Fault, NO_SALT, RecordHeader, RecordKind, check_numbers, u32_at, u64_at};
 use crate::info::StreamUuid;
 
 /// Where a partition stands when a segment begins.
@@ -76,6 +76,10 @@ impl SegmentStart {
             created_at_us: header.appended_at_us,
             partitions: partitions.map(partition).collect(),
         };
+        check_numbers([start.sequence, start.allocated_bytes, start.previous_end])?;
+        check_numbers(
+            start.partitions.iter().flat_map(|partition| [partition.first_offset, partition.previous_bytes]),
+        )?;
         Ok((start, super::record_bytes(body.len()) as u64))
     }
 }
