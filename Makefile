@@ -208,9 +208,10 @@ audit: $(CACHE)/python ## licences, sources, pins and advisories of all that we 
 	@test -x $(CACHE)/audit/bin/pip-audit || { $(PYTHON) -m venv $(CACHE)/audit && $(CACHE)/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==$(PIP_AUDIT); }
 	@$(BIN)/python tools/audit.py --programs $(CACHE)/cargo/bin $(CACHE)/audit/bin $(if $(ADVISORIES),--advisories $(ADVISORIES))
 
-fuzz: $(CACHE)/python ## fuzzes codec, session and node for FUZZ_SECONDS (600), half of it on whole connections; see fuzz/README.md
-	@command -v cargo-fuzz >/dev/null || test -x $(CACHE)/cargo/bin/cargo-fuzz || cargo install --quiet --locked --root $(CACHE)/cargo cargo-fuzz
-	@PATH="$(abspath $(CACHE)/cargo/bin):$$PATH" $(BIN)/python tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) $(FUZZ_TARGETS)
+fuzz: $(CACHE)/toolchain ## fuzzes whatever reads bytes for FUZZ_SECONDS (600), half of it on connections and nodes (FUZZ_TARGETS="tls node"); see fuzz/README.md
+	@command -v cargo-fuzz >/dev/null || test -x $(CACHE)/cargo/bin/cargo-fuzz || cargo install --quiet --locked --root $(CACHE)/cargo cargo-fuzz \
+		|| { echo "cargo-fuzz is missing and could not be fetched: cargo install --locked cargo-fuzz" >&2; exit 1; }
+	@PATH="$(abspath $(CACHE)/cargo/bin):$$PATH" $(PYTHON) tools/fuzz.py --seconds $(or $(FUZZ_SECONDS),600) $(FUZZ_TARGETS)
 
 mutants: $(CACHE)/toolchain ## changes codec, session and router in every way that a test should notice: about two hours
 	@command -v cargo-mutants >/dev/null || test -x $(CACHE)/cargo/bin/cargo-mutants || cargo install --quiet --locked --root $(CACHE)/cargo cargo-mutants

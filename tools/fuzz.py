@@ -1,7 +1,8 @@
-"""Runs the fuzz targets for a time, half of it on whole connections; ``--keep`` renews the seeds in the repository.
+"""Runs the fuzz targets for a time, half of it on connections and nodes; ``--keep`` renews the seeds in the repository.
 
 Builds with the compiler at hand: ``RUSTC_BOOTSTRAP=1`` stands in for a nightly one. ``cargo-fuzz`` must be installed
-(``make fuzz`` does it). Ends with 1 when a target found something; the input then lies in ``fuzz/artifacts``.
+(``make fuzz`` does it). Ends with 1 when a target found something; the input then lies in ``fuzz/artifacts``. Needs
+nothing but Python itself.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,12 +18,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FUZZ = Path(__file__).resolve().parent.parent / "fuzz"
-WHOLE = "connection"
-INPUT_BYTES_MAX = {WHOLE: 4096, "node": 1600}
+WHOLE = ("connection", "node")
+INPUT_BYTES_MAX = {
+    "connection": 4096,
+    "node": 1600,
+    "access": 1024,
+    "entries": 2048,
+    "envelope": 1024,
+    "folder": 160,
+    "proxy": 4200,
+    "snapshot": 2048,
+    "tls": 4096,
+    "web_frames": 1024,
+    "web_head": 8400,
+}
 """Longest input of a target, in bytes; others: 512."""
 INPUT_S_MAX = {"node": 180}
 """Longest time for one input of a target, in seconds; others: 10. A whole node is waited for, 30 s at a time."""
-SEEDS_MAX = {WHOLE: 40}
+SEEDS_MAX = {"connection": 40}
 """Seeds that are added for a target in the repository; others: 12."""
 SEED_BYTES_MAX = 700
 """Longest of them, in bytes."""
@@ -45,11 +59,21 @@ def targets() -> list[str]:
 
 
 def seconds_for(names: list[str], seconds: int) -> dict[str, int]:
-    """Half of the time for whole connections, the rest in equal parts."""
-    others = [name for name in names if name != WHOLE]
-    half = seconds // 2 if WHOLE in names and others else seconds
-    times = {name: max(1, half // len(others)) for name in others}
-    return times | ({WHOLE: max(1, half)} if WHOLE in names else {})
+    """Half of the time for connections and nodes, the rest for the others, each in equal parts."""
+    kinds = [[name for name in names if (name in WHOLE) == is_whole] for is_whole in (True, False)]
+    share = seconds // max(1, sum(bool(kind) for kind in kinds))
+    return {name: max(1, share // len(kind)) for kind in kinds for name in kind}
+
+
+def lacks() -> str | None:
+    """What is missing for building a target, and how to get it."""
+    if shutil.which("cargo") is None:
+        return "cargo is missing: install Rust, https://rustup.rs"
+    if shutil.which("cargo-fuzz") is None:
+        return "cargo-fuzz is missing: cargo install --locked cargo-fuzz"
+    if not any(shutil.which(name) for name in (os.environ.get("CXX", "c++"), "g++", "clang++")):
+        return "a C++ compiler is missing, for libFuzzer: apt-get install g++"
+    return None
 
 
 def build(names: list[str]) -> Path:
@@ -64,11 +88,13 @@ def build(names: list[str]) -> Path:
 
 
 def run(programs: Path, target: str, seconds: int) -> Run:
-    """Fuzzes one target; corpus and seeds are its start."""
+    """Fuzzes one target; its start are the corpus, the seeds in the repository, and those that it makes itself."""
     corpus, artifacts = FUZZ / "corpus" / target, FUZZ / "artifacts" / target
-    folders = [corpus, FUZZ / "seeds" / target]
-    for folder in [*folders, artifacts]:
+    seeds = FUZZ / "seeds" / target
+    for folder in (corpus, artifacts):
         folder.mkdir(parents=True, exist_ok=True)
+    subprocess.run([str(programs / target)], check=True, env=os.environ | {"LAPWING_FUZZ_SEEDS": str(corpus)})
+    folders = [folder for folder in (corpus, seeds) if folder.is_dir()]
     options = [
         f"-max_total_time={seconds}",
         f"-max_len={INPUT_BYTES_MAX.get(target, 512)}",
@@ -117,6 +143,11 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="renew fuzz/seeds from what was found")
     parser.add_argument("targets", nargs="*", default=targets())
     arguments = parser.parse_args()
+    if unknown := sorted(set(arguments.targets) - set(targets())):
+        parser.error(f"there is no target {', '.join(unknown)}; there are {', '.join(targets())}")
+    if missing := lacks():
+        print(missing, file=sys.stderr)
+        return 2
     programs = build(arguments.targets)
     times = seconds_for(arguments.targets, arguments.seconds)
     longest_first = sorted(times, key=lambda name: -times[name])
@@ -130,7 +161,8 @@ def main() -> int:
     for one in (one for one in runs if one.found):
         print(f"\n{one.target}:\n{one.log[-4000:]}", file=sys.stderr)
     if arguments.keep:
-        for name in times:
+        # The others make their own.
+        for name in (name for name in times if (FUZZ / "seeds" / name).is_dir()):
             keep(programs, name)
     return int(any(one.found for one in runs))
 

@@ -1,8 +1,9 @@
 //! The fuzz targets' oracles on a stable compiler: any bytes are packets or a `ProtocolError`, and nothing is allocated.
 
 use lapwing_oracle::allocations::{self, Counting};
+use lapwing_oracle::first_bytes::check_first_bytes;
 use lapwing_oracle::packet::{check_kind, check_stream};
-use lapwing_oracle::variants::check_around;
+use lapwing_oracle::variants::{check_around, check_near, seeds};
 use lapwing_oracle::wire::Kind;
 
 #[global_allocator]
@@ -30,4 +31,16 @@ fn any_stream_of_packets() {
     let mut accepted = 0;
     check_around("decode", 20_000, |input| accepted += check_stream(input).accepted);
     assert!(accepted > 1_000, "{accepted} accepted");
+}
+
+/// Does no byte of a stranger take a decision back?
+#[test]
+fn any_first_bytes() {
+    allocations::assert_installed();
+    // Inputs of those targets have a byte of choices, or the level, before the packets.
+    let seeds: Vec<_> =
+        ["connect", "decode"].into_iter().flat_map(seeds).map(|seed| seed[1.min(seed.len())..].to_vec()).collect();
+    let mut taken = 0;
+    check_near("first_bytes", &seeds, 3_000, |input| taken += usize::from(check_first_bytes(input)));
+    assert!(taken > 10, "{taken} taken");
 }

@@ -1,5 +1,7 @@
 //! What goes into an envelope comes out of it, and out of the Arrow stream made of it.
 
+mod oracle;
+
 use std::io::Cursor;
 
 use arrow_array::cast::AsArray;
@@ -7,7 +9,12 @@ use arrow_array::types::{Int8Type, Int32Type, Int64Type, TimestampMicrosecondTyp
 use arrow_array::{Array, RecordBatch};
 use arrow_ipc::reader::StreamReader;
 use lapwing_envelope::{Envelope, RowBatchBuilder, schema};
+use lapwing_oracle::allocations::{Counting, assert_installed};
+use lapwing_oracle::variants::check_near;
 use proptest::prelude::*;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
 
 #[derive(Debug, Clone)]
 struct Message {
@@ -157,4 +164,15 @@ fn a_body_that_is_no_envelope_leaves_the_batch_as_it_was() {
     let mut ipc = vec![];
     builder.finish_ipc(&mut ipc).expect("an Arrow stream");
     assert_eq!(batches(&ipc)[0].num_rows(), 2);
+}
+
+/// The fuzz target's oracle on a stable compiler.
+#[test]
+fn any_message_of_a_stream() {
+    assert_installed();
+    let mut taken = 0;
+    check_near("envelope", &oracle::envelope_seeds(), 1_500, |input| {
+        taken += usize::from(oracle::check_envelope(input))
+    });
+    assert!(taken > 50, "{taken} taken");
 }

@@ -73,10 +73,15 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
 /// Runs `check` over the seeds of `target`, `runs` variants of them, and as many inputs of random bytes.
 ///
 /// `LAPWING_ORACLE_RUNS` multiplies `runs`. Panics as `check` does, with the input in hexadecimal before it.
-pub fn check_around(target: &str, runs: usize, mut check: impl FnMut(&[u8])) {
-    let runs = runs * std::env::var("LAPWING_ORACLE_RUNS").map_or(1, |n| n.parse().expect("a number"));
+pub fn check_around(target: &str, runs: usize, check: impl FnMut(&[u8])) {
     let seeds = seeds(target);
     assert!(!seeds.is_empty(), "fuzz/seeds/{target} is empty");
+    check_near(target, &seeds, runs, check);
+}
+
+/// [`check_around`] with seeds that were made by code.
+pub fn check_near(target: &str, seeds: &[Vec<u8>], runs: usize, mut check: impl FnMut(&[u8])) {
+    let runs = runs * std::env::var("LAPWING_ORACLE_RUNS").map_or(1, |n| n.parse().expect("a number"));
     let mut random = Random::new(seeds.len() as u64);
     let variants: Vec<Vec<u8>> = (0..runs)
         .map(|_| variant(&seeds[random.below(seeds.len())], &seeds[random.below(seeds.len())], &mut random))

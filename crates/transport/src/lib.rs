@@ -22,6 +22,8 @@ mod layers;
 mod limiter;
 mod listener;
 mod network;
+#[cfg(any(test, feature = "oracle"))]
+pub mod oracle;
 mod peer;
 mod proxy;
 mod refusal;

@@ -1,9 +1,12 @@
 //! Bytes from outside: any of them give an entry, a state or a fault.
 
 use lapwing_ledger::{Entry, GroupState, Restorer};
+use lapwing_oracle::allocations::{Counting, assert_installed};
+use lapwing_oracle::variants::check_near;
 use proptest::prelude::*;
 
 use crate::histories::history;
+use crate::oracle::{check_entries, check_snapshot, entries_seeds, snapshot_seeds};
 use crate::picture::Picture;
 use crate::random::Random;
 use crate::snapshots::{restore, snapshot};
@@ -90,4 +93,17 @@ fn spoiled_snapshots_give_a_state_or_a_fault() {
             }
         }
     }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The fuzz targets' oracles on a stable compiler.
+#[test]
+fn any_entries_and_any_snapshot() {
+    assert_installed();
+    let (mut applied, mut restored) = (0, 0);
+    check_near("entries", &entries_seeds(), 400, |input| applied += check_entries(input));
+    check_near("snapshot", &snapshot_seeds(), 1_000, |input| restored += usize::from(check_snapshot(input)));
+    assert!(applied > 1_000 && restored > 50, "{applied} applied, {restored} restored");
 }

@@ -6,6 +6,7 @@ mod formats;
 mod histories;
 mod model;
 mod operation;
+mod oracle;
 mod picture;
 mod random;
 mod rules;

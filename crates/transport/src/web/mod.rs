@@ -154,6 +154,16 @@ impl WebSocket {
     }
 }
 
+/// What [`upgrade::judge`] says, for the oracle: the answer, bytes behind the head where it is taken, and whether it was forwarded.
+#[cfg(any(test, feature = "oracle"))]
+pub(crate) fn judged(head: &mut Vec<u8>, piece: &[u8], rules: &WebRules) -> Option<(Vec<u8>, Option<usize>, bool)> {
+    match upgrade::judge(head, piece, rules) {
+        Judged::Incomplete => None,
+        Judged::Accepted { answer, behind_bytes, is_forwarded } => Some((answer, Some(behind_bytes), is_forwarded)),
+        Judged::Refused { answer, .. } => Some((answer, None, false)),
+    }
+}
+
 /// A full kernel buffer is no failure here: what it did not take is kept.
 fn unless_blocked(result: io::Result<()>) -> io::Result<()> {
     match result {
