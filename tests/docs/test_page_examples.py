@@ -87,7 +87,7 @@ class Reader:
             self._python(code, place)
         else:
             (self.folder / "lapwing.toml").write_text(block.code)
-            result = lapwing("config", "check", str(self.folder / "lapwing.toml"))
+            result = lapwing("config", "check", "lapwing.toml", cwd=self.folder)
             assert result.returncode == 0, f"{place}: {result.stderr}"
 
     def start_broker(self, code: str) -> None:

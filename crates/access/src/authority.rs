@@ -3,12 +3,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::{AccessError, AuthConfig, Claim, Identity, Judgement, Refusal, Right, Rights, RuleConfig, Rules, Verifier};
+use crate::{
+    AccessError, AuthConfig, Claim, Identity, Judgement, Refusal, Right, Rights, RuleConfig, Rules, TokenFault, Tokens,
+    Verifier, Voucher, Work, is_token_shaped,
+};
 
 /// Everything about access, shared by all threads of a node.
 pub struct Authority {
     verifier: Verifier,
     rules: RwLock<Arc<Rules>>,
+    tokens: RwLock<Option<Arc<Tokens>>>,
     /// Goes up with every reload, so that who keeps rights can see that they are old.
     version: AtomicU64,
 }
@@ -20,7 +24,8 @@ impl Authority {
     /// One of them is wrong: its key, what, and what to do.
     pub fn new(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Self, AccessError> {
         let rules = RwLock::new(Arc::new(Rules::new(rules)?));
-        Ok(Authority { verifier: Verifier::new(auth)?, rules, version: AtomicU64::new(1) })
+        let tokens = RwLock::new(read_tokens(auth)?);
+        Ok(Authority { verifier: Verifier::new(auth)?, rules, tokens, version: AtomicU64::new(1) })
     }
 
     /// Takes other users and rules from now on: both, or on an error neither.
@@ -29,7 +34,11 @@ impl Authority {
     /// As [`Authority::new`].
     pub fn reload(&self, auth: &AuthConfig, rules: &[RuleConfig]) -> Result<(), AccessError> {
         let rules = Rules::new(rules)?;
-        let users = self.verifier.read(auth)?;
+        let (users, tokens) = (self.verifier.read(auth)?, read_tokens(auth)?);
+        if let (Some(tokens), Some(former)) = (&tokens, self.tokens()) {
+            tokens.inherit(&former);
+        }
+        *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         self.verifier.install(users);
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
         self.version.fetch_add(1, Ordering::Release);
@@ -46,6 +55,37 @@ impl Authority {
         &self.verifier
     }
 
+    /// What tokens are checked with; `None`: none are taken.
+    pub fn tokens(&self) -> Option<Arc<Tokens>> {
+        self.tokens.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether there is anything that a name and a password can be checked against.
+    pub fn checks_credentials(&self) -> bool {
+        self.verifier.has_users() || self.tokens().is_some()
+    }
+
+    /// Whether an identity granted before would still be granted: after a reload its user may be gone, or tokens not be taken.
+    pub fn still_knows(&self, identity: &Identity) -> bool {
+        match identity.voucher() {
+            Voucher::Token => self.tokens().is_some(),
+            _ => self.verifier.still_knows(identity),
+        }
+    }
+
+    /// What it would take to check this password, if it was not known.
+    pub fn work(&self, password: &[u8]) -> Work {
+        if is_token_shaped(password) && self.tokens().is_some() { Work::Token } else { Work::Password }
+    }
+
+    /// Who the bearer of a token is; `now_s`: seconds since 1970, UTC.
+    ///
+    /// # Errors
+    /// Which check it failed.
+    pub fn check_token(&self, token: &[u8], now_s: u64) -> Result<Identity, TokenFault> {
+        self.tokens().ok_or(TokenFault::NoKeys)?.check(token, now_s)
+    }
+
     /// Decides about a claim as far as that costs nothing: also on a data thread.
     ///
     /// A certificate counts before what the CONNECT says. Who gives a name or a password is checked, also where the
@@ -58,15 +98,17 @@ impl Authority {
                 .map_or(Judgement::Refused(Refusal::NotAuthorized), Judgement::Granted);
         }
         let anonymous = Judgement::Granted(Identity::ANONYMOUS);
-        let (has_users, refused) = (self.verifier.has_users(), Judgement::Refused);
+        let (is_checked, refused) = (self.checks_credentials(), Judgement::Refused);
         match (claim.username, claim.password) {
             (None, None) if claim.anonymous => anonymous,
             (None, None) => refused(Refusal::NotAuthorized),
-            _ if !has_users && claim.anonymous => anonymous,
-            _ if !has_users => refused(Refusal::BadCredentials),
-            (Some(username), Some(password)) => {
-                self.verifier.verify_cheaply(username, password).map_or(Judgement::Costly, Judgement::Granted)
-            }
+            _ if !is_checked && claim.anonymous => anonymous,
+            _ if !is_checked => refused(Refusal::BadCredentials),
+            (_, Some(password)) if self.work(password) == Work::Token => Judgement::Costly(Work::Token),
+            (Some(username), Some(password)) => self
+                .verifier
+                .verify_cheaply(username, password)
+                .map_or(Judgement::Costly(Work::Password), Judgement::Granted),
             (None, Some(token)) => {
                 self.verifier.verify_token(token).map_or(refused(Refusal::BadCredentials), Judgement::Granted)
             }
@@ -74,7 +116,7 @@ impl Authority {
         }
     }
 
-    /// Decides about a claim, whatever it costs: tens of milliseconds for a password.
+    /// Decides about a claim, whatever it costs: tens of milliseconds for a password. Not about tokens.
     ///
     /// # Errors
     /// Why it is refused.
@@ -82,8 +124,8 @@ impl Authority {
         match self.judge(claim) {
             Judgement::Granted(identity) => Ok(identity),
             Judgement::Refused(refusal) => Err(refusal),
-            Judgement::Costly => match (claim.username, claim.password) {
-                (Some(username), Some(password)) => {
+            Judgement::Costly(work) => match (claim.username, claim.password) {
+                (Some(username), Some(password)) if work == Work::Password => {
                     self.verifier.verify(username, password).ok_or(Refusal::BadCredentials)
                 }
                 _ => Err(Refusal::BadCredentials),
@@ -109,6 +151,10 @@ impl Authority {
     fn rules(&self) -> Arc<Rules> {
         self.rules.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+fn read_tokens(auth: &AuthConfig) -> Result<Option<Arc<Tokens>>, AccessError> {
+    Ok(auth.jwt.as_ref().map(Tokens::new).transpose()?.map(Arc::new))
 }
 
 #[cfg(test)]
@@ -161,10 +207,10 @@ mod tests {
     fn only_a_password_not_seen_lately_is_costly() {
         let authority = Authority::new(&users(), &[]).unwrap();
         let right = claim(Some("alice"), Some("a"), false);
-        assert_eq!(authority.judge(&right), Judgement::Costly);
+        assert_eq!(authority.judge(&right), Judgement::Costly(Work::Password));
         assert!(authority.check(&right).is_ok());
         assert!(matches!(authority.judge(&right), Judgement::Granted(_)));
-        assert_eq!(authority.judge(&claim(Some("alice"), Some("b"), false)), Judgement::Costly);
+        assert_eq!(authority.judge(&claim(Some("alice"), Some("b"), false)), Judgement::Costly(Work::Password));
     }
 
     #[test]

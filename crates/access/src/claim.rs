@@ -24,6 +24,8 @@ pub enum Refusal {
     BadCredentials,
     /// Nothing was said, and the listener wants a name; or the certificate's name is not listed.
     NotAuthorized,
+    /// Nobody can say now: what it takes to know is not there.
+    Unavailable,
 }
 
 /// What could be decided about a claim without costly work.
@@ -34,16 +36,26 @@ pub enum Judgement {
     Granted(Identity),
     /// It is not so.
     Refused(Refusal),
-    /// A password must be hashed to know: [`crate::Authority::check`], away from the data threads.
-    Costly,
+    /// It takes work to know, away from the data threads.
+    Costly(Work),
+}
+
+/// What it takes to know who somebody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A password must be hashed: [`crate::Authority::check`].
+    Password,
+    /// A signature must be checked: [`crate::Authority::check_token`].
+    Token,
 }
 
 impl Refusal {
-    /// The code for CONNACK (0x86, in 3.1.1 4; 0x87, in 3.1.1 5).
+    /// The code for CONNACK (0x86, in 3.1.1 4; 0x87, in 3.1.1 5; 0x88, in 3.1.1 3).
     pub const fn reason(self) -> ReasonCode {
         match self {
             Refusal::BadCredentials => ReasonCode::BadUserNameOrPassword,
             Refusal::NotAuthorized => ReasonCode::NotAuthorized,
+            Refusal::Unavailable => ReasonCode::ServerUnavailable,
         }
     }
 }

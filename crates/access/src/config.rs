@@ -22,6 +22,8 @@ pub struct AuthConfig {
     pub users: Option<Vec<UserConfig>>,
     /// Which names in certificates are taken.
     pub certificates: Certificates,
+    /// Which tokens (JWT) are taken as passwords; `None`: none.
+    pub jwt: Option<crate::JwtConfig>,
 }
 
 /// Which names in verified client certificates are taken as identities.
@@ -155,14 +157,14 @@ mod tests {
             password: Some(PasswordHashText("$argon2id$secret".into())),
             tokens: vec![TokenDigest("secret".into())],
         };
-        let config = AuthConfig { users: Some(vec![user]), certificates: Certificates::Listed };
+        let config = AuthConfig { users: Some(vec![user]), certificates: Certificates::Listed, jwt: None };
         let shown = format!("{config:?}");
         assert!(shown.contains("alice") && !shown.contains("secret"), "{shown}");
     }
 
     #[test]
     fn json_there_and_back() {
-        let text = r#"{"users":[{"name":"a","password":"p","tokens":["t"]}],"certificates":"any"}"#;
+        let text = r#"{"users":[{"name":"a","password":"p","tokens":["t"]}],"certificates":"any","jwt":null}"#;
         let config: AuthConfig = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&config).unwrap(), text);
         let rule: RuleConfig = serde_json::from_str(r#"{"identity":"*","may":["stream"],"streams":["*"]}"#).unwrap();

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::{Grant, OwnRules};
+
 /// Who said that somebody is who they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Voucher {
@@ -13,6 +15,8 @@ pub enum Voucher {
     Certificate,
     /// A hook of the operator's own.
     Hook,
+    /// Who signed its token.
+    Token,
 }
 
 /// A name that somebody has proved to have, or nobody in particular.
@@ -23,15 +27,31 @@ pub enum Voucher {
 pub struct Identity {
     name: Option<Arc<str>>,
     voucher: Voucher,
+    grant: Option<Arc<Grant>>,
 }
 
 impl Identity {
     /// Nobody in particular.
-    pub const ANONYMOUS: Identity = Identity { name: None, voucher: Voucher::Nobody };
+    pub const ANONYMOUS: Identity = Identity { name: None, voucher: Voucher::Nobody, grant: None };
 
     /// Somebody with a name.
     pub fn named(name: impl Into<Arc<str>>, voucher: Voucher) -> Self {
-        Identity { name: Some(name.into()), voucher }
+        Identity { name: Some(name.into()), voucher, grant: None }
+    }
+
+    /// Somebody with a name and what was granted with it.
+    pub fn granted(name: impl Into<Arc<str>>, voucher: Voucher, grant: Grant) -> Self {
+        Identity { name: Some(name.into()), voucher, grant: Some(Arc::new(grant)) }
+    }
+
+    /// What was granted beside the name.
+    pub fn grant(&self) -> Option<&Grant> {
+        self.grant.as_deref()
+    }
+
+    /// The rules that came with it.
+    pub fn own_rules(&self) -> &OwnRules {
+        self.grant().map_or(&OwnRules::None, |grant| &grant.rules)
     }
 
     /// The name; `None` for the anonymous.

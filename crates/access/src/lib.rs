@@ -7,6 +7,8 @@
 //!   [`Authority`] holds both, can be asked from any thread, and takes new tables while it is asked.
 //! - Checking a password costs tens of milliseconds and 19 MiB by design (argon2id). So [`Authority::judge`] answers what
 //!   needs no such work, and says when [`Authority::check`] is needed: on a thread where nobody waits for a message.
+//! - A token (JWT) says who its bearer is, until when and, where settings say so, what it may: see `jwt`. What it grants is part of
+//!   the [`Identity`], and ends with it.
 //! - A right is compiled once per client ([`Rights`]), with `%c` and `%u` filled in, and then costs a comparison of levels.
 //! - What cannot be decided is refused. A client id or a user name never becomes a wildcard, a level more or a `$` topic:
 //!   a pattern that it would change permits nothing, and a pattern of a denial that it would change denies everything.
@@ -22,7 +24,9 @@ mod claim;
 mod config;
 mod covers;
 mod error;
+mod grant;
 mod identity;
+mod jwt;
 mod name_pattern;
 mod password;
 mod places;
@@ -37,13 +41,17 @@ mod verifier;
 mod wildcard;
 
 pub use authority::Authority;
-pub use claim::{Claim, Judgement, Refusal};
+pub use claim::{Claim, Judgement, Refusal, Work};
 pub use config::{
     AccessConfig, AuthConfig, Certificates, Effect, PasswordHashText, Right, RuleConfig, TokenDigest, UserConfig,
 };
 pub use covers::{covers, overlaps};
 pub use error::AccessError;
+pub use grant::{Grant, OwnRules};
 pub use identity::{Identity, Voucher};
+pub use jwt::{
+    Algorithm, FetchedKeys, JwtConfig, JwtKeys, KeySet, SecretText, TokenFault, Tokens, is_token_shaped, may_be_token,
+};
 pub use password::hash_password;
 pub use rights::{Rights, is_reserved};
 pub use rules::Rules;

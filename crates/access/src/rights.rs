@@ -23,6 +23,8 @@ pub(crate) struct Permits {
     pub(crate) deny: Vec<Pattern>,
     /// A denial could not be filled in: nobody knows what it was to protect.
     pub(crate) deny_all: bool,
+    /// What permits is not known any more: only denials count.
+    pub(crate) allow_all: bool,
 }
 
 /// A topic filter of a rule.
@@ -36,9 +38,9 @@ pub(crate) struct Pattern {
 impl Rights {
     /// Whether a message may be published to `topic`, a valid topic name with any alias resolved.
     pub fn may_publish(&self, topic: &str) -> bool {
-        let Permits { allow, deny, deny_all } = &self.publish;
+        let Permits { allow, deny, deny_all, allow_all } = &self.publish;
         !deny_all
-            && allow.iter().any(|pattern| matches(&pattern.filter, topic))
+            && (*allow_all || allow.iter().any(|pattern| matches(&pattern.filter, topic)))
             && !deny.iter().any(|pattern| matches(&pattern.filter, topic))
     }
 
@@ -47,9 +49,10 @@ impl Rights {
     pub fn may_subscribe(&self, filter: &str) -> bool {
         let Ok(shared) = SharedFilter::parse(filter) else { return false };
         let (group, filter) = shared.map_or((None, filter), |shared| (Some(shared.group), shared.filter));
-        let Permits { allow, deny, deny_all } = &self.subscribe;
+        let Permits { allow, deny, deny_all, allow_all } = &self.subscribe;
+        let is_permitted = |pattern: &Pattern| pattern.shares.permits(group) && covers(&pattern.filter, filter);
         !deny_all
-            && allow.iter().any(|pattern| pattern.shares.permits(group) && covers(&pattern.filter, filter))
+            && (*allow_all || allow.iter().any(is_permitted))
             && !deny.iter().any(|pattern| pattern.shares.denies(group) && overlaps(&pattern.filter, filter))
     }
 
@@ -73,7 +76,7 @@ mod tests {
     fn permits(allow: &[&str], deny: &[&str]) -> Permits {
         let pattern = |text: &&str| Pattern { filter: Arc::from(*text), shares: Shares::Any };
         let patterns = |texts: &[&str]| texts.iter().map(pattern).collect();
-        Permits { allow: patterns(allow), deny: patterns(deny), deny_all: false }
+        Permits { allow: patterns(allow), deny: patterns(deny), ..Permits::default() }
     }
 
     fn rights(allow: &[&str], deny: &[&str]) -> Rights {

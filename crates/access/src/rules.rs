@@ -3,7 +3,7 @@
 use crate::error::AccessError;
 use crate::rights::{Pattern, Permits};
 use crate::rule::Rule;
-use crate::{Effect, Identity, Right, Rights, RuleConfig};
+use crate::{Effect, Identity, OwnRules, Right, Rights, RuleConfig};
 
 /// All rules, checked.
 #[derive(Clone, Debug, Default)]
@@ -24,11 +24,23 @@ impl Rules {
     /// What a client may publish and subscribe to; `None`: anything, because there are no rules.
     ///
     /// `client_id`: `None` for somebody who comes without one, over HTTP.
+    /// Rules that came with the identity permit and forbid beside these.
     pub fn rights(&self, identity: &Identity, client_id: Option<&str>) -> Option<Rights> {
-        if self.rules.is_empty() {
+        let own = identity.own_rules();
+        if self.rules.is_empty() && !own.are_there() {
             return None;
         }
         let mut rights = Rights::default();
+        self.add_to(&mut rights, identity, client_id);
+        match own {
+            OwnRules::None => {}
+            OwnRules::These(own) => own.add_to(&mut rights, identity, client_id),
+            OwnRules::Lost => (rights.publish.allow_all, rights.subscribe.allow_all) = (true, true),
+        }
+        Some(rights)
+    }
+
+    fn add_to(&self, rights: &mut Rights, identity: &Identity, client_id: Option<&str>) {
         for rule in self.rules.iter().filter(|rule| rule.who.is(identity)) {
             let (shares, void) = rule.groups.fill(rule.effect, client_id, identity.name());
             rights.void += void;
@@ -45,7 +57,6 @@ impl Rules {
                 }
             }
         }
-        Some(rights)
     }
 
     /// Whether a client of this identity may have a client id; `is_given`: the broker has made it up, and only a denial counts.

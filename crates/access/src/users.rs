@@ -76,17 +76,21 @@ impl Users {
     }
 }
 
-/// A name that rules can speak of: no wildcard in it, not the one of those without a name.
 fn check_name(key: &str, name: &str) -> Result<(), AccessError> {
-    let what = match name {
+    let Some(what) = name_fault(name) else { return Ok(()) };
+    Err(AccessError::new(key, what, "Choose another name."))
+}
+
+/// What is wrong with a name that rules are to speak of: no wildcard in it, not the one of those without a name.
+pub(crate) fn name_fault(name: &str) -> Option<&'static str> {
+    Some(match name {
         "" => "is empty",
         ANONYMOUS => "is the name that rules have for those without one",
         _ if name.len() > usize::from(u16::MAX) => "is longer than a user name can be",
         _ if name.contains('*') => "has * in it, which rules take for any characters",
         _ if name.chars().any(char::is_control) => "has control characters in it",
-        _ => return Ok(()),
-    };
-    Err(AccessError::new(key, what, "Choose another name."))
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

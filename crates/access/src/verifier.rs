@@ -121,7 +121,8 @@ impl Verifier {
         match (identity.voucher(), identity.name()) {
             (Voucher::Users, Some(name)) => self.table().users.as_ref().is_some_and(|users| users.contains(name)),
             (Voucher::Certificate, Some(name)) => self.takes_certificate(name),
-            (Voucher::Nobody | Voucher::Hook, _) | (_, None) => true,
+            // Of tokens the authority knows.
+            (Voucher::Nobody | Voucher::Hook | Voucher::Token, _) | (_, None) => true,
         }
     }
 
@@ -156,7 +157,7 @@ mod tests {
             password: password.map(|password| crate::PasswordHashText(cheap_hash(password))),
             tokens: has_token.then(|| crate::TokenDigest(hex(&Sha256::digest(TOKEN)))).into_iter().collect(),
         };
-        AuthConfig { users: Some(users.iter().map(user).collect()), certificates: Certificates::Listed }
+        AuthConfig { users: Some(users.iter().map(user).collect()), certificates: Certificates::Listed, jwt: None }
     }
 
     fn name(identity: Option<Identity>) -> Option<String> {

@@ -57,6 +57,7 @@ mod strategies;
 mod streams;
 mod sys;
 mod timers;
+mod token_keys;
 mod topic_book;
 mod words;
 
@@ -65,7 +66,7 @@ pub use config::{
     Acknowledges, AuditConfig, AuditFailure, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig,
     EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, GuessesConfig, HooksConfig,
     IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig,
-    StreamKey, SysConfig, dispatch_table_json, for_share,
+    StreamKey, SysConfig, check_access, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};

@@ -9,7 +9,7 @@ use lapwing_transport::BindError;
 
 use crate::audit::Audit;
 use crate::clock::NodeClock;
-use crate::config::{Config, TopicTables};
+use crate::config::{Config, TopicTables, check_access};
 use crate::descriptors;
 use crate::desk::Desk;
 use crate::error::NodeError;
@@ -27,6 +27,7 @@ use crate::slot::ShardId;
 use crate::stamps::Stamps;
 use crate::strangers::Strangers;
 use crate::strategies::Strategies;
+use crate::token_keys::KeyControl;
 use crate::topic_book::TopicBook;
 
 /// Where a node is in its life. Only moves forward.
@@ -93,6 +94,8 @@ pub(crate) struct Shared {
     /// Where it is written down who came, was refused, changed what.
     pub(crate) audit: Audit,
     pub(crate) clock: NodeClock,
+    /// The thread that fetches keys of tokens; asked by those that check them.
+    pub(crate) token_keys: Arc<KeyControl>,
     /// Written by the handle, and by whoever fails.
     phase: AtomicU8,
     /// Open connections; written by every shard when one comes or goes.
@@ -153,6 +156,7 @@ impl Shared {
             notices,
             listeners,
             clock,
+            token_keys: Arc::default(),
             phase: AtomicU8::new(Phase::Running as u8),
             connections: AtomicU32::new(0),
             connections_peak: AtomicU32::new(0),
@@ -223,7 +227,9 @@ impl Shared {
 
     /// Takes other users and rules and tells every shard; on an error nothing changes.
     pub(crate) fn reload_access(&self, access: &AccessConfig) -> Result<(), NodeError> {
+        check_access(&access.auth)?;
         self.authority.reload(&access.auth, &access.rules)?;
+        self.token_keys.look();
         self.bells.iter().for_each(Bell::ring);
         Ok(())
     }

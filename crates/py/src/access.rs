@@ -18,6 +18,7 @@ impl Authority {
     #[new]
     fn new(py: Python<'_>, config_json: &str) -> PyResult<Self> {
         let config = parse(py, config_json)?;
+        check(py, &config)?;
         let inner = lapwing_access::Authority::new(&config.auth, &config.rules);
         Ok(Authority { inner: inner.map_err(|error| access_error(py, &error))? })
     }
@@ -25,6 +26,7 @@ impl Authority {
     /// Takes other users and rules from now on; on an error nothing changes.
     fn reload(&self, py: Python<'_>, config_json: &str) -> PyResult<()> {
         let config = parse(py, config_json)?;
+        check(py, &config)?;
         self.inner.reload(&config.auth, &config.rules).map_err(|error| access_error(py, &error))
     }
 
@@ -71,6 +73,12 @@ fn parse(py: Python<'_>, config_json: &str) -> PyResult<AccessConfig> {
         let message = format!("users and rules: {error}");
         core_error(py, "config", &message, "Correct the key or the value named.", &[])
     })
+}
+
+/// What is to be asked of others can be asked.
+fn check(py: Python<'_>, config: &AccessConfig) -> PyResult<()> {
+    lapwing_node::check_access(&config.auth)
+        .map_err(|error| core_error(py, error.code(), &error.to_string(), &error.remedy(), &[]))
 }
 
 fn name(identity: Option<Identity>) -> Option<String> {

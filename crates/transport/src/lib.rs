@@ -13,10 +13,12 @@
 //!   `SO_REUSEPORT`: it would let a second broker bind a port that is in use without an error, and connections
 //!   waiting in the queue of a closing shard would be lost.
 //! - Certificates are read when a listener is bound and again when it is told to; a handshake takes those of its moment.
+//! - A [`Fetcher`] asks others over HTTPS, and blocks: on threads that may wait, never on one that carries messages.
 //! - An error names the address or the file and says what to do about it.
 
 mod address;
 mod error;
+mod fetch;
 mod kernel;
 mod layers;
 mod limiter;
@@ -36,6 +38,7 @@ mod web;
 
 pub use address::{ListenAddress, Scheme};
 pub use error::{AcceptError, BindError};
+pub use fetch::{FetchError, FetchSettings, Fetcher};
 pub use listener::{Accepted, Listener};
 pub use network::Network;
 pub use peer::PeerAddress;

@@ -18,6 +18,7 @@ from lapwing.config.groups import GroupConfig
 from lapwing.config.hold import HoldConfig
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection
+from lapwing.config.jwt import JwtSection
 from lapwing.config.limits import Limits
 from lapwing.config.listeners import ListenerConfig
 from lapwing.config.load import Loaded, load
@@ -43,6 +44,7 @@ __all__ = [
     "HoldConfig",
     "HooksSection",
     "HttpSection",
+    "JwtSection",
     "Limits",
     "ListenerConfig",
     "Loaded",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lapwing.auth.users_file import read_users
+from lapwing.config.jwt import JwtSection, jwt_table
 from lapwing.config.units import Duration
 
 if TYPE_CHECKING:
@@ -61,14 +62,25 @@ class AuthSection(BaseModel):
     """Addresses, names, and names from an address that are remembered, so many of each; those with the fewest failures
     make room."""
 
+    jwt: JwtSection = JwtSection()
+
+    @property
+    def knows_somebody(self) -> bool:
+        """Whether there is anything that a name and a password are checked against."""
+        return self.users is not None or self.jwt.is_on
+
 
 def access_tables(config: Config) -> dict[str, Any]:
-    """``auth`` and ``rules`` as the node's configuration has them; the users file is read now.
+    """``auth`` and ``rules`` as the node's configuration has them; the users file and files of keys are read now.
 
     Raises:
-        ConfigError: the users file cannot be read, or is wrong.
+        ConfigError: one of them cannot be read, or the users file is wrong.
     """
-    auth = {"users": _known(config.auth.users), "certificates": config.auth.certificates}
+    auth = {
+        "users": _known(config.auth.users),
+        "certificates": config.auth.certificates,
+        "jwt": jwt_table(config.auth.jwt),
+    }
     return {"auth": auth, "rules": [rule.model_dump() for rule in config.rules]}
 
 

@@ -28,11 +28,16 @@ def exposures(config: Config, *, is_root: bool = False, has_hooks: bool = False)
         is_root: The broker is root, and stays it.
         has_hooks: Hooks judge clients, beside what the configuration says.
     """
-    return [*([_ROOT] if is_root else []), *_plain_passwords(config, has_hooks=has_hooks), *_any_proxy(config)]
+    return [
+        *([_ROOT] if is_root else []),
+        *_plain_passwords(config, has_hooks=has_hooks),
+        *_any_audience(config),
+        *_any_proxy(config),
+    ]
 
 
 def _plain_passwords(config: Config, *, has_hooks: bool) -> Iterator[str]:
-    if not (has_hooks or config.auth.users is not None or config.hooks.use is not None):
+    if not (has_hooks or config.auth.knows_somebody or config.hooks.use is not None):
         return  # nobody is asked for a password
     named = [listener.url for listener in config.listeners if listener.identity == "password"]
     open_urls = [
@@ -41,6 +46,15 @@ def _plain_passwords(config: Config, *, has_hooks: bool) -> Iterator[str]:
     if open_urls:
         urls = ", ".join(open_urls)
         yield f"passwords go in the clear over {urls}: use tls or wss, or let something in front of it encrypt"
+
+
+def _any_audience(config: Config) -> Iterator[str]:
+    jwt = config.auth.jwt
+    if jwt.is_on and jwt.secret_file is None and not jwt.audience:
+        yield (
+            "auth.jwt takes tokens of its issuer that are for other services: set auth.jwt.audience to what yours say"
+            " in aud"
+        )
 
 
 def _any_proxy(config: Config) -> Iterator[str]:

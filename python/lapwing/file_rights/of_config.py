@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lapwing.config import Config, HttpSection, ListenerConfig
+    from lapwing.config import Config, HttpSection, JwtSection, ListenerConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,7 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
         yield Believed(file, "--config")  # no key of it is a secret
     if config.auth.users is not None:
         yield Believed(config.auth.users, "auth.users", is_secret=True)
+    yield from _of_jwt(config.auth.jwt)
     for number, listener in enumerate(config.listeners):
         yield from _of_tls(listener, f"listeners.{number}")
         for crl in listener.crl:
@@ -46,6 +47,16 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
     for key, use in uses.items():
         for path in module_files(use) if use is not None else ():
             yield Believed(path, key)
+
+
+def _of_jwt(jwt: JwtSection) -> Iterator[Believed]:
+    if jwt.secret_file is not None:
+        yield Believed(jwt.secret_file, "auth.jwt.secret_file", is_secret=True)
+    for file in jwt.key_files:
+        yield Believed(file, "auth.jwt.key_files")
+    for key, public in (("jwks_file", jwt.jwks_file), ("jwks_ca", jwt.jwks_ca)):
+        if public is not None:
+            yield Believed(public, f"auth.jwt.{key}")
 
 
 def _of_tls(table: ListenerConfig | HttpSection, name: str) -> Iterator[Believed]:

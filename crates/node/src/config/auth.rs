@@ -1,8 +1,9 @@
 //! Users and rules: their shapes and checks are those of the room `access`.
 
-use lapwing_access::{AccessConfig, AccessError, AuthConfig, Authority, RuleConfig};
+use lapwing_access::{AccessConfig, AccessError, AuthConfig, Authority, JwtKeys, RuleConfig};
 
 use crate::error::NodeError;
+use crate::token_keys::check_fetched;
 
 /// Reads users and rules.
 ///
@@ -10,6 +11,17 @@ use crate::error::NodeError;
 /// `Config`: names the key (`rules.0.topics.1`, `auth.users.alice`) and the remedy, and no secret.
 pub(crate) fn authority(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Authority, NodeError> {
     Ok(Authority::new(auth, rules)?)
+}
+
+/// Whether what is to be asked of others can be asked.
+///
+/// # Errors
+/// `Config`: a URL or its authorities cannot be used.
+pub fn check_access(auth: &AuthConfig) -> Result<(), NodeError> {
+    match auth.jwt.as_ref().map(|jwt| &jwt.keys) {
+        Some(JwtKeys::Url(fetched)) => check_fetched(fetched),
+        _ => Ok(()),
+    }
 }
 
 /// Users and rules alone, for a reload.

@@ -33,6 +33,7 @@ use crate::error::NodeError;
 use crate::slot::DATA_GROUPS;
 
 pub use audit::{AuditConfig, AuditFailure};
+pub use auth::check_access;
 pub(crate) use auth::{access_from_json, authority};
 pub use dispatch::DispatchConfig;
 pub use durability::Durability;
@@ -197,6 +198,7 @@ impl Config {
         self.dispatch.check()?;
         groups::check_groups(&self.groups)?;
         hold::check_holds(&self.hold, self.keeps_sessions())?;
+        check_access(&self.auth)?;
         authority(&self.auth, &self.rules)?;
         Ok(())
     }

@@ -57,6 +57,7 @@ impl Handle {
             let _ = thread.join();
         }
         self.passwords.stop();
+        self.shared.token_keys.stop();
         for thread in threads.passwords {
             // At most one check of each is waited for.
             let _ = thread.join();

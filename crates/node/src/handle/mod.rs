@@ -30,9 +30,10 @@ use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::{Failure, Phase, Shared};
 use crate::streams::Streams;
+use crate::token_keys::KeyThread;
 use spawn::{
     spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
-    spawn_shard, spawn_timekeeper,
+    spawn_shard, spawn_timekeeper, spawn_token_keys,
 };
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
@@ -161,6 +162,7 @@ impl Handle {
             let spawned = spawn_password_worker(&handle.shared, worker)?;
             handle.threads().passwords.push(spawned);
         }
+        spawn_token_keys(&handle.shared, KeyThread::new(&handle.shared))?;
         if let Some((timekeeper, stop)) = lay_timekeeper(&handle.shared) {
             handle.threads().timekeeper = Some((spawn_timekeeper(&handle.shared, timekeeper)?, stop));
         }
@@ -233,6 +235,7 @@ impl Handle {
             vec![Metric::gauge("lapwing_shards", "Event loops of this node.", self.shared.bells.len() as u64)];
         metrics.extend(ShardCounters::collect(&shards));
         metrics.extend(self.passwords.collect());
+        metrics.extend(self.shared.token_keys.collect());
         metrics.extend(self.handshakes.metrics());
         if let Some(hooks) = &self.hooks {
             metrics.extend(HookCounters::collect(&shards, hooks));

@@ -16,6 +16,7 @@ use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
 use crate::shard::Shard;
 use crate::shared::Shared;
+use crate::token_keys::KeyThread;
 
 pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<JoinHandle<()>, NodeError> {
     let name = format!("lapwing-{}", shard.id().index());
@@ -80,6 +81,18 @@ pub(super) fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<Joi
             Ok(())
         });
     })
+}
+
+/// Nobody waits for its end: it may be within a request.
+pub(super) fn spawn_token_keys(shared: &Arc<Shared>, keys: KeyThread) -> Result<(), NodeError> {
+    let shared = shared.clone();
+    let spawned = spawn("lapwing-keys".into(), move || {
+        guarded(&shared, || {
+            keys.run();
+            Ok(())
+        });
+    });
+    spawned.map(drop)
 }
 
 pub(super) fn spawn_timekeeper(shared: &Arc<Shared>, keeper: TimekeeperThread) -> Result<JoinHandle<()>, NodeError> {

@@ -42,6 +42,7 @@ impl Refused {
 pub(crate) struct AccessCounters {
     refused: [Counter; Refused::COUNT],
     lapsed: [Counter; Lapse::COUNT],
+    expired: Counter,
     /// Subscriptions, wills, rights to be told of publishers and client ids taken back because rules were changed.
     pub(crate) revoked: Counter,
     /// Patterns of rules that a client id or a user name would have changed.
@@ -56,6 +57,11 @@ impl AccessCounters {
     /// A connection ended, or was not let in, because its certificate is not good any more.
     pub(crate) fn lapsed(&self, lapse: Lapse) {
         self.lapsed[lapse as usize].add(1);
+    }
+
+    /// A connection ended because its client's token is over.
+    pub(crate) fn expired(&self) {
+        self.expired.add(1);
     }
 
     /// Adds up `shards` and names the sums.
@@ -75,6 +81,11 @@ impl AccessCounters {
             let count = sum(&|shard| shard.lapsed[*lapse as usize].get());
             Metric::counter("lapwing_certificates_lapsed_total", help, count).with("reason", lapse.name())
         }));
+        metrics.push(Metric::counter(
+            "lapwing_tokens_expired_total",
+            "Connections ended because their client's token (JWT) was over.",
+            sum(&|shard| shard.expired.get()),
+        ));
         metrics.push(Metric::counter(
             "lapwing_rights_revoked_total",
             "Subscriptions, wills, envelopes and client ids taken back because users or rules were changed.",

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::failures::Bar;
 use super::feed::{Delays, Suspects};
+use super::tokens::TokenCounters;
 use super::warden::Counts;
 use crate::desk::{Desk, Reply};
 use crate::hooks::Backlog;
@@ -32,6 +33,7 @@ pub(crate) struct PasswordControl {
     pub(super) wrong: AtomicU64,
     pub(super) refused: AtomicU64,
     pub(super) figures: Figures,
+    pub(super) tokens: TokenCounters,
 }
 
 /// What the thread has counted so far, told once a turn.
@@ -83,7 +85,7 @@ impl PasswordControl {
         let Figures { waiting, displaced, barred, late, bars_total, bars, evicted } = &self.figures;
         let refused = get(&self.refused) + get(displaced);
         let counter = |name, help, value| Metric::counter(name, help, value);
-        vec![
+        let mut metrics = vec![
             Metric::gauge("lapwing_password_checks_waiting", "Passwords that wait to be checked.", get(waiting)),
             counter("lapwing_password_checks_total", "Passwords checked at full cost.", get(&self.checked)),
             counter("lapwing_password_checks_wrong_total", "Of them, wrong ones.", get(&self.wrong)),
@@ -120,6 +122,8 @@ impl PasswordControl {
                 "Records of failures that made room for others: there are failures_records_max.",
                 get(evicted),
             ),
-        ]
+        ];
+        metrics.extend(self.tokens.collect());
+        metrics
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use lapwing_access::Identity;
+use lapwing_access::{Identity, Work};
 use lapwing_codec::ReasonCode;
 
 use super::control::PasswordControl;
@@ -51,7 +51,7 @@ impl PasswordFeed {
         index: usize,
         source: Source,
         username: &str,
-        password: &[u8],
+        (password, work): (&[u8], Work),
         deadline_ms: u64,
     ) -> Option<u64> {
         if !self.control.backlog.admit(1, 0) {
@@ -62,7 +62,7 @@ impl PasswordFeed {
         let (ticket, password) = (self.last_ticket, password.to_vec());
         // The desk knows which shard asks.
         let item = Secret { shard: 0, index, ticket, password };
-        self.feed.ask(Ask { source, username: username.into(), deadline_ms, item });
+        self.feed.ask(Ask { source, username: username.into(), work, deadline_ms, item });
         Some(ticket)
     }
 

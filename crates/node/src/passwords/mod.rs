@@ -6,6 +6,9 @@
 //! others check. Who was wrong is answered later and later, and at last barred ([`failures`]); the connection waits for
 //! its refusal on its shard, without its bytes. How many wait, for either, is bounded. Whoever has run out of time for its
 //! CONNECT meanwhile is left out.
+//!
+//! Tokens (JWT) are checked here too, in the same turns. They cannot be guessed, so a bad one bars nobody, and is refused at the
+//! pace of other refusals.
 
 mod control;
 mod failures;
@@ -15,6 +18,7 @@ mod queue;
 mod source;
 mod table;
 mod thread;
+mod tokens;
 mod turns;
 mod warden;
 mod words;
@@ -62,6 +66,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         wrong: 0.into(),
         refused: 0.into(),
         figures: Default::default(),
+        tokens: Default::default(),
     });
     let feeds = feeds.into_iter().map(|feed| PasswordFeed { feed, last_ticket: 0, control: control.clone() }).collect();
     let (results, done) = channel();
@@ -79,6 +84,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         warden: Warden::new(guesses.clone(), limits.password_checks_max as usize),
         idle: (0..lanes.len()).collect(),
         workers: lanes,
+        token_words: Default::default(),
         results: done,
         results_taken: 0,
         looked_ms: 0,

@@ -7,6 +7,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use lapwing_access::Work;
+
 use super::source::Source;
 use super::turns::Turns;
 
@@ -14,7 +16,10 @@ use super::turns::Turns;
 #[derive(Debug)]
 pub(crate) struct Ask<T> {
     pub(crate) source: Source,
+    /// Empty for tokens: all of an address stand in one line.
     pub(crate) username: Box<str>,
+    /// What it takes to check it.
+    pub(crate) work: Work,
     /// Nobody waits for the answer after that.
     pub(crate) deadline_ms: u64,
     pub(crate) item: T,
@@ -151,7 +156,7 @@ mod tests {
 
     fn ask(address: u8, username: &str, item: u32) -> Ask<u32> {
         let source = Source::parse(&format!("192.0.2.{address}")).unwrap();
-        Ask { source, username: username.into(), deadline_ms: u64::MAX, item }
+        Ask { source, username: username.into(), work: Work::Password, deadline_ms: u64::MAX, item }
     }
 
     fn order(queue: &mut PasswordQueue<u32>) -> Vec<u32> {

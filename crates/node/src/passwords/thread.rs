@@ -3,14 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use lapwing_access::{Claim, Identity, Judgement, Refusal};
+use lapwing_access::{Claim, Identity, Judgement, Refusal, TokenFault, Work};
 use lapwing_codec::ReasonCode;
 
 use super::control::{BarAsk, PasswordControl};
 use super::feed::{Checked, Denied, Secret};
 use super::queue::Ask;
+use super::tokens::{TokenWords, refusal_of};
 use super::warden::{Unchecked, Warden};
 use crate::niceness::give_way;
 use crate::notices::NoticeKind;
@@ -32,6 +33,7 @@ pub(crate) struct PasswordThread {
     pub(super) workers: Vec<Sender<Ask<Secret>>>,
     pub(super) idle: Vec<usize>,
     pub(super) results: Receiver<Done>,
+    pub(super) token_words: TokenWords,
     pub(super) results_taken: usize,
     pub(super) looked_ms: u64,
 }
@@ -40,7 +42,13 @@ pub(crate) struct PasswordThread {
 pub(super) struct Done {
     worker: usize,
     ask: Ask<Secret>,
-    result: Result<Identity, Refusal>,
+    result: Result<Identity, Wrong>,
+}
+
+/// What was wrong.
+enum Wrong {
+    Password(Refusal),
+    Token(TokenFault),
 }
 
 /// One that checks.
@@ -66,13 +74,30 @@ impl PasswordWorker {
         }
     }
 
-    fn check(&self, ask: &Ask<Secret>) -> Result<Identity, Refusal> {
+    fn check(&self, ask: &Ask<Secret>) -> Result<Identity, Wrong> {
+        match ask.work {
+            Work::Password => self.check_password(ask).map_err(Wrong::Password),
+            Work::Token => self.check_token(&ask.item.password).map_err(Wrong::Token),
+        }
+    }
+
+    fn check_token(&self, token: &[u8]) -> Result<Identity, TokenFault> {
+        let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let result = self.shared.authority.check_token(token, now_s);
+        self.control.tokens.count(&result);
+        if result.as_ref().is_err_and(|fault| *fault == TokenFault::UnknownKey) {
+            self.shared.token_keys.want();
+        }
+        result
+    }
+
+    fn check_password(&self, ask: &Ask<Secret>) -> Result<Identity, Refusal> {
         let claim = claim(ask);
         // Of an address under suspicion also what is known comes here.
         match self.shared.authority.judge(&claim) {
             Judgement::Granted(identity) => return Ok(identity),
             Judgement::Refused(refusal) => return Err(refusal),
-            Judgement::Costly => {}
+            Judgement::Costly(_) => {}
         }
         let result = self.shared.authority.check(&claim);
         self.control.checked.fetch_add(1, Ordering::Relaxed);
@@ -112,10 +137,18 @@ impl PasswordThread {
             self.idle.push(worker);
             let result = match result {
                 Ok(identity) => {
-                    self.warden.right(ask.source, &ask.username, now_ms);
+                    // A token proves nothing about the password of that name.
+                    if ask.work == Work::Password {
+                        self.warden.right(ask.source, &ask.username, now_ms);
+                    }
                     Ok(identity)
                 }
-                Err(refusal) => {
+                Err(Wrong::Token(fault)) => {
+                    self.token_words.refused(ask.source, fault);
+                    let wait_ms = self.warden.bad_token(ask.source, now_ms);
+                    Err(Denied { reason: refusal_of(fault).reason(), wait_ms })
+                }
+                Err(Wrong::Password(refusal)) => {
                     let wait_ms = self.warden.wrong(ask.source, &ask.username, now_ms);
                     if self.warden.failures.is_suspect(ask.source, now_ms) {
                         self.control.suspects.insert(ask.source);
@@ -179,7 +212,7 @@ impl PasswordThread {
     }
 
     fn tell(&mut self, now_ms: u64) {
-        for line in self.warden.words.take(now_ms) {
+        for line in self.warden.words.take(now_ms).into_iter().chain(self.token_words.take(now_ms)) {
             self.shared.tell(NoticeKind::Refused, line);
         }
         self.control.figures.tell(self.warden.counts, self.warden.waiting(), self.warden.failures.evicted());

@@ -1,5 +1,7 @@
 //! What becomes of a password that has to be checked, and of its answer: decided here, without a thread or a clock.
 
+use lapwing_access::Work;
+
 use super::failures::{Bar, Failures};
 use super::queue::{Ask, Marks, PasswordQueue};
 use super::source::Source;
@@ -50,7 +52,8 @@ impl<T> Warden<T> {
 
     /// One more waits; returns the one that does not, if there is one: itself or another.
     pub(crate) fn arrived(&mut self, ask: Ask<T>, now_ms: u64) -> Option<Unchecked<T>> {
-        if !self.failures.admits(ask.source, &ask.username, now_ms) {
+        // A token cannot be guessed: who has one is not kept out by others who guess beside him.
+        if ask.work == Work::Password && !self.failures.admits(ask.source, &ask.username, now_ms) {
             self.counts.barred += 1;
             return Some(Unchecked::Barred(ask));
         }
@@ -79,6 +82,11 @@ impl<T> Warden<T> {
         self.counts.bars += bars.len() as u64;
         bars.iter().for_each(|bar| self.words.barred(bar));
         wait_ms
+    }
+
+    /// A token that is not good; how long the refusal waits.
+    pub(crate) fn bad_token(&mut self, source: Source, now_ms: u64) -> u64 {
+        self.failures.refused(source, now_ms)
     }
 
     /// It was right.
@@ -162,7 +170,13 @@ mod tests {
         fn come(&mut self, who: usize, now_ms: u64) {
             self.came_ms[who] = now_ms;
             let Client { source, username, .. } = self.clients[who];
-            let ask = Ask { source, username: username.into(), deadline_ms: now_ms + 10_000, item: who };
+            let ask = Ask {
+                source,
+                username: username.into(),
+                work: Work::Password,
+                deadline_ms: now_ms + 10_000,
+                item: who,
+            };
             match self.warden.arrived(ask, now_ms) {
                 Some(Unchecked::Displaced { ask, wait_ms }) => self.comes_again(ask.item, now_ms + wait_ms),
                 Some(Unchecked::Barred(ask)) => self.comes_again(ask.item, now_ms),
@@ -247,7 +261,8 @@ mod tests {
     fn what_is_barred_or_late_is_not_checked() {
         let settings = GuessesConfig { failures_max: 2, ..GuessesConfig::default() };
         let mut warden = Warden::new(settings, 10);
-        let ask = |source, deadline_ms| Ask { source, username: "bob".into(), deadline_ms, item: () };
+        let ask =
+            |source, deadline_ms| Ask { source, username: "bob".into(), work: Work::Password, deadline_ms, item: () };
         warden.wrong(from(1), "bob", 0);
         warden.wrong(from(1), "bob", 0);
         assert!(matches!(warden.arrived(ask(from(1), 100), 1), Some(Unchecked::Barred(_))));

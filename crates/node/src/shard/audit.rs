@@ -1,6 +1,6 @@
 //! What a shard has to say of who came and who was refused: in the audit trail, and to the operator at a bounded rate.
 
-use lapwing_access::{Identity, Voucher};
+use lapwing_access::{Identity, Voucher, may_be_token};
 use lapwing_codec::{Connect, ReasonCode};
 use lapwing_session::SessionKey;
 use serde_json::json;
@@ -49,7 +49,7 @@ impl Shard {
         let client_id = connect.client_id;
         let (address, listener) = (|| self.address(index), self.listener_url(index));
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
-            let name = connect.username.map(|name| format!(" that says it is {:?}", cut(name))).unwrap_or_default();
+            let name = connect.username.map(|name| format!(" that says it is {:?}", claimed(name))).unwrap_or_default();
             let id = cut(client_id);
             format!("refused client {id:?}{name} from {} at {listener}: {}", address(), reason.name())
         });
@@ -57,7 +57,7 @@ impl Shard {
             AuditEvent::now(
                 "refused",
                 json!({
-                    "client_id": cut(client_id), "claimed_username": connect.username.map(cut), "address": address(),
+                    "client_id": cut(client_id), "claimed_username": connect.username.map(claimed), "address": address(),
                     "listener": listener, "protocol": connect.version.level(), "reason": reason.name(),
                 }),
             )
@@ -97,11 +97,17 @@ impl Shard {
     }
 }
 
+/// A user name that nobody has proved; a token in its place is not shown.
+fn claimed(name: &str) -> String {
+    if may_be_token(name) { "(a token)".into() } else { cut(name).into() }
+}
+
 const fn by(voucher: Voucher) -> &'static str {
     match voucher {
         Voucher::Nobody => "anonymous",
         Voucher::Users => "users",
         Voucher::Certificate => "certificate",
         Voucher::Hook => "hook",
+        Voucher::Token => "token",
     }
 }

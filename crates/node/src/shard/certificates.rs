@@ -18,6 +18,8 @@ use crate::notices::NoticeKind;
 const CHECKS_PER_TURN: usize = 8;
 /// A clock that was set may make a timer come early: it is not asked again sooner than this.
 const AGAIN_MS_MIN: u64 = 1000;
+/// Nor is it left longer than a month: the clock may have been set forward.
+const AGAIN_MS_MAX: u64 = 30 * 24 * 3600 * 1000;
 
 /// What is left to look at after the files were read again.
 #[derive(Debug, Default)]
@@ -51,24 +53,26 @@ impl Shard {
         self.clients.connection(index)?.socket.certificate_lapse(SystemTime::now())
     }
 
-    /// The client of `index` has a session: its certificate, if it has one, is looked at again when it ends.
-    pub(super) fn watch_certificate(&mut self, index: usize) {
+    /// The client of `index` has a session: its certificate and its token, if it has one, are looked at again when one ends.
+    pub(super) fn watch_proof(&mut self, index: usize) {
+        let granted = self.grant_end(index);
         let Some(connection) = self.clients.connection(index) else { return };
-        let Some(end) = connection.socket.certificate_expires_at() else { return };
-        let born = connection.born;
+        let (certified, born) = (connection.socket.certificate_expires_at(), connection.born);
+        let Some(end) = certified.into_iter().chain(granted).min() else { return };
         let left = end.duration_since(SystemTime::now()).unwrap_or(Duration::ZERO);
-        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(AGAIN_MS_MIN);
-        self.timers.add(self.now_ms.saturating_add(left_ms), Due::Certificate { index, born });
+        let left_ms = u64::try_from(left.as_millis()).unwrap_or(u64::MAX).clamp(AGAIN_MS_MIN, AGAIN_MS_MAX);
+        self.timers.add(self.now_ms.saturating_add(left_ms), Due::Proof { index, born });
     }
 
-    /// A certificate should have ended; after the wall clock was set it may not have.
-    pub(super) fn certificate_due(&mut self, index: usize, born: u64) {
+    /// A certificate or a token should have ended; after the wall clock was set it may not have.
+    pub(super) fn proof_due(&mut self, index: usize, born: u64) {
         if self.clients.connection(index).is_none_or(|connection| connection.born != born) {
             return;
         }
         match self.certificate_lapse(index) {
             Some(lapse) => self.end_lapsed(index, lapse),
-            None => self.watch_certificate(index),
+            None if self.end_expired(index) => {}
+            None => self.watch_proof(index),
         }
     }
 

@@ -155,6 +155,7 @@ impl Shard {
     ) {
         let existing = self.take_existing(&admission.client_id, &standing.identity);
         let former = existing.as_ref().map_or_else(KeptAs::default, |entry| entry.kept_as);
+        let former_identity = existing.as_ref().map(|entry| entry.standing.identity.clone());
         let begun = self.clients.connection(index).map_or(0, |connection| connection.output.len());
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
         let (existing, mut rest) =
@@ -181,7 +182,7 @@ impl Shard {
             connection.licence = licence;
         }
         self.clients.let_in(index);
-        self.watch_certificate(index);
+        self.watch_proof(index);
         self.counters.traffic.sessions_opened.add(1);
         self.keep_opened(key, begun, opened.session_present, former);
         self.clients.note_waiting(key);
@@ -190,6 +191,9 @@ impl Shard {
         self.start_probes(key);
         if opened.session_present {
             self.tell_back(key);
+            if let Some(former) = former_identity {
+                self.renew_continued(key, &former);
+            }
         }
         if let Some(discarded) = opened.discarded {
             let (membership, who) = rest.unwrap_or_default();

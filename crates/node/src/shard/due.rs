@@ -17,8 +17,8 @@ pub(super) enum Due {
     Linger { index: usize, born: u64 },
     /// A refusal that waited is said.
     Refusal { index: usize, born: u64 },
-    /// The client's certificate ends.
-    Certificate { index: usize, born: u64 },
+    /// What the client has proved itself with ends: a certificate, a token.
+    Proof { index: usize, born: u64 },
     /// Keep alive, will delay or expiry of a session.
     Session(SessionKey),
     /// A paused listener is looked at again.

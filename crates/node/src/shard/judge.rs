@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher};
+use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher, Work};
 use lapwing_codec::{Connect, Packet, ReasonCode};
 use lapwing_session::Admission;
 
@@ -105,7 +105,7 @@ impl Shard {
         let Some((certificate, anonymous)) = self.caller(index) else { return Err(Stop::Left) };
         let certificate = certificate.as_deref();
         let claim = Claim { username: connect.username, password: connect.password, certificate, anonymous };
-        let can_be_checked = self.shared.authority.verifier().has_users() && says_something(connect);
+        let can_be_checked = self.shared.authority.checks_credentials() && says_something(connect);
         // Against what is known a guess costs nothing: where passwords are guessed, it waits its turn like any other.
         if can_be_checked && certificate.is_none() && self.is_suspect(index, connect) {
             return Err(self.check_password(index, connect));
@@ -114,7 +114,7 @@ impl Shard {
             Judgement::Granted(identity) => Ok(Finding::Known(identity)),
             Judgement::Refused(refusal) if can_be_checked => Err(self.forbid(refusal)),
             Judgement::Refused(refusal) => Ok(Finding::Unknown(refusal)),
-            Judgement::Costly => Err(self.check_password(index, connect)),
+            Judgement::Costly(_) => Err(self.check_password(index, connect)),
         }
     }
 
@@ -128,15 +128,20 @@ impl Shard {
 
     /// Has the password checked where that holds up nobody.
     fn check_password(&mut self, index: usize, connect: &Connect<'_>) -> Stop {
-        let (Some(username), Some(password)) = (connect.username, connect.password) else {
-            return self.forbid(Refusal::BadCredentials);
+        let Some(password) = connect.password else { return self.forbid(Refusal::BadCredentials) };
+        let work = self.shared.authority.work(password);
+        let username = match (work, connect.username) {
+            (Work::Password, Some(username)) => username,
+            (Work::Password, None) => return self.forbid(Refusal::BadCredentials),
+            // Who its bearer says he is does not matter: he is who the token says.
+            (Work::Token, _) => "",
         };
         let Some(connection) = self.clients.connection(index) else { return Stop::Left };
         let Stage::Connecting { accepted_at } = connection.stage else { return Stop::Left };
         let source = Source::of(connection.socket.peer());
         let spent_ms = accepted_at.elapsed().as_millis() as u64;
         let deadline_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms.saturating_sub(spent_ms);
-        match self.passwords.ask(index, source, username, password, deadline_ms) {
+        match self.passwords.ask(index, source, username, (password, work), deadline_ms) {
             Some(ticket) => {
                 self.wait_at_gate(index, Ticket::Password(ticket));
                 Stop::Asked

@@ -65,7 +65,7 @@ impl Shard {
         identity: &Identity,
         client_id: &str,
     ) -> Result<Option<Box<Licence>>, ReasonCode> {
-        if !self.shared.authority.verifier().still_knows(identity) {
+        if !self.shared.authority.still_knows(identity) {
             // Removed by a reload since it was let in.
             return Err(ReasonCode::NotAuthorized);
         }
@@ -74,7 +74,10 @@ impl Shard {
             self.counters.access.refused(Refused::Identity, 1);
             return Err(ReasonCode::NotAuthorized);
         }
-        if !self.shared.authority.may_connect(identity, client_id, is_given(client_id)) {
+        let bound_to = identity.grant().and_then(|grant| grant.client_id.as_deref());
+        if bound_to.is_some_and(|own| own != client_id)
+            || !self.shared.authority.may_connect(identity, client_id, is_given(client_id))
+        {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
         }
@@ -167,7 +170,7 @@ impl Shard {
         for key in self.clients.session_keys() {
             let Some(entry) = self.clients.entry(key) else { continue };
             let (identity, authority) = (entry.standing.identity.clone(), &self.shared.authority);
-            let known = authority.verifier().still_knows(&identity);
+            let known = authority.still_knows(&identity);
             let may_stay = authority.may_connect(&identity, &entry.client_id, is_given(&entry.client_id));
             self.renew(key, &identity);
             if !known {
@@ -176,6 +179,15 @@ impl Shard {
                 self.counters.access.revoked.add(1);
                 self.expel(key, ReasonCode::NotAuthorized, "its client id is not permitted any more");
             }
+        }
+    }
+
+    /// A session that goes on, under what its client may now: the rules that come with a client may be others each time.
+    pub(super) fn renew_continued(&mut self, key: SessionKey, former: &Identity) {
+        let Some(entry) = self.clients.entry(key) else { return };
+        let identity = entry.standing.identity.clone();
+        if former.own_rules().are_there() || identity.own_rules().are_there() {
+            self.renew(key, &identity);
         }
     }
 

@@ -27,6 +27,7 @@ mod faults;
 mod flush;
 mod gate;
 mod given_id;
+mod grants;
 mod groups;
 mod hold;
 mod holdings;

@@ -255,7 +255,7 @@ impl Shard {
                 Due::Rate { index, born } => self.rate_due(index, born),
                 Due::Linger { index, born } => self.linger_due(index, born),
                 Due::Refusal { index, born } => self.refusal_due(index, born),
-                Due::Certificate { index, born } => self.certificate_due(index, born),
+                Due::Proof { index, born } => self.proof_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
                 Due::Endings => self.withdraw_ended(),
                 Due::Probe { key, epoch } => self.probe_due(key, epoch),
@@ -281,7 +281,7 @@ impl Shard {
             | Due::Stall { index, born }
             | Due::Rate { index, born }
             | Due::Refusal { index, born }
-            | Due::Certificate { index, born }
+            | Due::Proof { index, born }
             | Due::Linger { index, born } => {
                 clients.connection(*index).is_some_and(|connection| connection.born == *born)
             }

@@ -40,6 +40,8 @@ mod streams;
 mod subscriptions;
 mod takeovers;
 mod tls_peer;
+mod tokens;
+mod tokens_fetched;
 
 use client::Client;
 use lapwing_node::{Config, Handle};
