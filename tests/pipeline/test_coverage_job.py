@@ -24,6 +24,7 @@ from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
 from lapwing.pipeline.report.tables import read
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
+ODD = "my tables, ü#100%?&='`*"
 POINTS = ["readings", "quarantine", "coverage", "latency", "quality", "seen", "batch"]
 """Tables in the order of their commits, where these are made one after the other; then Spark's own."""
 KEEPS_OR_NOT = pytest.mark.parametrize("keep_checkpoint", [True, pytest.param(False, marks=pytest.mark.nightly)])
@@ -114,16 +115,19 @@ def starting(stream: ServedStream, out: Path, **conf: str) -> Start:
 
 
 def test_everything_is_in_its_table(stream: ServedStream, tmp_path: Path) -> None:
+    """And a path is a path, of the tables and of Spark's checkpoint."""
+    out = tmp_path / ODD
     send(stream, 0, 20)
     told: list[BatchProgress] = []
-    result = run(stream, tmp_path, progress=told.append)
-    check(tmp_path, 20)
+    result = run(stream, out, progress=told.append, checkpoint=tmp_path / f"{ODD} checkpoint")
+    check(out, 20)
+    assert any((tmp_path / f"{ODD} checkpoint" / "commits").iterdir())
     assert (result.rows, result.readings, result.quarantined, result.lost) == (52, 38, 6, 2)
     assert result.repeated == 8
     assert result.rows_in_tables["readings"] == 38
     assert [each.rows for each in told] == [52]
     for name, record in TABLES.items():
-        fields = DeltaTable(tmp_path / "tables" / name).schema().fields
+        fields = DeltaTable(out / "tables" / name).schema().fields
         assert [(field.name, field.nullable) for field in fields] == [(f.name, f.nullable) for f in record]
 
 

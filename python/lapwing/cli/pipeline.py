@@ -14,6 +14,7 @@ import typer
 
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
+from lapwing.cli.messages import one_line
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.errors import ConfigError
 
@@ -200,6 +201,6 @@ def _finish(result: JobResult | LateResult, out: Path, *, json: bool) -> None:
         echo_json({**asdict(result), "pictures": [str(path) for path in result.pictures]})
         return
     typer.echo(table(((name, f"{rows:,}") for name, rows in result.rows_in_tables.items()), ("TABLE", "ROWS")))
-    typer.echo(f"{out}/tables; {', '.join(path.name for path in result.pictures) or 'no pictures'}")
+    typer.echo(f"{one_line(str(out))}/tables; {', '.join(path.name for path in result.pictures) or 'no pictures'}")
     if result.trimmed:
         typer.echo(f"{result.trimmed:,} messages had been trimmed away before they were read", err=True)

@@ -28,6 +28,7 @@ from lapwing.pipeline.jobs.rest import Rest
 from lapwing.pipeline.jobs.running_query import RunningQuery
 from lapwing.pipeline.session import session
 from lapwing.pipeline.sinks.delta_spark import delta_settings
+from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.source.job_source import Begun, News
 from lapwing.pipeline.source.open_source import open_source
@@ -87,7 +88,7 @@ class StreamJob(ABC, Generic[Progress]):
         self._take_options(self._options)
         self._source = open_source(source, self._options)
         self._out = Path(out)
-        self._checkpoint = Path(checkpoint) if checkpoint else self._own_checkpoint()
+        self._checkpoint = (Path(checkpoint) if checkpoint else self._own_checkpoint()).absolute()
         self._trigger = trigger
         self._progress = progress or (lambda _: None)
         self._committed = committed
@@ -135,6 +136,8 @@ class StreamJob(ABC, Generic[Progress]):
         Raises:
             LapwingError: The source, the folders or Spark cannot be used; see `lapwing.errors`.
         """
+        for flag, folder in (("--out", self._out), ("--checkpoint", self._checkpoint)):
+            check_folder(flag, folder)
         self._source.check()
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:

@@ -17,7 +17,9 @@ from deltalake.transaction import AddAction
 
 from lapwing.contracts.fields import Record
 from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import WrittenFile, write_file
+from lapwing.pipeline.sinks.paths import table_files
 
 VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
@@ -63,7 +65,7 @@ class DeltaSink:
 
     def files(self) -> list[str]:
         """Paths of the files that make up the table now; later commits leave them alone for an hour."""
-        return list(self._table.file_uris())
+        return [str(path) for path in table_files(self._table, self.folder)]
 
     def rows(self) -> int:
         """How many rows the table has."""
@@ -155,11 +157,10 @@ class DeltaSink:
         """What the latest commit of `SparkDeltaSink` for that stream says; empty where there is none."""
         if self._table.transaction_version(uuid) is None:
             return {}
-        for limit in (1, None):
-            for commit in self._table.history(limit):
-                said = json.loads(commit.get("userMetadata") or "{}").get(POSITIONS_KEY, {}).get(uuid)
-                if said is not None:
-                    return {int(partition): int(offset) for partition, offset in said.items()}
+        for commit in commits(self.folder, self._table.version()):
+            said = _metadata(commit).get(POSITIONS_KEY, {}).get(uuid)
+            if said is not None:
+                return {int(partition): int(offset) for partition, offset in said.items()}
         raise self._unusable("its history no longer says where it stands", "bring its log back, or give another --out")
 
     def _open(self) -> DeltaTable:
@@ -194,6 +195,15 @@ class DeltaSink:
 
     def _unusable(self, what: str, remedy: str) -> TableError:
         return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
+
+
+def _metadata(commit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What its writer said beside it; others' commits may say anything, or nothing."""
+    try:
+        said = json.loads(commit.get("userMetadata") or "{}")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _app_id(stream_uuid: str, partition: int) -> str:

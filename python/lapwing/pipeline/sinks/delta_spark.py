@@ -11,9 +11,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.delta import POSITIONS_KEY, DeltaSink
 
 DELTA_SETTINGS: Mapping[str, str] = {
@@ -65,7 +67,7 @@ class SparkDeltaSink(DeltaSink):
         rows.select(self.record.names).createOrReplaceTempView(_VIEW)
         same = " AND ".join(f"target.{key} <=> source.{key}" for key in self._keys)
         statement = (
-            f"MERGE INTO delta.`{self.folder}` AS target USING {_VIEW} AS source ON {same}"
+            f"MERGE INTO delta.`{_quoted(self.folder)}` AS target USING {_VIEW} AS source ON {same}"
             " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
         )
         spark = rows.sparkSession
@@ -85,8 +87,13 @@ class SparkDeltaSink(DeltaSink):
                     f"Delta has left out a commit that goes up to {dict(at)}", "report this: it is a bug"
                 )
             return 0
-        metrics = self._table.history(1)[0].get("operationMetrics", {})
-        return int(metrics.get("numOutputRows", 0))
+        latest = next(commits(self.folder, self._table.version()), {})
+        return int(latest.get("operationMetrics", {}).get("numOutputRows", 0))
+
+
+def _quoted(folder: Path) -> str:
+    """As a name of SQL within backticks."""
+    return str(folder).replace("`", "``")
 
 
 @contextmanager

@@ -28,11 +28,13 @@ RECORD = Record(
     ),
 )
 SCHEMA = pa.schema(list(RECORD.arrow_schema()))
+ODD = "my tables, ü#100%?&='`{}*"
 ONE, OTHER = "stream-1", "stream-2"
 
 
 def opened(folder: Path) -> DeltaSink:
-    return DeltaSink(folder / "things", RECORD, ("name", "channel"))
+    """A path is a path: these characters mean something in the URIs that delta-rs makes of them."""
+    return DeltaSink(folder / ODD / "things", RECORD, ("name", "channel"))
 
 
 @pytest.fixture
@@ -200,6 +202,7 @@ def test_a_table_with_other_columns_is_refused(sink: DeltaSink) -> None:
 
 
 def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
-    (tmp_path / "things").touch()
+    (tmp_path / ODD).mkdir()
+    (tmp_path / ODD / "things").touch()
     with pytest.raises(TableError, match="table things cannot be used"):
         opened(tmp_path)
