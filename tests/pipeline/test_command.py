@@ -101,7 +101,7 @@ exec {sys.executable} "$@"
 def test_a_trimmed_stream_ends_it_with_one_line(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
     # As a former run has left it.
-    CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110).begin({0: 3, 1: 3})
+    CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110).begin({0: 3, 1: 3}, {})
     stream.trim(0, stream.partitions[0].next_offset - 1)
     source = ["--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL]
     ended = run("run", "coverage", *source)

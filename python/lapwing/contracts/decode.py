@@ -30,7 +30,7 @@ DECODED = Record(
         Field("field", "string", "the member to blame", nullable=True),
     ),
 )
-"""A reading's columns, all null where ``reason`` is set."""
+"""A reading's columns; where ``reason`` is set all null but device, boot and serial, if they could be read."""
 
 _PYTHON: dict[str, type] = {"string": str, "int32": int, "int64": int, "float64": float, "time": datetime}
 
@@ -56,6 +56,8 @@ _STRUCT = msgspec.defstruct("Reading", [*_REQUIRED, *_OPTIONAL, ("v", Literal[1]
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_STRUCT)
 _VALUES = attrgetter(*READING.names)
 _BLANK = (None,) * len(READING.names)
+_NAMED = 3
+"""The first columns say who sent which reading: device, boot, serial."""
 _REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)  # ValueError: bad UTF-8 within a known member
 
 
@@ -75,17 +77,22 @@ def decode_readings(payloads: pa.Array) -> pa.RecordBatch:
         try:
             rows.append(_VALUES(_DECODER.decode(raw)))
         except _REFUSALS:
-            rows.append(_BLANK)
+            rows.append(_who(raw))
             refused.add(index)
     columns = _columns(rows)
     late = (_not_utf8(payloads, raws) | _outside(columns)) - refused
     if late:
         for index in late:
-            rows[index] = _BLANK
+            rows[index] = _who(raws[index])
         columns = _columns(rows)
     columns["rsrp_dbm"] = _known_rsrp(columns["rsrp_dbm"])
     reasons = _reasons(raws, refused | late)
     return pa.RecordBatch.from_arrays([*columns.values(), *reasons], schema=DECODED.arrow_schema())
+
+
+def _who(raw: bytes) -> tuple[Any, ...]:
+    """The row of a refused payload: who sent which reading, where that much can be read."""
+    return (*(rules.readable_serial(raw) or _BLANK[:_NAMED]), *_BLANK[_NAMED:])
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:

@@ -175,7 +175,24 @@ RULES: tuple[Rule, ...] = (
     Rule("half_position", "latitude without longitude, or the reverse", _half_position),
 )
 REFUSED = Rule("refused", "the decoder refused it, and no rule above says why", lambda _: "")
-REASONS: Mapping[str, str] = {rule.reason: rule.meaning for rule in (*RULES, REFUSED)}
+SERIAL_REUSED = "serial_reused"
+SERIAL_JUMP = "serial_jump"
+OF_SERIALS: Mapping[str, str] = {
+    SERIAL_REUSED: "another reading had device, boot and serial: the boot did not rise, or somebody else uses them",
+    SERIAL_JUMP: "the serial is 2**40 or more above the one before: no device skips so many",
+}
+"""Of readings that keep the contract, and cannot be what their serial says."""
+REASONS: Mapping[str, str] = {**{rule.reason: rule.meaning for rule in (*RULES, REFUSED)}, **OF_SERIALS}
+
+
+def readable_serial(raw: bytes) -> tuple[str, int, int] | None:
+    """Device, boot and serial of a payload that breaks the contract elsewhere; None where they cannot be read."""
+    payload = Payload(raw)
+    found = [(READING[name], payload.members.get(name)) for name in ("device", "boot", "serial")]
+    if any(value is None or _wrong_type(each, value) or _out_of_range(each, value) for each, value in found):
+        return None
+    device, boot, serial = (payload.members[name] for name in ("device", "boot", "serial"))
+    return device, boot, serial
 
 
 def breach(raw: bytes) -> Breach | None:

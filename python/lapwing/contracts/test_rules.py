@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts.decode import DECODED, decode_readings
-from lapwing.contracts.rules import REASONS, RULES, breach, time_us
+from lapwing.contracts.rules import OF_SERIALS, REASONS, RULES, breach, time_us
 
 WHOLE: dict[str, Any] = {
     "v": 1,
@@ -140,7 +140,18 @@ def test_a_broken_payload_gets_its_reason(payload: bytes, reason: str, field: st
     row = decode_one(payload)
     assert row["reason"] == reason
     assert row["field"] == field
-    assert all(row[name] is None for name in DECODED.names if name not in ("reason", "field"))
+    named = ("device", "boot", "serial")
+    assert all(row[name] is None for name in DECODED.names if name not in ("reason", "field", *named))
+    assert tuple(row[name] for name in named) in {("d1", 0, 7), (None, None, None)}
+
+
+def test_of_what_is_broken_elsewhere_the_serial_is_known() -> None:
+    """It has arrived: nobody need miss it. A serial that is itself broken says nothing."""
+    for payload in (but(snr_db=2**31 - 1), but(sent_at="yesterday"), but(lat=None), but() + b"{}", but(v=2)):
+        row = decode_one(payload)
+        assert (row["device"], row["boot"], row["serial"], row["rsrp_dbm"]) == ("d1", 0, 7, None)
+    for payload in (but(serial=-1), but(serial="7"), but(serial=2**63), but(boot=True), but(device=...), b"{"):
+        assert decode_one(payload)["device"] is None
 
 
 @pytest.mark.parametrize("payload", KEPT)
@@ -151,7 +162,7 @@ def test_what_keeps_the_contract_is_let_through(payload: bytes) -> None:
 
 def test_every_reason_is_tried() -> None:
     assert {reason for _, reason, _ in BROKEN} == {rule.reason for rule in RULES}
-    assert set(REASONS) == {rule.reason for rule in RULES} | {"refused"}
+    assert set(REASONS) == {rule.reason for rule in RULES} | {"refused", *OF_SERIALS}
 
 
 def test_values_arrive_as_they_were_sent() -> None:

@@ -13,6 +13,7 @@ import lapwing
 from lapwing.lab.trace_repairs import Repairs
 from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.facts import Facts
+from lapwing.pipeline.report.whole import drawing, whole
 
 _PACKAGES = ("pyspark", "deltalake", "pyarrow", "matplotlib")
 
@@ -60,7 +61,8 @@ class Summary:
     def write(self, path: Path) -> None:
         """Writes ``summary.json``."""
         document = {"seed": self.arguments["seed"], **asdict(self)}
-        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        with drawing(path.parent), whole(path) as part:
+            part.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def summarise(

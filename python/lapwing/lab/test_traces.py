@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts.decode import decode_readings
-from lapwing.lab.payload import encode
+from lapwing.lab.payload import Value, encode
 from lapwing.lab.trace_lines import RECORD_LINES_MAX
 from lapwing.lab.trace_repairs import REPAIRS
 from lapwing.lab.trace_row import MalformedRowError, RowReader, TraceRow
@@ -210,8 +210,8 @@ def test_what_is_sent_keeps_the_contract(changes: dict[str, str]) -> None:
         row = RowReader(columns, IRELAND).read(2, list(cells.values()))
     except MalformedRowError:
         return
-    times = {"sent_at": "2020-01-01T00:00:00Z", "measured_at": "2020-01-01T00:00:00Z"}
-    payload = encode({"device": "d", "boot": 0, "serial": 0} | times | row.values)
+    times: dict[str, Value] = {"sent_at": "2020-01-01T00:00:00Z", "measured_at": "2020-01-01T00:00:00Z"}
+    payload = encode({"device": "d", "boot": 0, "serial": 0, **times, **row.values})
     assert decode_readings(pa.array([payload], pa.binary())).to_pylist()[0]["reason"] is None
 
 

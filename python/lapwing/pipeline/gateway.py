@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from pyspark.java_gateway import launch_gateway
 
 from lapwing.niceness import set_niceness
 from lapwing.pipeline.submitted import started_by_submit
+from lapwing.pipeline.surroundings import launch_environment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,32 +42,13 @@ def start_jvm(settings: Mapping[str, str], log: Path | None, held: int | None = 
         conf.set(key, value)
     with (log or Path(os.devnull)).open("ab") as file:
         kwargs = {"stderr": file, "stdout": file, "start_new_session": True, "pass_fds": [] if held is None else [held]}
-        with _utf8_paths():
+        with launch_environment(local=settings.get("spark.master", "").startswith("local")):
             gateway = launch_gateway(conf, kwargs)  # type: ignore[no-untyped-call]
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     if niceness > 0:
         # It has inherited that, but a session of its own need not give way as ours does.
         set_niceness(gateway.proc.pid, niceness)
     SparkContext._ensure_initialized(gateway=gateway, conf=conf)
-
-
-@contextmanager
-def _utf8_paths() -> Iterator[None]:
-    """Meanwhile a child's locale is one of UTF-8: Java names files as its locale has it, and ``ü`` would be ``?``."""
-    # As the C library looks it up.
-    said = next(filter(None, (os.environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
-    if "utf" in said.lower():
-        yield
-        return
-    kept = os.environ.get("LC_ALL")
-    os.environ["LC_ALL"] = "C.UTF-8"
-    try:
-        yield
-    finally:
-        if kept is None:
-            del os.environ["LC_ALL"]
-        else:
-            os.environ["LC_ALL"] = kept
 
 
 def end_callbacks(spark: SparkSession) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,19 +13,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 
 from lapwing.contracts.fields import Record
-from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.commits import commits
-from lapwing.pipeline.sinks.files import WrittenFile, write_file
+from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.paths import table_files
 
 VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
 """In the metadata of a commit that Spark made: per stream and partition the next offset."""
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
+_COMMITS_MAX = 10
+"""So often an append is tried where others write at the same moment."""
 _KEPT_HOURS = 1
 """Files that no version needs any more stay that long, for those who are reading them."""
 
@@ -59,6 +62,21 @@ class DeltaSink:
         ids = (stream_uuid, *(_app_id(stream_uuid, p) for p in partitions))
         return any(self._table.transaction_version(each) is not None for each in ids)
 
+    def begin(self, stream_uuid: str, done: Mapping[int, int], starts: Mapping[int, int]) -> None:
+        """Commits where a job begins with a stream: it has nothing to do up to ``done``, and cannot know what was
+        before ``starts``.
+        """
+        at = {_app_id(stream_uuid, p): offset for p, offset in self._forward(stream_uuid, done).items()}
+        at |= {_start_id(stream_uuid, p): offset for p, offset in starts.items()}
+        said = [Transaction(name, offset) for name, offset in sorted(at.items())]
+        properties = CommitProperties(app_transactions=said)
+        self._table.create_write_transaction([], "append", self._table.schema(), commit_properties=properties)
+        self._table.update_incremental()
+
+    def starts(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
+        """Per partition what `begin` has said of it; 0: the job has read it from its first message."""
+        return {p: int(self._table.transaction_version(_start_id(stream_uuid, p)) or 0) for p in partitions}
+
     def untouched(self) -> bool:
         """Whether nothing was committed since the table was made."""
         return bool(self._table.version() == 0)
@@ -86,7 +104,7 @@ class DeltaSink:
         if not files:
             return self._schema.empty_table().select(self._schema.names if columns is None else list(columns))
         kept = self._schema.names if columns is None else list(columns)
-        found = ds.dataset(files, schema=self._schema, format="parquet")
+        found = ds.dataset(files, schema=self._schema, format=PARQUET)
         if column is None:
             return found.to_table(columns=kept, filter=where)
         if pa.types.is_string(self._schema.field(column).type):
@@ -107,40 +125,94 @@ class DeltaSink:
         if not rows.num_rows:
             return 0
         same = " AND ".join(f"(target.{key} IS NOT DISTINCT FROM source.{key})" for key in self._keys)
-        (
-            self._table.merge(
-                rows.cast(self._schema),
-                same,
-                source_alias="source",
-                target_alias="target",
-                commit_properties=self._properties(stream_uuid, done),
+        # By name: somebody else may have added a column.
+        columns = {f"target.{name}": f"source.{name}" for name in self._schema.names}
+        try:
+            (
+                self._table.merge(
+                    rows.cast(self._schema),
+                    same,
+                    source_alias="source",
+                    target_alias="target",
+                    commit_properties=self._properties(stream_uuid, done),
+                )
+                .when_matched_update(columns)
+                .when_not_matched_insert(columns)
+                .execute()
             )
-            .when_matched_update_all()
-            .when_not_matched_insert_all()
-            .execute()
-        )
+        except CommitFailedError as error:
+            raise self._conflict(error) from None
         return int(rows.num_rows)
 
     def replace(self, rows: pa.Table) -> None:
         """Puts ``rows`` in place of all there is, which says the same; positions stay."""
+        # delta-rs takes away the files that it knows of: those that somebody else has made of them would stay.
+        self.refresh()
         self._commit("overwrite", [write_file(rows.cast(self._schema), self.folder)], "", {})
 
     def compact(self) -> None:
-        """Makes few files of many, and deletes what no version of the last hour needs."""
-        self._table.optimize.compact()
+        """Makes few files of many, and deletes what no version of the last hour needs.
+
+        Where somebody else does the same at this moment, it is done by him.
+        """
+        self.refresh()
+        with suppress(CommitFailedError):
+            self._table.optimize.compact()
         self.clean()
 
     def clean(self) -> None:
         """Deletes what no version of the last hour needs."""
-        self._table.vacuum(retention_hours=_KEPT_HOURS, enforce_retention_duration=False, dry_run=False)
+        self.vacuum(self._table)
+
+    @staticmethod
+    def vacuum(table: DeltaTable) -> None:
+        """Deletes the files of ``table`` that no version of the last hour needs."""
+        table.vacuum(retention_hours=_KEPT_HOURS, enforce_retention_duration=False, dry_run=False)
+
+    def refresh(self) -> None:
+        """Takes up what others have committed.
+
+        Raises:
+            TableError: The table is gone, or has lost a column.
+        """
+        try:
+            self._table.update_incremental()
+        except DeltaError as error:
+            raise self._unusable(_first_line(error), "bring it back, or give another --out") from None
+        self._check_columns(self._table)
+
+    @property
+    def version(self) -> int:
+        """Of the table, as it is known here."""
+        return int(self._table.version())
 
     def _commit(self, mode: str, files: Sequence[WrittenFile], uuid: str, done: Mapping[int, int]) -> None:
         now_ms = int(time.time() * 1000)
         actions: Any = [AddAction(f.path, f.size_bytes, {}, now_ms, True, f.stats()) for f in files]
-        self._table.create_write_transaction(
-            actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done)
-        )
+        tries = _COMMITS_MAX if mode == "append" else 1
+        for left in reversed(range(tries)):
+            if not all((self.folder / file.path).exists() for file in files):
+                # VACUUM deletes what no commit names; with a retention it leaves young files alone.
+                raise self._conflict("files were deleted before they were committed; does a VACUUM keep nothing?")
+            try:
+                self._table.create_write_transaction(
+                    actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done)
+                )
+            except CommitFailedError as error:
+                # New files do not depend on what was there: a row that was deleted meanwhile is nothing to them.
+                if not left:
+                    raise self._conflict(error) from None
+                self.refresh()
+            else:
+                break
         self._table.update_incremental()
+
+    def _conflict(self, told: object) -> ConflictError:
+        return ConflictError(
+            f"somebody else has changed table {self.record.name} meanwhile: {_first_line(told)}",
+            where=str(self.folder),
+            remedy="run it again, it goes on where it was; let others write less often",
+        )
 
     def _properties(self, uuid: str, done: Mapping[int, int]) -> CommitProperties:
         at = self._forward(uuid, done)
@@ -170,13 +242,24 @@ class DeltaSink:
         except OSError as error:
             raise self._unusable(f"{error.strerror or error}", "give an --out that this user may write") from None
         except DeltaError as error:
-            raise self._unusable(str(error).splitlines()[0], "move the folder away, or give another --out") from None
-        found = [column.name for column in table.schema().fields]
-        if found != self._schema.names:
-            raise self._unusable(
-                f"it has the columns {', '.join(found)}", "it is of another release: give another --out"
-            )
+            raise self._unusable(_first_line(error), "move the folder away, or give another --out") from None
+        self._check_columns(table)
         return table
+
+    def _check_columns(self, table: DeltaTable) -> None:
+        """What is needed has to be there; columns of others may be, too, where ours need not fill them."""
+        theirs = {column.name: column for column in table.schema().fields}
+        missing = [each for each in self.record if each.name not in theirs]
+        if missing and all(each.nullable for each in missing):
+            raise self._unusable(
+                f"it has no column {', '.join(each.name for each in missing)}",
+                "it is of an earlier release: run lapwing pipeline migrate with this --out",
+            )
+        strange = [name for name, column in theirs.items() if name not in self._schema.names and not column.nullable]
+        if missing or strange:
+            raise self._unusable(
+                f"it has the columns {', '.join(theirs)}", "it is of another release: give another --out"
+            )
 
     def _found(self) -> DeltaTable | None:
         try:
@@ -195,6 +278,14 @@ class DeltaSink:
 
     def _unusable(self, what: str, remedy: str) -> TableError:
         return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
+
+
+def _first_line(told: object) -> str:
+    return next(iter(str(told).splitlines()), type(told).__name__)
+
+
+def _start_id(stream_uuid: str, partition: int) -> str:
+    return f"{stream_uuid}/{partition}/start"
 
 
 def _metadata(commit: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ in the commit's metadata, as JSON; `DeltaSink.positions` reads both.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +33,8 @@ _EXTENSIONS = "spark.sql.extensions"
 _TXN_APP = "spark.databricks.delta.write.txnAppId"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_CONFLICT = re.compile(r"(Concurrent\w+|MetadataChanged)Exception|DELTA_(CONCURRENT|METADATA_CHANGED)")
+"""What Delta says where somebody else has committed what a commit depends on."""
 _VIEW = "lapwing_complete_rows"
 
 
@@ -78,8 +81,13 @@ class SparkDeltaSink(DeltaSink):
         at = self._forward(uuid, {**self._positions_of_spark(uuid), **done})
         moves = at != self.positions(uuid, list(at))
         before = self._table.version()
-        with _said(spark, uuid, at):
-            write()
+        try:
+            with _said(spark, uuid, at):
+                write()
+        except Exception as error:
+            if _CONFLICT.search(str(error)):
+                raise self._conflict(error) from None
+            raise
         self._table.update_incremental()
         if self._table.version() == before:
             if moves:

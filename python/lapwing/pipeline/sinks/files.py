@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+
+PARQUET = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
+"""How files of tables are read: a Spark that rewrites them may write times as INT96, which others take for naive."""
 
 
 @dataclass(frozen=True, slots=True)
