@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lapwing.contracts.clocks import CLOCKS
+from lapwing.contracts.decode import NOTES
 from lapwing.contracts.envelope import ENVELOPE
 from lapwing.contracts.fields import Field, Record
 from lapwing.contracts.reading import READING
@@ -47,6 +48,7 @@ READINGS = Record(
         *_POSITION,
         Field("client_id", "string", "who published it; null: written before version 2", nullable=True),
         Field("topic", "string", "where to; null: written before version 2", nullable=True),
+        NOTES,
     ),
 )
 """Valid readings, each once, whatever MQTT repeated."""
