@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pyarrow as pa
 from deltalake import DeltaTable
-from deltalake import Field as DeltaField
-from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
 from lapwing.contracts.command_tables import COMMAND_TABLES
@@ -25,7 +22,7 @@ from lapwing.contracts.tables import TABLES
 from lapwing.errors import ConfigError
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
+from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink, delta_schema
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.transforms.seen_rows import joined_marks
 
@@ -178,15 +175,11 @@ def _migrated(folder: Path) -> list[str]:
             remedy="give another --out; the stream makes the same tables again, of what retention has left",
         )
     if new:
-        table.alter.add_columns([_delta_field(field.arrow_field()) for field in new])
+        named = [field.name for field in new]
+        table.alter.add_columns([column for column in delta_schema(record).fields if column.name in named])
     if table.metadata().configuration.get(VERSION_KEY) != str(record.version):
         table.alter.set_table_properties({VERSION_KEY: str(record.version)}, raise_if_not_exists=False)
     return [field.name for field in new]
-
-
-def _delta_field(field: pa.Field) -> DeltaField:
-    (made,) = DeltaSchema.from_arrow(pa.schema([field])).fields
-    return made
 
 
 def _opened(folder: Path) -> DeltaTable:

@@ -13,10 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction
+from deltalake import Field as DeltaField
+from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 
-from lapwing.contracts.fields import Record
+from lapwing.contracts.fields import Field, Record
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
@@ -270,7 +272,7 @@ class DeltaSink:
     def _made(self) -> DeltaTable:
         return DeltaTable.create(
             self.folder,
-            self._schema,
+            delta_schema(self.record),
             name=self.record.name,
             configuration={**_CONFIGURATION, VERSION_KEY: str(self.record.version)},
             raise_if_key_not_exists=False,
@@ -278,6 +280,17 @@ class DeltaSink:
 
     def _unusable(self, what: str, remedy: str) -> TableError:
         return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
+
+
+def delta_schema(record: Record) -> DeltaSchema:
+    """The columns as Delta has them, each with what it means."""
+    columns = DeltaSchema.from_arrow(pa.schema(list(record.arrow_schema()))).fields
+    return DeltaSchema([_commented(column, record[column.name]) for column in columns])
+
+
+def _commented(column: DeltaField, field: Field) -> DeltaField:
+    meaning = f"{field.meaning} [{field.unit}]" if field.unit else field.meaning
+    return DeltaField(column.name, column.type, nullable=column.nullable, metadata={"comment": meaning})
 
 
 def _first_line(told: object) -> str:
