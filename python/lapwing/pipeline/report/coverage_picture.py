@@ -27,6 +27,7 @@ _SMALL_LEFT, _SMALL_GAP = 9.4, 0.22
 _SMALL_WIDTH = 2.98
 _SMALL_TITLE = 0.5
 _NAME_CHARS_MAX = 32
+_SMALL_NAME_CHARS_MAX = 28
 
 
 def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Path:
@@ -93,7 +94,7 @@ def _small_maps(sheet: Sheet, facts: CoverageFacts, scheme: Scheme, norm: Normal
     for place, layer in zip(places, layers, strict=False):
         axes = sheet.axes(place[0], place[1], width, width / ASPECT)
         _strength_map(axes, facts, layer, scheme, norm, labels=False)
-        axes.set_title(_title(layer), pad=5, color=scheme.ink, fontsize=10)
+        _small_title(axes, layer.name, _counts(layer), scheme)
     if busy is not None:
         _busy_map(sheet, facts, busy, (places[-1][0], places[-1][1], width))
 
@@ -106,7 +107,7 @@ def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[flo
     mesh = map_axes.fill(
         axes, facts.frame, layer, layer.occupied_share, scheme.occupancy(), Normalize(0, 1), gaps=False
     )
-    axes.set_title(f"{plain(layer.name, _NAME_CHARS_MAX)}: time occupied", pad=5, color=scheme.ink, fontsize=10)
+    _small_title(axes, layer.name, "share of time occupied", scheme)
     bar_axes = sheet.axes(left, bottom - 0.18, width, 0.1)
     bar = sheet.figure.colorbar(mesh, cax=bar_axes, orientation="horizontal", ticks=[0, 0.5, 1])
     bar.outline.set_visible(False)
@@ -114,10 +115,19 @@ def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[flo
     bar_axes.tick_params(colors=scheme.muted, labelcolor=scheme.muted, labelsize=8.5, length=0)
 
 
+def _small_title(axes: Axes, name: str, told: str, scheme: Scheme) -> None:
+    """Two lines: two small maps stand side by side."""
+    axes.set_title(f"{plain(name, _SMALL_NAME_CHARS_MAX)}\n{told}", pad=4, color=scheme.ink, fontsize=9)
+
+
 def _title(layer: Layer) -> str:
+    return f"{plain(layer.name, _NAME_CHARS_MAX)}: {_counts(layer)}"
+
+
+def _counts(layer: Layer) -> str:
+    """How many readings a layer has, and how many a tile: the median and the most."""
     samples = np.sort(layer.samples)
-    spread = f"{samples[(len(samples) - 1) // 2]:,} per tile, at most {samples[-1]:,}"
-    return f"{plain(layer.name, _NAME_CHARS_MAX)}: {int(samples.sum()):,} readings, {spread}"
+    return f"{int(samples.sum()):,} readings, {samples[(len(samples) - 1) // 2]:,} per tile, at most {samples[-1]:,}"
 
 
 def _subtitle(facts: CoverageFacts) -> str:
