@@ -17,6 +17,9 @@ from lapwing.contracts.reading import READING
 
 VERSION = 2
 _TIMES = {clock.name: Field(clock.column, "time", clock.meaning, nullable=True) for clock in CLOCKS}
+_DAY = Field("day", "string", "of `ingress_at` (UTC), else of `observed_at`: the table's partitions", nullable=True)
+PARTITIONED = ("readings", "quarantine")
+"""By ``day``: the tables that are appended to."""
 _POSITION = (ENVELOPE["partition"], ENVELOPE["offset"])
 
 
@@ -49,6 +52,7 @@ READINGS = Record(
         Field("client_id", "string", "who published it; null: written before version 2", nullable=True),
         Field("topic", "string", "where to; null: written before version 2", nullable=True),
         NOTES,
+        _DAY,
     ),
 )
 """Valid readings, each once, whatever MQTT repeated."""
@@ -66,6 +70,7 @@ QUARANTINE = Record(
         _TIMES["appended"],
         _TIMES["observed"],
         *_POSITION,
+        _DAY,
     ),
 )
 """Payloads that break the reading's contract, and readings whose serial is another's, or cannot be."""

@@ -24,6 +24,7 @@ from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink, delta_schema
 from lapwing.pipeline.sinks.paths import check_folder
+from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.seen_rows import joined_marks
 
 RECORDS: Mapping[str, Record] = {**COMMAND_TABLES, **LATE_TABLES, **TABLES}
@@ -112,9 +113,10 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
     name = folder.name
     table = _opened(folder)
     before = len(table.file_uris())
+    by_day = DAY in table.metadata().partition_columns
     if name == "seen" and not free:
         return Maintained(name, 0, before, before, "a job runs, whose memory it is")
-    deleted = sum(_deleted(folder, predicate) for predicate in _predicates(name, keep_days, forget, now))
+    deleted = sum(_deleted(folder, predicate) for predicate in _predicates(name, keep_days, forget, now, by_day=by_day))
     if name == "seen":
         sink = DeltaSink(folder, RECORDS[name])
         if before > 1:
@@ -125,10 +127,15 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
     return Maintained(name, deleted, before, len(_opened(folder).file_uris()))
 
 
-def _predicates(name: str, keep_days: int | None, forget: Sequence[str], now: datetime) -> Iterator[str]:
+def _predicates(
+    name: str, keep_days: int | None, forget: Sequence[str], now: datetime, *, by_day: bool
+) -> Iterator[str]:
     if keep_days is not None and name in DAYS:
         first = (now.astimezone(UTC) - timedelta(days=keep_days)).replace(hour=0, minute=0, second=0, microsecond=0)
-        yield f"{DAYS[name]} < arrow_cast('{first:%Y-%m-%dT%H:%M:%SZ}', {_TIME})"
+        if by_day:  # whole files, of which none has to be read
+            yield f"{DAY} < '{first:%Y-%m-%d}'"
+        else:
+            yield f"{DAYS[name]} < arrow_cast('{first:%Y-%m-%dT%H:%M:%SZ}', {_TIME})"
     if forget and name in OF_DEVICES:
         names = ", ".join("'" + device.replace("'", "''") + "'" for device in forget)
         yield f"{OF_DEVICES[name]} IN ({names})"

@@ -16,7 +16,7 @@ from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.maintain import maintain, migrate
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.sinks.files import write_files
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 _VALUES: dict[str, Any] = {
@@ -39,7 +39,7 @@ def add(out: Path, name: str, **values: Any) -> None:
     row = {field.name: None if field.nullable else _VALUES[field.kind] for field in record} | values
     sink = opened(out, name)
     rows = pa.Table.from_pylist([row], pa.schema(list(record.arrow_schema())))
-    sink.append([write_file(rows, sink.folder)], "s", {0: 1})
+    sink.append(write_files(rows, sink.folder, by_day=sink.is_by_day), "s", {0: 1})
 
 
 def column(out: Path, table: str, name: str) -> list[Any]:
@@ -49,12 +49,12 @@ def column(out: Path, table: str, name: str) -> list[Any]:
 def test_many_files_become_few_and_old_days_and_devices_go(tmp_path: Path) -> None:
     for days, device in ((0, "a"), (1, "a'"), (2, "b"), (3, "b")):
         at = NOW - timedelta(days=days)
-        add(tmp_path, "readings", device=device, ingress_at=at)
+        add(tmp_path, "readings", device=device, ingress_at=at, day=f"{at:%Y-%m-%d}")
         add(tmp_path, "quality", device=device, minute=at)
         add(tmp_path, "coverage", window_start=at, tile=str(days))
         add(tmp_path, "seen", device=device, block=days, mask=1)
     found = {each.table: each for each in maintain(tmp_path, keep_days=2, now=NOW)}
-    assert (found["readings"].rows_deleted, found["readings"].files_before, found["readings"].files_after) == (1, 4, 1)
+    assert (found["readings"].rows_deleted, found["readings"].files_before, found["readings"].files_after) == (1, 4, 3)
     assert column(tmp_path, "readings", "device") == ["a", "a'", "b"]
     assert column(tmp_path, "coverage", "tile") == ["0", "1", "2"]
     assert found["seen"].files_after == 1

@@ -27,6 +27,7 @@ from lapwing.pipeline.jobs.digest import Counts
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
+from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.misplaced import misplaced
 from lapwing.pipeline.transforms.parse import PARSED
 from lapwing.pipeline.transforms.repeats import FLAGS, classify, marks
@@ -114,10 +115,11 @@ class ClusterTables(CoverageTables):
             "readings": valid.where("first").where(_above(stands["readings"])),
             "quarantine": classified.where(_QUARANTINED).where(_above(stands["quarantine"])),
         }
+        day = F.date_format(F.coalesce("ingress_at", "observed_at"), "yyyy-MM-dd")
         written = {}
         for name, new in rows.items():
             with phases.phase(name):
-                written[name] = self._sink(name).append_rows(new, self._uuid, done)
+                written[name] = self._sink(name).append_rows(new.withColumn(DAY, day), self._uuid, done)
             self._committed(name)
         for aggregate in self._aggregates:
             with phases.phase(aggregate.name):

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lapwing.contracts.fields import Record
-from lapwing.contracts.tables import KEYS, TABLES
+from lapwing.contracts.tables import KEYS, PARTITIONED, TABLES
 from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
 from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
@@ -24,6 +24,7 @@ from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
+from lapwing.pipeline.jobs.task_plan import Target
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.versions import check_gone, check_older, write_versions
 from lapwing.pipeline.source.job_source import Begun
@@ -105,7 +106,7 @@ class CoverageTables:
         phases = Phases()
         with phases.phase("batch"):
             stands = self._stands()
-            folders = {name: str(self._sinks[name].folder) for name in ("readings", "quarantine")}
+            folders = {name: self._target(name) for name in PARTITIONED}
             with phases.phase("digest"):
                 plan = Plan(folders, self._sinks["seen"].files(), stands, self._parts(), self._starts())
                 found = digest(rows, plan)
@@ -150,6 +151,10 @@ class CoverageTables:
             for name, sink in self._sinks.items():
                 if name != "seen":
                     sink.compact()
+
+    def _target(self, name: str) -> Target:
+        sink = self._sinks[name]
+        return Target(str(sink.folder), sink.is_by_day)
 
     def _parts(self) -> list[str]:
         return [aggregate.name for aggregate in self._aggregates]

@@ -22,7 +22,7 @@ from lapwing.pipeline.jobs.progress import Phases
 from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
-from lapwing.pipeline.jobs.task_plan import TaskPlan
+from lapwing.pipeline.jobs.task_plan import Target, TaskPlan
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.versions import check_gone, check_older, write_versions
 from lapwing.pipeline.source.job_source import Begun
@@ -96,7 +96,8 @@ class LateTables:
         with phases.phase("batch"):
             stands = self._stands()
             with phases.phase("digest"):
-                folders = {"quarantine": str(self._sinks["quarantine"].folder)}
+                sink = self._sinks["quarantine"]
+                folders = {"quarantine": Target(str(sink.folder), sink.is_by_day)}
                 found = digest_late(rows, TaskPlan(folders, self._sinks[LAST].files(), stands))
             written = self._write(found, phases) if found.counts else {}
         total = LateCounts()

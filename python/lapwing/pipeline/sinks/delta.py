@@ -19,10 +19,12 @@ from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundErr
 from deltalake.transaction import AddAction
 
 from lapwing.contracts.fields import Field, Record
+from lapwing.contracts.tables import PARTITIONED
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.paths import table_files
+from lapwing.pipeline.transforms.days import DAY
 
 VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
@@ -78,6 +80,11 @@ class DeltaSink:
     def starts(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
         """Per partition what `begin` has said of it; 0: the job has read it from its first message."""
         return {p: int(self._table.transaction_version(_start_id(stream_uuid, p)) or 0) for p in partitions}
+
+    @property
+    def is_by_day(self) -> bool:
+        """Whether it is partitioned by day; tables of version 1 are not."""
+        return DAY in self._table.metadata().partition_columns
 
     def untouched(self) -> bool:
         """Whether nothing was committed since the table was made."""
@@ -190,7 +197,7 @@ class DeltaSink:
 
     def _commit(self, mode: str, files: Sequence[WrittenFile], uuid: str, done: Mapping[int, int]) -> None:
         now_ms = int(time.time() * 1000)
-        actions: Any = [AddAction(f.path, f.size_bytes, {}, now_ms, True, f.stats()) for f in files]
+        actions: Any = [AddAction(f.path, f.size_bytes, dict(f.partition), now_ms, True, f.stats()) for f in files]
         tries = _COMMITS_MAX if mode == "append" else 1
         for left in reversed(range(tries)):
             if not all((self.folder / file.path).exists() for file in files):
@@ -274,6 +281,7 @@ class DeltaSink:
             self.folder,
             delta_schema(self.record),
             name=self.record.name,
+            partition_by=[DAY] if self.record.name in PARTITIONED else None,
             configuration={**_CONFIGURATION, VERSION_KEY: str(self.record.version)},
             raise_if_key_not_exists=False,
         )

@@ -16,6 +16,10 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from lapwing.pipeline.transforms.days import DAY
+from lapwing.pipeline.transforms.days import by_day as of_days
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 PARQUET = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
@@ -34,6 +38,7 @@ class WrittenFile:
     """By column; of whole numbers and times, as Delta says them. Columns that are all null are not named."""
     highest: Mapping[str, Any] = field(default_factory=dict)
     nulls: Mapping[str, int] = field(default_factory=dict)
+    partition: Mapping[str, str | None] = field(default_factory=dict)
 
     def stats(self) -> str:
         """Delta's statistics of the file: by them readers, and a retention by day, leave files alone."""
@@ -41,17 +46,26 @@ class WrittenFile:
         return json.dumps({"numRecords": self.rows, **known})
 
 
-def write_file(rows: pa.Table, folder: Path) -> WrittenFile:
-    """Writes ``rows`` into a new file in ``folder``."""
-    name = f"part-{uuid.uuid4()}.zstd.parquet"
+def write_file(rows: pa.Table, folder: Path, partition: Mapping[str, str | None] | None = None) -> WrittenFile:
+    """Writes ``rows`` into a new file in ``folder``, or in the folder of their ``partition`` below it."""
+    below = "".join(f"{name}={value or _NO_VALUE}/" for name, value in (partition or {}).items())
+    name = f"{below}part-{uuid.uuid4()}.zstd.parquet"
     path = folder / name
+    path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
         pq.write_table(rows, file, compression="zstd", compression_level=1)
         file.flush()
         os.fsync(file.fileno())
     lowest, highest = _bounds(rows)
     nulls = {column: rows[column].null_count for column in rows.column_names if column in lowest}
-    return WrittenFile(name, path.stat().st_size, rows.num_rows, lowest, highest, nulls)
+    return WrittenFile(name, path.stat().st_size, rows.num_rows, lowest, highest, nulls, partition or {})
+
+
+def write_files(rows: pa.Table, folder: Path, *, by_day: bool) -> list[WrittenFile]:
+    """Writes rows that have a day into one new file for each; or into one."""
+    if not by_day:
+        return [write_file(rows, folder)]
+    return [write_file(part, folder, {DAY: day}) for day, part in of_days(rows)]
 
 
 def _bounds(rows: pa.Table) -> tuple[dict[str, Any], dict[str, Any]]:
