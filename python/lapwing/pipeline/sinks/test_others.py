@@ -96,6 +96,9 @@ def test_a_table_that_is_gone_or_older_is_named(tmp_path: Path) -> None:
     (tmp_path / "seen" / "_delta_log").rmdir()
     with pytest.raises(TableError, match="table seen is gone"):
         check_gone(tmp_path)
+    (tmp_path / "readings" / "_delta_log").rmdir()
+    check_gone(tmp_path)
+    check_older(tmp_path, {"readings": 0, "seen": 0})
     for nonsense in ("", "[]", '{"seen": "x"}'):
         (tmp_path / FILE).write_text(nonsense)
         with pytest.raises(TableError, match="says nothing that can be read"):

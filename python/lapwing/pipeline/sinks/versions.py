@@ -24,9 +24,12 @@ def write_versions(tables: Path, versions: Mapping[str, int]) -> None:
 
 
 def check_gone(tables: Path) -> None:
-    """Raises `TableError` where a table that was written here is not there any more."""
-    gone = sorted(name for name in _said(tables) if not (tables / name / "_delta_log").is_dir())
-    if gone:
+    """Raises `TableError` where a table that was written here is not there any more, and others are."""
+    said = _said(tables)
+    gone = sorted(name for name in said if not (tables / name / "_delta_log").is_dir())
+    if gone and len(gone) == len(said):
+        (tables / FILE).unlink()  # somebody begins anew
+    elif gone:
         raise TableError(
             f"table {', '.join(gone)} is gone, and the others are there",
             where=str(tables),
