@@ -14,9 +14,9 @@ import typer
 
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
-from lapwing.cli.messages import one_line
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.errors import ConfigError
+from lapwing.text import one_line
 
 if TYPE_CHECKING:
     from lapwing.credentials import Credentials

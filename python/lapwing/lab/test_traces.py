@@ -222,6 +222,11 @@ def test_one_file_is_one_device_also_where_names_repeat(tmp_path: Path) -> None:
     assert [trace.device for trace in find(tmp_path)] == ["-", "--2", "solo-one", "x-day", "y-day", "ü"]
 
 
+def test_a_file_s_name_forges_no_line(tmp_path: Path) -> None:
+    (bad,) = rows_of(write(tmp_path / "a\nsent: 7.csv", SOUND + ",1"))
+    assert str(bad).startswith("a\\nsent: 7.csv:2: ")
+
+
 def test_a_zip_and_a_folder_give_the_same(tmp_path: Path) -> None:
     source = write(tmp_path / "folder" / "sub" / "a.csv", SOUND, SOUND)
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:

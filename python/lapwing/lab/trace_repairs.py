@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lapwing.text import one_line
+
 REPAIRS: Mapping[str, str] = {
     "spaces": "space around a value is left out",
     "minus_sign": "a typographic minus (U+2212, an en dash) is a minus",
@@ -48,7 +50,7 @@ class Repairs:
     def add(self, where: str, repairs: Iterable[Repair]) -> None:
         """Counts what was done to the row at ``where`` (file and line)."""
         for repair in repairs:
-            known = self._found.setdefault(repair.rule, Repaired(0, f"{where}: {repair.what}"))
+            known = self._found.setdefault(repair.rule, Repaired(0, one_line(f"{where}: {repair.what}")))
             known.rows += 1
 
     def by_rule(self) -> dict[str, Repaired]:

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 from lapwing.errors import LapwingError
 from lapwing.lab.trace_lines import Lines, Unreadable, as_text
 from lapwing.lab.trace_row import REQUIRED, MalformedRowError, RowReader, TraceRow
+from lapwing.text import one_line
 
 DEVICE_CHARS_MAX = 128
 
@@ -39,7 +40,7 @@ class Malformed:
     problem: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.problem}"
+        return one_line(f"{self.file}:{self.line}: {self.problem}")
 
 
 @dataclass(frozen=True, slots=True)
