@@ -41,9 +41,12 @@ READING_WORDS = """\
 One payload is one JSON object in UTF-8. Times are RFC 3339 with a zone. Required are who, which and when; everything
 else may be absent or `null`, which means unknown. Members that are not listed are ignored. A member `v` names the
 contract's version; absent means 1. `serial` starts at 0 on each `boot` and rises by one: loss, repeats and order are
-counted from it. `rsrp_dbm` of -200 means unknown: the reading stays, its value becomes null."""
+counted from it. `rsrp_dbm` of -200 means unknown: the reading stays, its value becomes null. So does whatever else is
+optional and breaks the contract, and an RSRP outside the range of its technology (5G NR -156 to -31 dBm, LTE -140 to
+-44, UMTS -120 to -24, GSM -113 to -47): `notes` names it. A position is known as a whole or not at all."""
 REASONS_WORDS = """\
-A payload that breaks the contract goes to `quarantine` with the first of these that holds, in this order."""
+A payload of which a required member, or the whole, breaks the contract goes to `quarantine` with the first of these
+that holds, in this order."""
 LATE_WORDS = """\
 What the job `deadlines` reads. A message with the user property `lapwing-reason` is a dead letter, and has all four
 properties; of a name that is there twice the last one counts, which is the broker's. Any other message is a miss, one

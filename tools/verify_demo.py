@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from deltalake import DeltaTable
 from pyarrow.parquet import ParquetFile
@@ -29,7 +30,7 @@ def rows(out: Path, table: str) -> int:
     """Number of rows of one Delta table, counted in its files."""
     # Not DeltaTable.to_pyarrow_dataset: its threads call into Python and may kill the process at its end.
     files = DeltaTable(str(out / "tables" / table)).file_uris()
-    return sum(ParquetFile(file).metadata.num_rows for file in files)
+    return sum(ParquetFile(unquote(file)).metadata.num_rows for file in files)
 
 
 def wrong_sums(out: Path, summary: dict[str, Any]) -> Iterator[str]:

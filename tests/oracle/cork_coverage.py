@@ -22,8 +22,8 @@ WINDOW = timedelta(minutes=15)
 NO_RSRP_DBM = -200
 IRELAND = ZoneInfo("Europe/Dublin")
 
-Key = tuple[datetime, str, str, int | None]
-"""Start of the window (UTC), tile as z/x/y, network, channel."""
+Key = tuple[datetime, str, str, int | None, str | None]
+"""Start of the window (UTC), tile as z/x/y, network, channel, operator."""
 
 
 @dataclass
@@ -65,6 +65,7 @@ def coverage(archive: Path) -> dict[Key, Cell]:
             tile(float(row["Latitude"]), float(row["Longitude"])),
             row["NetworkMode"],
             None,
+            row["Operatorname"] if row["Operatorname"] not in ("", "-", "0") else None,
         )
         cell = cells.setdefault(key, Cell())
         cell.samples += 1

@@ -37,10 +37,31 @@ def test_the_jobs_are_listed() -> None:
     assert "coverage" in run("list").stdout
 
 
+def foreign(folder: Path) -> dict[str, str]:
+    """The shell of a machine on which another Spark is installed, with a cluster of its own."""
+    (folder / "conf").mkdir()
+    (folder / "conf" / "spark-defaults.conf").write_text("spark.master yarn\nspark.eventLog.enabled true\n")
+    (folder / "conf" / "core-site.xml").write_text(
+        "<configuration><property><name>fs.defaultFS</name><value>hdfs://nowhere:1</value></property></configuration>"
+    )
+    conf = str(folder / "conf")
+    return {
+        "SPARK_HOME": "/opt/spark",
+        "SPARK_CONF_DIR": conf,
+        "HADOOP_CONF_DIR": conf,
+        "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
+        "LC_ALL": "C",
+        "http_proxy": "http://127.0.0.1:1",
+        "HTTP_PROXY": "http://127.0.0.1:1",
+    }
+
+
 def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: ServedStream, tmp_path: Path) -> None:
+    """And is a Spark of others left alone, its variables, defaults and proxy?"""
     send(stream, 0, 20)
-    command = [*COMMAND, "run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--json", *SMALL]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    out, env = tmp_path / "my ü", os.environ | foreign(tmp_path)
+    command = [*COMMAND, "run", "coverage", "--source", stream.url, "--out", str(out), "--json", *SMALL]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout
         first = json.loads(process.stdout.readline())
         process.send_signal(signal.SIGTERM)
@@ -49,7 +70,8 @@ def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: Served
     assert first["readings"] == 38
     result = json.loads(told)
     assert {Path(path).name for path in result["pictures"]} >= {"coverage.png", "latency.png", "loss.png"}
-    check(tmp_path, 20)
+    assert "PYSPARK_SUBMIT_ARGS" in said
+    check(out, 20)
 
 
 def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) -> None:
@@ -101,7 +123,7 @@ exec {sys.executable} "$@"
 def test_a_trimmed_stream_ends_it_with_one_line(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 10)
     # As a former run has left it.
-    CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110).begin({0: 3, 1: 3})
+    CoverageTables(tmp_path / "tables", stream.uuid, [0, 1], served_dbm=-110).begin({0: 3, 1: 3}, {})
     stream.trim(0, stream.partitions[0].next_offset - 1)
     source = ["--source", stream.url, "--out", str(tmp_path), "--trigger", "available-now", *SMALL]
     ended = run("run", "coverage", *source)
@@ -127,6 +149,12 @@ def test_failures_have_one_line_and_a_code(stream: ServedStream, tmp_path: Path)
     ended = run("run", "coverage", *source, JAVA_HOME=str(tmp_path))
     assert ended.returncode == 2
     one_line(ended, "no Java", f"JAVA_HOME = {tmp_path}", "install")
+    ended = run("run", "coverage", *source, PYSPARK_PYTHON="/usr/bin/false")
+    assert ended.returncode == 2
+    one_line(ended, "Spark's Python does not run", "PYSPARK_PYTHON = /usr/bin/false", "unset it")
+    ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path / "a%20b"))
+    assert ended.returncode == 2
+    one_line(ended, "--out has '%20' in its path")
     (tmp_path / "file").touch()
     ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path / "file"))
     assert ended.returncode == 1

@@ -18,6 +18,7 @@ from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
 from lapwing.pipeline.jobs.progress import NOTHING_YET
 from lapwing.pipeline.source.open_source import open_source
+from lapwing.pipeline.test_maintain import add
 
 WHO = {"user": "ann", "password_file": "secret", "ca": "ca.pem"}
 KAFKA, BROKER = "kafka://127.0.0.1:9092/readings", "https://127.0.0.1:8443"
@@ -74,3 +75,12 @@ def test_deadlines_tells_a_batch_and_its_result_as_json(tmp_path: Path) -> None:
     assert (told["misses"], told["done"]) == (20, {"0": 14, "1": 14})
     assert (result["batches"], result["dead_letters"]) == (1, 4)
     assert result["pictures"] == [str(tmp_path / "deadlines.png")]
+
+
+def test_maintenance_tells_what_it_did(tmp_path: Path) -> None:
+    for device in "ab":
+        add(tmp_path, "readings", device=device)
+    told = CliRunner().invoke(app, ["pipeline", "maintain", "--out", str(tmp_path), "--forget", "a"])
+    assert (told.exit_code, told.stdout.splitlines()[1].split()) == (0, ["readings", "1", "2", "1"])
+    told = CliRunner().invoke(app, ["pipeline", "migrate", "--out", str(tmp_path)])
+    assert (told.exit_code, told.stdout) == (0, "readings: nothing to do\n")

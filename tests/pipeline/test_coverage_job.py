@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from datetime import timedelta
 from functools import partial
@@ -24,6 +25,7 @@ from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
 from lapwing.pipeline.report.tables import read
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
+ODD = "my tables, ü#100%?&='`*"
 POINTS = ["readings", "quarantine", "coverage", "latency", "quality", "seen", "batch"]
 """Tables in the order of their commits, where these are made one after the other; then Spark's own."""
 KEEPS_OR_NOT = pytest.mark.parametrize("keep_checkpoint", [True, pytest.param(False, marks=pytest.mark.nightly)])
@@ -114,17 +116,43 @@ def starting(stream: ServedStream, out: Path, **conf: str) -> Start:
 
 
 def test_everything_is_in_its_table(stream: ServedStream, tmp_path: Path) -> None:
+    """And a path is a path, of the tables and of Spark's checkpoint."""
+    out = tmp_path / ODD
     send(stream, 0, 20)
     told: list[BatchProgress] = []
-    result = run(stream, tmp_path, progress=told.append)
-    check(tmp_path, 20)
+    result = run(stream, out, progress=told.append, checkpoint=tmp_path / f"{ODD} checkpoint")
+    check(out, 20)
+    assert any((tmp_path / f"{ODD} checkpoint" / "commits").iterdir())
     assert (result.rows, result.readings, result.quarantined, result.lost) == (52, 38, 6, 2)
     assert result.repeated == 8
     assert result.rows_in_tables["readings"] == 38
     assert [each.rows for each in told] == [52]
     for name, record in TABLES.items():
-        fields = DeltaTable(tmp_path / "tables" / name).schema().fields
+        fields = DeltaTable(out / "tables" / name).schema().fields
         assert [(field.name, field.nullable) for field in fields] == [(f.name, f.nullable) for f in record]
+
+
+def test_every_message_counts_somewhere_and_nothing_vanishes(stream: ServedStream, tmp_path: Path) -> None:
+    """sent = readings + repeated + quarantined + missing; and what was before the job began is nobody's loss."""
+    stream.append(0, envelopes([reading("b", n) for n in range(40, 43)]))
+    sent: list[Any] = [reading("a", 0), reading("a", 1), reading("a", 1), reading("a", 5), reading("a", 2**63 - 1)]
+    sent += [reading("a", 1, rsrp_dbm=-120), reading("a", 6, sent_at="yesterday"), reading("a", 7), b"broken"]
+    stream.append(0, envelopes([*sent, reading("b", 43), reading("b", 45)]))
+    conf = {"lapwing.start": '{"0": 3}'}
+    done = run(stream, tmp_path, conf={**conf, "lapwing.max_rows_per_batch": "5"})
+    assert (done.rows, done.readings, done.repeated, done.quarantined) == (11, 6, 1, 4)
+    assert (done.lost, done.before_start) == (4, 43)
+    quality = rows(tmp_path, "quality")
+    total = {(row["device"]): row for row in quality}
+    assert {name: total["a"][name] for name in ("received", "missing", "quarantined", "before_start")} == {
+        "received": 5, "missing": 3, "quarantined": 3, "before_start": 0,
+    }  # fmt: skip
+    assert (total["b"]["missing"], total["b"]["before_start"]) == (1, 43)
+    told = [row for row in rows(tmp_path, "quarantine") if row["payload"] != b"broken"]
+    kept = {row["reason"]: json.loads(row["payload"]) for row in told}
+    assert (kept["serial_reused"]["rsrp_dbm"], kept["serial_jump"]["serial"]) == (-120, 2**63 - 1)
+    assert kept["not_a_time"]["serial"] == 6
+    assert all(row["client_id"] for row in rows(tmp_path, "quarantine"))
 
 
 def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:

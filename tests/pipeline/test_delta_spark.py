@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from messages import envelopes, reading
 from served_stream import ServedStream
-from test_coverage_job import rows
+from test_coverage_job import ODD, rows
 
 from lapwing.pipeline.jobs.coverage import run_coverage
 from lapwing.pipeline.jobs.progress import JobResult
@@ -21,10 +21,12 @@ def run(stream: ServedStream, out: Path, sink: str = "delta-spark", **arguments:
 
 
 def test_each_reading_is_in_its_table_once(stream: ServedStream, tmp_path: Path) -> None:
+    """And a path is a path, in SQL too."""
+    out = tmp_path / ODD
     stream.append(0, envelopes([*(reading("a", n) for n in range(10)), b"broken"]))
-    assert run(stream, tmp_path).rows_in_tables["readings"] == 10
-    assert run(stream, tmp_path, "delta-rs").rows == 0
-    assert (len(rows(tmp_path, "readings")), len(rows(tmp_path, "quarantine"))) == (10, 1)
+    assert run(stream, out).rows_in_tables["readings"] == 10
+    assert run(stream, out, "delta-rs").rows == 0
+    assert (len(rows(out, "readings")), len(rows(out, "quarantine"))) == (10, 1)
 
 
 def test_a_batch_of_few_partitions_is_not_left_out(stream: ServedStream, tmp_path: Path) -> None:

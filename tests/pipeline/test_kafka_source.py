@@ -276,7 +276,10 @@ def test_a_topic_made_again_stops_the_job_and_a_new_checkpoint_goes_on(topic: Ka
 def test_a_running_job_catches_up_behind_marks_of_transactions(
     topic: KafkaStream, kafka: SharedKafka, tmp_path: Path
 ) -> None:
-    """A committed transaction ends with an offset that is no message: is nobody waited for, and nothing lost?"""
+    """A transaction ends with an offset that is no message: is nobody waited for, and is nothing lost or trimmed?
+
+    And what a producer has taken back is in no table.
+    """
     producer = Producer({"bootstrap.servers": kafka.bootstrap, "transactional.id": topic.name})
     producer.init_transactions(FLUSH_S)
     job = CoverageJob(topic.url, tmp_path, trigger=0.1).start()
@@ -285,11 +288,15 @@ def test_a_running_job_catches_up_behind_marks_of_transactions(
             producer.begin_transaction()
             producer.produce(topic.name, json.dumps(reading("a", serial)).encode(), partition=0)
             producer.commit_transaction(FLUSH_S)
+            producer.begin_transaction()
+            producer.produce(topic.name, json.dumps(reading("taken back", serial)).encode(), partition=0)
+            producer.flush(FLUSH_S)
+            producer.abort_transaction(FLUSH_S)
             job.wait_caught_up(120)
     finally:
         job.stop()
     result = job.result(draw=False)
-    assert (result.readings, result.lost) == (2, 0)
+    assert (result.rows, result.readings, result.lost, result.trimmed) == (2, 2, 0, 0)
 
 
 def test_new_partitions_are_read_from_their_beginning(topic: KafkaStream, tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def rows_of(out: Path, table: str, columns: list[str] | None = None) -> list[dic
 
 
 def key_of(row: dict[str, Any]) -> cork_coverage.Key:
-    return row["window_start"], row["tile"], row["network"], row["channel"]
+    return row["window_start"], row["tile"], row["network"], row["channel"], row["operator"]
 
 
 def test_every_reading_is_there_once(out: Path) -> None:

@@ -42,6 +42,10 @@ def demo(
             help="How much faster than the clock the city's time, or the traces, run; else 60, or 200.",
         ),
     ] = None,
+    zone: Annotated[
+        str | None,
+        typer.Option("--zone", metavar="NAME", help="Local time of the traces, as Europe/Paris; else Europe/Dublin."),
+    ] = None,
     kafka: Annotated[
         bool, typer.Option("--kafka", help="Through bridge members and a Kafka server of its own (make kafka-jars).")
     ] = False,
@@ -58,6 +62,7 @@ def demo(
     """
     from lapwing.lab.demo import DemoPlan, run_demo
     from lapwing.lab.demo_screen import Screen
+    from lapwing.lab.replay import ZONE
 
     # PySpark warns of versions of pandas that it uses nowhere here; the lines would tear the progress bars.
     warnings.filterwarnings("ignore", module=r"pyspark\.")
@@ -66,7 +71,10 @@ def demo(
     with Screen() as screen:
         if replay is not None and _given(context, "devices", "seconds", "rate"):
             screen.note("with --replay the traces say how many devices send, how long and how often")
-        summary = run_demo(DemoPlan(out, devices, seconds, rate, replay, speed, seed, kafka), screen)
+        if replay is None and zone is not None:
+            screen.note("--zone is for --replay: the made-up city has no clock of its own")
+        plan = DemoPlan(out, devices, seconds, rate, replay, speed, seed, kafka, zone or ZONE)
+        summary = run_demo(plan, screen)
     screen.result(summary, out / "report.html")
     return 0 if summary.whole else 1
 

@@ -16,6 +16,7 @@ from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.errors import ConfigError
+from lapwing.text import one_line
 
 if TYPE_CHECKING:
     from lapwing.credentials import Credentials
@@ -105,6 +106,56 @@ def run(
             until=lambda running: running.wait(stopped),
         )
     _finish(result, out, json=json)
+
+
+@app.command(
+    epilog=examples(
+        "lapwing pipeline maintain --out out",
+        "lapwing pipeline maintain --out out --keep-days 90 --every 86400",
+        "lapwing pipeline maintain --out out --forget d1",
+    )
+)
+def maintain(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The --out of a job, which may run meanwhile.")],
+    keep_days: Annotated[
+        int | None,
+        typer.Option("--keep-days", metavar="N", min=1, help="Delete rows of days before the last N (UTC)."),
+    ] = None,
+    forget: Annotated[
+        list[str], typer.Option("--forget", metavar="DEVICE", help="Delete this device's rows; may be repeated.")
+    ] = [],  # noqa: B006  (typer copies it)
+    every: Annotated[
+        float | None, typer.Option("--every", metavar="SECONDS", min=1.0, help="Again and again, until Ctrl-C.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per table.")] = False,
+) -> None:
+    """Keep tables small: few files of many, no old files, and on demand no old days and no device that has to go."""
+    from dataclasses import asdict
+
+    from lapwing.pipeline.maintain import maintain as maintained
+
+    with _interrupts() as stopped:
+        while True:
+            found = maintained(out, keep_days=keep_days, forget=forget)
+            if json:
+                for each in found:
+                    echo_json(asdict(each))
+            else:
+                rows = ((m.table, f"{m.rows_deleted:,}", m.files_before, m.files_after, m.left_out) for m in found)
+                typer.echo(table(rows, ("TABLE", "ROWS DELETED", "FILES", "NOW", "LEFT OUT")))
+            if every is None or stopped.wait(every):
+                return
+
+
+@app.command(epilog=examples("lapwing pipeline migrate --out out"))
+def migrate(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The --out of a job that does not run.")],
+) -> None:
+    """Bring tables of an earlier release over: new columns are null in their old rows."""
+    from lapwing.pipeline.maintain import migrate as migrated
+
+    for name, columns in migrated(out).items():
+        typer.echo(f"{name}: {', '.join(columns) if columns else 'nothing to do'}")
 
 
 def _of_source(job: str, source: str, who: dict[str, str]) -> dict[str, str]:
@@ -200,6 +251,6 @@ def _finish(result: JobResult | LateResult, out: Path, *, json: bool) -> None:
         echo_json({**asdict(result), "pictures": [str(path) for path in result.pictures]})
         return
     typer.echo(table(((name, f"{rows:,}") for name, rows in result.rows_in_tables.items()), ("TABLE", "ROWS")))
-    typer.echo(f"{out}/tables; {', '.join(path.name for path in result.pictures) or 'no pictures'}")
+    typer.echo(f"{one_line(str(out))}/tables; {', '.join(path.name for path in result.pictures) or 'no pictures'}")
     if result.trimmed:
         typer.echo(f"{result.trimmed:,} messages had been trimmed away before they were read", err=True)

@@ -20,6 +20,10 @@ import pyarrow.compute as pc
 from lapwing.contracts import rules
 from lapwing.contracts.fields import Field, Record
 from lapwing.contracts.reading import READING, RSRP_UNKNOWN_DBM, VERSION
+from lapwing.contracts.technologies import technology_of
+
+NOTES = Field("notes", "string", "optional members that became null, and why, as `snr_db out_of_range`", nullable=True)
+"""A bad optional member does not cost the reading."""
 
 DECODED = Record(
     "decoded reading",
@@ -28,9 +32,10 @@ DECODED = Record(
         *(Field(f.name, f.kind, f.meaning, f.unit, nullable=True) for f in READING),
         Field("reason", "string", "why the payload was refused; null: it was not", nullable=True),
         Field("field", "string", "the member to blame", nullable=True),
+        NOTES,
     ),
 )
-"""A reading's columns, all null where ``reason`` is set."""
+"""A reading's columns; where ``reason`` is set all null but device, boot and serial, if they could be read."""
 
 _PYTHON: dict[str, type] = {"string": str, "int32": int, "int64": int, "float64": float, "time": datetime}
 
@@ -42,7 +47,8 @@ def _annotation(field: Field) -> Any:
         meta = msgspec.Meta(tz=True)
     else:
         meta = msgspec.Meta(ge=field.low, le=field.high)
-    known: Any = Annotated.__class_getitem__((_PYTHON[field.kind], meta))  # type: ignore[attr-defined]
+    python = float if field.fractional else _PYTHON[field.kind]
+    known: Any = Annotated.__class_getitem__((python, meta))  # type: ignore[attr-defined]
     return known | None if field.nullable else known
 
 
@@ -56,6 +62,8 @@ _STRUCT = msgspec.defstruct("Reading", [*_REQUIRED, *_OPTIONAL, ("v", Literal[1]
 _DECODER: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_STRUCT)
 _VALUES = attrgetter(*READING.names)
 _BLANK = (None,) * len(READING.names)
+_NAMED = 3
+"""The first columns say who sent which reading: device, boot, serial."""
 _REFUSALS = (msgspec.MsgspecError, ValueError, RecursionError)  # ValueError: bad UTF-8 within a known member
 
 
@@ -71,26 +79,55 @@ def decode_readings(payloads: pa.Array) -> pa.RecordBatch:
     raws: Sequence[bytes] = payloads.to_pylist()
     rows = []
     refused: set[int] = set()
+    notes: dict[int, list[str]] = {}
     for index, raw in enumerate(raws):
         try:
             rows.append(_VALUES(_DECODER.decode(raw)))
         except _REFUSALS:
-            rows.append(_BLANK)
-            refused.add(index)
+            rows.append(_mended(raw, index, refused, notes))
     columns = _columns(rows)
     late = (_not_utf8(payloads, raws) | _outside(columns)) - refused
     if late:
         for index in late:
-            rows[index] = _BLANK
+            rows[index] = _mended(raws[index], index, refused, notes)
         columns = _columns(rows)
-    columns["rsrp_dbm"] = _known_rsrp(columns["rsrp_dbm"])
-    reasons = _reasons(raws, refused | late)
-    return pa.RecordBatch.from_arrays([*columns.values(), *reasons], schema=DECODED.arrow_schema())
+    columns["rsrp_dbm"] = _known_rsrp(columns, notes)
+    reasons = _reasons(raws, refused)
+    told = pa.array([", ".join(notes[i]) if i in notes else None for i in range(len(raws))], pa.string())
+    noted = told if notes else pa.nulls(len(raws), pa.string())
+    return pa.RecordBatch.from_arrays([*columns.values(), *reasons, noted], schema=DECODED.arrow_schema())
+
+
+def _mended(raw: bytes, index: int, refused: set[int], notes: dict[int, list[str]]) -> tuple[Any, ...]:
+    """The row of a payload that is not as it should be: without the optional members that are wrong, or refused."""
+    found = rules.mended(raw)
+    if found is not None:
+        clean, told = found
+        try:
+            row: tuple[Any, ...] = _VALUES(_DECODER.decode(clean))
+        except _REFUSALS:
+            pass
+        else:
+            notes[index] = [", ".join(told)]
+            return row
+    refused.add(index)
+    return _who(raw)
+
+
+def _who(raw: bytes) -> tuple[Any, ...]:
+    """The row of a refused payload: who sent which reading, where that much can be read."""
+    return (*(rules.readable_serial(raw) or _BLANK[:_NAMED]), *_BLANK[_NAMED:])
 
 
 def _columns(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
     values = zip(*rows, strict=True) if rows else ([] for _ in READING)
-    return {f.name: pa.array(column, f.arrow_type()) for f, column in zip(READING, values, strict=True)}
+    return {f.name: _column(f, column) for f, column in zip(READING, values, strict=True)}
+
+
+def _column(field: Field, values: Any) -> pa.Array:
+    if not field.fractional:
+        return pa.array(values, field.arrow_type())
+    return pc.round(pa.array(values, pa.float64()), round_mode="half_towards_infinity").cast(field.arrow_type())
 
 
 def _not_utf8(payloads: pa.Array, raws: Sequence[bytes]) -> set[int]:
@@ -111,8 +148,18 @@ def _outside(columns: dict[str, pa.Array]) -> set[int]:
     return set(pc.indices_nonzero(wrong).to_pylist()) if pc.any(wrong).as_py() else set()
 
 
-def _known_rsrp(rsrp: pa.Array) -> pa.Array:
-    return pc.if_else(pc.equal(rsrp, RSRP_UNKNOWN_DBM), pa.scalar(None, rsrp.type), rsrp)
+def _known_rsrp(columns: dict[str, pa.Array], notes: dict[int, list[str]]) -> pa.Array:
+    """RSRP where it is known, and where the network's technology can have it."""
+    rsrp = columns["rsrp_dbm"]
+    rsrp = pc.if_else(pc.equal(rsrp, RSRP_UNKNOWN_DBM), pa.scalar(None, rsrp.type), rsrp)
+    networks = columns["network"].dictionary_encode()
+    names = [technology_of(name) for name in networks.dictionary.to_pylist()]
+    low = pa.array([each.low if each else None for each in names], pa.int32()).take(networks.indices)
+    high = pa.array([each.high if each else None for each in names], pa.int32()).take(networks.indices)
+    outside = pc.or_(pc.less(rsrp, low), pc.greater(rsrp, high)).fill_null(False)
+    for index in pc.indices_nonzero(outside).to_pylist():
+        notes.setdefault(index, []).append("rsrp_dbm out_of_range")
+    return pc.if_else(outside, pa.scalar(None, rsrp.type), rsrp)
 
 
 def _reasons(raws: Sequence[bytes], refused: set[int]) -> tuple[pa.Array, pa.Array]:

@@ -61,6 +61,8 @@ class Field:
     low: float | None = None
     high: float | None = None
     rows: tuple[Field, ...] = ()
+    fractional: bool = False
+    """Of whole numbers: a payload may say a fraction; it is rounded, halves away from zero."""
 
     def arrow_type(self) -> pa.DataType:
         """The Arrow type; lists call their item ``item``, as the broker's stream does."""
@@ -83,7 +85,7 @@ class Field:
 
     def json_schema(self) -> dict[str, Any]:
         """The JSON Schema of one value."""
-        schema: dict[str, Any] = dict(_JSON[self.kind])
+        schema: dict[str, Any] = dict(_JSON["float64" if self.fractional else self.kind])
         bounds = ("minLength", "maxLength") if self.kind == "string" else ("minimum", "maximum")
         if self.kind != "time":
             limits = zip(bounds, (self.low, self.high), strict=True)

@@ -21,6 +21,8 @@ from lapwing.contracts.fields import Field
 from lapwing.contracts.reading import READING, VERSION
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?(Z|z|[+-]\d\d:?\d\d)?", re.ASCII)
+_OPTIONAL = frozenset(field.name for field in READING if field.nullable)
+_POSITION = ("lat", "lon")
 _INTEGERS = ("int8", "int32", "int64")
 
 
@@ -101,7 +103,8 @@ def _wrong_type(field: Field, value: Any) -> bool:
         return field.kind != "bool"
     if field.kind in ("string", "time"):
         return not isinstance(value, str)
-    return not isinstance(value, int if field.kind in _INTEGERS else (int, float))
+    whole = field.kind in _INTEGERS and not field.fractional
+    return not isinstance(value, int if whole else (int, float))
 
 
 def time_us(text: str) -> int | None:
@@ -175,7 +178,43 @@ RULES: tuple[Rule, ...] = (
     Rule("half_position", "latitude without longitude, or the reverse", _half_position),
 )
 REFUSED = Rule("refused", "the decoder refused it, and no rule above says why", lambda _: "")
-REASONS: Mapping[str, str] = {rule.reason: rule.meaning for rule in (*RULES, REFUSED)}
+SERIAL_REUSED = "serial_reused"
+SERIAL_JUMP = "serial_jump"
+OF_SERIALS: Mapping[str, str] = {
+    SERIAL_REUSED: "another reading had device, boot and serial: the boot did not rise, or somebody else uses them",
+    SERIAL_JUMP: "the serial is 2**40 or more above the one before: no device skips so many",
+}
+"""Of readings that keep the contract, and cannot be what their serial says."""
+REASONS: Mapping[str, str] = {**{rule.reason: rule.meaning for rule in (*RULES, REFUSED)}, **OF_SERIALS}
+
+
+def readable_serial(raw: bytes) -> tuple[str, int, int] | None:
+    """Device, boot and serial of a payload that breaks the contract elsewhere; None where they cannot be read."""
+    payload = Payload(raw)
+    found = [(READING[name], payload.members.get(name)) for name in ("device", "boot", "serial")]
+    if any(value is None or _wrong_type(each, value) or _out_of_range(each, value) for each, value in found):
+        return None
+    device, boot, serial = (payload.members[name] for name in ("device", "boot", "serial"))
+    return device, boot, serial
+
+
+def mended(raw: bytes) -> tuple[bytes, tuple[str, ...]] | None:
+    """A payload of which only optional members break the contract, without these, and what was wrong with each.
+
+    A position is known as a whole or not at all. None: something else is wrong, too.
+    """
+    members = dict(Payload(raw).members)
+    notes: list[str] = []
+    while (found := breach(raw)) is not None:
+        if found.field is None or found.field not in _OPTIONAL:
+            return None
+        notes.append(f"{found.field} {found.reason}")
+        members |= dict.fromkeys(_POSITION if found.field in _POSITION else (found.field,))
+        try:
+            raw = json.dumps(members, ensure_ascii=False).encode()
+        except (ValueError, RecursionError):
+            return None
+    return raw, tuple(notes)
 
 
 def breach(raw: bytes) -> Breach | None:

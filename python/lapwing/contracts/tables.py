@@ -10,17 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lapwing.contracts.clocks import CLOCKS
+from lapwing.contracts.decode import NOTES
 from lapwing.contracts.envelope import ENVELOPE
 from lapwing.contracts.fields import Field, Record
 from lapwing.contracts.reading import READING
 
-VERSION = 1
+VERSION = 2
 _TIMES = {clock.name: Field(clock.column, "time", clock.meaning, nullable=True) for clock in CLOCKS}
+_DAY = Field("day", "string", "of `ingress_at` (UTC), else of `observed_at`: the table's partitions", nullable=True)
+PARTITIONED = ("readings", "quarantine")
+"""By ``day``: the tables that are appended to."""
 _POSITION = (ENVELOPE["partition"], ENVELOPE["offset"])
 
 
 def _count(name: str, meaning: str) -> Field:
     return Field(name, "int64", meaning)
+
+
+def _since_2(name: str, meaning: str) -> Field:
+    return Field(name, "int64", f"{meaning}; null: written before version 2", nullable=True)
 
 
 def _statistic(name: str, meaning: str, unit: str = "") -> Field:
@@ -41,6 +49,10 @@ READINGS = Record(
         _TIMES["forwarded"],
         _TIMES["observed"],
         *_POSITION,
+        Field("client_id", "string", "who published it; null: written before version 2", nullable=True),
+        Field("topic", "string", "where to; null: written before version 2", nullable=True),
+        NOTES,
+        _DAY,
     ),
 )
 """Valid readings, each once, whatever MQTT repeated."""
@@ -53,14 +65,15 @@ QUARANTINE = Record(
         Field("field", "string", "the member that broke it; null where none is to blame", nullable=True),
         Field("topic", "string", "the topic that it was published to"),
         Field("client_id", "string", "who published it"),
-        Field("payload", "binary", "the bytes, untouched"),
+        Field("payload", "binary", "the bytes, untouched; of a reading that keeps the contract it as JSON"),
         _TIMES["ingress"],
         _TIMES["appended"],
         _TIMES["observed"],
         *_POSITION,
+        _DAY,
     ),
 )
-"""Payloads that break the reading's contract."""
+"""Payloads that break the reading's contract, and readings whose serial is another's, or cannot be."""
 
 QUALITY = Record(
     "quality",
@@ -68,12 +81,15 @@ QUALITY = Record(
     (
         Field("device", "string", "the device"),
         Field("minute", "time", "minute of the broker's ingress clock"),
-        _count("received", "valid readings that arrived, repeats included"),
-        _count("gap", "serials skipped by a reading that ran ahead: counted where it revealed them"),
+        _count("received", "readings that arrived, repeats included"),
+        _count("gap", "serials skipped by what ran ahead: counted where it revealed them"),
         _count("recovered", "serials that had been counted in a gap and came after all"),
-        _count("lost", "gap - recovered: exact over any range, may be negative in one minute"),
+        _count("lost", "gap - recovered: have not arrived; exact over any range, may be negative in one minute"),
         _count("repeated", "readings that had arrived before"),
         _count("reordered", "first copies with a lower serial at a higher position"),
+        _since_2("missing", "the same as `lost`"),
+        _since_2("quarantined", "arrived, and lie in `quarantine`: their device and serial could be read"),
+        _since_2("before_start", "serials below the first one that was met, where the job began later than the device"),
     ),
 )
 
@@ -118,6 +134,7 @@ COVERAGE = Record(
         Field("served_dbm", "int32", "the threshold that was set as the row was written", "dBm"),
         Field("last_seen", "time", "latest `measured_at`"),
         Field("rsrp_histogram", "rows", "exact, ascending", rows=_bins("dbm", "RSRP", "dBm")),
+        Field("operator", "string", "network operator; null: nobody said, or written before version 2", nullable=True),
     ),
 )
 
@@ -127,8 +144,13 @@ SEEN = Record(
     (
         Field("device", "string", "the device; or what names a message that has no serial"),
         Field("boot", "int64", "its start; -1: it is a message"),
-        Field("block", "int64", "serial div 64; 0: it is a message"),
-        Field("mask", "int64", "bit serial mod 64 is set: that reading has arrived; 1: that message has"),
+        Field(
+            "block",
+            "int64",
+            "serial div 64, or -2 less that: of broken ones; -1: `mask` is the first serial met; 0: it is a message",
+        ),
+        Field("mask", "int64", "bit serial mod 64 is set: that one has arrived; 1: that message has"),
+        Field("prints", "binary", "16 bits per serial of what the reading says; null: nobody knows", nullable=True),
     ),
 )
 """Written last: what stands here stands in every other table."""
@@ -139,7 +161,7 @@ TABLES: Mapping[str, Record] = {
 KEYS: Mapping[str, tuple[str, ...]] = {
     "quality": ("device", "minute"),
     "latency": ("minute", "route"),
-    "coverage": ("window_start", "tile", "network", "channel"),
+    "coverage": ("window_start", "tile", "network", "channel", "operator"),
     "seen": ("device", "boot", "block"),
 }
 """The aggregates' keys; `readings` and `quarantine` are appended to."""

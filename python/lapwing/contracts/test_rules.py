@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lapwing.contracts.decode import DECODED, decode_readings
-from lapwing.contracts.rules import REASONS, RULES, breach, time_us
+from lapwing.contracts.rules import OF_SERIALS, REASONS, RULES, breach, mended, time_us
 
 WHOLE: dict[str, Any] = {
     "v": 1,
@@ -83,10 +83,7 @@ BROKEN = [
     (but(serial=7.0), "wrong_type", "serial"),
     (but(serial=True), "wrong_type", "serial"),
     (but(device=5), "wrong_type", "device"),
-    (but(lat="51.9"), "wrong_type", "lat"),
-    (but(rsrp_dbm=-97.5), "wrong_type", "rsrp_dbm"),
     (but(sent_at=1575205500), "wrong_type", "sent_at"),
-    (but(network=["5G"]), "wrong_type", "network"),
     (but(sent_at="2019-12-01T13:05:00"), "time_without_zone", "sent_at"),
     (but(measured_at="2019-12-01 13:05:00.5"), "time_without_zone", "measured_at"),
     (but(sent_at="yesterday"), "not_a_time", "sent_at"),
@@ -99,6 +96,14 @@ BROKEN = [
     (but(serial=-1), "out_of_range", "serial"),
     (but(boot=-1), "out_of_range", "boot"),
     (but(serial=2**63), "out_of_range", "serial"),
+    (but(sent_at="1969-12-31T23:59:59.999999Z"), "out_of_range", "sent_at"),
+    (but(measured_at="2262-01-01T00:00:00Z"), "out_of_range", "measured_at"),
+    (but(measured_at="0001-01-01T00:00:00+05:00"), "out_of_range", "measured_at"),
+]
+
+MENDED = [
+    (but(lat="51.9"), "wrong_type", "lat"),
+    (but(network=["5G"]), "wrong_type", "network"),
     (but(lat=90.001), "out_of_range", "lat"),
     (but(lon=-180.001), "out_of_range", "lon"),
     (literal({"lat": "1e400"}), "out_of_range", "lat"),
@@ -106,12 +111,10 @@ BROKEN = [
     (but(occupied_share=-0.01), "out_of_range", "occupied_share"),
     (but(rsrp_dbm=-201), "out_of_range", "rsrp_dbm"),
     (but(channel=2**31), "out_of_range", "channel"),
-    (but(sent_at="1969-12-31T23:59:59.999999Z"), "out_of_range", "sent_at"),
-    (but(measured_at="2262-01-01T00:00:00Z"), "out_of_range", "measured_at"),
-    (but(measured_at="0001-01-01T00:00:00+05:00"), "out_of_range", "measured_at"),
     (but(lat=None), "half_position", "lat"),
     (but(lon=...), "half_position", "lon"),
 ]
+"""Optional members that break it: they become null, with a note, and cost nothing else."""
 
 KEPT = [
     but(),
@@ -126,6 +129,7 @@ KEPT = [
     b" \r\n\t" + but() + b" \n",
     but(operator="a\nb\u0000\U0001f4f6"),
     but(rsrp_dbm=-200),
+    but(rsrp_dbm=-97.5),
 ]
 
 
@@ -140,7 +144,18 @@ def test_a_broken_payload_gets_its_reason(payload: bytes, reason: str, field: st
     row = decode_one(payload)
     assert row["reason"] == reason
     assert row["field"] == field
-    assert all(row[name] is None for name in DECODED.names if name not in ("reason", "field"))
+    named = ("device", "boot", "serial")
+    assert all(row[name] is None for name in DECODED.names if name not in ("reason", "field", *named))
+    assert tuple(row[name] for name in named) in {("d1", 0, 7), (None, None, None)}
+
+
+def test_of_what_is_broken_elsewhere_the_serial_is_known() -> None:
+    """It has arrived: nobody need miss it. A serial that is itself broken says nothing."""
+    for payload in (but(sent_at="yesterday"), but(measured_at=None), but() + b"{}", but(v=2)):
+        row = decode_one(payload)
+        assert (row["device"], row["boot"], row["serial"], row["rsrp_dbm"]) == ("d1", 0, 7, None)
+    for payload in (but(serial=-1), but(serial="7"), but(serial=2**63), but(boot=True), but(device=...), b"{"):
+        assert decode_one(payload)["device"] is None
 
 
 @pytest.mark.parametrize("payload", KEPT)
@@ -149,9 +164,52 @@ def test_what_keeps_the_contract_is_let_through(payload: bytes) -> None:
     assert breach(payload) is None
 
 
+@pytest.mark.parametrize(("payload", "reason", "field"), MENDED)
+def test_a_bad_optional_member_becomes_null_and_the_reading_stays(payload: bytes, reason: str, field: str) -> None:
+    row = decode_one(payload)
+    assert (row["reason"], row["notes"], row[field]) == (None, f"{field} {reason}", None)
+    assert (row["device"], row["serial"], row["snr_db"]) == ("d1", 7, 3.0)
+    assert (row["lat"] is None) == (row["lon"] is None)
+    assert breach(payload) is not None
+
+
+def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> None:
+    row = decode_one(but(snr_db=2**31 - 1, speed_kmh="fast", lat=91, rsrp_dbm=-10.0))
+    told = ["lat out_of_range", "rsrp_dbm out_of_range", "snr_db out_of_range", "speed_kmh wrong_type"]
+    assert sorted(row["notes"].split(", ")) == told
+    assert (row["lon"], row["operator"]) == (None, "A")
+    assert decode_one(but(snr_db=2**31 - 1, sent_at="yesterday"))["reason"] == "not_a_time"
+    assert decode_one(but(snr_db=2**31 - 1).replace(b'"A"', b'"\xe9"'))["reason"] == "not_utf8"
+
+
+@pytest.mark.parametrize(
+    ("network", "low", "high"),
+    [
+        ("LTE", -140, -44),
+        ("5G", -156, -31),
+        ("HSPA+", -120, -24),
+        ("edge", -113, -47),
+        ("6G", -199, 100),
+        (None, -199, 100),
+    ],
+)
+def test_rsrp_is_judged_by_its_technology(network: str, low: int, high: int) -> None:
+    for value in (low, high):
+        assert decode_one(but(network=network, rsrp_dbm=value))["rsrp_dbm"] == value
+    for value in (low - 1, high + 1):
+        row = decode_one(but(network=network, rsrp_dbm=value))
+        assert row["rsrp_dbm"] is None
+        assert row["notes"] == (None if value == -200 else "rsrp_dbm out_of_range")
+
+
+def test_rsrp_may_be_a_fraction() -> None:
+    told = [decode_one(but(rsrp_dbm=value))["rsrp_dbm"] for value in (-97.5, -97.4, -97.0, -98.5)]
+    assert told == [-98, -97, -97, -99]
+
+
 def test_every_reason_is_tried() -> None:
-    assert {reason for _, reason, _ in BROKEN} == {rule.reason for rule in RULES}
-    assert set(REASONS) == {rule.reason for rule in RULES} | {"refused"}
+    assert {reason for _, reason, _ in BROKEN + MENDED} == {rule.reason for rule in RULES}
+    assert set(REASONS) == {rule.reason for rule in RULES} | {"refused", *OF_SERIALS}
 
 
 def test_values_arrive_as_they_were_sent() -> None:
@@ -200,7 +258,7 @@ VALUE = st.one_of(
 @given(st.dictionaries(MEMBER, VALUE, max_size=3))
 def test_decoder_and_rules_agree_on_values(changes: dict[str, Any]) -> None:
     payload = json.dumps(WHOLE | changes).encode()
-    found = breach(payload)
+    found = None if mended(payload) else breach(payload)
     assert decode_one(payload)["reason"] == (found.reason if found else None)
 
 
@@ -210,6 +268,6 @@ def test_decoder_and_rules_agree_on_damaged_bytes(data: st.DataObject) -> None:
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, len(payload) - 1))
         payload[at : at + data.draw(st.integers(0, 2))] = data.draw(st.binary(max_size=2))
-    found = breach(bytes(payload))
+    found = None if mended(bytes(payload)) else breach(bytes(payload))
     said = decode_one(bytes(payload))["reason"]
     assert said == (found.reason if found else None)

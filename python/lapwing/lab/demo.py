@@ -28,7 +28,7 @@ from lapwing.lab.demo_screen import Screen
 from lapwing.lab.demo_summary import Summary, summarise
 from lapwing.lab.fleet import FleetRun
 from lapwing.lab.kafka import find_jars
-from lapwing.lab.replay import CREDIT, Replay
+from lapwing.lab.replay import ZONE, Replay
 from lapwing.lab.source import Source
 from lapwing.lab.synthetic import Synthetic
 from lapwing.pipeline.jobs.coverage import CoverageJob
@@ -63,6 +63,8 @@ class DemoPlan:
     seed: int = 1
     kafka: bool = False
     """Through bridge members and a Kafka server, in place of the broker's stream."""
+    zone: str = ZONE
+    """The local time in which the traces were written."""
 
     def source(self) -> Source:
         """The readings.
@@ -71,14 +73,14 @@ class DemoPlan:
             LapwingError: an argument is out of range, or the traces cannot be used.
         """
         if self.replay is not None:
-            return Replay(self.replay, self._speed)
+            return Replay(self.replay, self._speed, self.zone)
         return Synthetic(self.devices, self.seconds, self.rate, self.seed, self._speed)
 
     def arguments(self) -> dict[str, Any]:
         """As ``summary.json`` shows them."""
         common = {"speed": self._speed, "seed": self.seed, "out": str(self.out), "kafka": self.kafka}
         if self.replay is not None:
-            return {"replay": str(self.replay), **common}
+            return {"replay": str(self.replay), "zone": self.zone, **common}
         return {"devices": self.devices, "seconds": self.seconds, "rate": self.rate, **common}
 
     @property
@@ -105,19 +107,28 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
     check_claim(plan.out)
     with screen.phase("prepare", "preparing the readings"):
         source = plan.source()
-    malformed = source.malformed if isinstance(source, Replay) else []
-    screen.malformed(malformed)
+    played = source if isinstance(source, Replay) else None
+    if played is not None:
+        screen.repairs(played.repairs)
+        screen.malformed(played.malformed)
     claim(plan.out)
     try:
         fleet = _send_and_tabulate(plan, source, screen)
         with screen.phase("draw", "drawing"):
-            facts = _drawn(plan)
+            facts = _drawn(plan, played.credit if played else "")
     except KeyboardInterrupt:
         _end_children()
         clear(plan.out)
         raise
     screen.seconds["total"] = time.monotonic() - begun
-    summary = summarise(plan.arguments(), fleet, facts, screen.seconds, malformed)
+    summary = summarise(
+        plan.arguments(),
+        fleet,
+        facts,
+        screen.seconds,
+        played.malformed if played else [],
+        played.repairs if played else None,
+    )
     summary.write(plan.out / "summary.json")
     return summary
 
@@ -234,8 +245,8 @@ class _Tabulated:
         self.show(self.messages)
 
 
-def _drawn(plan: DemoPlan) -> Facts:
+def _drawn(plan: DemoPlan, credit: str) -> Facts:
     # Late: matplotlib is large, and without Java nobody gets here.
     from lapwing.pipeline.report.draw import draw_with_facts
 
-    return draw_with_facts(plan.out, credit=CREDIT if plan.replay is not None else "")
+    return draw_with_facts(plan.out, credit=credit)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from lapwing.errors import ConfigError
+from lapwing.pipeline.sinks.paths import check_folder
 
 MARK = ".lapwing-demo"
 """A file that says: a demo made this folder, and the next one may clear what it wrote."""
@@ -28,8 +29,9 @@ def check_claim(out: Path) -> None:
     """Says whether `claim` would take ``out``; touches nothing.
 
     Raises:
-        ConfigError: it holds something else, or is a file.
+        ConfigError: it holds something else, is a file, or cannot hold tables.
     """
+    check_folder("--out", out)
     if out.exists() and not out.is_dir():
         raise ConfigError("this is a file", where=f"--out {out}", remedy="give a folder")
     if out.is_dir() and any(out.iterdir()) and not (out / MARK).exists():

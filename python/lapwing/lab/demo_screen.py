@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.table import Table
 
 from lapwing.lab.demo_summary import Summary
+from lapwing.lab.trace_repairs import REPAIRS, Repairs
 from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.units import count, duration
 from lapwing.text import one_line
@@ -81,6 +82,12 @@ class Screen:
         if len(rows) > _MALFORMED_SHOWN_MAX:
             left_out = f"{len(rows) - _MALFORMED_SHOWN_MAX} more, see summary.json"
             self.console.print(f"[yellow]not sent:[/] {left_out}", highlight=False)
+
+    def repairs(self, repairs: Repairs) -> None:
+        """Says by which rules rows of traces were mended."""
+        for rule, found in repairs.by_rule().items():
+            told = f"{rule} ({REPAIRS[rule]}): {count(found.rows)}, first {found.first}"
+            self.console.print(f"[yellow]mended:[/] {escape(told)}", soft_wrap=True, highlight=False)
 
     def note(self, text: str) -> None:
         """A line that the reader should see."""

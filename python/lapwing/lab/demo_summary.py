@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import lapwing
+from lapwing.lab.trace_repairs import Repairs
 from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.facts import Facts
+from lapwing.pipeline.report.whole import drawing, whole
 
 _PACKAGES = ("pyspark", "deltalake", "pyarrow", "matplotlib")
 
@@ -32,6 +34,7 @@ class Summary:
         versions: Of what took part.
         fleet: The fleet's own report.
         malformed: Rows of traces that could not be sent, each with file and line.
+        repaired: What was mended in rows of traces: by rule, how often and where first.
     """
 
     arguments: dict[str, Any]
@@ -47,6 +50,7 @@ class Summary:
     versions: dict[str, str]
     fleet: dict[str, Any]
     malformed: list[str] = field(default_factory=list)
+    repaired: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def whole(self) -> bool:
@@ -57,7 +61,8 @@ class Summary:
     def write(self, path: Path) -> None:
         """Writes ``summary.json``."""
         document = {"seed": self.arguments["seed"], **asdict(self)}
-        path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        with drawing(path.parent), whole(path) as part:
+            part.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def summarise(
@@ -66,6 +71,7 @@ def summarise(
     facts: Facts,
     seconds: dict[str, float],
     malformed: list[Malformed],
+    repairs: Repairs | None = None,
 ) -> Summary:
     """Puts the figures together; the counts come from the tables, never from the fleet alone."""
     totals = facts.loss.totals if facts.loss else {"received": 0, "lost": 0, "repeated": 0, "reordered": 0}
@@ -91,6 +97,7 @@ def summarise(
         versions=_versions(),
         fleet=fleet,
         malformed=[str(row) for row in malformed],
+        repaired=repairs.as_json() if repairs else {},
     )
 
 

@@ -8,26 +8,28 @@ serial counts the rows that are sound.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
 
+from lapwing.lab.cork_traces import credit_of
 from lapwing.lab.payload import Value, encode, rfc3339
 from lapwing.lab.source import BATCH_READINGS_MAX, Batch
+from lapwing.lab.trace_repairs import Repair, Repairs
 from lapwing.lab.trace_row import TraceRow
 from lapwing.lab.traces import Malformed, Trace, TraceError, find
 
 ZONE = "Europe/Dublin"
-"""The traces were written in the local time of Ireland."""
+"""The traces of Cork were written in the local time of Ireland."""
 
-CREDIT = (
-    "D. Raca, D. Leahy, C. J. Sreenan, J. J. Quinlan: Beyond Throughput, The Next Generation: a 5G Dataset "
-    "with Channel and Context Metrics. ACM MMSys 2020 (github.com/uccmisl/5Gdataset, GPL-3.0)"
-)
-"""Source of the traces, to be named wherever a result made from them is shown."""
+JUMP_S = 600
+"""A trace's clock that jumps further, either way, was set, or another drive begins."""
+
+_AFTER_JUMP_US = 1_000_000
+"""What a jump counts as: the step of a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +40,6 @@ class Due:
     device: int
     serial: int
     row: TraceRow
-
-
-def _seen_before(_row: Malformed) -> None:
-    """While playing, a malformed row is passed over: the survey has named it."""
 
 
 class Replay:
@@ -63,7 +61,14 @@ class Replay:
         self._traces = find(path)
         self.malformed: list[Malformed] = []
         """Rows that cannot be sent, each named; found before anything is sent."""
+        self.repairs = Repairs()
+        """What was mended, and by which rule."""
         self._survey()
+
+    @property
+    def credit(self) -> str:
+        """Whom a report made from these traces has to name; empty where nobody is known."""
+        return credit_of(self._traces)
 
     @property
     def devices(self) -> list[str]:
@@ -99,26 +104,26 @@ class Replay:
         self._readings = 0
         self._seconds = 0.0
         for index in range(len(self._traces)):
-            for due in self._play(index, self.malformed.append):
+            for due in self._play(index, survey=True):
                 self._readings += 1
                 self._seconds = max(self._seconds, due.due_us / 1e6)
         if not self._readings:
             raise TraceError("no sound row in any trace", remedy=str(self.malformed[0]) if self.malformed else "")
 
-    def _play(self, device: int, malformed: Callable[[Malformed], None] = _seen_before) -> Iterator[Due]:
-        # A trace's clock may step back by a second; a device sends in the order of its file nevertheless.
-        due_us = 0
-        first_at_us: int | None = None
+    def _play(self, device: int, *, survey: bool = False) -> Iterator[Due]:
+        """The sound rows of a trace; a ``survey`` takes down what is wrong, or was, and playing passes it over."""
+        trace = self._traces[device]
+        elapsed = _Elapsed(self._phase_us(device))
         serial = 0
-        for row in self._traces[device].rows(self._zone):
+        for row in trace.rows(self._zone):
             if isinstance(row, Malformed):
-                malformed(row)
+                if survey:
+                    self.malformed.append(row)
                 continue
-            if first_at_us is None:
-                first_at_us = row.measured_at_us
-            elapsed_us = row.measured_at_us - first_at_us + self._phase_us(device)
-            due_us = max(due_us, round(elapsed_us / self._speed))
-            yield Due(due_us, device, serial, row)
+            elapsed_us, jumped = elapsed.at(row.measured_at_us)
+            if survey:
+                self.repairs.add(f"{trace.name}:{row.line}", [*row.repairs, *jumped])
+            yield Due(round(elapsed_us / self._speed), device, serial, row)
             serial += 1
 
     def _phase_us(self, device: int) -> int:
@@ -131,6 +136,36 @@ class Replay:
             due_us=np.array([due.due_us for due in block], dtype=np.int64),
             payload=[_payload(self._traces[due.device], due, started_at_us) for due in block],
         )
+
+
+class _Elapsed:
+    """When each row of a trace is due, at the trace's own speed.
+
+    Its clock may step back by a second; a device sends in the order of its file nevertheless. It may be set, too, or
+    the file may hold two drives: nobody waits for the years between.
+    """
+
+    def __init__(self, phase_us: int) -> None:
+        self._due_us = phase_us
+        self._latest_us: int | None = None
+
+    def at(self, measured_at_us: int) -> tuple[int, list[Repair]]:
+        """Microseconds from the trace's start, and the jump that was left out, if there was one."""
+        latest_us = measured_at_us if self._latest_us is None else self._latest_us
+        step_us = measured_at_us - latest_us
+        if abs(step_us) > JUMP_S * 1_000_000:
+            self._latest_us = measured_at_us
+            self._due_us += _AFTER_JUMP_US
+            return self._due_us, [Repair("clock_jump", f"the clock jumps by {_span(step_us)}")]
+        self._latest_us = max(latest_us, measured_at_us)
+        self._due_us += max(step_us, 0)
+        return self._due_us, []
+
+
+def _span(us: int) -> str:
+    hours = abs(us) / 3_600_000_000
+    told = f"{hours / 24:,.1f} days" if hours >= 48 else f"{hours:.1f} hours"
+    return f"{'-' if us < 0 else '+'}{told}"
 
 
 def _payload(trace: Trace, due: Due, started_at_us: int) -> bytes:
@@ -147,5 +182,9 @@ def _payload(trace: Trace, due: Due, started_at_us: int) -> bytes:
 def _zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
-    except ZoneInfoNotFoundError as problem:
-        raise TraceError(f"time zone {name!r} is not known here", remedy="pip install tzdata") from problem
+    except (ZoneInfoNotFoundError, ValueError, OSError) as problem:  # the latter two: what is no name of a zone
+        raise TraceError(
+            f"time zone {name!r} is not known here",
+            where="--zone",
+            remedy="give a name such as Europe/Paris or UTC; where names are missing, pip install tzdata",
+        ) from problem

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from lapwing.lab.demo_screen import Screen
 from lapwing.lab.demo_summary import Summary, summarise
+from lapwing.lab.trace_repairs import Repair, Repairs
 from lapwing.lab.traces import Malformed
 from lapwing.pipeline.report.conftest import write_tables
 from lapwing.pipeline.report.draw import gather_facts
@@ -20,7 +21,9 @@ def summary_of(out: Path, *, acknowledged: int, trouble: bool = False) -> Summar
     write_tables(out, devices=4, minutes=1, readings=200, trouble=trouble)
     fleet = {"acknowledged": acknowledged, "complete": True}
     malformed = [Malformed("a.csv", 4, "RSRP 'x' is not a number")]
-    return summarise({"seed": 7, "devices": 4}, fleet, gather_facts(out), {"total": 1.23456}, malformed)
+    repairs = Repairs()
+    repairs.add("a.csv:5", [Repair("rounded", "RSRP '-97.5'")])
+    return summarise({"seed": 7, "devices": 4}, fleet, gather_facts(out), {"total": 1.23456}, malformed, repairs)
 
 
 def test_whole_means_everything_sent_is_there_once(tmp_path: Path) -> None:
@@ -40,6 +43,7 @@ def test_the_file_says_everything(tmp_path: Path) -> None:
     assert set(told["latency_us"]["sent->ingress"]) == {"p50", "p95", "p99", "p99.9"}
     assert told["versions"]["pyspark"] == "4.2.0"
     assert told["malformed"] == ["a.csv:4: RSRP 'x' is not a number"]
+    assert told["repaired"]["rounded"]["first"] == "a.csv:5: RSRP '-97.5'"
     assert told["seconds"] == {"total": 1.235}
 
 
@@ -50,11 +54,15 @@ def test_the_screen_shows_phases_figures_and_where_to_look(tmp_path: Path, termi
     with Screen(Console(file=text, force_terminal=terminal, width=100)) as screen:
         with screen.phase("send", "sending", 5) as bar:
             bar.at(3)
+        repairs = Repairs()
+        repairs.add("[i].csv:2", [Repair("no_value", "RSRP 'NaN'")] * 2)
+        screen.repairs(repairs)
         screen.malformed([Malformed("[b]", line, "bad") for line in range(12)])
     screen.result(summary, tmp_path / "report.html")
     shown = text.getvalue()
     assert "sending" in shown
     assert "[b]:1: bad" in shown
+    assert "2, first [i].csv:2: RSRP 'NaN'" in shown
     assert "2 more, see summary.json" in shown
     assert "not everything that was sent" in shown
     assert (tmp_path / "report.html").as_uri() in shown

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lapwing.lab.cork_traces import CREDIT
 from lapwing.lab.replay import Replay
 from lapwing.lab.source import Batch
 from lapwing.lab.test_traces import HEAD, SOUND
@@ -58,11 +59,31 @@ def test_malformed_rows_are_known_before_anything_is_sent(folder: Path) -> None:
     assert replay.readings_expected == len(readings(list(replay.batches(START_US)))) == 6
 
 
+def test_a_jump_of_the_clock_is_said_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    """Years forward and back, and a second drive in the same file; a minute's gap is the trace's own."""
+    times = ("2019.07.01_12.00.00", "2022.07.01_12.00.02", "2019.07.01_12.00.03", "2019.07.01_12.01.03")
+    rows = [SOUND.replace("2019.07.01_12.00.00", at) for at in times]
+    (tmp_path / "a.csv").write_text("\n".join((HEAD, *rows)) + "\n")
+    replay = Replay(tmp_path)
+    (batch,) = replay.batches(START_US)
+    assert (batch.due_us / 1e6).tolist() == [0, 1, 2, 62]
+    assert readings([batch])[1]["measured_at"] == "2022-07-01T11:00:02.000000Z"
+    (told,) = replay.repairs.as_json().values()
+    assert (told["count"], told["first"]) == (2, "a.csv:3: the clock jumps by +1,096.0 days")
+
+
+def test_nobody_is_credited_with_files_that_are_not_theirs(folder: Path) -> None:
+    assert Replay(folder).credit == ""
+
+
 def test_a_speed_of_0_and_an_unknown_zone_are_refused(folder: Path) -> None:
     with pytest.raises(TraceError, match="--speed"):
         Replay(folder, speed=0)
     with pytest.raises(TraceError, match="time zone"):
         Replay(folder, zone="Europe/Atlantis")
+    for odd in ("", "..", "/etc/passwd", "Europe", "\0"):
+        with pytest.raises(TraceError, match="--zone"):
+            Replay(folder, zone=odd)
 
 
 def test_all_readings_of_the_cork_traces_come() -> None:
@@ -71,4 +92,6 @@ def test_all_readings_of_the_cork_traces_come() -> None:
         pytest.skip(f"{traces.name} is not in ../shared/data")
     replay = Replay(traces, speed=200)
     assert (len(replay.devices), replay.readings_expected, replay.malformed) == (60, 135_089, [])
+    assert replay.repairs.as_json() == {}
+    assert replay.credit == CREDIT
     assert sum(map(len, replay.batches(START_US))) == 135_089

@@ -2,27 +2,25 @@
 
 The columns are those of the public drive tests around Cork (Raca et al., ACM MMSys 2020); other columns are
 ignored. ``-`` and an empty field mean unknown everywhere; ``0`` means unknown for operator and cell, and
-for RSRQ (GSM has none). RSRP is passed on as it is, -200 ("no value") included: the pipeline decides what
-it means.
+for RSRQ (GSM has none). RSRP of -200 ("no value") is passed on: the pipeline decides what it means. What is
+passed on keeps the reading's contract, so that no row of a trace ends in quarantine.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import cast
 from zoneinfo import ZoneInfo
 
+from lapwing.contracts.reading import READING
 from lapwing.lab.payload import Value
+from lapwing.lab.trace_number import UNKNOWN, number, whole
+from lapwing.lab.trace_repairs import Repair
+from lapwing.lab.trace_time import measured_at_us
 
 REQUIRED = ("Timestamp", "Longitude", "Latitude", "NetworkMode", "RSRP")
 """Without these a file is not such a trace."""
 
-_TIMESTAMP = re.compile(r"(\d{4})\.(\d\d)\.(\d\d)_(\d\d)\.(\d\d)\.(\d\d)", re.ASCII)
-_UNKNOWN = ("", "-")
 _NUMBERS = {
     "speed_kmh": "Speed",
     "rsrp_dbm": "RSRP",
@@ -32,6 +30,7 @@ _NUMBERS = {
     "dl_kbps": "DL_bitrate",
     "ul_kbps": "UL_bitrate",
 }
+_NOT_TEXT = "\ufffd"
 
 
 class MalformedRowError(ValueError):
@@ -40,78 +39,106 @@ class MalformedRowError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TraceRow:
-    """One sound row: when it was measured (microseconds since the epoch, UTC) and what."""
+    """One sound row: where it begins, when it was measured (microseconds since the epoch, UTC), what, and what of it
+    had to be mended.
+    """
 
+    line: int
     measured_at_us: int
     values: dict[str, Value]
+    repairs: tuple[Repair, ...] = ()
 
 
-def parse(row: Mapping[str | None, str | list[str] | None], zone: ZoneInfo) -> TraceRow:
-    """Reads one row of ``csv.DictReader``.
+class RowReader:
+    """Reads the rows of one file, in its order.
 
     Args:
-        row: Column name to text; ``None`` as key or value marks too many or too few fields.
+        columns: The header.
         zone: The local time in which the trace was written.
-    Raises:
-        MalformedRowError: a field is missing, in excess, or not what its column holds.
+        decimal_comma: See `lapwing.lab.trace_number.number`.
     """
-    cells = _cells(row)
-    values: dict[str, Value] = {
-        "lat": _coordinate(cells, "Latitude", 90.0),
-        "lon": _coordinate(cells, "Longitude", 180.0),
-        "operator": _name(cells, "Operatorname"),
-        "cell": _name(cells, "RAWCELLID") or _name(cells, "CellID"),
-        "network": _name(cells, "NetworkMode"),
-    }
-    for field, column in _NUMBERS.items():
-        values[field] = _number(cells, column)
-    if values["rsrq_db"] == 0:
-        values["rsrq_db"] = None
-    return TraceRow(_measured_at_us(cells["Timestamp"], zone), values)
+
+    def __init__(self, columns: Sequence[str], zone: ZoneInfo, *, decimal_comma: bool = False) -> None:
+        self._columns = list(columns)
+        self._zone = zone
+        self._decimal_comma = decimal_comma
+        self._previous_us: int | None = None
+
+    def read(self, line: int, fields: Sequence[str]) -> TraceRow:
+        """One row.
+
+        Raises:
+            MalformedRowError: a field is missing, in excess, or not what its column holds.
+        """
+        cells = self._cells(fields)
+        repairs: list[Repair] = []
+        try:
+            values = self._values(cells, repairs)
+            at_us = measured_at_us(cells["Timestamp"], self._zone, self._previous_us, repairs)
+        except ValueError as problem:
+            raise MalformedRowError(str(problem)) from None
+        self._previous_us = at_us
+        return TraceRow(line, at_us, values, tuple(repairs))
+
+    def _cells(self, fields: Sequence[str]) -> Mapping[str, str]:
+        if len(fields) != len(self._columns):
+            raise MalformedRowError(
+                f"the number of fields differs from the header's: {len(fields)}, not {len(self._columns)}"
+            )
+        cells = dict(zip(self._columns, fields, strict=True))
+        if all(cells[name].strip() == name for name in REQUIRED):
+            raise MalformedRowError("the header again")
+        return cells
+
+    def _values(self, cells: Mapping[str, str], repairs: list[Repair]) -> dict[str, Value]:
+        values: dict[str, Value] = {
+            "lat": self._coordinate(cells, "Latitude", 90.0, repairs),
+            "lon": self._coordinate(cells, "Longitude", 180.0, repairs),
+            "operator": _name(cells, "Operatorname", "operator", repairs),
+            "cell": _name(cells, "RAWCELLID", "cell", repairs) or _name(cells, "CellID", "cell", repairs),
+            "network": _name(cells, "NetworkMode", "network", repairs),
+        }
+        for field, column in _NUMBERS.items():
+            text = cells.get(column, "")
+            values[field] = _kept(
+                field, column, number(text, column, repairs, decimal_comma=self._decimal_comma), repairs
+            )
+        if values["rsrq_db"] == 0:
+            values["rsrq_db"] = None
+        return values
+
+    def _coordinate(self, cells: Mapping[str, str], column: str, limit: float, repairs: list[Repair]) -> float:
+        value = number(cells[column], column, repairs, decimal_comma=self._decimal_comma)
+        if value is None or abs(value) > limit:
+            raise ValueError(f"{column} {cells[column]!r} is not within ±{limit:.0f} degrees")
+        return float(value)
 
 
-def _cells(row: Mapping[str | None, str | list[str] | None]) -> Mapping[str, str]:
-    if None in row or None in row.values():
-        raise MalformedRowError("the number of fields differs from the header's")
-    return cast(Mapping[str, str], row)
-
-
-def _measured_at_us(text: str, zone: ZoneInfo) -> int:
-    # By hand: `strptime` would be half of the time that replay takes.
-    match = _TIMESTAMP.fullmatch(text)
-    try:
-        if match is None:
-            raise ValueError
-        local = datetime(*map(int, match.groups()), tzinfo=zone)  # type: ignore[arg-type, misc]
-    except ValueError:
-        raise MalformedRowError(f"Timestamp {text!r} is not YYYY.MM.DD_HH.MM.SS") from None
-    return int(local.timestamp()) * 1_000_000
-
-
-def _coordinate(cells: Mapping[str, str], column: str, limit: float) -> float:
-    value = _number(cells, column)
-    if value is None or abs(value) > limit:
-        raise MalformedRowError(f"{column} {cells[column]!r} is not within ±{limit:.0f} degrees")
-    return float(value)
-
-
-def _name(cells: Mapping[str, str], column: str) -> str | None:
+def _name(cells: Mapping[str, str], column: str, field: str, repairs: list[Repair]) -> str | None:
     text = cells.get(column, "")
-    return None if text in _UNKNOWN or text == "0" else text
-
-
-def _number(cells: Mapping[str, str], column: str) -> int | float | None:
-    text = cells.get(column, "")
-    if text in _UNKNOWN:
+    if text in UNKNOWN or text == "0":
         return None
-    try:
-        return int(text)
-    except ValueError:
-        pass
-    try:
-        value = float(text)
-    except ValueError:
-        raise MalformedRowError(f"{column} {text!r} is not a number") from None
-    if not math.isfinite(value):
-        raise MalformedRowError(f"{column} {text!r} is not a finite number")
-    return value
+    said = text.strip()
+    if said != text:
+        repairs.append(Repair("spaces", f"{column} {text!r}"))
+    if _NOT_TEXT in said:
+        raise ValueError(f"{column} {text!r} is not UTF-8 text")
+    if len(said) > int(READING[field].high or 0):
+        repairs.append(Repair("out_of_range", f"{column} of {len(said)} characters"))
+        return None
+    return None if said in UNKNOWN or said == "0" else said
+
+
+def _kept(field: str, column: str, value: float | None, repairs: list[Repair]) -> float | None:
+    """The value as the contract takes it."""
+    if value is None:
+        return None
+    contract = READING[field]
+    if contract.kind == "int32" and isinstance(value, float):
+        if value != whole(value):
+            repairs.append(Repair("rounded", f"{column} '{value}'"))
+        value = whole(value)
+    if contract.low is None or contract.high is None or contract.low <= value <= contract.high:
+        return value
+    repairs.append(Repair("out_of_range", f"{column} '{value}'"))
+    return None

@@ -4,19 +4,21 @@ device.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
+import unicodedata
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 from zoneinfo import ZoneInfo
 
 from lapwing.errors import LapwingError
-from lapwing.lab.trace_row import REQUIRED, MalformedRowError, TraceRow, parse
+from lapwing.lab.trace_lines import Lines, Unreadable, as_text
+from lapwing.lab.trace_row import REQUIRED, MalformedRowError, RowReader, TraceRow
+from lapwing.text import one_line
 
 DEVICE_CHARS_MAX = 128
 
@@ -38,7 +40,7 @@ class Malformed:
     problem: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.problem}"
+        return one_line(f"{self.file}:{self.line}: {self.problem}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,29 +61,21 @@ class Trace:
         """Every row after the header, in the order of the file, sound or not.
 
         Raises:
-            TraceError: the file is not UTF-8, or lacks a column of ``REQUIRED``.
+            TraceError: the file lacks a column of ``REQUIRED``, or has one twice.
         """
-        with io.TextIOWrapper(self.open(), encoding="utf-8-sig", newline="") as text:
-            reader = csv.DictReader(text)
-            try:
-                self._check_header(reader.fieldnames or ())
-                yield from self._parsed(reader, zone)
-            except UnicodeDecodeError as problem:
-                where = f"{self.name}, after line {reader.line_num}"
-                raise TraceError("not UTF-8 text", where=where, remedy="convert the file") from problem
-
-    def _parsed(self, reader: csv.DictReader[str], zone: ZoneInfo) -> Iterator[TraceRow | Malformed]:
-        while True:
-            try:
-                row = next(reader, None)
-                if row is None:
-                    return
-                yield parse(row, zone)
-            except MalformedRowError as problem:
-                yield Malformed(self.name, reader.line_num, str(problem))
-            except csv.Error as problem:
-                # A field of more than 128 KiB, say; the line that it stands in is not counted yet.
-                yield Malformed(self.name, reader.line_num + 1, str(problem))
+        with as_text(self.open()) as text:
+            lines = Lines(text)
+            columns = lines.header(REQUIRED)
+            self._check_header(columns)
+            reader = RowReader(columns, zone, decimal_comma=lines.delimiter == ";")
+            for record in lines.records():
+                if isinstance(record, Unreadable):
+                    yield Malformed(self.name, record.line, record.problem)
+                    continue
+                try:
+                    yield reader.read(record.line, record.fields)
+                except MalformedRowError as problem:
+                    yield Malformed(self.name, record.line, str(problem))
 
     def _check_header(self, columns: Sequence[str]) -> None:
         missing = [column for column in REQUIRED if column not in columns]
@@ -89,8 +83,11 @@ class Trace:
             raise TraceError(
                 f"column {', '.join(missing)} missing",
                 where=self.name,
-                remedy="replay takes the columns of the Cork traces",
+                remedy=f"replay takes CSV with a header that names {', '.join(REQUIRED)} (docs/demo.md)",
             )
+        twice = [column for column in REQUIRED if columns.count(column) > 1]
+        if twice:
+            raise TraceError(f"column {', '.join(twice)} is there twice", where=self.name, remedy="rename one of them")
 
 
 def find(path: Path) -> list[Trace]:
@@ -128,21 +125,30 @@ def _is_trace(name: str) -> bool:
 
 
 def _devices(names: Sequence[str]) -> dict[str, str]:
-    """A device is called after its file; where two files share a name, after the whole path."""
+    """A device is called after its file; where two files share a name, after the whole path, or with a number."""
     stems = Counter(_slug(PurePosixPath(name).stem) for name in names)
-    devices = {}
+    devices: dict[str, str] = {}
+    taken: set[str] = set()
     for name in names:
         stem = _slug(PurePosixPath(name).stem)
-        devices[name] = stem if stems[stem] == 1 else _slug(str(PurePosixPath(name).with_suffix("")))
-    if len(set(devices.values())) != len(names):
-        twice = next(device for device, count in Counter(devices.values()).items() if count > 1)
-        raise TraceError(f"two files would both be device {twice!r}", remedy="rename one of them")
+        wanted = stem if stems[stem] == 1 else _slug(str(PurePosixPath(name).with_suffix("")))
+        devices[name] = _free(wanted, taken)
+        taken.add(devices[name])
     return devices
 
 
+def _free(wanted: str, taken: Set[str]) -> str:
+    if wanted not in taken:
+        return wanted
+    return next(name for number in count(2) if (name := f"{wanted[: DEVICE_CHARS_MAX - 12]}-{number}") not in taken)
+
+
 def _slug(text: str) -> str:
-    """A name that is one level of a topic and a client id: letters, digits, ``.``, ``_`` and ``-``."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", text)[-DEVICE_CHARS_MAX:]
+    """A name that is one level of a topic and a client id: letters, digits, ``.``, ``_`` and ``-``.
+
+    Letters of every script, each in one form: macOS takes an umlaut apart where others do not.
+    """
+    return re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", text))[-DEVICE_CHARS_MAX:]
 
 
 def _opener(path: Path) -> Callable[[], BinaryIO]:

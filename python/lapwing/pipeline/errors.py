@@ -15,6 +15,7 @@ from lapwing.errors import LapwingError, StreamError
 
 _LOG = logging.getLogger(__name__)
 _ERROR_LINE = re.compile(r"(?!org\.|py4j\.|pyspark\.|Caused by)[\w.]+(Error|Exception|Invalid\w*): \S")
+_NO_SPACE = "No space left on device"
 _SEAL = re.compile(r"lapwing-error:(\{.*?\}):end")
 
 
@@ -30,6 +31,10 @@ class StreamRecreatedError(StreamError):
 
 class TableError(LapwingError):
     """A table cannot be created, read or written."""
+
+
+class ConflictError(TableError):
+    """Somebody else has changed the table meanwhile: what was to be committed has to be made again."""
 
 
 class JobError(LapwingError):
@@ -60,7 +65,10 @@ def unsealed(error: BaseException, *, where: str) -> LapwingError:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if _ERROR_LINE.match(line)]
     what = named[-1] if named else (lines[0] if lines else type(error).__name__)
-    return JobError(what[:300], where=where, remedy="Spark's log says more; run it again, it goes on where it was")
+    remedy = "Spark's log says more; run it again, it goes on where it was"
+    if _NO_SPACE in text:
+        remedy = "make room, for the tables and for Spark (spark.local.dir); run it again, it goes on where it was"
+    return JobError(what[:300], where=where, remedy=remedy)
 
 
 globals().update(

@@ -14,6 +14,7 @@ from pyspark.java_gateway import launch_gateway
 
 from lapwing.niceness import set_niceness
 from lapwing.pipeline.submitted import started_by_submit
+from lapwing.pipeline.surroundings import launch_environment
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -41,7 +42,8 @@ def start_jvm(settings: Mapping[str, str], log: Path | None, held: int | None = 
         conf.set(key, value)
     with (log or Path(os.devnull)).open("ab") as file:
         kwargs = {"stderr": file, "stdout": file, "start_new_session": True, "pass_fds": [] if held is None else [held]}
-        gateway = launch_gateway(conf, kwargs)  # type: ignore[no-untyped-call]
+        with launch_environment(local=settings.get("spark.master", "").startswith("local")):
+            gateway = launch_gateway(conf, kwargs)  # type: ignore[no-untyped-call]
     niceness = os.getpriority(os.PRIO_PROCESS, 0)
     if niceness > 0:
         # It has inherited that, but a session of its own need not give way as ours does.

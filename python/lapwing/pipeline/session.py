@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from lapwing.pipeline.errors import SparkUnusableError
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY
 from lapwing.pipeline.submitted import started_by_submit, submitted_settings
+from lapwing.pipeline.surroundings import choose_python
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SPARK_VERSION = "4.2.0"
 JAVA_MIN = 17
 TASK_FAILURES = 4
+_JAVA_S = 60.0
 _LOG_CONFIG = Path(__file__).with_name("log4j2.properties")
 
 _OF_OUR_JVM: Mapping[str, str] = {
@@ -43,6 +45,8 @@ _OF_QUERIES: Mapping[str, str] = {
     "spark.sql.adaptive.enabled": "false",
     # `repartition("who")` serves every join and window on device and more.
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # Whoever rewrites a file of a table: INT96, which Spark would write, is naive to other readers.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 
 
@@ -66,7 +70,8 @@ def session(
         held: A file descriptor that stays open until the JVM has ended, if this starts it.
 
     Raises:
-        SparkUnusableError: No Java, one that is too old, or another PySpark than ``SPARK_VERSION``.
+        SparkUnusableError: No Java, one that is too old, another PySpark than ``SPARK_VERSION``, or a Python for the
+            workers that has not this package.
     """
     check_spark()
     if not started_by_submit():
@@ -76,12 +81,13 @@ def session(
     from lapwing.pipeline.gateway import start_jvm
     from lapwing.pipeline.source.datasource import LapwingDataSource
 
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     submitted = submitted_settings()
     settings = {**_defaults(app, submitted), **(conf or {})}
     settings["spark.master"] = with_attempts(master or submitted.get("spark.master"))
-    if settings["spark.master"].startswith("local["):
+    local = settings["spark.master"].startswith("local")
+    choose_python({**submitted, **settings}, local=local)
+    if local:
         settings = {**_OF_ONE_MACHINE, **settings}
     try:
         start_jvm(settings, log, held)
@@ -129,7 +135,13 @@ def check_java() -> None:
     remedy = f"install Java {JAVA_MIN} or later (Debian: apt-get install openjdk-17-jre-headless), or set JAVA_HOME"
     if not java:
         raise SparkUnusableError("no Java found", where=where, remedy=remedy)
-    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    try:
+        told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False, timeout=_JAVA_S)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SparkUnusableError(f"java cannot be started: {error}", where=java, remedy=remedy) from None
+    if told.returncode:
+        said = (told.stderr.strip().splitlines() or [f"exit code {told.returncode}"])[-1]
+        raise SparkUnusableError(f"java does not start: {said}", where=java, remedy=remedy)
     match = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
     if not match or int(match[1]) < JAVA_MIN:
         found = match[1] if match else "of unknown version"

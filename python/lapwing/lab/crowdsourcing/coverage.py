@@ -31,24 +31,31 @@ class Seen:
     """Which serials have arrived: bit masks by device, so that a batch costs what it holds, not what there is."""
 
     def __init__(self) -> None:
-        self._blocks: dict[str, dict[tuple[int, int], int]] = defaultdict(dict)
+        self._blocks: dict[str, dict[tuple[int, int], tuple[int, bytes | None]]] = defaultdict(dict)
 
     def of(self, devices: list[str]) -> pa.Table:
         """Rows of ``SEEN`` of these devices."""
         rows = [
-            (device, boot, block, mask)
+            (device, boot, block, mask, prints)
             for device in devices
-            for (boot, block), mask in self._blocks.get(device, {}).items()
+            for (boot, block), (mask, prints) in self._blocks.get(device, {}).items()
         ]
-        columns = zip(*rows, strict=True) if rows else ([], [], [], [])
+        columns = zip(*rows, strict=True) if rows else ([],) * len(_SEEN_SCHEMA)
         arrays = [pa.array(values, field.type) for values, field in zip(columns, _SEEN_SCHEMA, strict=True)]
         return pa.table(arrays, schema=_SEEN_SCHEMA)
 
     def add(self, new: pa.Table) -> None:
         """Adds the bits of ``marks``."""
-        for device, boot, block, mask in zip(*(column.to_pylist() for column in new.columns), strict=True):
+        for device, boot, block, mask, prints in zip(*(column.to_pylist() for column in new.columns), strict=True):
             blocks = self._blocks[device]
-            blocks[boot, block] = blocks.get((boot, block), 0) | mask
+            known, said = blocks.get((boot, block), (0, None))
+            blocks[boot, block] = known | mask, _either(said, prints)
+
+
+def _either(one: bytes | None, other: bytes | None) -> bytes | None:
+    if one is None or other is None:
+        return one or other
+    return (int.from_bytes(one) | int.from_bytes(other)).to_bytes(len(one))
 
 
 class Coverage:
@@ -56,7 +63,7 @@ class Coverage:
 
     Attributes:
         received: Messages that came, of any kind.
-        quarantined: Of them those that break the contract.
+        quarantined: Of them those that break the contract, or have a serial of another.
         repeated: Of them those that had come before.
         lost: Serials that are missing: gaps less late fills.
     """
@@ -86,8 +93,9 @@ class Coverage:
             return
         classified = classify(valid, self._seen.of(pc.unique(valid["device"]).to_pylist()))
         self._seen.add(marks(classified))
-        self.repeated += valid.num_rows - _sum(classified["first"])
-        self.lost += _sum(classified["gap"]) - _sum(classified["late"])
+        self.repeated += _sum(classified["repeated"])
+        self.quarantined += _sum(classified["reused"]) + _sum(classified["jumped"])
+        self.lost += _sum(classified["gap"]) - _sum(classified["recovered"])
         for each in self._aggregates:
             self._parts[each.name].append(each.part(classified))
             if len(self._parts[each.name]) >= PARTS_MAX:

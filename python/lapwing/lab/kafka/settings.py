@@ -152,5 +152,12 @@ def scram_credentials(users: Mapping[str, str]) -> list[str]:
 
 
 def as_text(properties: Mapping[str, str]) -> str:
-    """As a properties file has it: backslashes doubled."""
-    return "".join(f"{name}={value.replace(chr(92), chr(92) * 2)}\n" for name, value in properties.items())
+    """As a properties file has it, which Java reads as Latin-1: backslashes doubled, other scripts escaped."""
+    return "".join(f"{name}={_escaped(value)}\n" for name, value in properties.items())
+
+
+def _escaped(value: str) -> str:
+    doubled = value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    units = doubled.encode("utf-16-be")
+    codes = [int.from_bytes(units[at : at + 2], "big") for at in range(0, len(units), 2)]
+    return "".join(chr(code) if 0x20 <= code < 0x7F else f"\\u{code:04x}" for code in codes)

@@ -11,7 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lapwing.contracts.fields import Record
-from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.jobs.task_plan import Target
+from lapwing.pipeline.sinks.files import write_files
+from lapwing.pipeline.transforms.days import DAY, days
 
 ANSWER = "name string, body binary"
 """The schema, as Spark writes it."""
@@ -34,11 +36,15 @@ def rows_from(rows: pa.Table, stands: Mapping[int, int]) -> pa.Table:
     return rows
 
 
-def file_answer(name: str, rows: pa.Table, record: Record, folders: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    """Writes rows into a file of the table's folder, known to no table yet; its name is the answer. No rows: none."""
-    if rows.num_rows:
-        schema = pa.schema(list(record.arrow_schema()))
-        written = write_file(rows.select(schema.names).cast(schema), Path(folders[name]))
+def file_answer(
+    name: str, rows: pa.Table, record: Record, folders: Mapping[str, Target]
+) -> Iterator[tuple[str, bytes]]:
+    """Writes rows into files of the table's folder, known to no table yet, whose names it answers. No rows: none."""
+    if not rows.num_rows:
+        return
+    schema, target = pa.schema(list(record.arrow_schema())), folders[name]
+    whole = rows.append_column(DAY, days(rows)).select(schema.names).cast(schema)
+    for written in write_files(whole, Path(target.folder), by_day=target.by_day):
         yield name, json.dumps(asdict(written)).encode()
 
 

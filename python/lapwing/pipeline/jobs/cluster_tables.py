@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import reduce
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
@@ -26,14 +27,22 @@ from lapwing.pipeline.jobs.digest import Counts
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
+from lapwing.pipeline.transforms.days import DAY
+from lapwing.pipeline.transforms.misplaced import misplaced
 from lapwing.pipeline.transforms.parse import PARSED
-from lapwing.pipeline.transforms.repeats import classify, marks
+from lapwing.pipeline.transforms.repeats import FLAGS, classify, marks
 
 _PARSED = pa.schema([field.with_nullable(True) for field in PARSED.arrow_schema()])
 _SEEN = pa.schema(list(SEEN.arrow_schema()))
-_FLAGS = {"first": pa.bool_(), "repeated": pa.bool_(), "late": pa.bool_(), "gap": pa.int64()}
-_CLASSIFIED = pa.schema([*_PARSED, *(pa.field(name, kind) for name, kind in _FLAGS.items())])
-_ARRIVED = pa.schema([*_PARSED, pa.field("block", pa.int64()), pa.field("mask", pa.int64())])
+# Spark has no unsigned numbers.
+_SPARK_FLAGS = {name: pa.int32() if kind == pa.uint16() else kind for name, kind in FLAGS.items()}
+_CLASSIFIED = pa.schema([*_PARSED, *(pa.field(name, kind) for name, kind in _SPARK_FLAGS.items())])
+_ARRIVED = pa.schema(
+    [*_PARSED, pa.field("block", pa.int64()), pa.field("mask", pa.int64()), pa.field("prints", pa.binary())]
+)
+
+
+_QUARANTINED = "reason IS NOT NULL AND NOT repeated"
 
 
 class ClusterTables(CoverageTables):
@@ -47,7 +56,7 @@ class ClusterTables(CoverageTables):
         with phases.phase("batch"):
             stands = self._stands()
             parsed = rows.select(PARSED.names).persist(StorageLevel.MEMORY_AND_DISK)
-            classified = self._classified(parsed, stands["seen"]).persist(StorageLevel.MEMORY_AND_DISK)
+            classified = self._classified(parsed, stands["seen"], self._starts()).persist(StorageLevel.MEMORY_AND_DISK)
             try:
                 with phases.phase("digest"):
                     counts = _counts(classified)
@@ -65,24 +74,30 @@ class ClusterTables(CoverageTables):
         assert isinstance(sink, SparkDeltaSink)  # `sink` above has made them
         return sink
 
-    def _classified(self, parsed: DataFrame, stands: Mapping[int, int]) -> DataFrame:
+    def _classified(self, parsed: DataFrame, stands: Mapping[int, int], starts: Mapping[int, int]) -> DataFrame:
         """Each row with what it is to those before it; known rows left out."""
         seen = self._sink("seen").load(parsed.sparkSession)
         # A merge join: a broadcast would go through the driver.
-        names = parsed.select(F.coalesce("device", "message_id").alias("device")).distinct()
-        known = seen.join(names.hint("merge"), "device", "left_semi")
-        arrived = parsed.unionByName(known, allowMissingColumns=True)
+        home = F.coalesce("device", "message_id", "client_id").alias("home")
+        names = parsed.select(home, F.explode(F.array("device", "message_id")).alias("device"))
+        known = seen.join(names.where("device IS NOT NULL").distinct().hint("merge"), "device")
+        arrived = parsed.withColumn("home", home).unionByName(known, allowMissingColumns=True)
 
         def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             table = _as(batches, _ARRIVED)
             of_seen = table["mask"].is_valid()
             new = _from(table.filter(pc.invert(of_seen)).select(_PARSED.names), stands)
             refused, before = new["reason"].is_valid(), table.filter(of_seen).select(_SEEN.names).cast(_SEEN)
-            valid = classify(new.filter(pc.invert(refused)), before)
-            broken = _flagged(new.filter(refused), before)
-            yield from pa.concat_tables([valid.cast(_CLASSIFIED), broken.cast(_CLASSIFIED)]).to_batches()
+            valid, broken = new.filter(pc.invert(refused)), new.filter(refused)
+            first = pa.array(first_copies(broken, before))
+            kept, again = broken.filter(first), broken.filter(pc.invert(first))
+            with_serial = kept["serial"].is_valid()
+            classified = classify(pa.concat_tables([valid, kept.filter(with_serial)]), before, starts)
+            nameless = kept.filter(pc.invert(with_serial))
+            parts = [_judged(classified), _flagged(nameless), _flagged(again, repeated=True)]
+            yield from pa.concat_tables([part.cast(_CLASSIFIED) for part in parts]).to_batches()
 
-        together = arrived.select(_ARRIVED.names).repartition(F.coalesce("device", "message_id", "client_id"))
+        together = arrived.repartition("home").select(_ARRIVED.names)
         return together.mapInArrow(task, from_arrow_schema(_CLASSIFIED))
 
     def _write_all(
@@ -94,16 +109,17 @@ class ClusterTables(CoverageTables):
     ) -> dict[str, int]:
         # The others, too: the sink adds up all positions.
         done = {**dict.fromkeys(self._partitions, 0), **reach.done(counts)}
-        valid = classified.where(F.col("reason").isNull())
-        broken = classified.where(F.col("reason").isNotNull())
+        # What has flags of its own: copies of broken messages, and those without a serial, are nobody's loss.
+        valid = classified.where(F.col("gap").isNotNull())
         rows = {
             "readings": valid.where("first").where(_above(stands["readings"])),
-            "quarantine": broken.where("first").where(_above(stands["quarantine"])),
+            "quarantine": classified.where(_QUARANTINED).where(_above(stands["quarantine"])),
         }
+        day = F.date_format(F.coalesce("ingress_at", "observed_at"), "yyyy-MM-dd")
         written = {}
         for name, new in rows.items():
             with phases.phase(name):
-                written[name] = self._sink(name).append_rows(new, self._uuid, done)
+                written[name] = self._sink(name).append_rows(new.withColumn(DAY, day), self._uuid, done)
             self._committed(name)
         for aggregate in self._aggregates:
             with phases.phase(aggregate.name):
@@ -138,14 +154,12 @@ def _counts(classified: DataFrame) -> dict[int, Counts]:
     def total(condition: Column) -> Column:
         return F.sum(F.when(condition, 1).otherwise(0))
 
-    valid = F.col("reason").isNull()
     summed = classified.groupBy("partition").agg(
         F.count("*").alias("rows"),
-        total(valid & F.col("first")).alias("readings"),
-        total(~F.col("first")).alias("repeated"),
-        total(~valid & F.col("first")).alias("quarantined"),
-        F.coalesce(F.sum("gap"), F.lit(0)).alias("gap"),
-        total(F.coalesce("late", F.lit(False))).alias("late"),
+        total(F.col("first")).alias("readings"),
+        total(F.col("repeated")).alias("repeated"),
+        total(F.expr(_QUARANTINED)).alias("quarantined"),
+        *(F.coalesce(F.sum(name), F.lit(0)).alias(name) for name in ("gap", "recovered", "before_start")),
         F.min("offset").alias("lowest"),
         F.max("offset").alias("highest"),
     )
@@ -155,7 +169,8 @@ def _counts(classified: DataFrame) -> dict[int, Counts]:
             readings=row.readings,
             repeated=row.repeated,
             quarantined=row.quarantined,
-            lost=row.gap - row.late,
+            lost=row.gap - row.recovered,
+            before_start=row.before_start,
             lowest=row.lowest,
             next=row.highest + 1,
         )
@@ -163,19 +178,31 @@ def _counts(classified: DataFrame) -> dict[int, Counts]:
     }
 
 
-def _flagged(broken: pa.Table, seen: pa.Table) -> pa.Table:
-    """Rows that broke the contract, with the columns of `_FLAGS`: they have no serial, so no gap."""
-    first = first_copies(broken, seen)
-    flags = {"first": pa.array(first), "repeated": pa.array(~first)}
-    for name, kind in _FLAGS.items():
+def _judged(classified: pa.Table) -> pa.Table:
+    """With a reason and the payload where the serial is another's."""
+    of_serials = pc.and_(classified["reason"].is_null(), pc.or_(classified["reused"], classified["jumped"]))
+    found = classified.filter(of_serials)
+    told = misplaced(classified)
+    for name in PARSED.names:
+        found = found.set_column(found.column_names.index(name), name, told[name])
+    return pa.concat_tables([classified.filter(pc.invert(of_serials)), found])
+
+
+def _flagged(broken: pa.Table, *, repeated: bool = False) -> pa.Table:
+    """Rows that broke the contract and have no serial, with the columns of ``FLAGS``: null but for whether repeated."""
+    no = pa.array(np.zeros(broken.num_rows, dtype=bool))
+    flags = {"first": no, "repeated": pc.invert(no) if repeated else no}
+    for name, kind in _SPARK_FLAGS.items():
         broken = broken.append_column(name, flags.get(name, pa.nulls(broken.num_rows, kind)))
     return broken
 
 
 def _all_marks(classified: pa.Table) -> pa.Table:
-    valid = classified["reason"].is_null()
-    kept = classified.filter(pc.and_(pc.invert(valid), classified["first"]))
-    return pa.concat_tables([marks(classified.filter(valid)), message_marks(kept)])
+    with_serial = classified.filter(classified["gap"].is_valid())
+    kept = classified.filter(pc.and_(classified["reason"].is_valid(), pc.invert(classified["repeated"])))
+    # A reading whose serial is another's has a reason by now, and is no broken message: it leaves no mark.
+    misplaced_too = pc.or_(with_serial["reused"], with_serial["jumped"])
+    return pa.concat_tables([marks(with_serial.filter(pc.invert(misplaced_too))), message_marks(kept)])
 
 
 def _above(stands: Mapping[int, int]) -> Column:

@@ -119,7 +119,7 @@ class ControllerJob(CoverageJob):
             checkpoint=self._checkpoint,
             memory_s=self._policy.memory_s,
             served_dbm=self._served_dbm,
-            dense=self._source.offsets_are_dense,
+            oldest=self._oldest,
             committed=self._committed,
         )
 

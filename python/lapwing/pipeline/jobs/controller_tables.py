@@ -15,6 +15,7 @@ from lapwing.pipeline.commands.desk import CommandDesk, Moment
 from lapwing.pipeline.jobs.aggregates import OF_CONTROLLER
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.progress import BatchProgress
+from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.recent_table import RecentTable
 from lapwing.pipeline.jobs.stream_job import Hook
 from lapwing.pipeline.sinks.delta import DeltaSink
@@ -55,7 +56,7 @@ class ControllerTables(CoverageTables):
         checkpoint: Spark's: it knows the batch's time.
         memory_s: See `Policy.memory_s`; older rows of ``places`` and ``whereabouts`` are let go.
         served_dbm: From this RSRP on a place counts as served.
-        dense: See `JobSource.offsets_are_dense`.
+        oldest: See `lapwing.pipeline.jobs.reach.trimmed`.
         committed: See `Hook`.
     """
 
@@ -69,7 +70,7 @@ class ControllerTables(CoverageTables):
         checkpoint: Path,
         memory_s: float,
         served_dbm: int,
-        dense: bool,
+        oldest: Oldest | None,
         committed: Hook,
     ) -> None:
         self._memory_s = memory_s
@@ -79,7 +80,7 @@ class ControllerTables(CoverageTables):
             stream_uuid,
             partitions,
             served_dbm=served_dbm,
-            dense=dense,
+            oldest=oldest,
             committed=committed,
             besides=OF_CONTROLLER,
             records=_OWN,

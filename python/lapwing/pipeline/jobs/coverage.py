@@ -70,7 +70,7 @@ class CoverageJob(StreamJob[BatchProgress]):
             state.uuid,
             list(state.partitions),
             served_dbm=self._served_dbm,
-            dense=self._source.offsets_are_dense,
+            oldest=self._oldest,
             committed=self._committed,
         )
 

@@ -16,14 +16,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lapwing.contracts.fields import Record
-from lapwing.contracts.tables import KEYS, TABLES
+from lapwing.contracts.tables import KEYS, PARTITIONED, TABLES
 from lapwing.pipeline.jobs import reach
 from lapwing.pipeline.jobs.aggregates import Aggregate, aggregates
 from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
+from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
+from lapwing.pipeline.jobs.task_plan import Target
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.versions import check_gone, check_older, write_versions
 from lapwing.pipeline.source.job_source import Begun
 
 _SIDE_BY_SIDE = 3
@@ -37,7 +40,7 @@ class CoverageTables:
         stream_uuid: What the positions in the tables belong to.
         partitions: The stream's partitions.
         served_dbm: From this RSRP on a place counts as served.
-        dense: See `JobSource.offsets_are_dense`.
+        oldest: See `lapwing.pipeline.jobs.reach.trimmed`.
         committed: See `Hook`.
         besides: Aggregates of a job that does more; ``records`` and ``keys`` are their tables'.
     """
@@ -51,14 +54,15 @@ class CoverageTables:
         partitions: Sequence[int],
         *,
         served_dbm: int,
-        dense: bool = True,
+        oldest: Oldest | None = None,
         committed: Hook = lambda _: None,
         besides: Sequence[Aggregate] = (),
         records: Mapping[str, Record] = {},
         keys: Mapping[str, Sequence[str]] = {},
     ) -> None:
         # Spark's tasks write into these folders from a working folder of their own.
-        home = folder.absolute()
+        self._home = home = folder.absolute()
+        check_gone(home)
         all_records, all_keys = {**TABLES, **records}, {**KEYS, **keys}
         self._sinks = {
             name: self._opened(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()
@@ -66,7 +70,7 @@ class CoverageTables:
         self._uuid = stream_uuid
         self._partitions = list(partitions)
         self._aggregates = (*aggregates(served_dbm), *besides)
-        self._dense = dense
+        self._oldest = oldest
         self._committed = committed
         self._batches = 0
 
@@ -80,9 +84,9 @@ class CoverageTables:
         known = any(sink.knows(self._uuid, self._partitions) for sink in self._sinks.values())
         return Begun(stands["seen"], until, known)
 
-    def begin(self, start: Mapping[int, int]) -> None:
+    def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:
         """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
-        self._sinks["seen"].append([], self._uuid, start)
+        self._sinks["seen"].begin(self._uuid, start, {p: max(at, oldest.get(p, 0)) for p, at in start.items()})
 
     def untouched(self) -> bool:
         """Whether no batch has ever been written."""
@@ -102,9 +106,10 @@ class CoverageTables:
         phases = Phases()
         with phases.phase("batch"):
             stands = self._stands()
-            folders = {name: str(self._sinks[name].folder) for name in ("readings", "quarantine")}
+            folders = {name: self._target(name) for name in PARTITIONED}
             with phases.phase("digest"):
-                found = digest(rows, Plan(folders, self._sinks["seen"].files(), stands, self._parts()))
+                plan = Plan(folders, self._sinks["seen"].files(), stands, self._parts(), self._starts())
+                found = digest(rows, plan)
             written = self._write(found, phases) if found.counts else {}
         return self._progress(batch, found.counts, stands["seen"], phases, written)
 
@@ -123,12 +128,21 @@ class CoverageTables:
             repeated=total.repeated,
             quarantined=total.quarantined,
             lost=total.lost,
-            trimmed=reach.trimmed(seen, counts, dense=self._dense),
+            before_start=total.before_start,
+            trimmed=reach.trimmed(seen, counts, oldest=self._oldest),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
             done={**seen, **reach.done(counts)},
         )
+
+    def refresh(self) -> None:
+        """Takes up what others have committed; see `JobTables`."""
+        for sink in self._sinks.values():
+            sink.refresh()
+        versions = {name: sink.version for name, sink in self._sinks.items()}
+        check_older(self._home, versions)
+        write_versions(self._home, versions)
 
     def tidy(self, *, every_batches: int = 1) -> None:
         """Makes few files of many: between batches, never within one."""
@@ -137,6 +151,10 @@ class CoverageTables:
             for name, sink in self._sinks.items():
                 if name != "seen":
                     sink.compact()
+
+    def _target(self, name: str) -> Target:
+        sink = self._sinks[name]
+        return Target(str(sink.folder), sink.is_by_day)
 
     def _parts(self) -> list[str]:
         return [aggregate.name for aggregate in self._aggregates]
@@ -177,6 +195,9 @@ class CoverageTables:
             written = mark(self._sinks["seen"], found.parts["seen"], self._uuid, done)
         self._committed("seen")
         return written
+
+    def _starts(self) -> dict[int, int]:
+        return self._sinks["seen"].starts(self._uuid, self._partitions)
 
     def _stands(self) -> dict[str, dict[int, int]]:
         return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}

@@ -56,7 +56,7 @@ class DeadlinesJob(StreamJob[LateProgress]):
             self._out / "tables",
             state.uuid,
             list(state.partitions),
-            dense=self._source.offsets_are_dense,
+            oldest=self._oldest,
             committed=self._committed,
         )
 

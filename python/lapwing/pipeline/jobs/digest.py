@@ -8,7 +8,7 @@ driver commits them (`coverage_tables`). Nothing that a task does is seen before
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -24,6 +24,7 @@ from lapwing.pipeline.jobs.seen import seen_of
 from lapwing.pipeline.jobs.task_plan import TaskPlan
 from lapwing.pipeline.sinks.files import WrittenFile
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
+from lapwing.pipeline.transforms.misplaced import misplaced
 from lapwing.pipeline.transforms.parse import PARSED
 from lapwing.pipeline.transforms.repeats import classify, marks
 
@@ -36,6 +37,8 @@ class Plan(TaskPlan):
 
     parts: Sequence[str] = ("coverage", "latency", "quality")
     """The aggregates that are wanted: names of ``PARTS``."""
+    starts: Mapping[int, int] = field(default_factory=dict)
+    """Per stream partition the offset at which the job began."""
 
 
 @dataclass
@@ -47,12 +50,13 @@ class Counts:
     repeated: int = 0
     quarantined: int = 0
     lost: int = 0
+    before_start: int = 0
     lowest: int = 2**63 - 1
     next: int = 0
 
     def add(self, other: Counts) -> None:
         """Adds another task's."""
-        for name in ("rows", "readings", "repeated", "quarantined", "lost"):
+        for name in ("rows", "readings", "repeated", "quarantined", "lost", "before_start"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.lowest, self.next = min(self.lowest, other.lowest), max(self.next, other.next)
 
@@ -90,34 +94,41 @@ def _answers(rows: pa.Table, plan: Plan) -> Iterator[tuple[str, bytes]]:
         return
     refused = rows["reason"].is_valid()
     broken, valid = rows.filter(refused), rows.filter(pc.invert(refused))
-    seen = seen_of([valid["device"], broken["message_id"]], plan.seen)
-    classified = classify(valid, seen)
+    seen = seen_of([rows["device"], broken["message_id"]], plan.seen)
     kept = broken.filter(pa.array(first_copies(broken, seen)))
+    arrived = pa.concat_tables([valid, kept.filter(kept["serial"].is_valid())])
+
+    def prints_of(devices: pa.Array) -> pa.Table:
+        return seen_of([pa.chunked_array([devices])], plan.seen, prints=True)
+
+    classified = classify(arrived, seen, plan.starts, prints_of)
+    quarantined = pa.concat_tables([kept, misplaced(classified)])
     missing = {name: rows_from(classified, plan.stands[name]) for name in ("readings", *plan.parts)}
     yield from file_answer("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan.folders)
-    yield from file_answer("quarantine", rows_from(kept, plan.stands["quarantine"]), QUARANTINE, plan.folders)
+    yield from file_answer("quarantine", rows_from(quarantined, plan.stands["quarantine"]), QUARANTINE, plan.folders)
     for name in plan.parts:
         yield name, ipc(PARTS[name](missing[name]))
     yield "seen", ipc(pa.concat_tables([marks(classified), message_marks(kept)]))
-    for partition, counts in _counted(rows, classified, kept).items():
+    for partition, counts in _counted(rows, classified, quarantined).items():
         yield f"counts/{partition}", json.dumps(asdict(counts)).encode()
 
 
-def _counted(rows: pa.Table, classified: pa.Table, kept: pa.Table) -> dict[int, Counts]:
-    """By partition what came: ``rows``, of which the valid are ``classified``, and of the broken some are ``kept``."""
+def _counted(rows: pa.Table, classified: pa.Table, quarantined_rows: pa.Table) -> dict[int, Counts]:
+    """By partition what came: ``rows``, of which those with a serial are ``classified``."""
     counted = {}
     for partition in pc.unique(rows["partition"]).to_pylist():
         all_ = rows.filter(pc.equal(rows["partition"], partition))
         valid = classified.filter(pc.equal(classified["partition"], partition))
-        readings, late = _sum(valid["first"]), _sum(valid["late"])
-        quarantined = _sum(pc.equal(kept["partition"], partition))
+        readings = _sum(valid["first"])
+        quarantined = _sum(pc.equal(quarantined_rows["partition"], partition))
         span = pc.min_max(all_["offset"]).as_py()
         counted[partition] = Counts(
             rows=all_.num_rows,
             readings=readings,
             repeated=all_.num_rows - readings - quarantined,
             quarantined=quarantined,
-            lost=_sum(valid["gap"]) - late,
+            lost=_sum(valid["gap"]) - _sum(valid["recovered"]),
+            before_start=_sum(valid["before_start"]),
             lowest=span["min"],
             next=span["max"] + 1,
         )

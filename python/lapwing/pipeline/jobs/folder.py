@@ -56,6 +56,27 @@ class JobFolder:
         file.flush()
         return cls(out, file)
 
+    @classmethod
+    def tried(cls, out: Path) -> JobFolder | None:
+        """Takes hold of ``out``; None where a job is at work there."""
+        try:
+            file = (out / _LOCK).open("a+")
+        except OSError as error:
+            raise TableError(
+                f"--out cannot be written: {error.strerror}",
+                where=str(out),
+                remedy="give an --out that this user may write",
+            ) from None
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.close()
+            return None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        return cls(out, file)
+
     def fileno(self) -> int:
         """The descriptor that holds the folder."""
         assert self._file is not None  # not after `release`

@@ -31,11 +31,15 @@ class JobTables(Protocol[_Told]):
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
 
-    def begin(self, start: Mapping[int, int]) -> None:
+    def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:
         """Writes down where a source begins that they do not know, and that they know it from now on.
 
         Spark commits batches that bring nothing. So a checkpoint may be older than the first row of a table, and a
         start at ``latest`` must be the same one however often it is tried.
+
+        Args:
+            start: By partition, 0: the oldest that there is.
+            oldest: By partition the first offset that is still there.
         """
 
     def untouched(self) -> bool:
@@ -46,6 +50,9 @@ class JobTables(Protocol[_Told]):
 
     def write(self, rows: DataFrame, batch: int) -> _Told:
         """Writes a batch to every table that does not have it yet."""
+
+    def refresh(self) -> None:
+        """Takes up what others have committed; `TableError` where a table is gone or older than it was."""
 
     def tidy(self, *, every_batches: int) -> None:
         """Makes few files of many, once in so many batches."""

@@ -19,10 +19,12 @@ from lapwing.pipeline.jobs.aggregates import Aggregate
 from lapwing.pipeline.jobs.late_digest import PARTS, LateCounts, LateDigest, digest_late
 from lapwing.pipeline.jobs.late_progress import LateProgress
 from lapwing.pipeline.jobs.progress import Phases
+from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.seen import mark
 from lapwing.pipeline.jobs.stream_job import Hook
-from lapwing.pipeline.jobs.task_plan import TaskPlan
+from lapwing.pipeline.jobs.task_plan import Target, TaskPlan
 from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.versions import check_gone, check_older, write_versions
 from lapwing.pipeline.source.job_source import Begun
 
 LAST = "seen"
@@ -42,7 +44,7 @@ class LateTables:
         folder: Holds one folder per table.
         stream_uuid: What the positions in the tables belong to.
         partitions: The stream's partitions.
-        dense: See `JobSource.offsets_are_dense`.
+        oldest: See `lapwing.pipeline.jobs.reach.trimmed`.
         committed: See `Hook`.
     """
 
@@ -52,15 +54,16 @@ class LateTables:
         stream_uuid: str,
         partitions: Sequence[int],
         *,
-        dense: bool = True,
+        oldest: Oldest | None = None,
         committed: Hook = lambda _: None,
     ) -> None:
         # Spark's tasks write into these folders from a working folder of their own.
-        home = folder.absolute()
+        self._home = home = folder.absolute()
+        check_gone(home)
         self._sinks = {name: DeltaSink(home / name, LATE_TABLES[name], LATE_KEYS.get(name, ())) for name in LATE_TABLES}
         self._uuid = stream_uuid
         self._partitions = list(partitions)
-        self._dense = dense
+        self._oldest = oldest
         self._committed = committed
         self._batches = 0
 
@@ -70,7 +73,7 @@ class LateTables:
         known = any(sink.knows(self._uuid, self._partitions) for sink in self._sinks.values())
         return Begun(start, start, known)
 
-    def begin(self, start: Mapping[int, int]) -> None:
+    def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:  # noqa: ARG002  (nothing has serials)
         """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
         self._sinks[LAST].append([], self._uuid, start)
 
@@ -93,7 +96,8 @@ class LateTables:
         with phases.phase("batch"):
             stands = self._stands()
             with phases.phase("digest"):
-                folders = {"quarantine": str(self._sinks["quarantine"].folder)}
+                sink = self._sinks["quarantine"]
+                folders = {"quarantine": Target(str(sink.folder), sink.is_by_day)}
                 found = digest_late(rows, TaskPlan(folders, self._sinks[LAST].files(), stands))
             written = self._write(found, phases) if found.counts else {}
         total = LateCounts()
@@ -107,12 +111,20 @@ class LateTables:
             dead_letters=total.dead_letters,
             quarantined=total.quarantined,
             repeated=total.repeated,
-            trimmed=reach.trimmed(stands[LAST], found.counts, dense=self._dense),
+            trimmed=reach.trimmed(stands[LAST], found.counts, oldest=self._oldest),
             seconds=seconds,
             seconds_by_phase=phases.seconds,
             rows_written=written,
             done={**stands[LAST], **reach.done(found.counts)},
         )
+
+    def refresh(self) -> None:
+        """Takes up what others have committed; see `JobTables`."""
+        for sink in self._sinks.values():
+            sink.refresh()
+        versions = {name: sink.version for name, sink in self._sinks.items()}
+        check_older(self._home, versions)
+        write_versions(self._home, versions)
 
     def tidy(self, *, every_batches: int) -> None:
         """Makes few files of many, once in so many batches: between them, never within one."""

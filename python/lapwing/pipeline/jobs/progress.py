@@ -22,7 +22,9 @@ class BatchProgress:
     """Messages that had come before: readings, and what broke the contract, by its message id."""
     quarantined: int
     lost: int
-    """Gaps less late fills; may be negative in a batch."""
+    """Gaps less late fills: readings that have not arrived; may be negative in a batch."""
+    before_start: int
+    """Readings below the first serial of a device that was met, where the job began later than the device."""
     trimmed: int
     """Messages that retention deleted before they were read (``on_trimmed=skip``)."""
     seconds: float
@@ -38,6 +40,7 @@ class BatchProgress:
             "repeated": self.repeated,
             "lost": self.lost,
             "quarantined": self.quarantined,
+            "before the start": self.before_start,
             "trimmed": self.trimmed,
         }
         return ", ".join([f"{self.readings:,} readings", *(f"{n:,} {name}" for name, n in counts.items() if n)])
@@ -56,6 +59,7 @@ class JobResult:
     repeated: int
     quarantined: int
     lost: int
+    before_start: int
     trimmed: int
     seconds: float
     """From the query's start to the end of the last batch."""
@@ -72,8 +76,8 @@ class JobResult:
         return replace(self, batches=self.batches + 1, seconds_by_phase=phases, **counts)
 
 
-_SUMMED = ("rows", "readings", "repeated", "quarantined", "lost", "trimmed")
-NOTHING_YET = JobResult(0, 0, 0, 0, 0, 0, 0, 0.0, {}, {})
+_SUMMED = ("rows", "readings", "repeated", "quarantined", "lost", "before_start", "trimmed")
+NOTHING_YET = JobResult(0, 0, 0, 0, 0, 0, 0, 0, 0.0, {}, {})
 """The result of a run without batches."""
 
 

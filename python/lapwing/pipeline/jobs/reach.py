@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 
@@ -22,17 +22,23 @@ def done(counts: Mapping[int, Reach]) -> dict[int, int]:
     return {partition: each.next for partition, each in counts.items()}
 
 
-def trimmed(start: Mapping[int, int], counts: Mapping[int, Reach], *, dense: bool) -> int:
+Oldest = Callable[[], Mapping[int, int]]
+"""By partition the first offset that the source still has."""
+
+
+def trimmed(start: Mapping[int, int], counts: Mapping[int, Reach], *, oldest: Oldest | None) -> int:
     """How many messages retention had deleted before they were read.
 
     Args:
         start: By partition where the batch had to begin.
         counts: What came.
-        dense: Whether the source gives each offset to a message. Kafka's have holes of their own (marks of
-            transactions): there only those before the first one that came are taken for deleted.
+        oldest: Asked where offsets did not come. None: the source gives each offset to a message. Kafka's have holes of
+            their own (marks of transactions, records that were aborted or compacted away): there only those below the
+            oldest offset that it still has are taken for deleted.
     """
-    gone = [
-        each.next - (start.get(p) or each.lowest) - each.rows if dense else each.lowest - (start.get(p) or each.lowest)
-        for p, each in counts.items()
-    ]
-    return max(0, sum(gone))
+    if oldest is None:
+        gone = [each.next - (start.get(p) or each.lowest) - each.rows for p, each in counts.items()]
+        return max(0, sum(gone))
+    held_back = {p: each for p, each in counts.items() if each.lowest > (start.get(p) or each.lowest)}
+    first = oldest() if held_back else {}
+    return sum(max(0, min(each.lowest, first.get(p, 0)) - start[p]) for p, each in held_back.items())

@@ -10,26 +10,28 @@ import pyarrow.dataset as ds
 
 from lapwing.contracts.tables import SEEN
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.files import write_file
-from lapwing.pipeline.transforms.repeats import joined_marks
+from lapwing.pipeline.sinks.files import PARQUET, write_file
+from lapwing.pipeline.transforms.seen_rows import joined_marks
 
 _FILES_MAX = 32
 """``seen`` is appended to: its rows for one block are joined by "or". So many files, and they are made one."""
 _SCHEMA = pa.schema(list(SEEN.arrow_schema()))
 
 
-def seen_of(names: Sequence[pa.ChunkedArray], files: Sequence[str]) -> pa.Table:
+def seen_of(names: Sequence[pa.ChunkedArray], files: Sequence[str], *, prints: bool = False) -> pa.Table:
     """The rows of some devices and messages.
 
     Args:
         names: Their names, any number of columns; nulls name nobody.
         files: Those of the table, as the batch before left it.
+        prints: Whether with what the readings said: nine tenths of the table, and seldom asked for.
     """
+    columns = [name for name in _SCHEMA.names if prints or name != "prints"]
     wanted = pc.unique(pa.chunked_array([part for each in names for part in each.chunks], pa.string()).drop_null())
     if not files or not len(wanted):
-        return _SCHEMA.empty_table()
-    found = ds.dataset(list(files), schema=_SCHEMA, format="parquet")
-    return found.to_table(filter=ds.field("device").isin(wanted))
+        return _SCHEMA.empty_table().select(columns)
+    found = ds.dataset(list(files), schema=_SCHEMA, format=PARQUET)
+    return found.to_table(columns=columns, filter=ds.field("device").isin(wanted))
 
 
 def mark(sink: DeltaSink, parts: Sequence[pa.Table], stream_uuid: str, done: Mapping[int, int]) -> int:

@@ -19,15 +19,17 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
-from lapwing.pipeline.errors import JobError, TableError
+from lapwing.pipeline.errors import ConflictError, JobError, TableError
 from lapwing.pipeline.gateway import SPARK_GONE, end_callbacks
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.jobs.job_tables import Batch, JobTables
-from lapwing.pipeline.jobs.patience import Patience
+from lapwing.pipeline.jobs.patience import LOG, Patience
+from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.rest import Rest
 from lapwing.pipeline.jobs.running_query import RunningQuery
 from lapwing.pipeline.session import session
 from lapwing.pipeline.sinks.delta_spark import delta_settings
+from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.source.job_source import Begun, News
 from lapwing.pipeline.source.open_source import open_source
@@ -43,6 +45,8 @@ Hook = Callable[[str], None]
 
 _POLL_S = 0.1
 _TIDY_EVERY_BATCHES = 200
+_CONFLICTS_MAX = 5
+"""So often a batch is written again where others write to its tables."""
 
 
 Progress = TypeVar("Progress", bound=Batch)
@@ -87,7 +91,7 @@ class StreamJob(ABC, Generic[Progress]):
         self._take_options(self._options)
         self._source = open_source(source, self._options)
         self._out = Path(out)
-        self._checkpoint = Path(checkpoint) if checkpoint else self._own_checkpoint()
+        self._checkpoint = (Path(checkpoint) if checkpoint else self._own_checkpoint()).absolute()
         self._trigger = trigger
         self._progress = progress or (lambda _: None)
         self._committed = committed
@@ -126,6 +130,14 @@ class StreamJob(ABC, Generic[Progress]):
         delta = delta_settings({**submitted_settings(), **self._conf}) if self._sink_packages() else {}
         return {**self._conf, **jars, **delta}
 
+    @property
+    def _oldest(self) -> Oldest | None:
+        """Asks the source for its oldest offsets; None where each offset is a message."""
+        return None if self._source.offsets_are_dense else self._ask_oldest
+
+    def _ask_oldest(self) -> dict[int, int]:
+        return {partition: held.first_offset for partition, held in self._source.state().partitions.items()}
+
     def _own_checkpoint(self) -> Path:
         return self._out / "checkpoint"
 
@@ -135,6 +147,8 @@ class StreamJob(ABC, Generic[Progress]):
         Raises:
             LapwingError: The source, the folders or Spark cannot be used; see `lapwing.errors`.
         """
+        for flag, folder in (("--out", self._out), ("--checkpoint", self._checkpoint)):
+            check_folder(flag, folder)
         self._source.check()
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:
@@ -145,6 +159,7 @@ class StreamJob(ABC, Generic[Progress]):
                 require_jar(spark, package, str(self._out))
             self._spark, state = spark, self._source.opened(spark)
             self._tables = self._made_tables(state)
+            self._tables.refresh()
             self._begun = self._ended = time.monotonic()
             self._start_query(state)
         except Exception as error:
@@ -292,7 +307,8 @@ class StreamJob(ABC, Generic[Progress]):
         """Where the tables stand; at the first start with this source, where it is to begin."""
         begun = tables.begun()
         if fresh and not begun.known:
-            tables.begin(self._source.first_positions(state))
+            oldest = {p: held.first_offset for p, held in state.partitions.items()}
+            tables.begin(self._source.first_positions(state), oldest)
             begun = tables.begun()
         return begun
 
@@ -302,7 +318,7 @@ class StreamJob(ABC, Generic[Progress]):
                 # Returning would tell Spark that the batch is done.
                 raise InterruptedError("the query is being stopped")
             assert self._tables is not None  # set before the query starts
-            done = self._tables.write(rows, batch)
+            done = self._written(self._tables, rows, batch)
         with self._changed:
             self._done, self._ended = done.done, time.monotonic()
             if done.rows:
@@ -314,6 +330,19 @@ class StreamJob(ABC, Generic[Progress]):
             self._progress(done)
             self._tables.tidy(every_batches=_TIDY_EVERY_BATCHES)
         self._committed("batch")
+
+    def _written(self, tables: JobTables[Progress], rows: DataFrame, batch: int) -> Progress:
+        """Writes a batch, again where somebody else has changed a table meanwhile: what a table has, it leaves out."""
+        for _ in range(_CONFLICTS_MAX):
+            tables.refresh()
+            try:
+                return tables.write(rows, batch)
+            except (ConflictError, FileNotFoundError, PySparkException) as error:
+                if isinstance(error, PySparkException) and "FileNotFoundError" not in str(error):
+                    raise
+                LOG.warning("batch %s is written again: %s", batch, str(error).splitlines()[0][:300])
+        tables.refresh()
+        return tables.write(rows, batch)
 
     def _reached(self, target: Mapping[int, int]) -> bool:
         tables = self._tables

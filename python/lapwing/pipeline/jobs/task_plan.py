@@ -7,10 +7,18 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
+class Target:
+    """Where a table's files go, and whether in folders by day."""
+
+    folder: str
+    by_day: bool
+
+
+@dataclass(frozen=True)
 class TaskPlan:
     """What has been done already, and where to write."""
 
-    folders: Mapping[str, str]
+    folders: Mapping[str, Target]
     """Per table that tasks write files of, where those go."""
     seen: Sequence[str]
     """The files of ``seen``, as the batch before left it."""

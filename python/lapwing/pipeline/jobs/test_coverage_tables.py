@@ -13,7 +13,7 @@ from lapwing.contracts.tables import QUARANTINE, SEEN
 from lapwing.pipeline.jobs.coverage_tables import CoverageTables
 from lapwing.pipeline.jobs.late_tables import LateTables
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.files import write_file
+from lapwing.pipeline.sinks.files import write_file, write_files
 
 STREAM = "stream"
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -51,7 +51,7 @@ def fill(out: Path) -> None:
         [{"device": "d", "boot": 0, "block": 0, "mask": 1}], pa.schema(list(SEEN.arrow_schema()))
     )
     for batch in range(3):
-        quarantine.append([write_file(quarantined(batch), quarantine.folder)], STREAM, {0: batch + 1})
+        quarantine.append(write_files(quarantined(batch), quarantine.folder, by_day=True), STREAM, {0: batch + 1})
         if batch < 2:
             seen.append([write_file(mark, seen.folder)], STREAM, {0: batch + 1})
 

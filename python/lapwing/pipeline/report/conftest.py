@@ -41,6 +41,7 @@ def write_tables(
     trouble: bool = False,
     readings: int = 200,
     name: str = "",
+    operator: str | None = None,
 ) -> None:
     """Writes tables of made-up rows; ``trouble`` adds loss, repeats and a device whose clock runs ahead.
 
@@ -48,7 +49,7 @@ def write_tables(
     """
     random = np.random.default_rng(1)
     made = {
-        "coverage": _coverage(tiles, name, random),
+        "coverage": _coverage(tiles, name, operator, random),
         "quality": _quality(devices, minutes, trouble, name, random),
         "latency": _latency(minutes, trouble, random) if readings else [],
         "readings": _readings(devices, readings, minutes, random),
@@ -59,7 +60,7 @@ def write_tables(
         write_deltalake(str(out / "tables" / name), pa.Table.from_pylist(rows, TABLES[name].arrow_schema()))
 
 
-def _coverage(tiles: int, name: str, random: np.random.Generator) -> Rows:
+def _coverage(tiles: int, name: str, operator: str | None, random: np.random.Generator) -> Rows:
     side = max(1, int(np.ceil(np.sqrt(tiles))))
     rows = []
     for index in range(tiles):
@@ -72,6 +73,7 @@ def _coverage(tiles: int, name: str, random: np.random.Generator) -> Rows:
                 "window_start": START,
                 "tile": f"17/{x}/{y}",
                 "network": [None, f"5G{name}", "LTE", "HSPA+"][index % 4],
+                "operator": operator and [operator, None][index % 8 == 7],
                 "channel": [None, 636666][index % 2],
                 "tile_x": x,
                 "tile_y": y,
@@ -104,6 +106,9 @@ def _quality(devices: int, minutes: int, trouble: bool, name: str, random: np.ra
                     "lost": gap - recovered,
                     "repeated": 2 if bad else 0,
                     "reordered": recovered,
+                    "missing": gap - recovered,
+                    "quarantined": 1 if bad else None,
+                    "before_start": 0,
                 }
             )
     return rows

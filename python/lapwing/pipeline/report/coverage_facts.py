@@ -16,10 +16,11 @@ from lapwing.pipeline.report.map_frame import Frame, frame
 from lapwing.pipeline.report.tables import read
 
 COLUMNS = (
-    "window_start", "tile_x", "tile_y", "network", "samples", "occupied_count", "occupied_sum_ppb",
+    "window_start", "tile_x", "tile_y", "network", "operator", "samples", "occupied_count", "occupied_sum_ppb",
     "rsrp_count", "served_dbm", "last_seen", "rsrp_histogram",
 )  # fmt: skip
-NETWORKS_SHOWN_MAX = 4
+NETWORKS_SHOWN_MAX = 5
+"""One large, the others small."""
 _PPB = 1e9
 
 
@@ -28,7 +29,7 @@ class Layer:
     """Tiles of the map, one entry per tile.
 
     Attributes:
-        name: What the layer shows: a network, or all of them.
+        name: The network that the layer shows, and its operator.
         x, y: Columns and rows at the frame's zoom.
         samples: Readings.
         rsrp_p50_dbm: Median RSRP; NaN where no reading knew it.
@@ -50,6 +51,8 @@ class NetworkFacts:
     name: str
     samples: int
     tiles: int
+    samples_per_tile_p50: int
+    samples_per_tile_max: int
     rsrp_p10_dbm: float
     rsrp_p50_dbm: float
     rsrp_p90_dbm: float
@@ -62,8 +65,9 @@ class CoverageFacts:
     """Everything the picture and the page say about coverage."""
 
     frame: Frame
-    everything: Layer
     networks: list[Layer]
+    """Those with most readings, most first; a map shows one of them, for a strength of one says nothing of another."""
+    networks_left_out: int
     totals: list[NetworkFacts]
     samples: int
     rsrp_known: int
@@ -92,11 +96,11 @@ def coverage_facts(out: Path, aspect: float) -> CoverageFacts | None:
     names, network = _networks(table)
     kept = pc.filter(table, pa.array(inside))
     layers = [_layer(name, kept.filter(pa.array(network[inside] == code)), shown) for code, name in enumerate(names)]
-    layers = [layer for layer in layers if len(layer.x)]
+    layers = sorted((layer for layer in layers if len(layer.x)), key=lambda layer: -int(layer.samples.sum()))
     return CoverageFacts(
         frame=shown,
-        everything=_layer("All networks", kept, shown),
-        networks=sorted(layers, key=lambda layer: -int(layer.samples.sum()))[:NETWORKS_SHOWN_MAX],
+        networks=layers[:NETWORKS_SHOWN_MAX],
+        networks_left_out=max(0, len(layers) - NETWORKS_SHOWN_MAX),
         totals=_totals(table, names, network),
         samples=int(samples.sum()),
         rsrp_known=int(_whole(table, "rsrp_count").sum()),
@@ -130,11 +134,14 @@ def _totals(table: pa.Table, names: list[str], network: NDArray[np.int64]) -> li
     for code, name in enumerate(names):
         here = table.filter(pa.array(network == code))
         known = int(_whole(here, "occupied_count").sum())
+        per_tile = _samples_per_tile(here)
         totals.append(
             NetworkFacts(
                 name=name,
                 samples=int(_whole(here, "samples").sum()),
-                tiles=_distinct(_whole(here, "tile_x"), _whole(here, "tile_y")),
+                tiles=len(per_tile),
+                samples_per_tile_p50=int(np.sort(per_tile)[(len(per_tile) - 1) // 2]),
+                samples_per_tile_max=int(per_tile.max()),
                 rsrp_p10_dbm=float(percentiles[0][code]),
                 rsrp_p50_dbm=float(percentiles[1][code]),
                 rsrp_p90_dbm=float(percentiles[2][code]),
@@ -146,9 +153,17 @@ def _totals(table: pa.Table, names: list[str], network: NDArray[np.int64]) -> li
 
 
 def _networks(table: pa.Table) -> tuple[list[str], NDArray[np.int64]]:
-    """The networks' names and each row's index into them; a null is a network "unknown"."""
-    encoded = pc.fill_null(table["network"], "unknown").combine_chunks().dictionary_encode()
+    """The networks' names, with their operators', and each row's index into them; a null network is "unknown"."""
+    network = pc.fill_null(table["network"], "unknown")
+    named = pc.binary_join_element_wise(table["operator"], network, " ", null_handling="skip")
+    encoded = named.combine_chunks().dictionary_encode()
     return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+
+
+def _samples_per_tile(table: pa.Table) -> NDArray[np.int64]:
+    _, key = np.unique(_whole(table, "tile_x") * 2**32 + _whole(table, "tile_y"), return_inverse=True)
+    found: NDArray[np.int64] = np.bincount(key, weights=_whole(table, "samples")).astype(np.int64)
+    return found
 
 
 def _whole(table: pa.Table, column: str) -> NDArray[np.int64]:

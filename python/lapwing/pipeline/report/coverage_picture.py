@@ -1,4 +1,4 @@
-"""``coverage.png``: signal strength on a map, all networks large, each network small, and how busy the
+"""``coverage.png``: signal strength on a map, the network with most readings large, others small, and how busy its
 channels are.
 """
 
@@ -27,6 +27,7 @@ _SMALL_LEFT, _SMALL_GAP = 9.4, 0.22
 _SMALL_WIDTH = 2.98
 _SMALL_TITLE = 0.5
 _NAME_CHARS_MAX = 32
+_SMALL_NAME_CHARS_MAX = 28
 
 
 def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Path:
@@ -36,9 +37,11 @@ def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Pa
         empty(sheet.axes(_LEFT, _BOTTOM, WIDTH - 2 * _LEFT, MAP_HEIGHT), scheme, "the coverage table is empty")
         return sheet.save(path)
     sheet = Sheet(scheme, WIDTH, HEIGHT, "Coverage", _subtitle(facts))
-    norm = _strength_norm(facts.everything.rsrp_p50_dbm)
+    norm = _strength_norm(np.concatenate([layer.rsrp_p50_dbm for layer in facts.networks]))
     large = sheet.axes(_LEFT, _BOTTOM, MAP_WIDTH, MAP_HEIGHT)
-    mesh = _strength_map(large, facts, facts.everything, scheme, norm, labels=True)
+    first = facts.networks[0]
+    mesh = _strength_map(large, facts, first, scheme, norm, labels=True)
+    large.set_title(_title(first), pad=5, color=scheme.ink)
     map_axes.scale_bar(large, facts.frame, scheme)
     _strength_bar(sheet, large, mesh, facts)
     _small_maps(sheet, facts, scheme, norm)
@@ -77,9 +80,10 @@ def _strength_bar(sheet: Sheet, large: Axes, mesh: QuadMesh, facts: CoverageFact
 
 
 def _small_maps(sheet: Sheet, facts: CoverageFacts, scheme: Scheme, norm: Normalize) -> None:
-    """Up to four networks and the occupancy, two abreast, from the top."""
-    busy = facts.everything if not np.isnan(facts.everything.occupied_share).all() else None
-    layers = facts.networks[: 3 if busy else 4]
+    """Up to four further networks, or three and the occupancy of the first, two abreast, from the top."""
+    first = facts.networks[0]
+    busy = first if not np.isnan(first.occupied_share).all() else None
+    layers = facts.networks[1 : 4 if busy else 5]
     panels = len(layers) + (busy is not None)
     width = _SMALL_WIDTH
     places = []
@@ -90,7 +94,7 @@ def _small_maps(sheet: Sheet, facts: CoverageFacts, scheme: Scheme, norm: Normal
     for place, layer in zip(places, layers, strict=False):
         axes = sheet.axes(place[0], place[1], width, width / ASPECT)
         _strength_map(axes, facts, layer, scheme, norm, labels=False)
-        axes.set_title(plain(layer.name, _NAME_CHARS_MAX), pad=5, color=scheme.ink)
+        _small_title(axes, layer.name, _counts(layer), scheme)
     if busy is not None:
         _busy_map(sheet, facts, busy, (places[-1][0], places[-1][1], width))
 
@@ -103,12 +107,27 @@ def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[flo
     mesh = map_axes.fill(
         axes, facts.frame, layer, layer.occupied_share, scheme.occupancy(), Normalize(0, 1), gaps=False
     )
-    axes.set_title("Time occupied", pad=5, color=scheme.ink)
+    _small_title(axes, layer.name, "share of time occupied", scheme)
     bar_axes = sheet.axes(left, bottom - 0.18, width, 0.1)
     bar = sheet.figure.colorbar(mesh, cax=bar_axes, orientation="horizontal", ticks=[0, 0.5, 1])
     bar.outline.set_visible(False)
     bar_axes.set_xticklabels(["0", "50 %", "100 %"])
     bar_axes.tick_params(colors=scheme.muted, labelcolor=scheme.muted, labelsize=8.5, length=0)
+
+
+def _small_title(axes: Axes, name: str, told: str, scheme: Scheme) -> None:
+    """Two lines: two small maps stand side by side."""
+    axes.set_title(f"{plain(name, _SMALL_NAME_CHARS_MAX)}\n{told}", pad=4, color=scheme.ink, fontsize=9)
+
+
+def _title(layer: Layer) -> str:
+    return f"{plain(layer.name, _NAME_CHARS_MAX)}: {_counts(layer)}"
+
+
+def _counts(layer: Layer) -> str:
+    """How many readings a layer has, and how many a tile: the median and the most."""
+    samples = np.sort(layer.samples)
+    return f"{int(samples.sum()):,} readings, {samples[(len(samples) - 1) // 2]:,} per tile, at most {samples[-1]:,}"
 
 
 def _subtitle(facts: CoverageFacts) -> str:
@@ -123,6 +142,8 @@ def _note(facts: CoverageFacts) -> str:
     parts = [span, f"line on the scale: served from {facts.served_dbm} dBm"]
     if facts.rsrp_known < facts.samples:
         parts.append(f"{facts.samples - facts.rsrp_known:,} readings without RSRP (outlined where a tile has no other)")
+    if facts.networks_left_out:
+        parts.append(f"{facts.networks_left_out:,} networks more in the report's table")
     if facts.tiles_outside:
         parts.append(f"{facts.tiles_outside:,} far tiles outside the map")
     return "  ·  ".join(parts)

@@ -14,6 +14,7 @@ from lapwing.pipeline.report.deadlines_facts import DeadlineFacts, Series, deadl
 from lapwing.pipeline.report.style import LIGHT, Scheme, Sheet, empty, fonts
 from lapwing.pipeline.report.time_steps import TimeSteps, time_axis
 from lapwing.pipeline.report.units import count, duration
+from lapwing.pipeline.report.whole import drawing
 
 WIDTH, HEIGHT = 16.0, 7.6
 ROWS_SHOWN_MAX = 10
@@ -30,7 +31,7 @@ def draw_deadlines(out: Path, scheme: Scheme = LIGHT) -> Path:
         ReportError: a table is missing or cannot be read.
     """
     facts = deadline_facts(out)
-    with fonts():
+    with drawing(out), fonts():
         return _sheet(facts, scheme).save(out / "deadlines.png")
 
 

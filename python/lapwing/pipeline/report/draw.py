@@ -18,6 +18,7 @@ from lapwing.pipeline.report.loss_facts import loss_facts
 from lapwing.pipeline.report.loss_picture import draw_loss
 from lapwing.pipeline.report.page import write_page
 from lapwing.pipeline.report.style import DARK, LIGHT, Scheme, fonts
+from lapwing.pipeline.report.whole import drawing
 
 
 def draw(out: Path, *, credit: str = "", rule: FreshnessRule | None = None) -> list[Path]:
@@ -31,7 +32,7 @@ def draw(out: Path, *, credit: str = "", rule: FreshnessRule | None = None) -> l
     Returns:
         The files written: the pictures, then the page.
     Raises:
-        ReportError: a table is missing or cannot be read.
+        ReportError: a table is missing or cannot be read, or a file cannot be written.
     """
     facts = gather_facts(out, credit=credit)
     if rule is not None:
@@ -57,7 +58,7 @@ def gather_facts(out: Path, *, credit: str = "") -> Facts:
 
 
 def _draw(facts: Facts, out: Path, *, with_freshness: bool = False) -> list[Path]:
-    with fonts(), TemporaryDirectory() as scratch:
+    with drawing(out), fonts(), TemporaryDirectory() as scratch:
         light = _pictures(facts, LIGHT, out, with_freshness=with_freshness)
         dark = _pictures(facts, DARK, Path(scratch), with_freshness=with_freshness)
         pictures = [

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from lapwing.pipeline.report.tables import read, rows
 from lapwing.pipeline.report.time_steps import FINE_SPAN_S, TimeSteps
 
-COUNTS = ("received", "gap", "recovered", "lost", "repeated", "reordered")
+COUNTS = ("received", "gap", "recovered", "lost", "quarantined", "repeated", "reordered", "before_start")
 _FINE_READINGS_MAX = 3_000_000
 
 
@@ -39,13 +41,19 @@ class LossFacts:
 
     @property
     def sent(self) -> int:
-        """Readings that were sent, as far as the serials tell: what came, less repeats, plus what is lost."""
-        return self.totals["received"] - self.totals["repeated"] + self.totals["lost"]
+        """Readings that were sent, as far as the serials tell: what came, less repeats, plus what has not come."""
+        return int(_sent(self.totals))
+
+    @property
+    def sent_per_device(self) -> NDArray[np.int64]:
+        """The same for each of ``devices``."""
+        found: NDArray[np.int64] = _sent(self.per_device)
+        return found
 
     @property
     def clean(self) -> bool:
-        """Nothing was lost, repeated or out of order."""
-        return not any(self.totals[name] for name in COUNTS if name != "received")
+        """Nothing was lost, refused, repeated or out of order."""
+        return not any(self.totals[name] for name in COUNTS if name not in ("received", "before_start"))
 
 
 def loss_facts(out: Path) -> LossFacts | None:
@@ -59,7 +67,7 @@ def loss_facts(out: Path) -> LossFacts | None:
         return None
     at_us = _instants(table["minute"])
     steps = TimeSteps.over(int(at_us.min()), int(at_us.max()), finest_s=60)
-    columns = {name: table[name].to_numpy() for name in COUNTS}
+    columns = {name: pc.fill_null(table[name], 0).to_numpy() for name in COUNTS}
     encoded = table["device"].combine_chunks().dictionary_encode()
     device = encoded.indices.to_numpy().astype(np.int64)
     names = encoded.dictionary.to_pylist()
@@ -77,6 +85,10 @@ def loss_facts(out: Path) -> LossFacts | None:
             for name, column in columns.items()
         },
     )
+
+
+def _sent(counts: Mapping[str, Any]) -> Any:
+    return counts["received"] - counts["repeated"] + counts["quarantined"] + counts["lost"]
 
 
 def _arrivals(

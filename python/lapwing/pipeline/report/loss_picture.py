@@ -20,7 +20,7 @@ DEVICES_SHOWN_MAX = 18
 _LEFT, _TIME_WIDTH = 0.95, 8.0
 _RIGHT, _DEVICE_WIDTH = 11.0, 4.55
 _LABEL_CHARS_MAX = 24
-KINDS = ("lost", "recovered", "repeated", "reordered")
+KINDS = ("lost", "quarantined", "recovered", "repeated", "reordered")
 
 
 def draw_loss(facts: LossFacts | None, scheme: Scheme, path: Path) -> Path:
@@ -34,7 +34,7 @@ def draw_loss(facts: LossFacts | None, scheme: Scheme, path: Path) -> Path:
     _trouble(sheet.axes(_LEFT, 0.95, _TIME_WIDTH, 2.25), facts, scheme)
     _devices(sheet.axes(_RIGHT, 0.95, _DEVICE_WIDTH, 5.2), facts, scheme)
     sheet.note(
-        "lost = serials skipped less those recovered later, exact over any range; what is lost after a "
+        "lost = serials skipped less those recovered later, without those that arrived broken; what is lost after a "
         "device's last reading shows when the next one arrives"
     )
     return sheet.save(path)
@@ -57,7 +57,7 @@ def _arrivals(axes: Axes, facts: LossFacts, scheme: Scheme) -> None:
 
 def _trouble(axes: Axes, facts: LossFacts, scheme: Scheme) -> None:
     steps = facts.steps
-    axes.set_title(f"Lost, recovered, repeated, reordered, per {steps.name}", color=scheme.ink)
+    axes.set_title(f"{', '.join(KINDS).capitalize()}, per {steps.name}", color=scheme.ink)
     if facts.clean:
         empty(axes, scheme, "")
         axes.text(0.5, 0.5, "nothing lost, nothing repeated, everything in order", transform=axes.transAxes,
@@ -84,7 +84,7 @@ def _devices(axes: Axes, facts: LossFacts, scheme: Scheme) -> None:
 
 
 def _worst_devices(axes: Axes, facts: LossFacts, scheme: Scheme, trouble: NDArray[np.int64]) -> None:
-    sent = facts.per_device["received"] - facts.per_device["repeated"] + facts.per_device["lost"]
+    sent = facts.sent_per_device
     order = np.lexsort((np.array(facts.devices), -trouble / np.maximum(sent, 1)))
     shown = [index for index in order[:DEVICES_SHOWN_MAX] if trouble[index]]
     place = np.arange(len(shown))
@@ -157,6 +157,7 @@ def _legend(axes: Axes, scheme: Scheme) -> None:
 def _colours(scheme: Scheme) -> dict[str, str]:
     return {
         "lost": scheme.bad,
+        "quarantined": scheme.series[4],
         "recovered": scheme.series[2],
         "repeated": scheme.series[0],
         "reordered": scheme.series[3],
@@ -167,4 +168,6 @@ def _subtitle(facts: LossFacts) -> str:
     totals = facts.totals
     lost = f"{count(totals['lost'])} lost ({share(totals['lost'] / max(facts.sent, 1))})"
     rest = ", ".join(f"{count(totals[kind])} {kind}" for kind in KINDS[1:])
-    return f"{count(totals['received'])} readings of {count(len(facts.devices))} devices arrived: {lost}, {rest}"
+    told = f"{count(totals['received'])} readings of {count(len(facts.devices))} devices arrived: {lost}, {rest}"
+    before = totals["before_start"]
+    return f"{told}; {count(before)} came before the job began" if before else told

@@ -16,20 +16,22 @@ from lapwing.pipeline.report.freshness_words import freshness_table, freshness_w
 from lapwing.pipeline.report.html import Picture, cards, document, section, table, text
 from lapwing.pipeline.report.loss_facts import LossFacts
 from lapwing.pipeline.report.units import count, dbm, duration, share
+from lapwing.pipeline.report.whole import whole
 
 _TABLE_MEANINGS = {
     "readings": "valid readings, each once",
     "quarantine": "payloads that break the contract, with the reason",
     "quality": "per device and minute: received, lost, repeated, reordered",
     "latency": "per minute and route: the histogram and its percentiles",
-    "coverage": "per quarter of an hour, map tile, network and channel",
+    "coverage": "per quarter of an hour, map tile, network, channel and operator",
     "seen": "which serials have arrived, as bit masks",
 }
 
 
 def write_page(facts: Facts, pictures: list[Picture], path: Path) -> Path:
     """Writes the page; ``pictures`` are named ``coverage``, ``latency``, ``loss`` and perhaps ``freshness``."""
-    path.write_text(page(facts, {picture.name: picture for picture in pictures}), encoding="utf-8")
+    with whole(path) as part:
+        part.write_text(page(facts, {picture.name: picture for picture in pictures}), encoding="utf-8")
     return path
 
 
@@ -87,10 +89,10 @@ def _coverage_words(facts: Facts) -> str:
     coverage = facts.coverage
     parts = [
         f"Map of {count(coverage.tiles)} tiles, each coloured by the median signal strength (RSRP) of the "
-        "readings taken in it; large for all networks, small for each."
+        "readings taken in it. Each map shows one network of one operator: that with most readings large, others small."
     ]
     if any(facts.occupied_share == facts.occupied_share for facts in coverage.totals):
-        parts.append("The last small map shows the share of time in which the channels were occupied.")
+        parts.append("The last small map shows the share of time in which the channels of the first were occupied.")
     if coverage.tiles_outside:
         parts.append(f"{count(coverage.tiles_outside)} far tiles lie outside the map.")
     return " ".join(parts)
@@ -118,10 +120,11 @@ def _loss_verdict(loss: LossFacts) -> str:
     devices = "one device" if len(loss.devices) == 1 else f"{count(len(loss.devices))} devices"
     sent = f"Of {count(loss.sent)} readings that {devices} sent,"
     if loss.clean:
-        return f"{sent} none was lost, none came twice and none out of order."
+        return f"{sent} none was lost or refused, none came twice and none out of order."
     totals = loss.totals
     return (
         f"{sent} {count(totals['lost'])} were lost ({share(totals['lost'] / max(loss.sent, 1))}), "
+        f"{count(totals['quarantined'])} arrived and lie in quarantine, "
         f"{count(totals['recovered'])} came late and filled a gap, {count(totals['repeated'])} came again "
         f"and {count(totals['reordered'])} out of order."
     )
@@ -138,12 +141,13 @@ def _network_table(facts: Facts) -> str:
     if facts.coverage is None:
         return ""
     served = f"served (≥ {facts.coverage.served_dbm} dBm)"
-    head = ("network", "readings", "tiles", "RSRP p10", "p50", "p90", served, "time occupied")
+    head = ("network", "readings", "tiles", "readings per tile", "RSRP p10", "p50", "p90", served, "time occupied")
     body = [
         (
             network.name,
             count(network.samples),
             count(network.tiles),
+            f"{count(network.samples_per_tile_p50)}, at most {count(network.samples_per_tile_max)}",
             dbm(network.rsrp_p10_dbm),
             dbm(network.rsrp_p50_dbm),
             dbm(network.rsrp_p90_dbm),

@@ -12,6 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 
+from lapwing.pipeline.report.whole import whole
+
 DPI = 150
 _FONTS = ["Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans"]
 _RC: dict[str, Any] = {
@@ -110,7 +112,10 @@ class Sheet:
 
     def save(self, path: Path) -> Path:
         """Writes the PNG."""
-        self.figure.savefig(path, dpi=DPI, facecolor=self.scheme.paper, metadata={"Software": "Lapwing"})
+        with whole(path) as part:
+            self.figure.savefig(
+                part, format="png", dpi=DPI, facecolor=self.scheme.paper, metadata={"Software": "Lapwing"}
+            )
         return path
 
 

@@ -19,6 +19,8 @@ from lapwing.contracts.command_tables import COMMAND_TABLES
 from lapwing.contracts.late_tables import LATE_TABLES
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import LapwingError
+from lapwing.pipeline.sinks.files import PARQUET
+from lapwing.pipeline.sinks.paths import table_files
 
 
 class ReportError(LapwingError):
@@ -34,8 +36,9 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
     table = _open(out, name)
     contract = ({**LATE_TABLES, **COMMAND_TABLES, **TABLES})[name].arrow_schema()
     wanted = list(contract.names if columns is None else columns)
+    paths = [str(path) for path in table_files(table, out / "tables" / name)]
     try:
-        files = ds.dataset(table.file_uris(), schema=pa.schema(table.schema().to_arrow()), format="parquet")
+        files = ds.dataset(paths, schema=pa.schema(table.schema().to_arrow()), format=PARQUET)
         found = files.to_table(columns=wanted)
     except (DeltaError, OSError, pa.ArrowException, ValueError) as problem:
         raise ReportError(f"table {name} cannot be read: {problem}", where=str(out / "tables" / name)) from problem

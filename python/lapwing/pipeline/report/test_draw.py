@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import resource
+import signal
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -96,6 +98,22 @@ def test_names_from_data_are_drawn_as_they_are(name: str, make_tables: MakeTable
     pictures = draw(out)
     assert {path.name for path in pictures} >= {"coverage.png", "loss.png"}
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in pictures if path.suffix == ".png")
+
+
+def test_a_full_disk_is_one_line_and_leaves_what_was_drawn_before(make_tables: MakeTables) -> None:
+    out = make_tables()
+    drawn = {path: path.read_bytes() for path in draw(out)}
+    kept = resource.getrlimit(resource.RLIMIT_FSIZE)
+    told = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # then a file that grows too large is an OSError
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, kept[1]))
+        with pytest.raises(ReportError, match=r"cannot be drawn: File too large.*the tables are whole; make room"):
+            draw(out)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, kept)
+        signal.signal(signal.SIGXFSZ, told)
+    assert {path: path.read_bytes() for path in drawn} == drawn
+    assert not [path for path in out.iterdir() if path.suffix == ".part"]
 
 
 def test_a_missing_table_is_named_with_the_remedy(tmp_path: Path) -> None:

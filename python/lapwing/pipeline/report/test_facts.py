@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lapwing.pipeline.report.buckets import BUCKET_WIDTH, bucket_us
-from lapwing.pipeline.report.conftest import MakeTables
+from lapwing.pipeline.report.conftest import MakeTables, write_tables
 from lapwing.pipeline.report.coverage_facts import coverage_facts
 from lapwing.pipeline.report.histogram import Histograms
 from lapwing.pipeline.report.latency_facts import latency_facts
@@ -29,15 +30,17 @@ def nearest_rank(histogram: Counter[int], wanted: float) -> float:
     return math.nan
 
 
-def test_tiles_of_the_map_have_the_median_of_all_their_rows(make_tables: MakeTables) -> None:
+def test_tiles_of_a_map_have_the_median_of_their_rows_of_one_network(make_tables: MakeTables) -> None:
     out = make_tables(tiles=900)
     facts = coverage_facts(out, 1.1)
     assert facts is not None
     expected: dict[tuple[int, int], Counter[int]] = defaultdict(Counter)
+    layer = facts.networks[0]
     for row in read(out, "coverage").to_pylist():
+        if (row["network"] or "unknown") != layer.name:
+            continue
         tile = row["tile_x"] // facts.frame.merged, row["tile_y"] // facts.frame.merged
         expected[tile].update({pair["dbm"]: pair["count"] for pair in row["rsrp_histogram"]})
-    layer = facts.everything
     drawn = dict(zip(zip(layer.x.tolist(), layer.y.tolist(), strict=True), layer.rsrp_p50_dbm.tolist(), strict=True))
     assert drawn == pytest.approx({tile: nearest_rank(h, 0.5) for tile, h in expected.items()}, nan_ok=True)
 
@@ -47,6 +50,16 @@ def test_networks_add_up_and_an_unknown_one_has_a_name(make_tables: MakeTables) 
     assert facts is not None
     assert {network.name for network in facts.totals} == {"unknown", "5G", "LTE", "HSPA+"}
     assert sum(network.samples for network in facts.totals) == facts.samples
+    assert [layer.name for layer in facts.networks] == [network.name for network in facts.totals]
+    assert all(n.samples_per_tile_p50 <= n.samples_per_tile_max <= n.samples for n in facts.totals)
+
+
+def test_networks_of_two_operators_are_two(tmp_path: Path) -> None:
+    write_tables(tmp_path, tiles=60, operator="A")
+    facts = coverage_facts(tmp_path, 1.1)
+    assert facts is not None
+    assert {network.name for network in facts.totals} == {"A unknown", "A 5G", "A LTE", "A HSPA+", "HSPA+"}
+    assert (len(facts.networks), facts.networks_left_out) == (5, 0)
 
 
 def test_a_stray_tile_does_not_shrink_the_map_and_is_counted() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +13,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake import Field as DeltaField
+from deltalake import Schema as DeltaSchema
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction
 
-from lapwing.contracts.fields import Record
-from lapwing.pipeline.errors import TableError
-from lapwing.pipeline.sinks.files import WrittenFile, write_file
+from lapwing.contracts.fields import Field, Record
+from lapwing.contracts.tables import PARTITIONED
+from lapwing.pipeline.errors import ConflictError, TableError
+from lapwing.pipeline.sinks.commits import commits
+from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
+from lapwing.pipeline.sinks.paths import table_files
+from lapwing.pipeline.transforms.days import DAY
 
 VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
 """In the metadata of a commit that Spark made: per stream and partition the next offset."""
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
+_COMMITS_MAX = 10
+"""So often an append is tried where others write at the same moment."""
 _KEPT_HOURS = 1
 """Files that no version needs any more stay that long, for those who are reading them."""
 
@@ -57,13 +66,33 @@ class DeltaSink:
         ids = (stream_uuid, *(_app_id(stream_uuid, p) for p in partitions))
         return any(self._table.transaction_version(each) is not None for each in ids)
 
+    def begin(self, stream_uuid: str, done: Mapping[int, int], starts: Mapping[int, int]) -> None:
+        """Commits where a job begins with a stream: it has nothing to do up to ``done``, and cannot know what was
+        before ``starts``.
+        """
+        at = {_app_id(stream_uuid, p): offset for p, offset in self._forward(stream_uuid, done).items()}
+        at |= {_start_id(stream_uuid, p): offset for p, offset in starts.items()}
+        said = [Transaction(name, offset) for name, offset in sorted(at.items())]
+        properties = CommitProperties(app_transactions=said)
+        self._table.create_write_transaction([], "append", self._table.schema(), commit_properties=properties)
+        self._table.update_incremental()
+
+    def starts(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
+        """Per partition what `begin` has said of it; 0: the job has read it from its first message."""
+        return {p: int(self._table.transaction_version(_start_id(stream_uuid, p)) or 0) for p in partitions}
+
+    @property
+    def is_by_day(self) -> bool:
+        """Whether it is partitioned by day; tables of version 1 are not."""
+        return DAY in self._table.metadata().partition_columns
+
     def untouched(self) -> bool:
         """Whether nothing was committed since the table was made."""
         return bool(self._table.version() == 0)
 
     def files(self) -> list[str]:
         """Paths of the files that make up the table now; later commits leave them alone for an hour."""
-        return list(self._table.file_uris())
+        return [str(path) for path in table_files(self._table, self.folder)]
 
     def rows(self) -> int:
         """How many rows the table has."""
@@ -84,7 +113,7 @@ class DeltaSink:
         if not files:
             return self._schema.empty_table().select(self._schema.names if columns is None else list(columns))
         kept = self._schema.names if columns is None else list(columns)
-        found = ds.dataset(files, schema=self._schema, format="parquet")
+        found = ds.dataset(files, schema=self._schema, format=PARQUET)
         if column is None:
             return found.to_table(columns=kept, filter=where)
         if pa.types.is_string(self._schema.field(column).type):
@@ -105,40 +134,94 @@ class DeltaSink:
         if not rows.num_rows:
             return 0
         same = " AND ".join(f"(target.{key} IS NOT DISTINCT FROM source.{key})" for key in self._keys)
-        (
-            self._table.merge(
-                rows.cast(self._schema),
-                same,
-                source_alias="source",
-                target_alias="target",
-                commit_properties=self._properties(stream_uuid, done),
+        # By name: somebody else may have added a column.
+        columns = {f"target.{name}": f"source.{name}" for name in self._schema.names}
+        try:
+            (
+                self._table.merge(
+                    rows.cast(self._schema),
+                    same,
+                    source_alias="source",
+                    target_alias="target",
+                    commit_properties=self._properties(stream_uuid, done),
+                )
+                .when_matched_update(columns)
+                .when_not_matched_insert(columns)
+                .execute()
             )
-            .when_matched_update_all()
-            .when_not_matched_insert_all()
-            .execute()
-        )
+        except CommitFailedError as error:
+            raise self._conflict(error) from None
         return int(rows.num_rows)
 
     def replace(self, rows: pa.Table) -> None:
         """Puts ``rows`` in place of all there is, which says the same; positions stay."""
+        # delta-rs takes away the files that it knows of: those that somebody else has made of them would stay.
+        self.refresh()
         self._commit("overwrite", [write_file(rows.cast(self._schema), self.folder)], "", {})
 
     def compact(self) -> None:
-        """Makes few files of many, and deletes what no version of the last hour needs."""
-        self._table.optimize.compact()
+        """Makes few files of many, and deletes what no version of the last hour needs.
+
+        Where somebody else does the same at this moment, it is done by him.
+        """
+        self.refresh()
+        with suppress(CommitFailedError):
+            self._table.optimize.compact()
         self.clean()
 
     def clean(self) -> None:
         """Deletes what no version of the last hour needs."""
-        self._table.vacuum(retention_hours=_KEPT_HOURS, enforce_retention_duration=False, dry_run=False)
+        self.vacuum(self._table)
+
+    @staticmethod
+    def vacuum(table: DeltaTable) -> None:
+        """Deletes the files of ``table`` that no version of the last hour needs."""
+        table.vacuum(retention_hours=_KEPT_HOURS, enforce_retention_duration=False, dry_run=False)
+
+    def refresh(self) -> None:
+        """Takes up what others have committed.
+
+        Raises:
+            TableError: The table is gone, or has lost a column.
+        """
+        try:
+            self._table.update_incremental()
+        except DeltaError as error:
+            raise self._unusable(_first_line(error), "bring it back, or give another --out") from None
+        self._check_columns(self._table)
+
+    @property
+    def version(self) -> int:
+        """Of the table, as it is known here."""
+        return int(self._table.version())
 
     def _commit(self, mode: str, files: Sequence[WrittenFile], uuid: str, done: Mapping[int, int]) -> None:
         now_ms = int(time.time() * 1000)
-        actions: Any = [AddAction(f.path, f.size_bytes, {}, now_ms, True, f.stats()) for f in files]
-        self._table.create_write_transaction(
-            actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done)
-        )
+        actions: Any = [AddAction(f.path, f.size_bytes, dict(f.partition), now_ms, True, f.stats()) for f in files]
+        tries = _COMMITS_MAX if mode == "append" else 1
+        for left in reversed(range(tries)):
+            if not all((self.folder / file.path).exists() for file in files):
+                # VACUUM deletes what no commit names; with a retention it leaves young files alone.
+                raise self._conflict("files were deleted before they were committed; does a VACUUM keep nothing?")
+            try:
+                self._table.create_write_transaction(
+                    actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done)
+                )
+            except CommitFailedError as error:
+                # New files do not depend on what was there: a row that was deleted meanwhile is nothing to them.
+                if not left:
+                    raise self._conflict(error) from None
+                self.refresh()
+            else:
+                break
         self._table.update_incremental()
+
+    def _conflict(self, told: object) -> ConflictError:
+        return ConflictError(
+            f"somebody else has changed table {self.record.name} meanwhile: {_first_line(told)}",
+            where=str(self.folder),
+            remedy="run it again, it goes on where it was; let others write less often",
+        )
 
     def _properties(self, uuid: str, done: Mapping[int, int]) -> CommitProperties:
         at = self._forward(uuid, done)
@@ -155,11 +238,10 @@ class DeltaSink:
         """What the latest commit of `SparkDeltaSink` for that stream says; empty where there is none."""
         if self._table.transaction_version(uuid) is None:
             return {}
-        for limit in (1, None):
-            for commit in self._table.history(limit):
-                said = json.loads(commit.get("userMetadata") or "{}").get(POSITIONS_KEY, {}).get(uuid)
-                if said is not None:
-                    return {int(partition): int(offset) for partition, offset in said.items()}
+        for commit in commits(self.folder, self._table.version()):
+            said = _metadata(commit).get(POSITIONS_KEY, {}).get(uuid)
+            if said is not None:
+                return {int(partition): int(offset) for partition, offset in said.items()}
         raise self._unusable("its history no longer says where it stands", "bring its log back, or give another --out")
 
     def _open(self) -> DeltaTable:
@@ -169,13 +251,24 @@ class DeltaSink:
         except OSError as error:
             raise self._unusable(f"{error.strerror or error}", "give an --out that this user may write") from None
         except DeltaError as error:
-            raise self._unusable(str(error).splitlines()[0], "move the folder away, or give another --out") from None
-        found = [column.name for column in table.schema().fields]
-        if found != self._schema.names:
-            raise self._unusable(
-                f"it has the columns {', '.join(found)}", "it is of another release: give another --out"
-            )
+            raise self._unusable(_first_line(error), "move the folder away, or give another --out") from None
+        self._check_columns(table)
         return table
+
+    def _check_columns(self, table: DeltaTable) -> None:
+        """What is needed has to be there; columns of others may be, too, where ours need not fill them."""
+        theirs = {column.name: column for column in table.schema().fields}
+        missing = [each for each in self.record if each.name not in theirs]
+        if missing and all(each.nullable for each in missing):
+            raise self._unusable(
+                f"it has no column {', '.join(each.name for each in missing)}",
+                "it is of an earlier release: run lapwing pipeline migrate with this --out",
+            )
+        strange = [name for name, column in theirs.items() if name not in self._schema.names and not column.nullable]
+        if missing or strange:
+            raise self._unusable(
+                f"it has the columns {', '.join(theirs)}", "it is of another release: give another --out"
+            )
 
     def _found(self) -> DeltaTable | None:
         try:
@@ -186,14 +279,43 @@ class DeltaSink:
     def _made(self) -> DeltaTable:
         return DeltaTable.create(
             self.folder,
-            self._schema,
+            delta_schema(self.record),
             name=self.record.name,
+            partition_by=[DAY] if self.record.name in PARTITIONED else None,
             configuration={**_CONFIGURATION, VERSION_KEY: str(self.record.version)},
             raise_if_key_not_exists=False,
         )
 
     def _unusable(self, what: str, remedy: str) -> TableError:
         return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
+
+
+def delta_schema(record: Record) -> DeltaSchema:
+    """The columns as Delta has them, each with what it means."""
+    columns = DeltaSchema.from_arrow(pa.schema(list(record.arrow_schema()))).fields
+    return DeltaSchema([_commented(column, record[column.name]) for column in columns])
+
+
+def _commented(column: DeltaField, field: Field) -> DeltaField:
+    meaning = f"{field.meaning} [{field.unit}]" if field.unit else field.meaning
+    return DeltaField(column.name, column.type, nullable=column.nullable, metadata={"comment": meaning})
+
+
+def _first_line(told: object) -> str:
+    return next(iter(str(told).splitlines()), type(told).__name__)
+
+
+def _start_id(stream_uuid: str, partition: int) -> str:
+    return f"{stream_uuid}/{partition}/start"
+
+
+def _metadata(commit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What its writer said beside it; others' commits may say anything, or nothing."""
+    try:
+        said = json.loads(commit.get("userMetadata") or "{}")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _app_id(stream_uuid: str, partition: int) -> str:

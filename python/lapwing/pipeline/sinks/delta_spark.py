@@ -9,11 +9,14 @@ in the commit's metadata, as JSON; `DeltaSink.positions` reads both.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.delta import POSITIONS_KEY, DeltaSink
 
 DELTA_SETTINGS: Mapping[str, str] = {
@@ -30,6 +33,8 @@ _EXTENSIONS = "spark.sql.extensions"
 _TXN_APP = "spark.databricks.delta.write.txnAppId"
 _TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 _METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+_CONFLICT = re.compile(r"(Concurrent\w+|MetadataChanged)Exception|DELTA_(CONCURRENT|METADATA_CHANGED)")
+"""What Delta says where somebody else has committed what a commit depends on."""
 _VIEW = "lapwing_complete_rows"
 
 
@@ -65,7 +70,7 @@ class SparkDeltaSink(DeltaSink):
         rows.select(self.record.names).createOrReplaceTempView(_VIEW)
         same = " AND ".join(f"target.{key} <=> source.{key}" for key in self._keys)
         statement = (
-            f"MERGE INTO delta.`{self.folder}` AS target USING {_VIEW} AS source ON {same}"
+            f"MERGE INTO delta.`{_quoted(self.folder)}` AS target USING {_VIEW} AS source ON {same}"
             " WHEN MATCHED THEN UPDATE SET * WHEN NOT MATCHED THEN INSERT *"
         )
         spark = rows.sparkSession
@@ -76,8 +81,13 @@ class SparkDeltaSink(DeltaSink):
         at = self._forward(uuid, {**self._positions_of_spark(uuid), **done})
         moves = at != self.positions(uuid, list(at))
         before = self._table.version()
-        with _said(spark, uuid, at):
-            write()
+        try:
+            with _said(spark, uuid, at):
+                write()
+        except Exception as error:
+            if _CONFLICT.search(str(error)):
+                raise self._conflict(error) from None
+            raise
         self._table.update_incremental()
         if self._table.version() == before:
             if moves:
@@ -85,8 +95,13 @@ class SparkDeltaSink(DeltaSink):
                     f"Delta has left out a commit that goes up to {dict(at)}", "report this: it is a bug"
                 )
             return 0
-        metrics = self._table.history(1)[0].get("operationMetrics", {})
-        return int(metrics.get("numOutputRows", 0))
+        latest = next(commits(self.folder, self._table.version()), {})
+        return int(latest.get("operationMetrics", {}).get("numOutputRows", 0))
+
+
+def _quoted(folder: Path) -> str:
+    """As a name of SQL within backticks."""
+    return str(folder).replace("`", "``")
 
 
 @contextmanager

@@ -5,11 +5,25 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+
+from lapwing.pipeline.transforms.days import DAY
+from lapwing.pipeline.transforms.days import by_day as of_days
+
+_NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+PARQUET = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
+"""How files of tables are read: a Spark that rewrites them may write times as INT96, which others take for naive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +34,54 @@ class WrittenFile:
     """Relative to the table's folder."""
     size_bytes: int
     rows: int
+    lowest: Mapping[str, Any] = field(default_factory=dict)
+    """By column; of whole numbers and times, as Delta says them. Columns that are all null are not named."""
+    highest: Mapping[str, Any] = field(default_factory=dict)
+    nulls: Mapping[str, int] = field(default_factory=dict)
+    partition: Mapping[str, str | None] = field(default_factory=dict)
 
     def stats(self) -> str:
-        """Delta's statistics of the file."""
-        return json.dumps({"numRecords": self.rows})
+        """Delta's statistics of the file: by them readers, and a retention by day, leave files alone."""
+        known = {"minValues": self.lowest, "maxValues": self.highest, "nullCount": self.nulls}
+        return json.dumps({"numRecords": self.rows, **known})
 
 
-def write_file(rows: pa.Table, folder: Path) -> WrittenFile:
-    """Writes ``rows`` into a new file in ``folder``."""
-    name = f"part-{uuid.uuid4()}.zstd.parquet"
+def write_file(rows: pa.Table, folder: Path, partition: Mapping[str, str | None] | None = None) -> WrittenFile:
+    """Writes ``rows`` into a new file in ``folder``, or in the folder of their ``partition`` below it."""
+    below = "".join(f"{name}={value or _NO_VALUE}/" for name, value in (partition or {}).items())
+    name = f"{below}part-{uuid.uuid4()}.zstd.parquet"
     path = folder / name
+    path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
         pq.write_table(rows, file, compression="zstd", compression_level=1)
         file.flush()
         os.fsync(file.fileno())
-    return WrittenFile(name, path.stat().st_size, rows.num_rows)
+    lowest, highest = _bounds(rows)
+    nulls = {column: rows[column].null_count for column in rows.column_names if column in lowest}
+    return WrittenFile(name, path.stat().st_size, rows.num_rows, lowest, highest, nulls, partition or {})
+
+
+def write_files(rows: pa.Table, folder: Path, *, by_day: bool) -> list[WrittenFile]:
+    """Writes rows that have a day into one new file for each; or into one."""
+    if not by_day:
+        return [write_file(rows, folder)]
+    return [write_file(part, folder, {DAY: day}) for day, part in of_days(rows)]
+
+
+def _bounds(rows: pa.Table) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The lowest and the highest value of each column of whole numbers or times."""
+    lowest, highest = {}, {}
+    for column in rows.schema:
+        if pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
+            found = pc.min_max(rows[column.name].cast(pa.int64())).as_py()
+            if found["min"] is not None:
+                of_time = pa.types.is_timestamp(column.type)
+                # Statistics of times are in milliseconds: rounded outwards, so that nothing lies beyond them.
+                lowest[column.name] = _time(found["min"] // 1000) if of_time else found["min"]
+                highest[column.name] = _time(-(-found["max"] // 1000)) if of_time else found["max"]
+    return lowest, highest
+
+
+def _time(ms: int) -> str:
+    told = (_EPOCH + timedelta(milliseconds=ms)).isoformat(timespec="milliseconds")
+    return told.replace("+00:00", "Z")

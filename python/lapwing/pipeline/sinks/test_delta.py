@@ -28,11 +28,13 @@ RECORD = Record(
     ),
 )
 SCHEMA = pa.schema(list(RECORD.arrow_schema()))
+ODD = "my tables, ü#100%?&='`{}*"
 ONE, OTHER = "stream-1", "stream-2"
 
 
 def opened(folder: Path) -> DeltaSink:
-    return DeltaSink(folder / "things", RECORD, ("name", "channel"))
+    """A path is a path: these characters mean something in the URIs that delta-rs makes of them."""
+    return DeltaSink(folder / ODD / "things", RECORD, ("name", "channel"))
 
 
 @pytest.fixture
@@ -200,6 +202,24 @@ def test_a_table_with_other_columns_is_refused(sink: DeltaSink) -> None:
 
 
 def test_what_is_no_folder_is_told(tmp_path: Path) -> None:
-    (tmp_path / "things").touch()
+    (tmp_path / ODD).mkdir()
+    (tmp_path / ODD / "things").touch()
     with pytest.raises(TableError, match="table things cannot be used"):
         opened(tmp_path)
+
+
+def test_columns_say_what_they_mean_and_files_what_is_in_them(sink: DeltaSink) -> None:
+    """A reader sees both: Spark's `DESCRIBE`, and whoever leaves a file alone by its statistics."""
+    append(sink, {0: 1}, ("a", None, 7), ("b", 3, -5))
+    table = DeltaTable(sink.folder)
+    assert next(column.metadata["comment"] for column in table.schema().fields) == "whose"
+    (told,) = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    assert (told["min.count"], told["max.count"], told["null_count.channel"], told["num_records"]) == (-5, 7, 1, 2)
+
+
+def test_statistics_of_times_hold_every_time(tmp_path: Path) -> None:
+    at = pa.array([1_000_001, 2_000_999, None], pa.timestamp("us", "UTC"))
+    written = write_file(pa.table({"at": at, "text": ["x", "y", "z"]}), tmp_path)
+    assert written.lowest == {"at": "1970-01-01T00:00:01.000Z"}
+    assert written.highest == {"at": "1970-01-01T00:00:02.001Z"}
+    assert json.loads(written.stats())["nullCount"] == {"at": 1}

@@ -81,7 +81,11 @@ class KafkaAdmin:
     def _offsets(self, admin: Any, topic: str, numbers: list[int], spec: Any) -> dict[int, int]:
         partition = self._jvm.org.apache.kafka.common.TopicPartition
         asked = self._java_map({partition(topic, number): spec for number in numbers})
-        answer = admin.listOffsets(asked).all().get()
+        # The same end as the readers': behind it lie transactions that are not over.
+        level = self._settings.get("isolation.level", "read_uncommitted")
+        isolation = self._jvm.org.apache.kafka.common.IsolationLevel.valueOf(level.upper())
+        options = self._jvm.org.apache.kafka.clients.admin.ListOffsetsOptions(isolation)
+        answer = admin.listOffsets(asked, options).all().get()
         return {number: int(answer.get(partition(topic, number)).offset()) for number in numbers}
 
     def _java_map(self, pairs: Mapping[Any, Any]) -> Any:

@@ -16,6 +16,9 @@ from lapwing.pipeline.source.typed import offsets_option, typed_options
 WHERE = "a Kafka source"
 _CLIENT_PREFIX = "kafka."
 _FILE_BYTES_MAX = 64 * 1024
+_ISOLATION = "isolation.level"
+READ_COMMITTED = "read_committed"
+_ISOLATIONS = (READ_COMMITTED, "read_uncommitted")
 _EARLIEST = -2
 """Spark's number for "the oldest there is"."""
 
@@ -66,6 +69,12 @@ class KafkaOptions:
         for name in client:
             if name in _OURS:
                 raise ConfigError(f"setting {name} of Kafka's client cannot be set: it is {_OURS[name]}", where=WHERE)
+        if client.get(_ISOLATION, READ_COMMITTED) not in _ISOLATIONS:
+            raise ConfigError(
+                f"kafka.{_ISOLATION} = {client[_ISOLATION]!r} cannot be",
+                where=WHERE,
+                remedy=f"give {' or '.join(_ISOLATIONS)}",
+            )
         options = cls(**typed, client=client)
         options.start_offsets()
         return options
@@ -77,6 +86,8 @@ class KafkaOptions:
             "default.api.timeout.ms": self._wait_ms,
             # Else a topic that is deleted under a job comes back, empty, as soon as the job asks for it.
             "allow.auto.create.topics": "false",
+            # Kafka's own default also reads what its producers have taken back, or not confirmed yet.
+            _ISOLATION: READ_COMMITTED,
         }
         return {"bootstrap.servers": address.bootstrap, **own, **self.client}
 

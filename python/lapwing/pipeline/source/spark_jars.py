@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 from lapwing.errors import ConfigError
 from lapwing.pipeline.errors import SparkUnusableError
@@ -71,7 +73,7 @@ def jar_settings(conf: Mapping[str, str], packages: tuple[Package, ...]) -> dict
         return {}
     folder = find_jars(packages)
     if folder:
-        return {"spark.jars": ",".join(str(jar) for jar in sorted(folder.glob("*.jar")))}
+        return {"spark.jars": ",".join(_told(jar) for jar in sorted(folder.glob("*.jar")))}
     return {"spark.jars.packages": ",".join(package.coordinates for package in packages)}
 
 
@@ -90,7 +92,7 @@ def require_jar(spark: SparkSession, package: Package, where: str) -> None:
 
 def jar_remedy(package: Package, running: Mapping[str, str]) -> str:
     """What to do about a ``package`` that Spark cannot load; ``running``: the settings that it runs with."""
-    for jar in map(Path, running.get("spark.jars", "").split(",")):
+    for jar in map(_path, running.get("spark.jars", "").split(",")):
         if jar.match(package.jar):
             # Java says only that there is no such class, whatever kept it from opening the file.
             return f"Spark was given {jar}: see that it is there, and that Spark may open more files (ulimit -n)"
@@ -100,6 +102,16 @@ def jar_remedy(package: Package, running: Mapping[str, str]) -> str:
         # A job gives Spark its jars when it starts it; it did not start this one.
         return EARLIER_REMEDY
     return JARS_REMEDY
+
+
+def _told(jar: Path) -> str:
+    """As Spark takes it: it reads a path as a URI, and a comma ends it."""
+    return str(jar) if re.fullmatch(r"[\w./-]+", str(jar), re.ASCII) else jar.as_uri()
+
+
+def _path(jar: str) -> Path:
+    """Of a jar that Spark was given: a path, or a URI, in which a comma or a space of the path is encoded."""
+    return Path(unquote(jar.removeprefix("file://"))) if jar.startswith("file:///") else Path(jar)
 
 
 def find_jars(packages: tuple[Package, ...]) -> Path | None:

@@ -71,6 +71,7 @@ def test_what_spark_is_told() -> None:
         "kafka.request.timeout.ms": "2000",
         "kafka.default.api.timeout.ms": "2000",
         "kafka.allow.auto.create.topics": "false",
+        "kafka.isolation.level": "read_committed",
     }
     assert "minPartitions" not in options.spark_options(HERE, "coverage", partitions=3)
     assert "maxOffsetsPerTrigger" not in KafkaOptions.parse({"max_rows_per_batch": "0"}).spark_options(HERE, "r", 1)
@@ -95,3 +96,10 @@ def test_settings_of_the_client_come_from_a_file_and_from_options(tmp_path: Path
 
 def test_every_partition_gets_a_start() -> None:
     assert json.loads(starting_offsets("t", {1: 5, 0: None})) == {"t": {"0": -2, "1": 5}}
+
+
+def test_what_transactions_take_back_is_read_only_where_it_is_asked_for() -> None:
+    given = KafkaOptions.parse({"kafka.isolation.level": "read_uncommitted"})
+    assert given.client_settings(HERE)["isolation.level"] == "read_uncommitted"
+    with pytest.raises(ConfigError, match=r"kafka.isolation.level = 'all' cannot be.*read_committed or"):
+        KafkaOptions.parse({"kafka.isolation.level": "all"})

@@ -83,3 +83,27 @@ def test_a_file_is_read_when_it_is_needed_whatever_its_option_is_written_like(tm
         assert options.token_file == str(file)
     file.write_text("two")
     assert options.credentials().headers() == {"Authorization": "Bearer two"}
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("maxOffsetsPerTrigger", "did you mean max_rows_per_batch?"),
+        ("startingOffsets", "did you mean start?"),
+        ("failOnDataLoss", "did you mean on_trimmed?"),
+        ("timout_s", "did you mean timeout_s?"),
+        ("colour", "options are url"),
+    ],
+)
+def test_an_unknown_option_is_told_what_it_may_mean(name: str, meant: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        SourceOptions.parse({"url": "http://h:1/v1/streams/s", name: "1"})
+    assert f"there is no option {name}" in str(caught.value)
+    assert meant in str(caught.value)
+
+
+@pytest.mark.parametrize("value", ["1_0", "nan", "inf", "-1", "٣", "1e400", "", "0x10"])
+def test_what_is_no_number_is_none(value: str) -> None:
+    for name in ("timeout_s", "max_rows_per_batch"):
+        with pytest.raises(ConfigError, match=f"option {name} = .* cannot be"):
+            SourceOptions.parse({"url": "http://h:1/v1/streams/s", name: value})

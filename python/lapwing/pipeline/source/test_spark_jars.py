@@ -32,6 +32,18 @@ def test_a_named_folder_counts(folder: Path) -> None:
     assert jar_settings({}, (KAFKA,)) == {"spark.jars": ",".join(jars)}
 
 
+def test_a_folder_with_any_name_counts(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A comma would end the jar, and ``#`` its URI; and what is given is found again."""
+    odd = tmp_path / "my jars, ü#100%"
+    odd.mkdir()
+    jar = odd / "spark-sql-kafka-0-10_2.13-4.2.0.jar"
+    jar.touch()
+    monkeypatch.setenv(JARS_VARIABLE, str(odd))
+    given = jar_settings({}, (KAFKA,))["spark.jars"]
+    assert given == f"{tmp_path.as_uri()}/my%20jars%2C%20%C3%BC%23100%25/{jar.name}"
+    assert f"Spark was given {jar}: " in jar_remedy(KAFKA, {"spark.jars": given})
+
+
 def test_a_named_folder_without_them_is_told(folder: Path) -> None:
     with pytest.raises(ConfigError, match="no jar of Spark's Kafka source") as caught:
         jar_settings({}, (KAFKA,))

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import Field
+from difflib import get_close_matches
 from typing import Any
 
 from lapwing.errors import ConfigError
+
+_NUMBER = re.compile(r"\+?(\d+|\d+\.\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_ELSEWHERE = {
+    "maxoffsetspertrigger": "max_rows_per_batch",
+    "maxrowspertrigger": "max_rows_per_batch",
+    "startingoffsets": "start",
+    "failondataloss": "on_trimmed",
+    "minpartitions": "tasks",
+    "kafka.bootstrap.servers": "url",
+}
+"""How Spark's Kafka source calls what ours have, too."""
 
 
 def typed_options(known: Iterable[Field[Any]], given: Mapping[str, str], where: str) -> dict[str, Any]:
@@ -26,10 +39,19 @@ def typed_options(known: Iterable[Field[Any]], given: Mapping[str, str], where: 
     for name, value in given.items():
         if (each := fields.get(_plain(name))) is None:
             # Its value is not shown: a misspelled secret is one all the same.
-            remedy = f"options are {', '.join(each.name for each in fields.values())}"
+            meant = _meant(name, fields)
+            remedy = f"{meant}options are {', '.join(each.name for each in fields.values())}"
             raise ConfigError(f"there is no option {name}", where=where, remedy=remedy)
         typed[each.name] = _typed(each.name, str(each.type), value, where)
     return typed
+
+
+def _meant(name: str, fields: Mapping[str, Field[Any]]) -> str:
+    """Which option does what this one does elsewhere, or is written nearly so."""
+    elsewhere = _ELSEWHERE.get(_plain(name), "")
+    near = get_close_matches(_plain(name), fields, n=1)
+    found = elsewhere if _plain(elsewhere) in fields else fields[near[0]].name if near else ""
+    return f"did you mean {found}? " if found else ""
 
 
 def offsets_option(name: str, text: str, where: str) -> Mapping[int, int]:
@@ -57,10 +79,9 @@ def _typed(name: str, kind: str, value: str, where: str) -> Any:
         number = {"int": int, "float": float}.get(kind)
         if number is None:
             return value
-        made = number(value)
-        if made < 0:
+        if not _NUMBER.fullmatch(value.strip()):  # Python takes 1_0 for ten, and has NaN
             raise ValueError
-        return made
+        return number(value)
     except ValueError:
         wanted = f"give one of {kind[len('Literal[') : -1]}" if kind.startswith("Literal") else f"give {kind} >= 0"
         raise wrong_option(name, value, wanted, where) from None

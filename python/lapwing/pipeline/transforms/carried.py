@@ -12,13 +12,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lapwing.contracts.tables import SEEN
-from lapwing.pipeline.transforms.groups import Groups, made
+from lapwing.pipeline.transforms.groups import Groups
+from lapwing.pipeline.transforms.seen_rows import rows_of
 
 MESSAGE_BOOT = -1
 """In ``seen`` the boot of a message: no reading has it, so a device may be called as an id is."""
-
-_SEEN_SCHEMA = pa.schema(list(SEEN.arrow_schema()))
 
 
 def first_copies(messages: pa.Table, seen: pa.Table) -> npt.NDArray[np.bool_]:
@@ -43,10 +41,5 @@ def message_marks(first: pa.Table) -> pa.Table:
     """The rows of ``SEEN`` that first copies add; those without an id add none."""
     ids = first["message_id"].drop_null()
     count = len(ids)
-    columns = {
-        "device": ids,
-        "boot": np.full(count, MESSAGE_BOOT),
-        "block": np.zeros(count, dtype=np.int64),
-        "mask": np.ones(count, dtype=np.int64),
-    }
-    return made(_SEEN_SCHEMA, columns)
+    zeros, ones = np.zeros(count, dtype=np.int64), np.ones(count, dtype=np.int64)
+    return rows_of(ids, np.full(count, MESSAGE_BOOT), zeros, ones)

@@ -1,4 +1,4 @@
-"""Spectrum availability per (15 minutes, tile, network, channel): samples, occupancy, signal strength."""
+"""Spectrum availability per (15 minutes, tile, network, channel, operator): samples, occupancy, signal strength."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PARTS_PER_BILLION = 1_000_000_000
 SERVED_DBM = -110
 """From this RSRP on a place counts as served, unless the job is told otherwise."""
 
-PLACE = ("window_start", "tile_x", "tile_y", "network", "channel")
+PLACE = ("window_start", "tile_x", "tile_y", "network", "channel", "operator")
 """The key of a row, as the bins have it: ``tile`` is made of ``tile_x`` and ``tile_y``."""
 
 _SCHEMA = pa.schema(list(COVERAGE.arrow_schema()))
@@ -46,6 +46,7 @@ def coverage_bins(classified: pa.Table) -> pa.Table:
         "tile_y": y,
         "network": placed["network"],
         "channel": placed["channel"],
+        "operator": placed["operator"],
         "rsrp_dbm": placed["rsrp_dbm"],
         "samples": np.ones(placed.num_rows, dtype=np.int64),
         "occupied_count": knows_share.astype(np.int64),

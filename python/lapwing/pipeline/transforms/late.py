@@ -13,12 +13,14 @@ from lapwing.contracts.decode_late import decode_dead_letter, decode_miss, is_de
 from lapwing.contracts.late import GROUP_PROPERTY, REASON_PROPERTY
 from lapwing.contracts.late_tables import DEAD_LETTERS, LATE_KEYS, MISSES
 from lapwing.contracts.tables import QUARANTINE
+from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.groups import Groups, made
 from lapwing.pipeline.transforms.quality import minutes
 
 _MISSES = pa.schema(list(MISSES.arrow_schema()))
 _DEAD_LETTERS = pa.schema(list(DEAD_LETTERS.arrow_schema()))
-_QUARANTINE = pa.schema(list(QUARANTINE.arrow_schema()))
+_QUARANTINE = pa.schema([field for field in QUARANTINE.arrow_schema() if field.name != DAY])
+"""The day is added where the rows are written."""
 _POSITION = {"partition": pa.int32(), "offset": pa.int64()}
 _TOLD_APART = (REASON_PROPERTY, GROUP_PROPERTY)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pyarrow as pa
 
 from lapwing.contracts.tables import KEYS, QUALITY
@@ -20,7 +19,7 @@ def minutes(column: pa.ChunkedArray) -> pa.Array:
 
 
 def quality(classified: pa.Table) -> pa.Table:
-    """Messages received, lost, repeated and late per device and minute of the broker's clock.
+    """Messages received, missing, quarantined, repeated and late per device and minute of the broker's clock.
 
     Args:
         classified: Rows of `lapwing.pipeline.transforms.repeats.classify`.
@@ -28,16 +27,20 @@ def quality(classified: pa.Table) -> pa.Table:
     Returns:
         Rows of ``QUALITY``; ``lost`` may be negative in a minute that fills an earlier one's gap.
     """
-    late, gap = ints(classified["late"]), ints(classified["gap"])
+    gap, recovered = ints(classified["gap"]), ints(classified["recovered"])
+    first, repeated = ints(classified["first"]), ints(classified["repeated"])
     per_row = {
         "device": classified["device"],
         "minute": minutes(classified["ingress_at"]),
-        "received": np.ones(classified.num_rows, dtype=np.int64),
+        "received": first + repeated,
         "gap": gap,
-        "recovered": late,
-        "lost": gap - late,
-        "repeated": ints(classified["repeated"]),
-        "reordered": late,
+        "recovered": recovered,
+        "lost": gap - recovered,
+        "repeated": repeated,
+        "reordered": ints(classified["late"]),
+        "missing": gap - recovered,
+        "quarantined": 1 - first - repeated,
+        "before_start": ints(classified["before_start"]),
     }
     return joined_quality(made(_SCHEMA, per_row))
 

@@ -27,6 +27,8 @@ COLUMNS: dict[str, tuple[pa.DataType, Any]] = {
     "repeated": (pa.bool_(), False),
     "late": (pa.bool_(), False),
     "gap": (pa.int64(), 0),
+    "recovered": (pa.int64(), 0),
+    "before_start": (pa.int64(), 0),
     "sent_at": (TIME, NOON),
     "measured_at": (TIME, NOON),
     "ingress_at": (TIME, NOON + timedelta(milliseconds=2)),
@@ -36,6 +38,7 @@ COLUMNS: dict[str, tuple[pa.DataType, Any]] = {
     "lon": (pa.float64(), -8.47),
     "network": (pa.string(), "5G"),
     "channel": (pa.int32(), 6300),
+    "operator": (pa.string(), "A"),
     "occupied_share": (pa.float64(), 0.25),
     "rsrp_dbm": (pa.int32(), -97),
 }
@@ -63,9 +66,9 @@ def test_a_minute_s_columns_add_up() -> None:
             [
                 {},
                 {"gap": 3},
-                {"late": True},
+                {"late": True, "recovered": 1},
                 {"first": False, "repeated": True},
-                {"ingress_at": NOON + timedelta(minutes=1), "late": True},
+                {"ingress_at": NOON + timedelta(minutes=1), "late": True, "recovered": 1},
                 {"device": "e", "gap": 1},
             ]
         )

@@ -2,37 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lapwing.contracts.tables import SEEN
-from lapwing.pipeline.transforms.repeats import classify, joined_marks, marks
+from lapwing.pipeline.transforms.quality import joined_quality, quality
+from lapwing.pipeline.transforms.repeats import JUMP_MAX, classify, joined_marks, marks
 
 NONE_SEEN = pa.schema(list(SEEN.arrow_schema())).empty_table()
-Message = tuple[str, int, int]  # device, boot, serial
+Message = tuple[Any, ...]
+"""Device, boot, serial; what it says (its RSRP), else 0; and whether it breaks the contract."""
 
 
-def table(messages: list[Message], first_offset: int = 0) -> pa.Table:
-    devices, boots, serials = zip(*messages, strict=True) if messages else ((), (), ())
+def table(messages: Sequence[Message], first_offset: int = 0) -> pa.Table:
+    whole = [(*message, 0, False)[: max(len(message), 4)] for message in messages]
+    whole = [message if len(message) == 5 else (*message, False) for message in whole]
+    devices, boots, serials, values, broken = zip(*whole, strict=True) if whole else ((), (), (), (), ())
     return pa.table(
         {
             "device": pa.array(devices, pa.string()),
             "boot": pa.array(boots, pa.int64()),
             "serial": pa.array(serials, pa.int64()),
-            "partition": pa.array([0] * len(messages), pa.int32()),
-            "offset": pa.array(range(first_offset, first_offset + len(messages)), pa.int64()),
+            "rsrp_dbm": pa.array(values, pa.int32()),
+            "reason": pa.array(["not_a_time" if each else None for each in broken], pa.string()),
+            "partition": pa.array([0] * len(whole), pa.int32()),
+            "offset": pa.array(range(first_offset, first_offset + len(whole)), pa.int64()),
         }
     )
 
 
-def said(messages: list[Message], seen: pa.Table = NONE_SEEN) -> list[tuple[bool, bool, int]]:
+def judged(messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 0) -> list[dict[str, Any]]:
+    """The flags of each message, in the order they came."""
+    found = classify(table(messages), seen, {0: start})
+    return sorted(found.to_pylist(), key=lambda row: row["offset"])
+
+
+def said(messages: Sequence[Message], seen: pa.Table = NONE_SEEN) -> list[tuple[bool, bool, int]]:
     """(first, late, gap) per message, in the order they came."""
-    rows = sorted(classify(table(messages), seen).to_pylist(), key=lambda row: row["offset"])
-    return [(row["first"], row["late"], row["gap"]) for row in rows]
+    return [(row["first"], row["late"], row["gap"]) for row in judged(messages, seen)]
+
+
+def kinds(messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 0) -> list[str]:
+    """What each is, in a word; and what it says about serials that are missing."""
+    told = []
+    for row in judged(messages, seen, start):
+        names = ("first", "repeated", "reused", "jumped")
+        word = next((name for name in names if row[name]), "broken")
+        counts = "".join(f" {name} {row[name]}" for name in ("gap", "recovered", "before_start") if row[name])
+        told.append(word + counts)
+    return told
+
+
+def remembered(messages: Sequence[Message], start: int = 0) -> pa.Table:
+    return marks(classify(table(messages), NONE_SEEN, {0: start}))
 
 
 NEW, LATE, REPEATED = (True, False, 0), (True, True, 0), (False, False, 0)
@@ -77,10 +106,67 @@ def test_other_devices_in_seen_do_no_harm() -> None:
     assert said(one(0, 1), seen) == [NEW, NEW]
 
 
-def test_serials_up_to_the_largest() -> None:
+def test_a_serial_that_no_device_can_have_reached_counts_nothing() -> None:
+    """Two boots that say 2**63 - 1 wrapped the sum of gaps; and what comes after it is no late reading."""
     largest = 2**63 - 1
-    seen = marks(classify(table(one(largest)), NONE_SEEN))
-    assert said(one(largest, largest - 1), seen) == [REPEATED, LATE]
+    messages = [("d", 0, largest), ("d", 1, largest), *one(0, 1, largest - 1, 2)]
+    assert kinds(messages) == ["jumped", "jumped", "first", "first", "jumped", "first"]
+    assert kinds(one(largest, 66), remembered(one(*range(65)))) == ["jumped", "first gap 1"]
+    assert kinds(one(JUMP_MAX, 0)) == [f"first gap {JUMP_MAX}", "first recovered 1"]
+    assert kinds(one(JUMP_MAX + 1, 0)) == ["jumped", "first"]
+
+
+@pytest.mark.parametrize("cut", [0, 2, 3])
+def test_a_repeat_says_the_same_and_anything_else_does_not_vanish(cut: int) -> None:
+    """In one batch, and with what ``seen`` remembers: the boot did not rise, or another client uses the serials."""
+    said_by = [(0, -80), (1, -81), (0, -80), (0, -110), (1, -81), (2, -1)]
+    messages = [("d", 0, serial, value) for serial, value in said_by]
+    expected = ["first", "first", "repeated", "reused", "repeated", "first"]
+    assert kinds(messages[cut:], remembered(messages[:cut])) == expected[cut:]
+
+
+def test_where_nobody_knows_what_was_said_it_is_a_repeat() -> None:
+    """Tables of before version 2 remember serials only."""
+    seen = remembered(one(0, 1))
+    old = seen.set_column(4, "prints", pa.nulls(seen.num_rows, pa.binary()))
+    assert kinds([("d", 0, 1, -110)], old) == ["repeated"]
+    both = pa.concat_tables([old, marks(classify(table(one(2)), old))])
+    assert kinds([("d", 0, 1, -110), ("d", 0, 2, -110)], joined_marks(both)) == ["repeated", "reused"]
+
+
+def test_prints_are_asked_for_only_where_something_comes_again() -> None:
+    seen = remembered([("a", 0, 0), ("b", 0, 0), ("b", 0, 1)])
+    asked: list[list[str]] = []
+
+    def prints_of(devices: pa.Array) -> pa.Table:
+        asked.append(devices.to_pylist())
+        return seen.filter(pc.is_in(seen["device"], value_set=devices))
+
+    without = seen.drop_columns(["prints"])
+    rows = classify(table([("a", 0, 1), ("b", 0, 2)]), without, {}, prints_of)
+    assert (rows["first"].to_pylist(), asked) == ([True, True], [])
+    rows = classify(table([("a", 0, 1), ("b", 0, 1), ("b", 0, 0, -9)]), without, {}, prints_of)
+    assert (rows["repeated"].to_pylist(), rows["reused"].to_pylist()) == ([False, True, False], [False, False, True])
+    assert asked == [["b"]]
+
+
+@pytest.mark.parametrize("cut", range(5))
+def test_what_arrived_broken_is_not_missing(cut: int) -> None:
+    broken = ("d", 0, 2, 0, True), ("d", 0, 1, 0, True), ("d", 0, 3, 0, True)
+    messages = [("d", 0, 0), broken[0], broken[1], ("d", 0, 2, -1), ("d", 0, 3), broken[2]]
+    expected = ["first", "broken gap 1", "broken recovered 1", "first", "first", "broken"]
+    assert kinds(messages[cut:], remembered(messages[:cut])) == expected[cut:]
+
+
+def test_what_came_before_the_job_began_is_not_missing() -> None:
+    """And what of it comes late is taken from it; a boot that began while the job listened has no such past."""
+    messages = one(50, 53, 49, 51)
+    expected = ["first before_start 50", "first gap 2", "first before_start -1", "first recovered 1"]
+    for cut in range(4):
+        assert kinds(messages[cut:], remembered(messages[:cut], start=7), start=7) == expected[cut:]
+    assert kinds(messages[:1]) == ["first gap 50"]
+    assert kinds([("d", 3, 5), ("d", 4, 2)], start=7) == ["first before_start 5", "first gap 2"]
+    assert kinds([("d", 4, 2)], remembered([("d", 3, 0)], start=7), start=7) == ["first gap 2"]
 
 
 def test_no_rows() -> None:
@@ -88,23 +174,40 @@ def test_no_rows() -> None:
     assert marks(classify(table([]), NONE_SEEN)).num_rows == 0
 
 
-def oracle(messages: list[Message]) -> list[tuple[bool, bool, int]]:
+def oracle(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """The definition, one message at a time."""
-    seen: set[Message] = set()
-    top: dict[tuple[str, int], int] = {}
+    readings: dict[Any, int] = {}
+    broken: set[Any] = set()
+    top: dict[Any, int] = {}
     told = []
-    for device, boot, serial in messages:
-        highest = top.get((device, boot), -1)
-        first = (device, boot, serial) not in seen
-        gap = max(0, serial - highest - 1) if first else 0
-        told.append((first, first and serial < highest, gap))
-        seen.add((device, boot, serial))
+    for device, boot, serial, value, is_broken in messages:
+        key, highest = (device, boot, serial), top.get((device, boot), -1)
+        row: dict[str, Any] = {"first": False, "repeated": False, "reused": False, "gap": 0, "recovered": 0}
+        if serial > highest:
+            row["gap"] = serial - highest - 1
+        elif key not in readings and key not in broken:
+            row["recovered"] = 1
+        if is_broken:
+            broken.add(key)
+        elif key in readings:
+            row["repeated" if readings[key] == value else "reused"] = True
+        else:
+            readings[key] = value
+            row["first"] = True
         top[device, boot] = max(highest, serial)
+        told.append(row)
     return told
 
 
 MESSAGES = st.lists(
-    st.tuples(st.sampled_from("abc"), st.integers(0, 1), st.integers(0, 140) | st.integers(0, 5)), max_size=60
+    st.tuples(
+        st.sampled_from("abc"),
+        st.integers(0, 1),
+        st.integers(0, 140) | st.integers(0, 5),
+        st.integers(-100, -99),
+        st.sampled_from([False, False, False, True]),
+    ),
+    max_size=60,
 )
 
 
@@ -112,17 +215,39 @@ MESSAGES = st.lists(
 @given(MESSAGES, st.lists(st.integers(0, 60), max_size=4))
 def test_any_messages_in_any_batches_are_what_the_definition_says(messages: list[Message], cuts: list[int]) -> None:
     edges = [0, *sorted(min(cut, len(messages)) for cut in cuts), len(messages)]
-    seen, told = NONE_SEEN, []
+    seen, told, parts = NONE_SEEN, [], []
     for begin, end in pairwise(edges):
         classified = classify(table(messages[begin:end], begin), seen)
-        rows: list[Any] = sorted(classified.to_pylist(), key=lambda row: row["offset"])
-        told += [(row["first"], row["late"], row["gap"]) for row in rows]
+        told += sorted(classified.to_pylist(), key=lambda row: row["offset"])
+        parts.append(quality(with_minute(classified)))
         seen = pa.concat_tables([seen, marks(classified)])  # unjoined, as the table is between compactions
-    assert told == oracle(messages)
+    assert [{name: row[name] for name in expected} for row, expected in zip(told, oracle(messages), strict=True)] == (
+        oracle(messages)
+    )
     bits = {
         (row["device"], row["boot"], row["block"] * 64 + bit)
         for row in joined_marks(seen).to_pylist()
         for bit in range(64)
-        if row["mask"] >> bit & 1
+        if row["block"] >= 0 and row["mask"] >> bit & 1
     }
-    assert bits == set(messages)
+    assert bits == {message[:3] for message in messages if not message[4]}
+    add_up(messages, told, joined_quality(pa.concat_tables(parts)))
+
+
+def add_up(messages: list[Message], told: list[dict[str, Any]], rows: pa.Table) -> None:
+    """Every message counts somewhere: sent = readings + repeated + quarantined + missing."""
+    total = {name: sum(rows[name].to_pylist()) for name in rows.column_names if name not in ("device", "minute")}
+    readings = sum(row["first"] for row in told)
+    assert total["received"] == readings + total["repeated"]
+    assert total["lost"] == total["missing"]
+    # What a device has sent, as far as anybody can know: what came, and each serial below the highest that did not.
+    tops: dict[Any, int] = {}
+    for device, boot, serial, *_ in messages:
+        tops[device, boot] = max(tops.get((device, boot), -1), serial)
+    never_came = sum(top + 1 for top in tops.values()) - len({message[:3] for message in messages})
+    sent = len(messages) + never_came
+    assert sent == readings + total["repeated"] + total["quarantined"] + total["missing"]
+
+
+def with_minute(rows: pa.Table) -> pa.Table:
+    return rows.append_column("ingress_at", pa.array([0] * rows.num_rows, pa.timestamp("us", "UTC")))

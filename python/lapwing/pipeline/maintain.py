@@ -1,0 +1,201 @@
+"""What keeps tables small, beside a job or without one: few files, no old days, no device that asked to go.
+
+A job may run meanwhile: it takes up what is committed here, and writes again what was in the way. Only its memory, the
+table ``seen``, is its own while it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from deltalake import DeltaTable
+from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
+
+from lapwing.contracts.command_tables import COMMAND_TABLES
+from lapwing.contracts.fields import Record
+from lapwing.contracts.late_tables import LATE_TABLES
+from lapwing.contracts.tables import TABLES
+from lapwing.errors import ConfigError
+from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink, delta_schema
+from lapwing.pipeline.sinks.paths import check_folder
+from lapwing.pipeline.transforms.days import DAY
+from lapwing.pipeline.transforms.seen_rows import joined_marks
+
+RECORDS: Mapping[str, Record] = {**COMMAND_TABLES, **LATE_TABLES, **TABLES}
+DAYS: Mapping[str, str] = {
+    "readings": "ingress_at",
+    "quarantine": "ingress_at",
+    "quality": "minute",
+    "latency": "minute",
+    "coverage": "window_start",
+    "misses": "minute",
+    "dead_letters": "minute",
+}
+"""The column by which a row is of a day; tables that are not named have no past."""
+OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "quarantine": "client_id", "seen": "device"}
+"""The column that names a device. The other tables are sums over devices."""
+_TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
+_TRIES = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Maintained:
+    """One table, before and after."""
+
+    table: str
+    rows_deleted: int
+    files_before: int
+    files_after: int
+    left_out: str = ""
+    """Why it was left alone."""
+
+
+def maintain(
+    out: Path, *, keep_days: int | None = None, forget: Sequence[str] = (), now: datetime | None = None
+) -> list[Maintained]:
+    """Compacts every table under ``out``, and deletes what is asked for.
+
+    Args:
+        out: The ``--out`` of a job.
+        keep_days: Rows of days (UTC) before the last so many are deleted; None: none are.
+        forget: Devices whose rows are deleted.
+        now: For tests.
+
+    Raises:
+        ConfigError: ``out`` has no tables.
+        TableError: One cannot be read or written.
+    """
+    found = _tables(out)
+    with _memory_free(out) as free:
+        return [_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free) for folder in found]
+
+
+def migrate(out: Path) -> dict[str, list[str]]:
+    """Brings tables of an earlier release over: columns that are new are null in their old rows. Gives them by table.
+
+    Raises:
+        ConfigError: ``out`` has no tables.
+        TableError: A job is at work there, or a table cannot be brought over.
+    """
+    found = _tables(out)
+    with _memory_free(out) as free:
+        if not free:
+            raise TableError("a job writes here", where=str(out), remedy="stop it, then migrate")
+        return {folder.name: _migrated(folder) for folder in found}
+
+
+def _tables(out: Path) -> list[Path]:
+    check_folder("--out", out)
+    found = [out / "tables" / name for name in RECORDS if (out / "tables" / name / "_delta_log").is_dir()]
+    if not found:
+        raise ConfigError("there are no tables", where=str(out / "tables"), remedy="give the --out of a job")
+    return found
+
+
+@contextmanager
+def _memory_free(out: Path) -> Iterator[bool]:
+    """Whether no job runs; none may begin meanwhile."""
+    folder = JobFolder.tried(out)
+    try:
+        yield folder is not None
+    finally:
+        if folder is not None:
+            folder.release()
+
+
+def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now: datetime, *, free: bool) -> Maintained:
+    name = folder.name
+    table = _opened(folder)
+    before = len(table.file_uris())
+    by_day = DAY in table.metadata().partition_columns
+    if name == "seen" and not free:
+        return Maintained(name, 0, before, before, "a job runs, whose memory it is")
+    deleted = sum(_deleted(folder, predicate) for predicate in _predicates(name, keep_days, forget, now, by_day=by_day))
+    if name == "seen":
+        sink = DeltaSink(folder, RECORDS[name])
+        if before > 1:
+            sink.replace(joined_marks(sink.read()))
+        sink.clean()
+    else:
+        _compacted(folder)
+    return Maintained(name, deleted, before, len(_opened(folder).file_uris()))
+
+
+def _predicates(
+    name: str, keep_days: int | None, forget: Sequence[str], now: datetime, *, by_day: bool
+) -> Iterator[str]:
+    if keep_days is not None and name in DAYS:
+        first = (now.astimezone(UTC) - timedelta(days=keep_days)).replace(hour=0, minute=0, second=0, microsecond=0)
+        if by_day:  # whole files, of which none has to be read
+            yield f"{DAY} < '{first:%Y-%m-%d}'"
+        else:
+            yield f"{DAYS[name]} < arrow_cast('{first:%Y-%m-%dT%H:%M:%SZ}', {_TIME})"
+    if forget and name in OF_DEVICES:
+        names = ", ".join("'" + device.replace("'", "''") + "'" for device in forget)
+        yield f"{OF_DEVICES[name]} IN ({names})"
+
+
+def _deleted(folder: Path, predicate: str) -> int:
+    def delete(table: DeltaTable) -> int:
+        return int(table.delete(predicate).get("num_deleted_rows") or 0)
+
+    return _tried(folder, delete)
+
+
+def _compacted(folder: Path) -> None:
+    def compact(table: DeltaTable) -> int:
+        table.optimize.compact()
+        return 0
+
+    _tried(folder, compact)
+    DeltaSink.vacuum(_opened(folder))
+
+
+def _tried(folder: Path, change: Callable[[DeltaTable], int]) -> int:
+    """Changes the table as it is now; again where a job has committed meanwhile."""
+    for left in reversed(range(_TRIES)):
+        try:
+            return change(_opened(folder))
+        except CommitFailedError as error:
+            if not left:
+                raise _unusable(folder, error, "the job writes too often: try again") from None
+        except DeltaError as error:
+            raise _unusable(folder, error, "is it a table of Lapwing's?") from None
+    raise AssertionError("unreachable")
+
+
+def _migrated(folder: Path) -> list[str]:
+    record, table = RECORDS[folder.name], _opened(folder)
+    known = [column.name for column in table.schema().fields]
+    new = [field for field in record if field.name not in known]
+    needed = [field.name for field in new if not field.nullable]
+    if needed:
+        raise TableError(
+            f"table {folder.name} has no column {', '.join(needed)}, which no row can be without",
+            where=str(folder),
+            remedy="give another --out; the stream makes the same tables again, of what retention has left",
+        )
+    if new:
+        named = [field.name for field in new]
+        table.alter.add_columns([column for column in delta_schema(record).fields if column.name in named])
+    if table.metadata().configuration.get(VERSION_KEY) != str(record.version):
+        table.alter.set_table_properties({VERSION_KEY: str(record.version)}, raise_if_not_exists=False)
+    return [field.name for field in new]
+
+
+def _opened(folder: Path) -> DeltaTable:
+    try:
+        return DeltaTable(folder)
+    except (DeltaError, OSError, TableNotFoundError) as error:
+        raise _unusable(folder, error, "bring it back, or remove it") from None
+
+
+def _unusable(folder: Path, error: object, remedy: str) -> TableError:
+    told = next(iter(str(error).splitlines()), type(error).__name__)
+    return TableError(f"table {folder.name} cannot be used: {told}", where=str(folder), remedy=remedy)

@@ -1,0 +1,120 @@
+"""Others write to the tables, too: is that a commit tried again, and is what cannot be mended named?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from deltalake import DeltaTable, Field
+from deltalake.schema import PrimitiveType
+
+from lapwing.contracts import fields
+from lapwing.pipeline.errors import ConflictError, TableError
+from lapwing.pipeline.report.tables import read
+from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.test_delta import ONE, append, opened, sink, things, told
+from lapwing.pipeline.sinks.versions import FILE, check_gone, check_older, write_versions
+
+__all__ = ["sink"]
+
+
+def delete(table: DeltaTable) -> None:
+    table.delete("name = 'a'")
+
+
+def compact(table: DeltaTable) -> None:
+    table.optimize.compact()
+
+
+def add_column(table: DeltaTable) -> None:
+    table.alter.add_columns([Field("note", PrimitiveType("string"), nullable=True)])
+
+
+@pytest.mark.parametrize("change", [delete, compact, add_column])
+def test_an_append_goes_on(sink: DeltaSink, tmp_path: Path, change: Callable[[DeltaTable], None]) -> None:
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+    change(DeltaTable(sink.folder))
+    append(sink, {0: 3}, ("c", 1, 1))
+    names = [row[0] for row in told(opened(tmp_path))]
+    assert names == (["b", "c"] if change is delete else ["a", "b", "c"])
+    assert sink.positions(ONE, [0]) == {0: 3}
+
+
+@pytest.mark.parametrize("change", [delete, compact, add_column])
+def test_a_merge_is_made_again(sink: DeltaSink, change: Callable[[DeltaTable], None]) -> None:
+    """It was made of what the table held."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+    change(DeltaTable(sink.folder))
+    with pytest.raises(ConflictError, match="somebody else has changed table things meanwhile"):
+        sink.merge(things(("b", 1, 5)), ONE, {0: 3})
+    assert sink.positions(ONE, [0]) == {0: 2}
+    sink.refresh()
+    assert sink.merge(things(("b", 1, 5)), ONE, {0: 3}) == 1
+    assert ("b", 1, 5) in told(sink)
+
+
+def test_a_compaction_of_others_does_not_survive_a_replacement(sink: DeltaSink) -> None:
+    append(sink, {0: 1}, ("a", 1, 1))
+    append(sink, {0: 2}, ("b", 1, 1))
+    compact(DeltaTable(sink.folder))
+    sink.replace(things(("c", 1, 1)))
+    assert told(sink) == [("c", 1, 1)]
+
+
+def test_files_that_are_gone_before_their_commit_are_not_committed(sink: DeltaSink) -> None:
+    from lapwing.pipeline.sinks.files import write_file
+
+    written = write_file(things(("a", 1, 1)), sink.folder)
+    (sink.folder / written.path).unlink()
+    with pytest.raises(ConflictError, match="does a VACUUM keep nothing"):
+        sink.append([written], ONE, {0: 1})
+    assert sink.untouched()
+
+
+def test_a_lost_column_is_named(sink: DeltaSink) -> None:
+    other = fields.Record("things", 1, (*sink.record.fields, fields.Field("more", "int64", "needed")))
+    with pytest.raises(TableError, match="it has the columns name, channel, count"):
+        DeltaSink(sink.folder, other)
+
+
+def test_a_table_that_is_gone_or_older_is_named(tmp_path: Path) -> None:
+    check_gone(tmp_path)
+    for name in ("readings", "seen"):
+        (tmp_path / name / "_delta_log").mkdir(parents=True)
+    write_versions(tmp_path, {"readings": 7, "seen": 9})
+    check_gone(tmp_path)
+    check_older(tmp_path, {"readings": 8, "seen": 9})
+    with pytest.raises(TableError, match=r"table readings \(version 6, it was 7\) is older than the others"):
+        check_older(tmp_path, {"readings": 6, "seen": 9})
+    (tmp_path / "seen" / "_delta_log").rmdir()
+    with pytest.raises(TableError, match="table seen is gone"):
+        check_gone(tmp_path)
+    (tmp_path / "readings" / "_delta_log").rmdir()
+    check_gone(tmp_path)
+    check_older(tmp_path, {"readings": 0, "seen": 0})
+    for nonsense in ("", "[]", '{"seen": "x"}'):
+        (tmp_path / FILE).write_text(nonsense)
+        with pytest.raises(TableError, match="says nothing that can be read"):
+            check_gone(tmp_path)
+
+
+def test_times_are_microseconds_whoever_has_written_them(tmp_path: Path) -> None:
+    """Spark's own sessions write INT96 unless told otherwise."""
+    record = fields.Record("quality", 1, (fields.Field("minute", "time", "when"), fields.Field("n", "int64", "which")))
+    table = DeltaSink(tmp_path / "tables" / "quality", record)
+    at = datetime(2026, 3, 1, 12, 0, 0, 250, tzinfo=UTC)
+    rows: Any = pa.table({"minute": pa.array([at], pa.timestamp("us", "UTC")), "n": [1]})
+    pq.write_table(rows, table.folder / "theirs.parquet", use_deprecated_int96_timestamps=True)
+    from lapwing.pipeline.sinks.files import WrittenFile
+
+    table.append([WrittenFile("theirs.parquet", (table.folder / "theirs.parquet").stat().st_size, 1)], ONE, {0: 1})
+    assert table.read()["minute"].to_pylist() == [at]
+    assert table.read("minute", pa.array([at], pa.timestamp("us", "UTC")))["n"].to_pylist() == [1]
+    assert read(tmp_path, "quality", ["minute"])["minute"].to_pylist() == [at]

@@ -1,0 +1,32 @@
+"""Which paths can hold tables, and what the files of a table are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable, write_deltalake
+
+from lapwing.errors import ConfigError
+from lapwing.pipeline.sinks.paths import check_folder, table_files
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "\x1b[31m", "a\\b", "[x]", "a|b", "a^b", "a%20b", "\udce9"])
+def test_a_path_that_delta_cannot_open_is_refused_in_one_line(name: str) -> None:
+    """Also where it stands further up, and is not there yet."""
+    with pytest.raises(ConfigError, match="--out has") as caught:
+        check_folder("--out", Path("/tmp") / name / "out")
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["my out", "ü", "#1", "100%", "%zz", "a:b", "a?b", "'`\"", "{*}", "a=b&c", "..."])
+def test_every_other_path_is_a_path(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / name / "things"
+    check_folder("--out", folder)
+    folder.mkdir(parents=True)
+    # Partitions have names of their own, which delta-rs encodes on disk as well.
+    write_deltalake(folder, pa.table({"n": [1, 2], "day": ["a b", "ü%20"]}), partition_by=["day"])
+    files = table_files(DeltaTable(folder), folder)
+    assert len(files) == 2
+    assert all(file.is_file() for file in files)

@@ -1,0 +1,114 @@
+"""What a shell's environment does to a Spark that we start ourselves: settings that were made for another Spark.
+
+On a machine where Spark is installed, its variables point to that one, and to defaults for its cluster. Ours is the one
+that pip has installed beside this package, and with a local master what counts is said on the command line.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from lapwing.pipeline.errors import SparkUnusableError
+
+LOG = logging.getLogger("lapwing.pipeline")
+_PYTHON = "PYSPARK_PYTHON"
+_OF_CLUSTERS = ("SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "SPARK_SUBMIT_OPTS", "SPARK_DIST_CLASSPATH", "HADOOP_CONF_DIR")
+"""They name masters, jars, and file systems in which a path of this machine would be looked for."""
+_ASKED = (
+    "import importlib.util as u, sys; print(*sys.version_info[:2],"
+    " *(name for name in ('pyspark', 'lapwing', 'pyarrow', 'msgspec') if not u.find_spec(name)))"
+)
+_PATIENCE_S = 30.0
+
+
+def launch_changes(environ: Mapping[str, str], spark_home: Path, *, local: bool) -> dict[str, str | None]:
+    """What has to be otherwise in the environment of the JVM; None: left out.
+
+    Args:
+        environ: The environment as it is.
+        spark_home: Of the PySpark that is imported; one without jars belongs to a Spark that is installed apart.
+        local: Whether the master is on this machine.
+    """
+    changes: dict[str, str | None] = {}
+    if (spark_home / "jars").is_dir():
+        changes["SPARK_HOME"] = str(spark_home)
+    if local:
+        changes |= {name: None for name in _OF_CLUSTERS if name in environ}
+        # A folder without a spark-defaults.conf and a spark-env.sh.
+        changes["SPARK_CONF_DIR"] = str(Path(__file__).parent)
+    # As the C library looks it up. Java names files as its locale has it: without UTF-8, ``ü`` would be ``?``.
+    said = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
+    if "utf" not in said.lower():
+        changes["LC_ALL"] = "C.UTF-8"
+    return changes
+
+
+@contextmanager
+def launch_environment(*, local: bool) -> Iterator[None]:
+    """Meanwhile a JVM that is started is one of ours; says in the log what of this shell is left out."""
+    import pyspark
+
+    changes = launch_changes(os.environ, Path(pyspark.__file__).parent, local=local)
+    ignored = [name for name in _OF_CLUSTERS if local and os.environ.get(name)]
+    if ignored:
+        LOG.warning("%s of this shell left out: with a local master --conf says what counts", ", ".join(ignored))
+    kept = {name: os.environ.get(name) for name in changes}
+    _set(changes)
+    try:
+        yield
+    finally:
+        _set(kept)
+
+
+def choose_python(conf: Mapping[str, str], *, local: bool) -> None:
+    """Sees to it that Spark's workers are started with a Python that has this package.
+
+    Args:
+        conf: Spark's settings: ``spark.pyspark.python`` counts before the variable.
+        local: Whether the workers run on this machine: elsewhere nobody can look from here.
+
+    Raises:
+        SparkUnusableError: The one that is named has it not, or is of another version.
+    """
+    if not os.environ.get(_PYTHON):
+        os.environ[_PYTHON] = sys.executable
+    setting = "spark.pyspark.python"
+    named, python = (setting, conf[setting]) if conf.get(setting) else (_PYTHON, os.environ[_PYTHON])
+    if local and python != sys.executable:
+        _check_python(named, python)
+
+
+def _check_python(named: str, python: str) -> None:
+    where = f"{named} = {python}"
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    remedy = f"unset it, or name a Python {version} that has lapwing, such as {sys.executable}"
+    try:
+        asked = subprocess.run(  # noqa: S603  (the user's own choice)
+            [python, "-c", _ASKED], capture_output=True, text=True, check=False, timeout=_PATIENCE_S
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SparkUnusableError(f"Spark's Python cannot be started: {error}", where=where, remedy=remedy) from None
+    major, minor, *missing = asked.stdout.split() if asked.returncode == 0 else ("", "")
+    if not major:
+        told = (asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"])[-1]
+        raise SparkUnusableError(f"Spark's Python does not run: {told}", where=where, remedy=remedy)
+    if f"{major}.{minor}" != version:
+        raise SparkUnusableError(
+            f"Spark's Python is {major}.{minor}, and this is {version}", where=where, remedy=remedy
+        )
+    if missing:
+        raise SparkUnusableError(f"Spark's Python has no {', '.join(missing)}", where=where, remedy=remedy)
+
+
+def _set(values: Mapping[str, str | None]) -> None:
+    for name, value in values.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

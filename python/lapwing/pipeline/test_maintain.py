@@ -1,0 +1,99 @@
+"""Do tables get small, and smaller where it is asked for, and does a job go on with them?"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from lapwing.contracts.tables import KEYS, TABLES
+from lapwing.errors import ConfigError
+from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.maintain import maintain, migrate
+from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.sinks.files import write_files
+
+NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
+_VALUES: dict[str, Any] = {
+    "string": "x",
+    "binary": b"x",
+    "int32": 0,
+    "int64": 0,
+    "float64": 0.0,
+    "time": NOW,
+    "rows": [],
+}
+
+
+def opened(out: Path, name: str) -> DeltaSink:
+    return DeltaSink(out / "tables" / name, TABLES[name], KEYS.get(name, ()))
+
+
+def add(out: Path, name: str, **values: Any) -> None:
+    record = TABLES[name]
+    row = {field.name: None if field.nullable else _VALUES[field.kind] for field in record} | values
+    sink = opened(out, name)
+    rows = pa.Table.from_pylist([row], pa.schema(list(record.arrow_schema())))
+    sink.append(write_files(rows, sink.folder, by_day=sink.is_by_day), "s", {0: 1})
+
+
+def column(out: Path, table: str, name: str) -> list[Any]:
+    return sorted(opened(out, table).read()[name].to_pylist())
+
+
+def test_many_files_become_few_and_old_days_and_devices_go(tmp_path: Path) -> None:
+    for days, device in ((0, "a"), (1, "a'"), (2, "b"), (3, "b")):
+        at = NOW - timedelta(days=days)
+        add(tmp_path, "readings", device=device, ingress_at=at, day=f"{at:%Y-%m-%d}")
+        add(tmp_path, "quality", device=device, minute=at)
+        add(tmp_path, "coverage", window_start=at, tile=str(days))
+        add(tmp_path, "seen", device=device, block=days, mask=1)
+    found = {each.table: each for each in maintain(tmp_path, keep_days=2, now=NOW)}
+    assert (found["readings"].rows_deleted, found["readings"].files_before, found["readings"].files_after) == (1, 4, 3)
+    assert column(tmp_path, "readings", "device") == ["a", "a'", "b"]
+    assert column(tmp_path, "coverage", "tile") == ["0", "1", "2"]
+    assert found["seen"].files_after == 1
+    assert maintain(tmp_path, forget=["a'", "none"], now=NOW)[0].table
+    for table in ("readings", "quality"):
+        assert column(tmp_path, table, "device") == ["a", "b"]
+    assert column(tmp_path, "seen", "device") == ["a", "b", "b"]
+    assert opened(tmp_path, "readings").positions("s", [0]) == {0: 1}
+
+
+def test_beside_a_job_its_memory_is_left_alone(tmp_path: Path) -> None:
+    add(tmp_path, "readings", device="a")
+    add(tmp_path, "seen", device="a")
+    job = JobFolder.held(tmp_path, tmp_path / "checkpoint")
+    found = {each.table: each for each in maintain(tmp_path, forget=["a"], now=NOW)}
+    assert (found["readings"].rows_deleted, found["seen"].rows_deleted) == (1, 0)
+    assert "a job runs" in found["seen"].left_out
+    with pytest.raises(TableError, match="a job writes here"):
+        migrate(tmp_path)
+    job.release()
+    assert maintain(tmp_path, forget=["a"], now=NOW)[-1].table
+    assert column(tmp_path, "seen", "device") == []
+
+
+def test_a_table_of_an_earlier_release_is_named_and_brought_over(tmp_path: Path) -> None:
+    old = [field for field in TABLES["seen"].arrow_schema() if field.name != "prints"]
+    DeltaTable.create(tmp_path / "tables" / "seen", pa.schema(old))
+    with pytest.raises(TableError, match=r"no column prints.*run lapwing pipeline migrate"):
+        opened(tmp_path, "seen")
+    assert migrate(tmp_path) == {"seen": ["prints"]}
+    assert migrate(tmp_path) == {"seen": []}
+    add(tmp_path, "seen", device="a")
+    assert column(tmp_path, "seen", "device") == ["a"]
+    DeltaTable.create(tmp_path / "tables" / "quality", pa.schema([pa.field("device", pa.string())]))
+    with pytest.raises(TableError, match=r"quality has no column minute.*give another --out"):
+        migrate(tmp_path)
+
+
+def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
+    for act in (maintain, migrate):
+        with pytest.raises(ConfigError, match="there are no tables"):
+            act(tmp_path)

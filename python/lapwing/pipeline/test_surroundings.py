@@ -1,0 +1,114 @@
+"""Does a Spark of others leave ours alone, and is a Python that cannot serve named before anything starts?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from lapwing.pipeline.errors import SparkUnusableError
+from lapwing.pipeline.session import check_java
+from lapwing.pipeline.surroundings import choose_python, launch_changes, launch_environment
+
+FOREIGN = {
+    "SPARK_HOME": "/opt/spark",
+    "SPARK_CONF_DIR": "/etc/spark",
+    "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
+    "HADOOP_CONF_DIR": "/etc/hadoop",
+    "LANG": "en_GB.UTF-8",
+}
+
+
+def script(folder: Path, text: str) -> str:
+    path = folder / "my python"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_variables_of_another_spark_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "jars").mkdir()
+    changes = launch_changes(FOREIGN, tmp_path, local=True)
+    conf = changes.pop("SPARK_CONF_DIR")
+    assert conf is not None
+    assert not (Path(conf) / "spark-defaults.conf").exists()
+    assert changes == {"SPARK_HOME": str(tmp_path), "PYSPARK_SUBMIT_ARGS": None, "HADOOP_CONF_DIR": None}
+
+
+def test_on_a_cluster_its_own_settings_count(tmp_path: Path) -> None:
+    """And a PySpark without jars belongs to the Spark that it lies in."""
+    assert launch_changes(FOREIGN, tmp_path, local=False) == {}
+
+
+@pytest.mark.parametrize("locale", [{}, {"LANG": "C"}, {"LC_ALL": "POSIX", "LANG": "de_DE.UTF-8"}, {"LANG": "de_DE"}])
+def test_java_names_files_in_utf_8(tmp_path: Path, locale: dict[str, str]) -> None:
+    assert launch_changes(locale, tmp_path, local=False) == {"LC_ALL": "C.UTF-8"}
+
+
+def test_the_environment_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in FOREIGN.items():
+        monkeypatch.setenv(name, value)
+    before = dict(os.environ)
+    with launch_environment(local=True):
+        assert os.environ["SPARK_HOME"] != "/opt/spark"
+        assert "HADOOP_CONF_DIR" not in os.environ
+    assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize("unset", ["", None])
+def test_without_a_word_it_is_this_python(monkeypatch: pytest.MonkeyPatch, unset: str | None) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", unset or "")
+    choose_python({}, local=True)
+    assert os.environ["PYSPARK_PYTHON"] == sys.executable
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("echo 3 1", "Spark's Python is 3.1, and this is"),
+        (f"echo {sys.version_info[0]} {sys.version_info[1]} lapwing msgspec", "has no lapwing, msgspec"),
+        ("echo no such library >&2; exit 127", "does not run: no such library"),
+    ],
+)
+@pytest.mark.parametrize("named", ["PYSPARK_PYTHON", "spark.pyspark.python"])
+def test_a_python_that_cannot_serve_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str, named: str
+) -> None:
+    python = script(tmp_path, text)
+    monkeypatch.setenv("PYSPARK_PYTHON", python if named == "PYSPARK_PYTHON" else sys.executable)
+    conf = {} if named == "PYSPARK_PYTHON" else {named: python}
+    with pytest.raises(SparkUnusableError) as caught:
+        choose_python(conf, local=True)
+    assert all(part in str(caught.value) for part in (problem, f"{named} = {python}", "unset it", sys.executable))
+    choose_python(conf, local=False)  # on a cluster it is a path of its workers
+
+
+def test_a_python_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", str(tmp_path / "none"))
+    with pytest.raises(SparkUnusableError, match="cannot be started"):
+        choose_python({}, local=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("echo 'openjdk version \"11.0.2\"' >&2", "java 11 is too old"),
+        ("echo 'openjdk version \"1.8.0_292\"' >&2", "java 8 is too old"),
+        ("echo Unrecognized option: -Xwrong >&2; exit 1", "does not start: Unrecognized option: -Xwrong"),
+        ("echo unknown", "of unknown version"),
+    ],
+)
+def test_a_java_that_cannot_serve_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text(f"#!/bin/sh\n{text}\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(SparkUnusableError) as caught:
+        check_java()
+    assert problem in str(caught.value)
+    assert str(java) in str(caught.value)
