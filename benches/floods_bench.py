@@ -7,8 +7,8 @@ one core: there is no harder place to keep them apart. Load, known clients and f
 So the load feels two things: what the flood costs the broker, and that somebody computes on its own core. Each round
 has therefore three parts: the load alone, beside a process that only computes, beside the flood. The targets: others'
 p99 beside the flood within twice that beside the computing process, no known client refused, memory within 64 MiB; what
-the machine adds is said too. Of known clients, those behind the flood's own address are counted apart: until its handshake
-is done, nothing tells a client from a flood that comes from where it does.
+the machine adds is said too. Of known clients, those behind the flood's own address are counted apart: until its
+handshake is done, nothing tells a client from a flood that comes from where it does.
 
     python -m benches floods                         all
     python -m benches.floods_bench RSA "wrong pass"  those with such a word in their name

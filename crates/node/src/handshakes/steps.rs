@@ -97,11 +97,14 @@ impl HandshakeThread {
     /// Closes the socket and gives its places back.
     pub(super) fn forget(&mut self, id: HandshakeId) {
         let Some(half) = self.halves.remove(&id) else { return };
-        if half.is_leaving() {
+        let (is_leaving, listener) = (half.is_leaving(), half.listener);
+        // Its places are free before it counts as gone.
+        drop(half);
+        if is_leaving {
             self.counters.limits.lingering.sub(1);
         } else {
             self.counters.connections.sub(1);
         }
-        self.shared.connection_closed(half.listener);
+        self.shared.connection_closed(listener);
     }
 }

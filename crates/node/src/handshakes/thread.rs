@@ -240,12 +240,13 @@ impl HandshakeThread {
     fn run_timers(&mut self) {
         while let Some((_, id)) = self.timers.due(self.now_ms) {
             let Some(half) = self.halves.get(&id) else { continue };
-            if half.is_leaving() {
+            let is_leaving = half.is_leaving();
+            self.forget(id);
+            if is_leaving {
                 self.counters.limits.linger_cut.add(1);
             } else {
                 self.counters.closes_connect_timeout.add(1);
             }
-            self.forget(id);
         }
         if self.timers.len() > 2 * self.halves.len() + TIMERS_SPARE {
             self.timers.retain(|_, id| self.halves.contains_key(id));
