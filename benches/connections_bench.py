@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager
 from urllib.parse import urlsplit
 
 from benches.brokers import RunningBroker, lapwing, mosquitto
-from benches.hostile_clients import connect, subscribe
+from benches.raw_mqtt import connect, subscribe
 from benches.resident import resident_bytes
 from benches.table import print_table, verdict
 

@@ -301,7 +301,7 @@ def test_a_killed_broker_leaves_a_whole_trail(tmp_path: Path, token: str) -> Non
                 asked = ("--url", running.http, "--token-file", str(tmp_path / "token"))
                 dropped = call("sessions", "drop", "a", "--yes", *asked)
                 assert dropped.returncode == 0, dropped.stderr
-            wire.until(lambda: 'refused client "g\\n1"' in "\n".join(running.errors))
+            wire.until(lambda: '127.0.0.1 gave a wrong password for "alice"' in "\n".join(running.errors))
             wire.until(lambda: '"DELETE"' in file.read_text().splitlines()[-1])
             running.end(ended)
             assert not any(PASSWORD in line or WRONG in line or token in line for line in running.errors)

@@ -1,6 +1,6 @@
 """Clients that mean harm: each is contained, each is counted, and the others go on as before.
 
-What the others feel in numbers is a benchmark: ``python -m benches hostile``.
+What the others feel in numbers is a benchmark: ``python -m benches floods``.
 """
 
 from __future__ import annotations

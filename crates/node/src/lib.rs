@@ -20,7 +20,7 @@ mod config;
 mod data_groups;
 mod descriptors;
 mod desk;
-mod door;
+mod doors;
 mod error;
 mod events;
 mod extensions;

@@ -42,7 +42,7 @@ class Limits(BaseModel):
     handshake_threads: int = Field(default=0, ge=0, le=64)
     """Threads that do TLS handshakes. 0: one for every four shards."""
     handshakes_max: Count32 = 2048
-    """TLS handshakes that may be unfinished; one more connection is closed at once. Up to connections_max / 4."""
+    """TLS handshakes that may be unfinished; the oldest goes for one more. Up to connections_max / 4."""
     handshakes_per_address_max: Count32 = 256
     """TLS handshakes that may be unfinished of one source: an IPv4 address, or the /64 of an IPv6 one."""
     password_checks_max: Count32 = 1024

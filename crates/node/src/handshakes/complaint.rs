@@ -1,4 +1,4 @@
-//! What the operator is told of handshakes that found no place: at once, then once a minute at most.
+//! What the operator is told of handshakes that found no place or lost it: at once, then once a minute at most.
 
 use std::fmt::Display;
 
@@ -14,14 +14,14 @@ pub(crate) struct Complaint {
 
 impl Complaint {
     /// One more was refused: the line to tell, if it is time. `bound`: the setting that was reached, with its value.
-    pub(crate) fn refused(&mut self, now_ms: u64, peer: &dyn Display, bound: &dyn Display) -> Option<String> {
+    pub(crate) fn refused(&mut self, now_ms: u64, source: &dyn Display, bound: &dyn Display) -> Option<String> {
         self.refused += 1;
         if self.told_at_ms.is_some_and(|at_ms| now_ms < at_ms.saturating_add(PAUSE_MS)) {
             return None;
         }
         self.told_at_ms = Some(now_ms);
         let refused = std::mem::take(&mut self.refused);
-        Some(format!("{refused} TLS handshakes refused, the last one of {peer}: {bound} are unfinished already"))
+        Some(format!("{refused} TLS handshakes ended, the last one of {source}: {bound} are unfinished already"))
     }
 }
 
@@ -35,13 +35,13 @@ mod tests {
         let mut complaint = Complaint::default();
         let mut told = vec![];
         for now_ms in 0..150_000_u64 {
-            told.extend(complaint.refused(now_ms, &"192.0.2.1:5", &"handshakes_max = 7").map(|line| (now_ms, line)));
+            told.extend(complaint.refused(now_ms, &"192.0.2.1", &"handshakes_max = 7").map(|line| (now_ms, line)));
         }
         let times: Vec<u64> = told.iter().map(|(at_ms, _)| *at_ms).collect();
         assert_eq!(times, [0, 60_000, 120_000]);
         assert_eq!(
             told[1].1,
-            "60000 TLS handshakes refused, the last one of 192.0.2.1:5: handshakes_max = 7 are unfinished already"
+            "60000 TLS handshakes ended, the last one of 192.0.2.1: handshakes_max = 7 are unfinished already"
         );
     }
 }

@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::HandshakeRoom;
-use super::places::Full;
 use crate::metrics::Metric;
+use crate::strangers::Bound;
 
 /// Written by all threads of the room.
 #[derive(Debug, Default)]
@@ -22,11 +22,11 @@ impl HandshakeCounters {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One found no place.
-    pub(super) fn refused(&self, full: Full) {
-        let counter = match full {
-            Full::All => &self.refused_all,
-            Full::Address => &self.refused_address,
+    /// One had to go, or found no place.
+    pub(super) fn refused(&self, bound: Bound) {
+        let counter = match bound {
+            Bound::PerAddress => &self.refused_address,
+            Bound::Count | Bound::Bytes | Bound::Connections => &self.refused_all,
         };
         counter.fetch_add(1, Ordering::Relaxed);
     }
@@ -37,13 +37,10 @@ impl HandshakeRoom {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let counters = &self.counters;
         let done = "TLS handshakes done, by whether an earlier one of the client spared the signature.";
-        let refused = "TLS connections closed at once, by the limit of unfinished handshakes that was reached.";
+        let refused =
+            "TLS connections closed in their handshake or before it, by the limit of unfinished ones that was reached.";
         vec![
-            Metric::gauge(
-                "lapwing_handshakes_open",
-                "TLS handshakes begun and not done.",
-                u64::from(self.places().taken()),
-            ),
+            Metric::gauge("lapwing_handshakes_open", "TLS handshakes begun and not done.", self.places.taken() as u64),
             Metric::counter("lapwing_handshakes_total", done, get(&counters.full)).with("kind", "full"),
             Metric::counter("lapwing_handshakes_total", done, get(&counters.resumed)).with("kind", "resumed"),
             Metric::counter("lapwing_handshakes_refused_total", refused, get(&counters.refused_address))

@@ -1,11 +1,12 @@
 //! A connection whose handshake is not done.
 
 use std::io::ErrorKind;
-use std::net::IpAddr;
 use std::time::Instant;
 
 use lapwing_transport::{Refusal, Socket};
 
+use super::places::Seat;
+use super::turns::{HandshakeId, Turns};
 use crate::listeners::ListenerId;
 use crate::strangers::Stranger;
 
@@ -22,8 +23,8 @@ pub(super) struct Half {
     pub(super) accepted_at: Instant,
     /// Its place among strangers, which goes on with it to a shard.
     pub(super) stranger: Box<Stranger>,
-    /// Whose place it has; none as long as a proxy has not said it.
-    pub(super) source: Option<IpAddr>,
+    /// Its place among unfinished handshakes.
+    pub(super) seat: Seat,
     /// Stands among those that can go on.
     pub(super) queued: bool,
     /// Something was done for it: its peer may have an answer.
@@ -49,19 +50,24 @@ pub(super) enum Step {
 
 impl Half {
     /// `socket`: as it came from its listener.
-    pub(super) fn new(socket: Socket, listener: ListenerId, stranger: Stranger, source: Option<IpAddr>) -> Self {
-        let accepted_at = Instant::now();
-        let stranger = Box::new(stranger);
-        Half {
-            socket,
-            listener,
-            accepted_at,
-            stranger,
-            source,
-            queued: false,
-            has_begun: false,
-            leaves_after_bytes: None,
+    pub(super) fn new(socket: Socket, listener: ListenerId, stranger: Stranger, seat: Seat) -> Self {
+        let (accepted_at, stranger) = (Instant::now(), Box::new(stranger));
+        let (queued, has_begun, leaves_after_bytes) = (false, false, None);
+        Half { socket, listener, accepted_at, stranger, seat, queued, has_begun, leaves_after_bytes }
+    }
+
+    /// It can go on, when its turn comes.
+    pub(super) fn queue(&mut self, id: HandshakeId, turns: &mut Turns, now_ms: u64) {
+        if !std::mem::replace(&mut self.queued, true) {
+            turns.add(self.stranger.source, id);
+            self.note(now_ms);
         }
+    }
+
+    /// Tells both tables what it holds, and whether it waits for us.
+    pub(super) fn note(&mut self, now_ms: u64) {
+        self.seat.waits_for_us(self.queued);
+        self.stranger.hold(self.socket.held_bytes() as u64, self.queued, now_ms);
     }
 
     /// Goes on as far as the peer's bytes let it; one signature at most.

@@ -4,7 +4,8 @@
 //! - Listeners with TLS are accepted from here and nowhere else. A connection is handed to a shard when its handshake is
 //!   done, with what its client has sent behind it still inside; no data thread ever signs.
 //! - These threads have a lower priority than those that carry messages: they take what the cores have to spare.
-//! - What is unfinished has bounds, in all and for one source of connections; who comes beyond is closed at once and counted.
+//! - What is unfinished has bounds, in all and for one source of connections; who comes beyond takes the place of the oldest
+//!   that does not wait for us, which is closed and counted.
 //! - Work is done source by source, in turn ([`turns::Turns`]): who sends one ClientHello after the other waits behind
 //!   itself, and a peer that never answers holds its own places until `connect_timeout_ms` is over.
 //! - Places and turns are pure; the thread owns sockets, event queue and clock.
@@ -16,14 +17,15 @@ mod entrance;
 mod half;
 mod line;
 mod places;
+mod steps;
 mod thread;
 mod turns;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use lapwing_transport::Listener;
 
-use crate::door::Door;
+use crate::doors::Doors;
 use crate::error::NodeError;
 use crate::listeners::ListenerId;
 use crate::mail::MovedConnection;
@@ -42,14 +44,8 @@ pub(crate) type Shaken = Inlet<Vec<MovedConnection>>;
 
 /// What the threads share with each other and with whoever asks for numbers.
 pub(crate) struct HandshakeRoom {
-    places: Mutex<Places>,
+    places: Places,
     pub(crate) counters: HandshakeCounters,
-}
-
-impl HandshakeRoom {
-    fn places(&self) -> std::sync::MutexGuard<'_, Places> {
-        self.places.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The event queue and the bell of a thread, made before the node's shared state, which knows all bells.
@@ -79,7 +75,7 @@ pub(crate) fn lay_handshakes(
     // They are connections too, and must leave room for clients.
     let all_max = limits.handshakes_max.min(limits.connections_max.div_ceil(4));
     let room = Arc::new(HandshakeRoom {
-        places: Mutex::new(Places::new(all_max, limits.handshakes_per_address_max)),
+        places: Places::new(all_max, limits.handshakes_per_address_max),
         counters: HandshakeCounters::default(),
     });
     let mut inlets: Vec<Vec<Shaken>> = shards.iter().map(|_| Vec::new()).collect();
@@ -91,10 +87,9 @@ pub(crate) fn lay_handshakes(
             lines.push(Line::new(line));
             inlets.push(inlet);
         }
-        let doors: Result<Vec<Door>, _> =
-            listeners.iter().map(|(id, listener)| listener.try_clone().map(|own| Door::new(*id, own))).collect();
-        let doors = doors.map_err(|source| NodeError::System { doing: "share a listener", source })?;
-        threads.push(HandshakeThread::new(number, shared.clone(), room.clone(), desk, doors, lines));
+        let own: Result<Vec<_>, _> = listeners.iter().map(|(id, listener)| Ok((*id, listener.try_clone()?))).collect();
+        let own = own.map_err(|source| NodeError::System { doing: "share a listener", source })?;
+        threads.push(HandshakeThread::new(number, shared.clone(), room.clone(), desk, Doors::new(own), lines));
     }
     Ok(Handshakes { room, threads, inlets })
 }

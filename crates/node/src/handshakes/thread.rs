@@ -3,26 +3,23 @@
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use lapwing_transport::Refusal;
-use mio::{Events, Poll, Token};
+use mio::{Events, Poll};
 
 use super::complaint::Complaint;
 use super::crl_watch::CrlWatch;
-use super::half::{Half, Step};
+use super::half::Half;
 use super::line::Line;
 use super::turns::{HandshakeId, Turns};
 use super::{Desk, HandshakeRoom};
-use crate::door::Door;
+use crate::doors::Doors;
 use crate::error::NodeError;
-use crate::mail::MovedConnection;
 use crate::mailbox::Bell;
 use crate::metrics::ShardCounters;
 use crate::niceness::give_way;
 use crate::shard::WAKER;
 use crate::shared::{Phase, Shared};
-use crate::strangers::Place;
 use crate::timers::Timers;
 
 /// About a tenth of what a data thread gets where both want the same core: a flood of handshakes takes what is to spare, and a
@@ -30,8 +27,6 @@ use crate::timers::Timers;
 const NICE: i32 = 10;
 /// A missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
-/// Work between two looks at what else has happened; one handshake may take longer.
-const SLICE: Duration = Duration::from_millis(2);
 /// Events of handshakes begin here; below are listeners.
 const HANDSHAKES: usize = 1 << 16;
 /// How often revocation lists are looked at.
@@ -49,7 +44,7 @@ pub(crate) struct HandshakeThread {
     pub(super) poll: Poll,
     pub(super) events: Events,
     pub(super) bell: Bell,
-    pub(super) doors: Vec<Door>,
+    pub(super) doors: Doors,
     /// By shard.
     pub(super) lines: Vec<Line>,
     /// The shard that gets the next connection.
@@ -74,7 +69,7 @@ impl HandshakeThread {
         shared: Arc<Shared>,
         room: Arc<HandshakeRoom>,
         desk: Desk,
-        doors: Vec<Door>,
+        doors: Doors,
         lines: Vec<Line>,
     ) -> Self {
         HandshakeThread {
@@ -160,12 +155,7 @@ impl HandshakeThread {
             return Ok(());
         }
         self.is_listening = true;
-        for (index, door) in self.doors.iter_mut().enumerate() {
-            let registered = door.listener.register(self.poll.registry(), Token(index));
-            registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
-            door.ready = true;
-        }
-        Ok(())
+        self.doors.open(self.poll.registry())
     }
 
     /// Takes no one any more: who has not got as far as MQTT can be told nothing there.
@@ -173,10 +163,7 @@ impl HandshakeThread {
         if std::mem::replace(&mut self.has_left, true) {
             return;
         }
-        for mut door in self.doors.drain(..) {
-            // The listener is dropped right after; a failure here has no consequence.
-            let _ = door.listener.deregister(self.poll.registry());
-        }
+        self.doors.close(self.poll.registry());
         let halves: Vec<HandshakeId> = self.halves.keys().copied().collect();
         for id in halves {
             self.forget(id);
@@ -203,13 +190,12 @@ impl HandshakeThread {
             Phase::Stopping => true,
         };
         let has_ended = self.shared.strangers.has_ended(self.place);
-        phase_is_new || has_ended || !self.turns.is_empty() || self.doors.iter().any(|door| door.is_open(self.now_ms))
+        phase_is_new || has_ended || !self.turns.is_empty() || self.doors.are_open(self.now_ms)
     }
 
     fn until_next_timer(&self) -> Duration {
         let now_ms = self.shared.now_ms();
-        let paused = self.doors.iter().filter(|door| door.ready).map(|door| door.paused_until_ms);
-        let next_ms = paused.chain(self.timers.next_at()).min();
+        let next_ms = self.doors.next_at().into_iter().chain(self.timers.next_at()).min();
         next_ms.map_or(SLEEP_MAX, |at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)).min(SLEEP_MAX))
     }
 
@@ -232,9 +218,7 @@ impl HandshakeThread {
                 continue;
             }
             if token.0 < HANDSHAKES {
-                if let Some(door) = self.doors.get_mut(token.0) {
-                    door.ready = true;
-                }
+                self.doors.note(token);
                 continue;
             }
             let id = HandshakeId(token.0);
@@ -244,7 +228,7 @@ impl HandshakeThread {
                 // Whoever does not wait for our answer cannot finish: it is not worth a signature.
                 gone.push(id);
             } else if event.is_readable() || has_ended || (event.is_writable() && half.socket.has_unsent()) {
-                queue(&mut self.turns, id, half);
+                half.queue(id, &mut self.turns, self.now_ms);
             }
         }
         for id in gone {
@@ -253,119 +237,23 @@ impl HandshakeThread {
         }
     }
 
-    /// Ends those that the table of strangers has found to be too many.
-    fn end_strangers(&mut self) {
-        for Place { index, .. } in self.shared.strangers.take_ended(self.place) {
-            self.forget(HandshakeId(index));
-        }
-    }
-
-    /// Goes on with handshakes for a while, source by source.
-    fn work(&mut self) {
-        let begun = Instant::now();
-        while let Some(id) = self.turns.next() {
-            self.go_on(id);
-            if begun.elapsed() >= SLICE {
-                break;
-            }
-        }
-    }
-
-    fn go_on(&mut self, id: HandshakeId) {
-        let Some(half) = self.halves.get_mut(&id) else { return };
-        half.queued = false;
-        let step = half.go_on();
-        half.stranger.hold(half.socket.held_bytes() as u64, false, self.now_ms);
-        match step {
-            Step::Waits | Step::Leaves(None) => {}
-            Step::Goes => {
-                if self.name(id)
-                    && let Some(half) = self.halves.get_mut(&id)
-                {
-                    queue(&mut self.turns, id, half);
-                }
-            }
-            Step::Done => self.done(id),
-            Step::Leaves(Some(refusal)) => self.refused(id, refusal),
-            Step::Over => {
-                self.counters.closes_network.add(u64::from(!half.is_leaving()));
-                self.forget(id);
-            }
-        }
-    }
-
-    /// The connection is a shard's from here on; shards get them in turn.
-    fn done(&mut self, id: HandshakeId) {
-        let Some(mut half) = self.halves.remove(&id) else { return };
-        self.room.places().leave(half.source);
-        self.counters.connections.sub(1);
-        if half.socket.deregister(self.poll.registry()).is_err() {
-            self.counters.accept_failures.add(1);
-            return self.shared.connection_closed(half.listener);
-        }
-        self.room.counters.done(half.socket.is_resumed());
-        let Half { socket, listener, accepted_at, mut stranger, .. } = half;
-        if !stranger.lift() {
-            // The table has ended it in the midst of its last step.
-            return self.shared.connection_closed(listener);
-        }
-        self.lines[self.next_line].send(MovedConnection {
-            socket,
-            listener,
-            bytes: Vec::new(),
-            accepted_at,
-            stranger: Some(stranger),
-        });
-        self.next_line = (self.next_line + 1) % self.lines.len();
-    }
-
-    /// The peer was told why as far as TLS can; it may read that before the connection goes.
-    fn refused(&mut self, id: HandshakeId, refusal: Refusal) {
-        self.counters.refused(refusal);
-        let linger_ms = self.shared.config.limits.close_linger_ms;
-        let Some(half) = self.halves.get_mut(&id) else { return };
-        self.counters.connections.sub(1);
-        self.counters.limits.lingering.add(1);
-        if linger_ms == 0 || half.go_on() == Step::Over {
-            return self.forget(id);
-        }
-        self.timers.add(self.now_ms + linger_ms, id);
-    }
-
     fn run_timers(&mut self) {
         while let Some((_, id)) = self.timers.due(self.now_ms) {
             let Some(half) = self.halves.get(&id) else { continue };
-            if half.is_leaving() {
+            let is_leaving = half.is_leaving();
+            self.forget(id);
+            if is_leaving {
                 self.counters.limits.linger_cut.add(1);
             } else {
                 self.counters.closes_connect_timeout.add(1);
             }
-            self.forget(id);
         }
         if self.timers.len() > 2 * self.halves.len() + TIMERS_SPARE {
             self.timers.retain(|_, id| self.halves.contains_key(id));
         }
     }
 
-    /// Closes the socket and gives its places back.
-    pub(super) fn forget(&mut self, id: HandshakeId) {
-        let Some(half) = self.halves.remove(&id) else { return };
-        self.room.places().leave(half.source);
-        if half.is_leaving() {
-            self.counters.limits.lingering.sub(1);
-        } else {
-            self.counters.connections.sub(1);
-        }
-        self.shared.connection_closed(half.listener);
-    }
-
     fn hand_over(&mut self) {
         self.lines.iter_mut().for_each(|line| line.flush());
-    }
-}
-
-fn queue(turns: &mut Turns, id: HandshakeId, half: &mut Half) {
-    if !std::mem::replace(&mut half.queued, true) {
-        turns.add(half.source, id);
     }
 }

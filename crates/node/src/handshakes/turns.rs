@@ -1,7 +1,8 @@
 //! Whose handshake goes on next: sources in turn, and within a source one after the other.
 
 use std::collections::{HashMap, VecDeque};
-use std::net::IpAddr;
+
+use crate::strangers::Source;
 
 /// Tells one handshake of a thread from all others it has ever had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,14 +12,14 @@ pub(crate) struct HandshakeId(pub(crate) usize);
 #[derive(Debug, Default)]
 pub(crate) struct Turns {
     /// Sources with work, each once, the one that has waited longest first.
-    order: VecDeque<Option<IpAddr>>,
-    /// What they have to do; never empty. Those without a known source share one turn.
-    ready: HashMap<Option<IpAddr>, VecDeque<HandshakeId>>,
+    order: VecDeque<Source>,
+    /// What they have to do; never empty. Those whom no address tells apart share one turn.
+    ready: HashMap<Source, VecDeque<HandshakeId>>,
 }
 
 impl Turns {
     /// `id`, of `source`, can go on.
-    pub(crate) fn add(&mut self, source: Option<IpAddr>, id: HandshakeId) {
+    pub(crate) fn add(&mut self, source: Source, id: HandshakeId) {
         let ready = self.ready.entry(source).or_default();
         if ready.is_empty() {
             self.order.push_back(source);
@@ -48,8 +49,8 @@ impl Turns {
 mod tests {
     use super::*;
 
-    fn source(n: u32) -> Option<IpAddr> {
-        Some(IpAddr::V4(std::net::Ipv4Addr::from_bits(n)))
+    fn source(n: u32) -> Source {
+        Source::Address(std::net::Ipv4Addr::from_bits(n).into())
     }
 
     /// Does whoever comes wait for one handshake of each other source, however many of them wait?
@@ -61,7 +62,7 @@ mod tests {
         }
         assert_eq!(turns.next(), Some(HandshakeId(0)));
         turns.add(source(2), HandshakeId(200));
-        turns.add(None, HandshakeId(300));
+        turns.add(Source::Shared, HandshakeId(300));
         let order: Vec<usize> = std::iter::from_fn(|| turns.next()).map(|id| id.0).collect();
         assert_eq!(order[..4], [1, 200, 300, 2]);
         assert_eq!(order[4..], (3..100).collect::<Vec<_>>());

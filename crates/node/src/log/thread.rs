@@ -12,6 +12,7 @@ use super::lanes::LogLanes;
 use super::shared::LogShared;
 use crate::assemble::Unpark;
 use crate::mailbox::{Bell, Inlet};
+use crate::niceness::come_soon;
 
 /// Bytes appended before a commit is due even though more waits in the lanes.
 const COMMIT_BYTES: usize = 8 << 20;
@@ -82,6 +83,7 @@ impl LogThread {
     /// Any error of the log but `Full`: the node stops.
     pub(crate) fn run(mut self) -> Result<(), StoreError> {
         self.unpark.is_me();
+        come_soon();
         loop {
             let stopping = self.shared.stop.load(Ordering::Acquire);
             self.gather()?;

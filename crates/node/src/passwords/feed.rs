@@ -35,6 +35,8 @@ pub(crate) struct Denied {
     pub(crate) reason: ReasonCode,
     /// The client hears of it after this time.
     pub(crate) wait_ms: u64,
+    /// The operator hears of it from here, with how many there were of that address.
+    pub(crate) is_told: bool,
 }
 
 /// A shard's way to the thread; what waits in it is bounded by the control's backlog.

@@ -153,7 +153,7 @@ impl PasswordThread {
                     if self.warden.failures.is_suspect(ask.source, now_ms) {
                         self.control.suspects.insert(ask.source);
                     }
-                    Err(Denied { reason: refusal.reason(), wait_ms })
+                    Err(Denied { reason: refusal.reason(), wait_ms, is_told: true })
                 }
             };
             self.answer(&ask.item, result);
@@ -172,10 +172,12 @@ impl PasswordThread {
             match self.warden.arrived(ask, now_ms) {
                 None => {}
                 Some(Unchecked::Displaced { ask, wait_ms }) => {
-                    self.answer(&ask.item, Err(Denied { reason: ReasonCode::QuotaExceeded, wait_ms }));
+                    let reason = ReasonCode::QuotaExceeded;
+                    self.answer(&ask.item, Err(Denied { reason, wait_ms, is_told: false }));
                 }
                 Some(Unchecked::Barred(ask)) => {
-                    self.answer(&ask.item, Err(Denied { reason: ReasonCode::Banned, wait_ms: 0 }));
+                    let reason = ReasonCode::Banned;
+                    self.answer(&ask.item, Err(Denied { reason, wait_ms: 0, is_told: false }));
                 }
             }
         }

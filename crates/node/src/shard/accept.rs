@@ -2,58 +2,21 @@
 
 use std::time::Instant;
 
-use lapwing_transport::{AcceptError, Accepted};
+use lapwing_transport::Accepted;
 
 use super::connection::{Connection, Stage};
 use super::rate::Rate;
 use super::{Due, Shard, token_of};
-use crate::door::EXHAUSTED_PAUSE_MS;
-use crate::error::NodeError;
 use crate::listeners::ListenerId;
 use crate::mail::{Control, MovedConnection};
 use crate::shared::Crowded;
 use crate::slot::ShardId;
 
-/// Connections taken from one listener in one turn, so that a flood of them does not starve those that are open.
-const ACCEPTS_PER_TURN: usize = 64;
-
 impl Shard {
-    /// Starts to listen; called on the shard's own thread.
-    pub(super) fn open_listeners(&mut self) -> Result<(), NodeError> {
-        for (index, door) in self.doors.iter_mut().enumerate() {
-            let registered = door.listener.register(self.poll.registry(), mio::Token(index));
-            registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
-            door.ready = true;
-        }
-        Ok(())
-    }
-
-    /// Stops to listen.
-    pub(super) fn close_listeners(&mut self) {
-        for mut door in self.doors.drain(..) {
-            // The listener is dropped right after; a failure here has no consequence.
-            let _ = door.listener.deregister(self.poll.registry());
-        }
-    }
-
     /// Takes waiting connections from every listener that has some.
     pub(super) fn accept(&mut self) {
-        for index in 0..self.doors.len() {
-            let mut left = ACCEPTS_PER_TURN;
-            while self.doors[index].is_open(self.now_ms) && left > 0 {
-                left -= 1;
-                match self.doors[index].listener.accept() {
-                    Ok(Some(accepted)) => self.welcome(self.doors[index].id, accepted),
-                    Ok(None) => self.doors[index].ready = false,
-                    Err(AcceptError::Connection(_)) => self.counters.accept_failures.add(1),
-                    Err(AcceptError::Refused(refusal)) => self.counters.refused(refusal),
-                    Err(AcceptError::Exhausted(_)) => {
-                        self.counters.accept_failures.add(1);
-                        self.doors[index].paused_until_ms = self.now_ms + EXHAUSTED_PAUSE_MS;
-                        self.timers.add(self.now_ms + EXHAUSTED_PAUSE_MS, Due::Door);
-                    }
-                }
-            }
+        while let Some((listener, accepted)) = self.doors.next(self.now_ms, &self.counters) {
+            self.welcome(listener, accepted);
         }
     }
 

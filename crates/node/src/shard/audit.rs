@@ -44,21 +44,24 @@ impl Shard {
         });
     }
 
-    /// Somebody was not let in. What he says of himself is not proved.
-    pub(super) fn audit_refused(&self, index: usize, connect: &Connect<'_>, reason: ReasonCode) {
-        let client_id = connect.client_id;
-        let (address, listener) = (|| self.address(index), self.listener_url(index));
+    /// Tells the operator that somebody was not let in. What he says of himself is not proved.
+    pub(super) fn tell_refused(&self, index: usize, connect: &Connect<'_>, reason: ReasonCode) {
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let name = connect.username.map(|name| format!(" that says it is {:?}", claimed(name))).unwrap_or_default();
-            let id = cut(client_id);
-            format!("refused client {id:?}{name} from {} at {listener}: {}", address(), reason.name())
+            let (id, address, listener) = (cut(connect.client_id), self.address(index), self.listener_url(index));
+            format!("refused client {id:?}{name} from {address} at {listener}: {}", reason.name())
         });
+    }
+
+    /// The same, in the audit trail.
+    pub(super) fn audit_refused(&self, index: usize, connect: &Connect<'_>, reason: ReasonCode) {
         self.shared.audit.refused(Refusal::Connect, self.now_ms, || {
             AuditEvent::now(
                 "refused",
                 json!({
-                    "client_id": cut(client_id), "claimed_username": connect.username.map(claimed), "address": address(),
-                    "listener": listener, "protocol": connect.version.level(), "reason": reason.name(),
+                    "client_id": cut(connect.client_id), "claimed_username": connect.username.map(claimed),
+                    "address": self.address(index), "listener": self.listener_url(index),
+                    "protocol": connect.version.level(), "reason": reason.name(),
                 }),
             )
         });

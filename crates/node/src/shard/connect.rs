@@ -20,7 +20,6 @@ use super::{Due, Shard};
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::identity_shares::Holder;
-use crate::passwords::Denied;
 use crate::slot::Slot;
 
 impl Shard {
@@ -113,7 +112,7 @@ impl Shard {
                 self.finish_connection(index);
                 Flow::Gone
             }
-            Stop::Later(Denied { reason, wait_ms }) => self.refuse_later(index, connect, reason, wait_ms),
+            Stop::Later(denied) => self.refuse_later(index, connect, denied),
             Stop::Refused { reason, text } => self.refuse(index, connect, reason, text.as_deref()),
         }
     }
@@ -127,6 +126,7 @@ impl Shard {
         words: Option<&str>,
     ) -> Flow {
         self.counters.closed(reason);
+        self.tell_refused(index, connect, reason);
         self.audit_refused(index, connect, reason);
         if let Some(connection) = self.clients.connection(index) {
             refuse_connect(connect, reason, words, &mut connection.output);

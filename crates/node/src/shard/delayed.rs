@@ -3,12 +3,12 @@
 //! The connection is over in all but its end: nothing of it is kept but its place and the words of its refusal, nothing is
 //! read, and its peer may leave at any time.
 
-use lapwing_codec::{Connect, ReasonCode};
+use lapwing_codec::Connect;
 use lapwing_session::refuse_connect;
 
 use super::serve::Flow;
 use super::{Due, Shard};
-use crate::passwords::DelayPlace;
+use crate::passwords::{DelayPlace, Denied};
 
 /// A refusal that waits.
 #[derive(Debug)]
@@ -19,24 +19,26 @@ pub(crate) struct Delayed {
 }
 
 impl Shard {
-    /// Refuses a CONNECT after `wait_ms`; at once where too many wait already.
-    pub(super) fn refuse_later(
-        &mut self,
-        index: usize,
-        connect: &Connect<'_>,
-        reason: ReasonCode,
-        wait_ms: u64,
-    ) -> Flow {
-        let Some(place) = (wait_ms > 0).then(|| self.passwords.delay()).flatten() else {
-            return self.refuse(index, connect, reason, None);
-        };
-        let Some(connection) = self.clients.connection(index) else { return Flow::Gone };
+    /// Refuses a CONNECT whose password was denied, after its time; at once where too many wait already.
+    pub(super) fn refuse_later(&mut self, index: usize, connect: &Connect<'_>, denied: Denied) -> Flow {
+        let Denied { reason, wait_ms, is_told } = denied;
         self.counters.closed(reason);
+        if !is_told {
+            self.tell_refused(index, connect, reason);
+        }
+        self.audit_refused(index, connect, reason);
+        let place = (wait_ms > 0).then(|| self.passwords.delay()).flatten();
+        let Some(connection) = self.clients.connection(index) else { return Flow::Gone };
         let mut words = Vec::new();
         refuse_connect(connect, reason, None, &mut words);
-        connection.delayed = Some(Box::new(Delayed { words, _place: place }));
-        let born = connection.born;
-        self.timers.add(self.now_ms + wait_ms, Due::Refusal { index, born });
+        match place {
+            Some(place) => {
+                connection.delayed = Some(Box::new(Delayed { words, _place: place }));
+                let born = connection.born;
+                self.timers.add(self.now_ms + wait_ms, Due::Refusal { index, born });
+            }
+            None => connection.output.extend(words),
+        }
         self.finish_connection(index);
         Flow::Gone
     }

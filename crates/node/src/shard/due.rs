@@ -21,8 +21,6 @@ pub(super) enum Due {
     Proof { index: usize, born: u64 },
     /// Keep alive, will delay or expiry of a session.
     Session(SessionKey),
-    /// A paused listener is looked at again.
-    Door,
     /// A client that has asked for it is probed.
     Probe { key: SessionKey, epoch: u64 },
     /// Something of a group: a stall to be looked for, a message that waits too long.

@@ -169,7 +169,7 @@ impl Shard {
     pub(super) fn drain(&mut self) {
         if !self.draining {
             self.draining = true;
-            self.close_listeners();
+            self.doors.close(self.poll.registry());
         }
         for index in self.clients.connection_indexes() {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };

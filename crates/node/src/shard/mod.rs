@@ -80,7 +80,7 @@ use lapwing_session::Grant;
 use lapwing_transport::Listener;
 use mio::{Events, Poll, Token};
 
-use crate::door::Door;
+use crate::doors::Doors;
 use crate::error::NodeError;
 use crate::events::EventQueue;
 use crate::handshakes::Shaken;
@@ -164,7 +164,7 @@ pub(crate) struct Shard {
     poll: Poll,
     events: Events,
     bell: Bell,
-    doors: Vec<Door>,
+    doors: Doors,
     /// From each thread that does handshakes: connections to adopt.
     shaken: Vec<Shaken>,
     inlets: Vec<LanesIn>,
@@ -263,7 +263,6 @@ impl Shard {
         } = parts;
         let limits = &shared.config.limits;
         let shards = u64::from(post.shards());
-        let doors = listeners.into_iter().map(|(id, listener)| Door::new(id, listener)).collect();
         let mut tree = Tree::new();
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
@@ -324,7 +323,7 @@ impl Shard {
             shared,
             poll,
             bell,
-            doors,
+            doors: Doors::new(listeners),
             shaken,
             inlets,
             post,

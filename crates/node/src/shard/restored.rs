@@ -54,7 +54,7 @@ impl Shard {
         if !self.is_listening && self.shared.is_restored() {
             self.is_listening = true;
             self.wanted_from_holds("#");
-            self.open_listeners()?;
+            self.doors.open(self.poll.registry())?;
         }
         Ok(())
     }

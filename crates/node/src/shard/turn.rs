@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::{CONNECTIONS, Due, Shard, WAKER};
 use crate::error::NodeError;
+use crate::niceness::come_soon;
 use crate::shared::Phase;
 
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
@@ -23,6 +24,7 @@ impl Shard {
     /// The kernel refuses to watch a listener or to report events.
     pub(crate) fn run(&mut self) -> Result<(), NodeError> {
         self.pin();
+        come_soon();
         self.now_ms = self.shared.now_ms();
         self.renew_groups();
         self.restore()?;
@@ -115,7 +117,7 @@ impl Shard {
     fn until_next_timer(&self) -> Duration {
         let now_ms = self.shared.now_ms();
         let overdue_at = self.hooks.as_ref().and_then(crate::hooks::HookFeed::next_due_ms);
-        let next_at = self.timers.next_at().into_iter().chain(overdue_at).min();
+        let next_at = [self.timers.next_at(), overdue_at, self.doors.next_at()].into_iter().flatten().min();
         let next = next_at.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
         next.map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX))
     }
@@ -130,7 +132,7 @@ impl Shard {
         mail || self.clients.has_touched()
             || self.can_release()
             || (self.clients.ready_count() > 0 && !self.post.is_overfull())
-            || self.doors.iter().any(|door| door.is_open(self.now_ms))
+            || self.doors.are_open(self.now_ms)
             || self.has_shaken()
             || self.has_rechecks()
             || self.replays.can_move()
@@ -166,9 +168,7 @@ impl Shard {
                 continue;
             }
             if token.0 < CONNECTIONS {
-                if let Some(door) = self.doors.get_mut(token.0) {
-                    door.ready = true;
-                }
+                self.doors.note(token);
                 continue;
             }
             let index = token.0 - CONNECTIONS;
@@ -263,7 +263,6 @@ impl Shard {
                 Due::Hold(place) => self.hold_due(place, at_ms),
                 Due::Sys => self.publish_sys(),
                 Due::Settlement => self.settle_silent(),
-                Due::Door => {}
             }
         }
         if self.timers.len()
@@ -289,7 +288,7 @@ impl Shard {
             Due::Probe { key, epoch } => clients.entry(*key).is_some_and(|entry| entry.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Hold(place) => holds.timer_ms(*place) == Some(at_ms),
-            Due::Door | Due::Endings | Due::Settlement | Due::Sys => true,
+            Due::Endings | Due::Settlement | Due::Sys => true,
         });
     }
 
@@ -308,7 +307,7 @@ impl Shard {
 
     /// The last turn: what is written already is given to the kernel, the log gets what it was promised.
     fn finish(&mut self) -> Result<(), NodeError> {
-        self.close_listeners();
+        self.doors.close(self.poll.registry());
         self.tell_log();
         self.hand_over();
         self.flush_touched();

@@ -23,8 +23,7 @@ use crate::desk::Desk;
 use crate::listeners::ListenerId;
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
-use table::{Bound, Budget, Ended, Table};
-pub(crate) use table::{Place, Source};
+pub(crate) use table::{Bound, Budget, Ended, Place, Source, Table};
 use told::Told;
 
 /// What one costs without its buffers: its places in the tables of a shard and of the node, its timer.
@@ -94,7 +93,8 @@ impl Strangers {
             Ok((id, ended)) => {
                 self.send_away(state, ended, now_ms);
                 let strangers = self.clone();
-                Some(Stranger { strangers, id, held: (0, false), awaits_name: false, input_bytes_max: usize::MAX })
+                let (held, input_bytes_max) = ((0, false), usize::MAX);
+                Some(Stranger { strangers, id, source, held, awaits_name: false, input_bytes_max })
             }
             Err(bound) => {
                 state.note(bound, source, now_ms);
@@ -180,11 +180,14 @@ impl Strangers {
         let ended: Vec<Ended> = ended.into_iter().collect();
         ended.iter().for_each(|one| state.note(one.bound, one.source, now_ms));
         drop(state);
-        for Ended { place, .. } in ended {
-            let (desk, bell) = &self.ended[place.shard];
-            desk.put(place);
-            bell.ring();
-        }
+        ended.iter().for_each(|one| self.end_at(one.place));
+    }
+
+    /// Has whoever is at `place` go, as one too many there too.
+    pub(crate) fn end_at(&self, place: Place) {
+        let (desk, bell) = &self.ended[place.shard];
+        desk.put(place);
+        bell.ring();
     }
 }
 
@@ -240,6 +243,8 @@ impl fmt::Display for Source {
 pub(crate) struct Stranger {
     strangers: Arc<Strangers>,
     id: usize,
+    /// Where it comes from, as far as that is known.
+    pub(crate) source: Source,
     /// Bytes and whether it waits for the broker, as the table has them.
     held: (u64, bool),
     /// A PROXY header is to name where it comes from.
@@ -278,7 +283,7 @@ impl Stranger {
 
     /// It comes from `source`, as a PROXY header says.
     pub(crate) fn name(&mut self, source: Source, now_ms: u64) {
-        self.awaits_name = false;
+        (self.awaits_name, self.source) = (false, source);
         let mut state = self.strangers.state();
         let ended = state.table.name(self.id, source);
         self.strangers.send_away(state, ended, now_ms);
