@@ -146,7 +146,7 @@ impl PasswordThread {
                 Err(Wrong::Token(fault)) => {
                     self.token_words.refused(ask.source, fault);
                     let wait_ms = self.warden.bad_token(ask.source, now_ms);
-                    Err(Denied { reason: refusal_of(fault).reason(), wait_ms })
+                    Err(Denied { reason: refusal_of(fault).reason(), wait_ms, is_told: true })
                 }
                 Err(Wrong::Password(refusal)) => {
                     let wait_ms = self.warden.wrong(ask.source, &ask.username, now_ms);

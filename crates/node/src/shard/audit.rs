@@ -102,7 +102,7 @@ impl Shard {
 
 /// A user name that nobody has proved; a token in its place is not shown.
 fn claimed(name: &str) -> String {
-    if may_be_token(name) { "(a token)".into() } else { cut(name).into() }
+    if may_be_token(name) { "(a token)".into() } else { cut(name) }
 }
 
 const fn by(voucher: Voucher) -> &'static str {
