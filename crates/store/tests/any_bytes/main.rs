@@ -29,8 +29,7 @@ fn any_folder() {
     assert!(opened > 100 && refused > 100, "{opened} opened, {refused} refused");
 }
 
-/// Records with a checksum that fits and a number where numbers end: an index or offset of 2^64 - 1 ended a start with an
-/// overflow.
+/// Some records with a checksum that fits and a number where numbers end: are they believed?
 #[test]
 fn every_field_at_every_edge() {
     /// Records between two that are changed.
