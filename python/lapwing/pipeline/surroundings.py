@@ -20,6 +20,9 @@ LOG = logging.getLogger("lapwing.pipeline")
 _PYTHON = "PYSPARK_PYTHON"
 _OF_CLUSTERS = ("SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "SPARK_SUBMIT_OPTS", "SPARK_DIST_CLASSPATH", "HADOOP_CONF_DIR")
 """They name masters, jars, and file systems in which a path of this machine would be looked for."""
+_OF_ITS_JVM = "SPARK_SUBMIT_OPTS"
+"""Options of the JVM: of a cluster only where they set what Spark or Hadoop read."""
+_SETTINGS = ("-Dspark.", "-Dhadoop.")
 _ASKED = (
     "import importlib.util as u, sys; print(*sys.version_info[:2],"
     " *(name for name in ('pyspark', 'lapwing', 'pyarrow', 'msgspec') if not u.find_spec(name)))"
@@ -39,9 +42,10 @@ def launch_changes(environ: Mapping[str, str], spark_home: Path, *, local: bool)
     if (spark_home / "jars").is_dir():
         changes["SPARK_HOME"] = str(spark_home)
     if local:
-        changes |= {name: None for name in _OF_CLUSTERS if name in environ}
-        # A folder without a spark-defaults.conf and a spark-env.sh.
-        changes["SPARK_CONF_DIR"] = str(Path(__file__).parent)
+        changes |= dict.fromkeys(_named(environ))
+        # No spark-defaults.conf, no spark-env.sh: a folder that is not there. Spark puts it before its jars, and Java shares
+        # no classes behind a folder that has files.
+        changes["SPARK_CONF_DIR"] = str(Path(__file__).parent / "no-conf")
     # As the C library looks it up. Java names files as its locale has it: without UTF-8, ``ü`` would be ``?``.
     said = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
     if "utf" not in said.lower():
@@ -55,8 +59,7 @@ def launch_environment(*, local: bool) -> Iterator[None]:
     import pyspark
 
     changes = launch_changes(os.environ, Path(pyspark.__file__).parent, local=local)
-    ignored = [name for name in _OF_CLUSTERS if local and os.environ.get(name)]
-    if ignored:
+    if local and (ignored := _named(os.environ)):
         LOG.warning("%s of this shell left out: with a local master --conf says what counts", ", ".join(ignored))
     kept = {name: os.environ.get(name) for name in changes}
     _set(changes)
@@ -64,6 +67,15 @@ def launch_environment(*, local: bool) -> Iterator[None]:
         yield
     finally:
         _set(kept)
+
+
+def _named(environ: Mapping[str, str]) -> list[str]:
+    """The variables that are there, and say something that is of a cluster."""
+    there = [name for name in _OF_CLUSTERS if environ.get(name)]
+    options = environ.get(_OF_ITS_JVM, "")
+    return (
+        there if any(setting in options for setting in _SETTINGS) else [name for name in there if name != _OF_ITS_JVM]
+    )
 
 
 def choose_python(conf: Mapping[str, str], *, local: bool) -> None:

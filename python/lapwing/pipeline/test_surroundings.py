@@ -33,8 +33,14 @@ def test_variables_of_another_spark_are_left_out(tmp_path: Path) -> None:
     changes = launch_changes(FOREIGN, tmp_path, local=True)
     conf = changes.pop("SPARK_CONF_DIR")
     assert conf is not None
-    assert not (Path(conf) / "spark-defaults.conf").exists()
+    assert not Path(conf).exists()
     assert changes == {"SPARK_HOME": str(tmp_path), "PYSPARK_SUBMIT_ARGS": None, "HADOOP_CONF_DIR": None}
+
+
+def test_options_of_the_jvm_are_kept_unless_they_set_spark(tmp_path: Path) -> None:
+    for options, is_left_out in [("-XX:+UseSerialGC -Dhttp.proxyHost=proxy", False), ("-Dspark.master=yarn", True)]:
+        changes = launch_changes({"SPARK_SUBMIT_OPTS": options}, tmp_path, local=True)
+        assert ("SPARK_SUBMIT_OPTS" in changes) == is_left_out
 
 
 def test_on_a_cluster_its_own_settings_count(tmp_path: Path) -> None:
