@@ -43,8 +43,8 @@ def launch_changes(environ: Mapping[str, str], spark_home: Path, *, local: bool)
         changes["SPARK_HOME"] = str(spark_home)
     if local:
         changes |= dict.fromkeys(_named(environ))
-        # No spark-defaults.conf, no spark-env.sh: a folder that is not there. Spark puts it before its jars, and Java shares
-        # no classes behind a folder that has files.
+        # No spark-defaults.conf, no spark-env.sh: a folder that is not there. Spark puts it before its jars, and Java
+        # shares no classes behind a folder that has files.
         changes["SPARK_CONF_DIR"] = str(Path(__file__).parent / "no-conf")
     # As the C library looks it up. Java names files as its locale has it: without UTF-8, ``ü`` would be ``?``.
     said = next(filter(None, (environ.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG"))), "C")
