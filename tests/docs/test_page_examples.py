@@ -87,7 +87,9 @@ class Reader:
             self._python(code, place)
         else:
             (self.folder / "lapwing.toml").write_text(block.code)
-            result = lapwing("config", "check", "lapwing.toml", cwd=self.folder)
+            # The page's broker has the folder that this file may name too.
+            beside = ["--running"] if self._broker else []
+            result = lapwing("config", "check", *beside, "lapwing.toml", cwd=self.folder)
             assert result.returncode == 0, f"{place}: {result.stderr}"
 
     def start_broker(self, code: str) -> None:
