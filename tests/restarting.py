@@ -30,6 +30,13 @@ class RestartingBroker:
             pass
         self.is_up.set()
 
+    def stop(self) -> None:
+        """As an operator does, clients let go in order."""
+        self.is_up.clear()
+        if self._running:
+            assert self._running.end() == 0
+            self._running = None
+
     def kill(self) -> None:
         """As a crash."""
         self.is_up.clear()

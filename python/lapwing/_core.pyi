@@ -163,8 +163,12 @@ class Node:
         """Whether there is an audit trail."""
     def reload(self) -> int:
         """Reads the listeners' certificates again; returns for how many. What cannot be read stays as it was."""
+    def listener_faults(self) -> list[tuple[str, str]]:
+        """What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do."""
     def ready(self) -> bool:
         """True while the node accepts connections and has not failed."""
+    def disk_is_full(self) -> bool:
+        """True while what has to be on disk cannot be acknowledged for want of space."""
     def check(self) -> None:
         """Raises the error that stopped the node by itself, if one did."""
     def metrics_text(self) -> str:
@@ -198,6 +202,8 @@ class Node:
         """One session with its subscriptions and the head of its queue; None: there is none of this client id."""
     def end_session(self, client_id: str) -> bool:
         """Ends a session and its connection; false when there was none. On disk it has ended on return."""
+    def kick_client(self, client_id: str) -> bool:
+        """Ends a client's connection and leaves its session; false when there was no such connection."""
     def empty_queue(self, client_id: str) -> tuple[int, int] | None:
         """Drops what waits for a session: (messages, bytes); None: there is no such session."""
     def bans_json(self) -> str:
@@ -207,6 +213,8 @@ class Node:
         """Lets an address or a user name log in again, and forgets its failures; how many bans that were."""
     def take_notices(self) -> list[str]:
         """What an operator should hear since the last call, in lines; bounded by kind."""
+    def take_log(self) -> list[tuple[str, bool, str]]:
+        """The same with what each line is about and whether that is an alarm, and with who came and went."""
     def read_stream(
         self,
         name: str,

@@ -29,6 +29,8 @@ from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
+from lapwing.log.line import LogLine
+from lapwing.text import one_line
 
 if TYPE_CHECKING:
     from lapwing.hooks import Hooks
@@ -304,6 +306,12 @@ class Broker:
         """What an operator should hear since the last call: exposed secrets, alarms, refusals; bounded by kind."""
         told, self._to_tell = self._to_tell, []
         return told + self._running().take_notices()
+
+    def log(self) -> list[LogLine]:
+        """The same with what each line is about and how bad it is, and with who came and went."""
+        told, self._to_tell = self._to_tell, []
+        lines = [LogLine.of_node(*line) for line in self._running().take_log()]
+        return [LogLine("start", "notice", one_line(line)) for line in told] + lines
 
     def streams(self) -> list[dict[str, Any]]:
         """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""

@@ -29,15 +29,15 @@ def answer_31(broker: lapwing.Broker, client_id: str) -> tuple[Wire, bytes]:
     return client, client.expect(CONNACK).body
 
 
-def test_mqtt_31_is_refused_unless_it_is_switched_on() -> None:
-    with lapwing.Broker() as broker:
+def test_mqtt_31_is_refused_where_it_is_switched_off() -> None:
+    with lapwing.Broker(limits={"mqtt31": False}) as broker:
         client, connack = answer_31(broker, "old")
         assert connack == b"\x00\x01"
         client.expect_end()
 
 
 def test_mqtt_31_is_served_like_311() -> None:
-    with lapwing.Broker(limits={"mqtt31": True}) as broker:
+    with lapwing.Broker() as broker:
         old, connack = answer_31(broker, "old")
         assert connack == b"\x00\x00"
         old.send(wire.packet(0x8A, b"\x00\x01" + text("a/+") + b"\x01"))
@@ -55,13 +55,13 @@ def test_mqtt_31_is_served_like_311() -> None:
 
 
 def test_client_ids_of_mqtt_31_have_1_to_23_characters() -> None:
-    with lapwing.Broker(limits={"mqtt31": True}) as broker:
+    with lapwing.Broker() as broker:
         for client_id, code in (("", 2), ("ä" * 23, 0), ("a" * 24, 2)):
             assert answer_31(broker, client_id)[1] == bytes([0, code])
 
 
 def test_a_session_of_mqtt_31_is_kept_and_not_announced() -> None:
-    with lapwing.Broker(limits={"mqtt31": True}) as broker:
+    with lapwing.Broker() as broker:
         for first in (True, False):
             client = Wire(broker.url, version=4)
             client.send(connect_31("kept", clean=False))

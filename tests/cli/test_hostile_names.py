@@ -21,7 +21,7 @@ HOSTILE = "x\nFORGED\r \x1b[2J\x1b]0;t\x07\x9b31m\x85\u2028\u202egnp\u2066\u200b
 """A line of its own, a screen that is cleared, a title, C1 controls, separators, marks of direction, no width."""
 
 NOT_WALKED = {
-    "broker": "prints addresses, and notices that are escaped where they are made and where they are printed",
+    "broker": "test_the_log_of_a_broker",
     "demo": "prints figures of its own; the page is tested beside the report",
     "bridge": "its notices go through the same function as a broker's: test_notices_are_one_line",
     "pipeline": "prints counts, and errors as all commands do",
@@ -86,7 +86,7 @@ def check(printed: str, *, is_json: bool = False) -> None:
 
 
 def test_every_command_is_walked_or_left_out_for_a_reason() -> None:
-    walked = {"sub", "shell", "stream", "groups", "sessions", "queues", "bans", "store", "audit", "user"}
+    walked = {"sub", "shell", "stream", "groups", "clients", "sessions", "queues", "bans", "store", "audit", "user"}
     assert set(COMMANDS) == walked | set(NOT_WALKED)
 
 
@@ -95,6 +95,7 @@ def test_every_command_is_walked_or_left_out_for_a_reason() -> None:
     "command",
     [
         ("stream", "read", "s", "0"),
+        ("clients",),
         ("sessions",),
         ("sessions", "show", f"online{HOSTILE}"),
         ("sessions", "show", HOSTILE),
@@ -154,6 +155,15 @@ def test_bans(tmp_path: Path) -> None:
         bans = call("bans", "--url", broker.http_url, "--token-file", str(tmp_path / "token"))
         assert bans.returncode == 0, bans.stderr
         check(bans.stdout)
+        check("\n".join(line.text for line in broker.log() if "FORGED" in line.text))
+
+
+def test_the_log_of_a_broker(node: Node) -> None:
+    """Connections, refusals, events: each a line."""
+    told = node.broker.log()
+    assert any(line.subject == "clients" and "FORGED" in line.text for line in told)
+    assert all(line.text.isprintable() for line in told)
+    check("\n".join(line.text for line in told if "FORGED" in line.text))
 
 
 def test_the_audit_trail(node: Node) -> None:

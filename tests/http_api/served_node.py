@@ -70,6 +70,12 @@ class MadeNode:
     def end_session(self, _client_id: str) -> bool:
         return True
 
+    def kick_client(self, _client_id: str) -> bool:
+        return True
+
+    def disk_is_full(self) -> bool:
+        return False
+
     def empty_queue(self, _client_id: str) -> tuple[int, int]:
         return (3, 300)
 

@@ -20,6 +20,7 @@ from lapwing.errors import ConfigError
 
 TLS_ALERT = b"\x15"
 REFUSED = 'lapwing_connections_refused_total{reason="tls"}'
+PLAIN = 'lapwing_connections_refused_total{reason="no_tls"}'
 
 
 def broker_with(authority: Authority, **settings: object) -> lapwing.Broker:
@@ -81,7 +82,7 @@ def test_plain_bytes_are_refused_and_counted(authority):
         client.send(wire.connect("plain"))
         with contextlib.suppress(ConnectionError):
             assert client.socket.recv(100)[:1] in (TLS_ALERT, b"")
-        until(lambda: broker.metrics()[REFUSED] == 1)
+        until(lambda: broker.metrics()[PLAIN] == 1)
 
 
 def test_a_handshake_has_a_deadline(authority):

@@ -113,6 +113,9 @@ pub enum Right {
     Stream,
     /// To be told who has published what one receives.
     Envelope,
+    /// To be another broker: to say by a topic of `$SYS` whether it is connected (see [`crate::is_bridge_state`]), where it may
+    /// publish that one, and by its level that it is one.
+    Bridge,
     /// To see sessions, queues, groups and counters over HTTP.
     Observe,
     /// To change the broker over HTTP, and all of `Observe`.
@@ -128,6 +131,7 @@ impl Right {
             "subscribe" => Some(Right::Subscribe),
             "stream" => Some(Right::Stream),
             "envelope" => Some(Right::Envelope),
+            "bridge" => Some(Right::Bridge),
             "observe" => Some(Right::Observe),
             "admin" => Some(Right::Admin),
             _ => None,

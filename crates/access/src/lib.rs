@@ -53,7 +53,7 @@ pub use jwt::{
     Algorithm, FetchedKeys, JwtConfig, JwtKeys, KeySet, SecretText, TokenFault, Tokens, is_token_shaped, may_be_token,
 };
 pub use password::hash_password;
-pub use rights::{Rights, is_reserved};
+pub use rights::{Rights, is_bridge_state, is_reserved};
 pub use rules::Rules;
 pub use verifier::Verifier;
 pub use wildcard::matches as matches_wildcard;

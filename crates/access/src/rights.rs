@@ -12,6 +12,8 @@ use crate::{covers, overlaps};
 pub struct Rights {
     pub(crate) publish: Permits,
     pub(crate) subscribe: Permits,
+    /// Whether it may be another broker.
+    pub(crate) bridge: bool,
     /// Patterns that could not be filled in with this client's names.
     pub(crate) void: u32,
 }
@@ -56,6 +58,11 @@ impl Rights {
             && !deny.iter().any(|pattern| pattern.shares.denies(group) && overlaps(&pattern.filter, filter))
     }
 
+    /// Whether it may be another broker.
+    pub const fn is_bridge(&self) -> bool {
+        self.bridge
+    }
+
     /// Patterns of rules for this client that permit nothing (or deny everything), because its client id or user name
     /// would change what they mean.
     pub const fn void_patterns(&self) -> u32 {
@@ -69,6 +76,13 @@ pub fn is_reserved(topic: &str) -> bool {
     root == "$SYS" || root == "$lapwing"
 }
 
+/// Whether `topic`, a reserved one, is where a bridge of another broker says whether it is connected:
+/// `$SYS/broker/connection/NAME/state`, as Mosquitto's do. NAME may have levels; it is their client id.
+pub fn is_bridge_state(topic: &str) -> bool {
+    let name = topic.strip_prefix("$SYS/broker/connection/").and_then(|rest| rest.strip_suffix("/state"));
+    name.is_some_and(|name| !name.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,7 +94,7 @@ mod tests {
     }
 
     fn rights(allow: &[&str], deny: &[&str]) -> Rights {
-        Rights { publish: permits(allow, deny), subscribe: permits(allow, deny), void: 0 }
+        Rights { publish: permits(allow, deny), subscribe: permits(allow, deny), ..Rights::default() }
     }
 
     #[test]
@@ -124,6 +138,23 @@ mod tests {
             ("$lapwings", false),
         ] {
             assert_eq!(is_reserved(topic), expected, "{topic}");
+        }
+    }
+
+    #[test]
+    fn a_bridge_has_one_topic_of_the_brokers() {
+        for (topic, expected) in [
+            ("$SYS/broker/connection/br-1/state", true),
+            ("$SYS/broker/connection/site/br-1/state", true),
+            ("$SYS/broker/connection//state", false),
+            ("$SYS/broker/connection/state", false),
+            ("$SYS/broker/connection/br-1/state/x", false),
+            ("$SYS/broker/connections/x/state", false),
+            ("$SYS/broker/uptime", false),
+            ("x/$SYS/broker/connection/br-1/state", false),
+        ] {
+            assert_eq!(is_bridge_state(topic), expected, "{topic}");
+            assert!(!expected || is_reserved(topic));
         }
     }
 

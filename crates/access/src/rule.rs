@@ -115,7 +115,7 @@ fn check_shape(key: &str, config: &RuleConfig) -> Result<(), AccessError> {
         return error("identity", "is empty", "Name a user, \"*\" for everybody with a name, or \"anonymous\".");
     }
     if config.may.is_empty() {
-        let remedy = "List at least one of connect, publish, subscribe, stream, envelope, observe, admin.";
+        let remedy = "List at least one of connect, publish, subscribe, stream, envelope, bridge, observe, admin.";
         return error("may", "is empty", remedy);
     }
     let subjects = [

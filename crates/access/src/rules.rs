@@ -37,6 +37,7 @@ impl Rules {
             OwnRules::These(own) => own.add_to(&mut rights, identity, client_id),
             OwnRules::Lost => (rights.publish.allow_all, rights.subscribe.allow_all) = (true, true),
         }
+        rights.bridge = self.may(identity, Right::Bridge, "");
         Some(rights)
     }
 
@@ -80,7 +81,7 @@ impl Rules {
     }
 
     /// Whether somebody may do something: connect with a client id, publish to a topic, subscribe to a filter, read a stream,
-    /// be told of publishers, observe or administer (`what` does not matter for the last three).
+    /// be told of publishers, be a bridge, observe or administer (`what` does not matter for the last four).
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
         if self.rules.is_empty() {
             return true;
@@ -94,7 +95,7 @@ impl Rules {
                 let is_permitted = self.permit(identity, right, |_| true) || self.may(identity, Right::Admin, what);
                 is_permitted && !self.say(Effect::Deny, identity, right, |_| true)
             }
-            Right::Envelope | Right::Admin => self.permit(identity, right, |_| true),
+            Right::Envelope | Right::Bridge | Right::Admin => self.permit(identity, right, |_| true),
         }
     }
 
@@ -266,6 +267,26 @@ mod tests {
         assert_eq!(["bridge-1", "bridge-guest", "root", "eve"].map(may), [true, false, false, false]);
         assert!(!rules.may(&Identity::ANONYMOUS, Right::Envelope, ""));
         assert!(Rules::default().may(&Identity::ANONYMOUS, Right::Envelope, ""));
+    }
+
+    /// Does being a bridge need its right, and the topic of its state a permission as every topic?
+    #[test]
+    fn bridges_are_named_by_rules_and_may_publish_what_rules_permit() {
+        let rules = rules(
+            r##"[{"identity": "site-*", "may": ["bridge"]},
+                {"identity": "*", "may": ["publish"], "topics": ["#", "$SYS/broker/connection/%u/state"]},
+                {"identity": "site-guest", "may": ["bridge"], "effect": "deny"}]"##,
+        );
+        let is_bridge = |name: &str| {
+            let rights = rules.rights(&named(name), Some("c")).unwrap();
+            assert_eq!(rights.is_bridge(), rules.may(&named(name), Right::Bridge, ""), "{name}");
+            rights.is_bridge()
+        };
+        assert_eq!(["site-1", "site-guest", "eve"].map(is_bridge), [true, false, false]);
+        let site = rules.rights(&named("site-1"), Some("c")).unwrap();
+        assert!(site.may_publish("$SYS/broker/connection/site-1/state"));
+        assert!(!site.may_publish("$SYS/broker/connection/site-2/state"));
+        assert!(Rules::default().may(&Identity::ANONYMOUS, Right::Bridge, ""));
     }
 
     #[test]

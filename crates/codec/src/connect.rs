@@ -20,6 +20,9 @@ const USERNAME: u8 = 1 << 7;
 pub struct Connect<'a> {
     /// The version the client speaks from here on.
     pub version: Version,
+    /// It comes from another broker, which says so by bit 7 of the level (3.1 and 3.1.1; 5.0 has subscription options for it):
+    /// it is sent nothing that it published itself, and RETAIN as it was published.
+    pub is_bridge: bool,
     /// Clean Start (5.0) or Clean Session (3.1.1).
     pub clean_start: bool,
     /// Keep Alive, in seconds; 0 = off.
@@ -79,8 +82,11 @@ impl Default for ConnectProperties<'_> {
 impl<'a> Connect<'a> {
     /// Reads the body; an error says in which version to refuse, as soon as that is known.
     pub(crate) fn decode(mut reader: Reader<'a>, limits: &Limits) -> Result<Self, ProtocolError> {
-        let version = decode_version(&mut reader)?;
-        Connect::decode_rest(reader, version, limits).map_err(|error| ProtocolError { connect: Some(version), ..error })
+        let Level { version, is_bridge } = decode_level(&mut reader)?;
+        let connect = Connect::decode_rest(reader, version, limits);
+        connect
+            .map(|connect| Connect { is_bridge, ..connect })
+            .map_err(|error| ProtocolError { connect: Some(version), ..error })
     }
 
     fn decode_rest(mut reader: Reader<'a>, version: Version, limits: &Limits) -> Result<Self, ProtocolError> {
@@ -104,13 +110,26 @@ impl<'a> Connect<'a> {
         let password = if is_there(PASSWORD, &reader) { Some(reader.binary()?) } else { None };
         reader.finish()?;
         let clean_start = flags & CLEAN_START != 0;
-        Ok(Connect { version, clean_start, keep_alive_s, client_id, will, username, password, properties })
+        Ok(Connect {
+            version,
+            is_bridge: false,
+            clean_start,
+            keep_alive_s,
+            client_id,
+            will,
+            username,
+            password,
+            properties,
+        })
     }
 
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
         let version = self.version;
         if !version.has_properties() && self.password.is_some() && self.username.is_none() {
             return Err(EncodeError::NotRepresentable { what: "a password without a user name", version });
+        }
+        if version.has_properties() && self.is_bridge {
+            return Err(EncodeError::NotRepresentable { what: "the level of a bridge", version });
         }
         if self.properties.auth_data.is_some() && self.properties.auth_method.is_none() {
             return Err(EncodeError::NotRepresentable { what: "authentication data without a method", version });
@@ -141,36 +160,49 @@ impl<'a> Connect<'a> {
 
 /// The version in which a CONNECT that is refused unread should be answered, if its first bytes tell.
 pub(crate) fn peek_version(body: &[u8]) -> Option<Version> {
-    match decode_version(&mut Reader::new(body, 0)) {
-        Ok(version) => Some(version),
+    match decode_level(&mut Reader::new(body, 0)) {
+        Ok(level) => Some(level.version),
         Err(error) => error.connect,
     }
 }
 
+/// Bit 7 of the level: another broker, which wants to be treated as one (see [`Connect::is_bridge`]).
+const BRIDGE: u8 = 0x80;
+
+/// What name and level say.
+struct Level {
+    version: Version,
+    is_bridge: bool,
+}
+
 /// Reads protocol name and level.
 ///
-/// "MQTT" with an unknown level is answered (3.1.1: return code 1, 5.0: 0x84), by the older version for levels below 5.
-/// Bit 7 of the level marks bridges of one other broker and is left out of that choice. "MQIsdp" is MQTT 3.1, whose level
-/// is 3. Another name is not MQTT at all: closed without an answer.
-fn decode_version(reader: &mut Reader<'_>) -> Result<Version, ProtocolError> {
+/// "MQTT" with an unknown level is answered (3.1.1: return code 1, 5.0: 0x84), by the older version for levels below 5;
+/// the bit of bridges is left out of that choice. "MQIsdp" is MQTT 3.1, whose level is 3. Another name is not MQTT at all:
+/// closed without an answer.
+fn decode_level(reader: &mut Reader<'_>) -> Result<Level, ProtocolError> {
     let at = reader.at();
     let name = reader.binary()?;
     let is_v31 = name == Version::V31.protocol_name().as_bytes();
     if !is_v31 && name != Version::V5.protocol_name().as_bytes() {
         return Err(unsupported(None, at));
     }
-    version_of(reader.u8()?, is_v31, at)
+    level_of(reader.u8()?, is_v31, at)
 }
 
-/// The version of this level under one of the two names; `at` is where the name begins.
-fn version_of(level: u8, is_v31: bool, at: usize) -> Result<Version, ProtocolError> {
-    let answer = match level & 0x7F {
+/// What this level says under one of the two names; `at` is where the name begins.
+fn level_of(level: u8, is_v31: bool, at: usize) -> Result<Level, ProtocolError> {
+    let (level, is_bridge) = (level & !BRIDGE, level & BRIDGE != 0);
+    let answer = match level {
         _ if is_v31 => Version::V31,
         0..5 => Version::V311,
         _ => Version::V5,
     };
     let named = Version::from_level(level).filter(|version| (*version == Version::V31) == is_v31);
-    named.ok_or_else(|| unsupported(Some(answer), at))
+    match named {
+        Some(version) if !(is_bridge && version.has_properties()) => Ok(Level { version, is_bridge }),
+        _ => Err(unsupported(Some(answer), at)),
+    }
 }
 
 const fn unsupported(connect: Option<Version>, at: usize) -> ProtocolError {
@@ -185,7 +217,7 @@ pub(crate) fn check_beginning(body: &[u8], at: usize) -> Result<(), ProtocolErro
     let is_possible = |(name, _): &(&[u8], bool)| body.starts_with(name) || name.starts_with(body);
     let Some((name, is_v31)) = NAMES.into_iter().find(is_possible) else { return Err(unsupported(None, at)) };
     let Some((&level, rest)) = body.get(name.len()..).and_then(<[u8]>::split_first) else { return Ok(()) };
-    let version = version_of(level, is_v31, at)?;
+    let Level { version, .. } = level_of(level, is_v31, at)?;
     let Some(&flags) = rest.first() else { return Ok(()) };
     match check_flags(flags, version, at + name.len() + 1) {
         Ok(_) => Ok(()),
@@ -214,7 +246,7 @@ fn check_flags(flags: u8, version: Version, at: usize) -> Result<QoS, ProtocolEr
 impl Body for Connect<'_> {
     fn write(&self, _version: Version, sink: &mut impl Sink) {
         sink.field("protocol name", self.version.protocol_name().as_bytes());
-        sink.u8(self.version.level());
+        sink.u8(self.version.level() | if self.is_bridge { BRIDGE } else { 0 });
         sink.u8(self.flags());
         sink.u16(self.keep_alive_s);
         if self.version.has_properties() {

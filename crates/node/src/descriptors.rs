@@ -4,8 +4,10 @@
 
 use std::io;
 
-use crate::config::{Config, StreamConfig};
+use crate::config::{Config, Limits, StreamConfig};
 
+/// Fewer connections than this are few: whoever has set no number is told of those only.
+const FEW: u64 = 1_000;
 /// Kept for the program around the node, its listeners and what it opens in passing.
 const RESERVE: u64 = 64;
 /// Of each shard, and of each thread that does handshakes: its event queue, its waker; its listeners come on top.
@@ -14,11 +16,14 @@ const PER_SHARD: u64 = 8;
 const PER_STREAM: u64 = 4;
 
 /// Raises the limit of open files; returns how many connections the node may have, and what to tell the operator when
-/// those are fewer than configured.
+/// those are fewer than somebody has configured, or few.
 pub(crate) fn connections(config: &Config) -> (u32, Option<String>) {
     let wanted = config.limits.connections_max;
     match raise() {
-        Ok(files) => allowed(wanted, files, reserve(config)),
+        Ok(files) => {
+            let is_set = wanted != Limits::default().connections_max;
+            allowed(wanted, files, reserve(config), is_set)
+        }
         // What the limit is cannot be known; a listener that finds no descriptor pauses, and so does the log.
         Err(_) => (wanted, None),
     }
@@ -35,16 +40,18 @@ fn reserve(config: &Config) -> u64 {
 }
 
 /// At least a quarter of the files stays for connections, however much is to be reserved.
-fn allowed(wanted: u32, files: u64, reserve: u64) -> (u32, Option<String>) {
+fn allowed(wanted: u32, files: u64, reserve: u64, is_set: bool) -> (u32, Option<String>) {
     let most = files.saturating_sub(reserve).max(files / 4);
     if u64::from(wanted) <= most {
         return (wanted, None);
     }
-    let notice = format!(
-        "this process may open {files} files: {most} connections are taken instead of connections_max = {wanted}; \
+    let notice = || {
+        format!(
+            "this process may open {files} files: {most} connections are taken instead of connections_max = {wanted}; \
          raise the hard limit of open files (ulimit -Hn) for more"
-    );
-    (u32::try_from(most).unwrap_or(wanted), Some(notice))
+        )
+    };
+    (u32::try_from(most).unwrap_or(wanted), (is_set || most < FEW).then(notice))
 }
 
 /// Sets the soft limit to the hard limit; returns what holds then.
@@ -68,10 +75,16 @@ mod tests {
     /// Is what the process cannot hold refused beforehand, with words, and nothing said when all is well?
     #[test]
     fn connections_leave_a_reserve() {
-        assert_eq!(allowed(1000, 2000, 100), (1000, None));
-        let (most, notice) = allowed(1000, 500, 100);
+        assert_eq!(allowed(1000, 2000, 100, true), (1000, None));
+        let (most, notice) = allowed(1000, 500, 100, true);
         assert_eq!(most, 400);
         assert!(notice.unwrap().contains("400 connections are taken instead of connections_max = 1000"));
-        assert_eq!(allowed(1000, 100, 5000).0, 25);
+        assert_eq!(allowed(1000, 100, 5000, true).0, 25);
+        assert_eq!(
+            allowed(100_000, 20_000, 100, false),
+            (19_900, None),
+            "nobody has asked for more, and they are many"
+        );
+        assert!(allowed(100_000, 1_000, 100, false).1.is_some());
     }
 }

@@ -32,6 +32,10 @@ pub(crate) enum Happened<'a> {
     Unsubscribed { filter: &'a str },
     /// A message of it, or its will, was routed.
     Published(&'a Publish<'a>),
+    /// Its CONNECT was refused. What it says of itself is not proved.
+    Refused { reason: ReasonCode, claimed: Option<&'a str>, listener: &'a str },
+    /// It may not do something (`what`: "publish", "subscribe") with a topic or filter.
+    Forbidden { what: &'static str, topic: &'a str },
 }
 
 /// One message to publish.
@@ -70,6 +74,13 @@ impl Happened<'_> {
             }
             Happened::Subscribed { filter, qos } => ("subscribed", json!({"filter": filter, "qos": qos})),
             Happened::Unsubscribed { filter } => ("unsubscribed", json!({"filter": filter})),
+            Happened::Refused { reason, claimed, listener } => {
+                let (code, name) = (reason as u8, reason.name());
+                let fields =
+                    json!({"reason_code": code, "reason": name, "claimed_username": claimed, "listener": listener});
+                ("refused", fields)
+            }
+            Happened::Forbidden { what, topic } => ("forbidden", json!({"what": what, "topic": topic})),
             Happened::Published(publish) => {
                 let (topic, qos, bytes) = (publish.topic, publish.qos as u8, publish.payload.len());
                 ("published", json!({"topic": topic, "qos": qos, "retain": publish.retain, "bytes": bytes}))
@@ -91,6 +102,7 @@ fn level(client_id: &str) -> String {
 pub(crate) struct EventQueue {
     clients: bool,
     published: bool,
+    refused: bool,
     waiting: VecDeque<Event>,
     bytes: u64,
     events_max: usize,
@@ -103,6 +115,7 @@ impl EventQueue {
         EventQueue {
             clients: config.clients,
             published: config.published,
+            refused: config.refused,
             waiting: VecDeque::new(),
             bytes: 0,
             events_max: config.queue.div_ceil(shards) as usize,
@@ -112,12 +125,16 @@ impl EventQueue {
 
     /// Whether anything is published at all.
     pub(crate) const fn is_on(&self) -> bool {
-        self.clients || self.published
+        self.clients || self.published || self.refused
     }
 
     /// Whether this is.
     pub(crate) const fn wants(&self, happened: &Happened<'_>) -> bool {
-        if let Happened::Published(_) = happened { self.published } else { self.clients }
+        match happened {
+            Happened::Published(_) => self.published,
+            Happened::Refused { .. } | Happened::Forbidden { .. } => self.refused,
+            _ => self.clients,
+        }
     }
 
     /// Adds an event behind all others; false when there is no room for it.
@@ -169,6 +186,15 @@ mod tests {
             (
                 Happened::Disconnected { reason: Some(taken_over), published: 3 },
                 json!({"event": "disconnected", "reason_code": 0x8E, "reason": taken_over.name(), "published": 3}),
+            ),
+            (
+                Happened::Refused { reason: taken_over, claimed: Some("eve"), listener: "tcp://[::]:1883" },
+                json!({"event": "refused", "reason_code": 0x8E, "reason": taken_over.name(), "claimed_username": "eve",
+                       "listener": "tcp://[::]:1883"}),
+            ),
+            (
+                Happened::Forbidden { what: "publish", topic: "a\nb" },
+                json!({"event": "forbidden", "what": "publish", "topic": "a\nb"}),
             ),
             (
                 Happened::Disconnected { reason: None, published: 0 },

@@ -70,7 +70,7 @@ pub use config::{
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
-pub use handle::Handle;
+pub use handle::{Handle, LogLine};
 pub use hooks::{
     AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,
     SubscribeCall,

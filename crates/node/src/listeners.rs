@@ -62,6 +62,12 @@ impl Listeners {
         Ok((listeners, Listeners { all: states, version: AtomicU64::new(0) }))
     }
 
+    /// What a start would refuse of the listeners' settings and files, all of it; no port is touched.
+    pub(crate) fn faults(config: &Config) -> Vec<NodeError> {
+        let listeners = config.all_listeners();
+        listeners.iter().enumerate().filter_map(|(index, listener)| listener.settings(index).err()).collect()
+    }
+
     pub(crate) fn get(&self, id: ListenerId) -> &ListenerState {
         &self.all[usize::from(id.0)]
     }

@@ -23,7 +23,22 @@ pub(crate) fn one_line(text: String) -> String {
 /// Control characters, line and paragraph separators, marks of direction, and characters without width.
 fn is_hidden(character: char) -> bool {
     character.is_control()
-        || matches!(character, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
+        || matches!(
+            character,
+            '\u{AD}'
+                | '\u{600}'..='\u{605}'
+                | '\u{61C}'
+                | '\u{6DD}'
+                | '\u{70F}'
+                | '\u{180E}'
+                | '\u{200B}'..='\u{200F}'
+                | '\u{2028}'..='\u{202E}'
+                | '\u{2060}'..='\u{206F}'
+                | '\u{FEFF}'
+                | '\u{FFF9}'..='\u{FFFB}'
+                | '\u{1D173}'..='\u{1D17A}'
+                | '\u{E0000}'..='\u{E0FFF}'
+        )
 }
 
 #[cfg(test)]
@@ -39,7 +54,10 @@ mod tests {
         for (text, shown) in [
             ("x\nnotice: forged", r"x\u{a}notice: forged"),
             ("\u{1b}[2Jgone", r"\u{1b}[2Jgone"),
-            ("a\u{202e}b\u{200b}c\u{85}d\u{2028}e\u{feff}", r"a\u{202e}b\u{200b}c\u{85}d\u{2028}e\u{feff}"),
+            (
+                "a\u{202e}b\u{200b}c\u{85}d\u{2028}e\u{feff}\u{ad}\u{e0041}",
+                r"a\u{202e}b\u{200b}c\u{85}d\u{2028}e\u{feff}\u{ad}\u{e0041}",
+            ),
         ] {
             assert_eq!(one_line(text.to_owned()), shown);
         }

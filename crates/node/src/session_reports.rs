@@ -89,6 +89,13 @@ pub(crate) struct SessionReport {
     pub(crate) is_connected: bool,
     /// Of its client, while it is connected.
     pub(crate) address: Option<String>,
+    /// Where it came in, while it is connected: a URL.
+    pub(crate) listener: Option<String>,
+    /// Milliseconds since the epoch, while it is connected.
+    pub(crate) connected_since_ms: Option<u64>,
+    /// What its connection has brought and taken.
+    pub(crate) bytes_in: Option<u64>,
+    pub(crate) bytes_out: Option<u64>,
     /// Of MQTT, while it is connected.
     pub(crate) version: Option<&'static str>,
     /// Milliseconds since the epoch, while it is not connected.
@@ -240,6 +247,8 @@ pub(crate) enum SessionAsk {
     Show(Box<str>, usize, Reply<Option<SessionDetail>>),
     /// That a session ends: whether there was one. Answered when it would not come back after a crash.
     End(Box<str>, Reply<bool>),
+    /// That a connection ends, and its session stays as it would: whether there was one.
+    Kick(Box<str>, Reply<bool>),
     /// That what waits for a session goes: None when there is no such session. Answered as for `End`.
     Empty(Box<str>, Reply<Option<Emptied>>),
     /// That groups take their settings as they are now, begin and end. Answered when that is on disk.
@@ -256,6 +265,10 @@ mod tests {
             user: None,
             is_connected: false,
             address: None,
+            listener: None,
+            connected_since_ms: None,
+            bytes_in: None,
+            bytes_out: None,
             version: None,
             away_since_ms: None,
             expiry_s: None,

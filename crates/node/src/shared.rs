@@ -298,7 +298,7 @@ impl Shared {
     }
 
     /// Takes what the operator should hear.
-    pub(crate) fn take_notices(&self) -> Vec<String> {
+    pub(crate) fn take_notices(&self) -> Vec<(NoticeKind, String)> {
         self.notices.take(self.now_ms())
     }
 

@@ -58,6 +58,16 @@ impl Node {
         Ok(Node { state: Mutex::new(State::Configured(Box::new(config), extensions)), progress })
     }
 
+    /// What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do.
+    fn listener_faults(&self, py: Python<'_>) -> Vec<(String, String)> {
+        let config = match &*self.lock() {
+            State::Configured(config, _) => (**config).clone(),
+            _ => return Vec::new(),
+        };
+        let faults = py.detach(|| lapwing_node::Handle::listener_faults(&config));
+        faults.iter().map(|fault| (fault.to_string(), fault.remedy())).collect()
+    }
+
     /// Opens the log and the listeners and starts the threads; ready on return. `on_bound` is called without arguments, on
     /// this thread, once every port is bound and before anybody can connect; what it raises ends the start.
     #[pyo3(signature = (on_bound=None))]
@@ -123,6 +133,11 @@ impl Node {
     /// True while the node accepts connections and has not failed.
     fn ready(&self, py: Python<'_>) -> bool {
         self.running(py, |handle| handle.ready()).unwrap_or(false)
+    }
+
+    /// True while what has to be on disk cannot be acknowledged for want of space.
+    fn disk_is_full(&self, py: Python<'_>) -> bool {
+        self.running(py, |handle| handle.disk_is_full()).unwrap_or(false)
     }
 
     /// Raises the error that stopped the node by itself, if one did.
@@ -209,6 +224,11 @@ impl Node {
         self.running(py, |handle| handle.end_session(client_id))?.map_err(|error| node_error(py, &error))
     }
 
+    /// Ends a client's connection and leaves its session; false when there was no such connection.
+    fn kick_client(&self, py: Python<'_>, client_id: &str) -> PyResult<bool> {
+        self.running(py, |handle| handle.kick_client(client_id))?.map_err(|error| node_error(py, &error))
+    }
+
     /// Drops what waits for a session: (messages, bytes); None when there is no such session. On disk it is gone on return.
     fn empty_queue(&self, py: Python<'_>, client_id: &str) -> PyResult<Option<(u64, u64)>> {
         let emptied = self.running(py, |handle| handle.empty_queue(client_id))?.map_err(|error| node_error(py, &error));
@@ -228,6 +248,12 @@ impl Node {
     /// What the log has to tell an operator since the last call: recovery, alarms of retention.
     fn take_notices(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         self.running(py, |handle| handle.take_notices())
+    }
+
+    /// The same with what each line is about and whether that is an alarm, and with who came and went.
+    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, bool, String)>> {
+        let lines = self.running(py, |handle| handle.take_log())?;
+        Ok(lines.into_iter().map(|line| (line.subject, line.is_alarm, line.text)).collect())
     }
 
     /// Messages of a partition as an Arrow IPC stream: `(ipc, first_offset, next_offset, end_offset)`.

@@ -18,6 +18,7 @@ const ROUNDS: u32 = 1_000_000;
 fn open(version: Version, out: &mut Vec<u8>, counters: &mut Counters) -> Session {
     let connect = Connect {
         version,
+        is_bridge: false,
         clean_start: true,
         keep_alive_s: 60,
         client_id: "device-000123",

@@ -84,15 +84,17 @@ pub fn admit(connect: &Connect<'_>, settings: &Settings, assign: impl FnOnce() -
     connack::fits(connect, &admission, settings).map(|()| admission)
 }
 
-/// 3.1 is served where it is switched on, with client ids of 1 to 23 characters as it asks for.
+/// 3.1 is served unless it is switched off, with client ids of 1 to 23 characters as it asks for.
 fn check_version(connect: &Connect<'_>, settings: &Settings) -> Result<(), Close> {
     if connect.version != Version::V31 {
         return Ok(());
     }
     if !settings.mqtt31 {
-        return Err(Close::server(ReasonCode::UnsupportedProtocolVersion, "MQTT 3.1 is not switched on here"));
+        return Err(Close::server(ReasonCode::UnsupportedProtocolVersion, "MQTT 3.1 is switched off here"));
     }
-    if !(1..=CLIENT_ID_CHARS_V31_MAX).contains(&connect.client_id.chars().count()) {
+    // Bridges make theirs of the names of two machines, and are longer everywhere.
+    let chars_max = if connect.is_bridge { usize::MAX } else { CLIENT_ID_CHARS_V31_MAX };
+    if !(1..=chars_max).contains(&connect.client_id.chars().count()) {
         return Err(Close::server(
             ReasonCode::ClientIdentifierNotValid,
             "a client id of MQTT 3.1 has 1 to 23 characters",

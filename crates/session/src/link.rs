@@ -25,6 +25,8 @@ impl LinkId {
 pub(crate) struct Link {
     pub(crate) id: LinkId,
     pub(crate) version: Version,
+    /// Another broker: what it subscribes to has the options that it cannot say.
+    pub(crate) is_bridge: bool,
     /// One and a half times the keep alive in force, in milliseconds; 0 = off [MQTT-3.1.2-22].
     silence_ms_max: u64,
     pub(crate) last_packet_ms: u64,
@@ -51,12 +53,13 @@ impl Link {
         Link {
             id: LinkId::next(),
             version: connect.version,
+            is_bridge: connect.is_bridge,
             silence_ms_max: u64::from(keep_alive_s) * 1500,
             last_packet_ms: now_ms,
             asked_expiry: connect.properties.session_expiry_s != 0,
             packet_bytes_max: connect.properties.packet_bytes_max.unwrap_or(u32::MAX),
             wants_reasons: connect.version.has_properties() && connect.properties.request_problem_information,
-            window_max: connect.properties.receive_max.min(settings.inflight_messages_max).max(1),
+            window_max: window_max(connect, settings),
             aliases: Aliases::default(),
             // [MQTT-3.1.2-26, MQTT-3.1.2-27]
             sent_aliases: match connect.properties.topic_alias_max.min(settings.topic_alias_sent_max) {
@@ -82,6 +85,13 @@ impl Link {
     pub(crate) const fn silent_until_ms(&self) -> Option<u64> {
         if self.silence_ms_max == 0 { None } else { Some(self.last_packet_ms + self.silence_ms_max) }
     }
+}
+
+/// QoS 1 and 2 messages that may be under way at once: what the client says, what we want, and for another broker what those
+/// take by default. Mosquitto ends a bridge that brings more of QoS 2, and would do so again for each time that it is sent them.
+fn window_max(connect: &Connect<'_>, settings: &Settings) -> u16 {
+    let bridge_max = if connect.is_bridge { settings.bridge_inflight_messages_max } else { u16::MAX };
+    connect.properties.receive_max.min(settings.inflight_messages_max).min(bridge_max).max(1)
 }
 
 /// The keep alive to impose on the client, if its own is not taken; 3.1.1 has no way to say so [MQTT-3.2.2-22].

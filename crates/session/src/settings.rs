@@ -31,6 +31,8 @@ pub struct Settings {
     pub receive_maximum: u16,
     /// QoS 1 and 2 messages that we have unacknowledged towards a client, at most (at least 1).
     pub inflight_messages_max: u16,
+    /// The same towards another broker, which cannot say its Receive Maximum (see [`lapwing_codec::Connect::is_bridge`]).
+    pub bridge_inflight_messages_max: u16,
     /// Topic aliases that a client may use; 0 = none.
     pub topic_alias_max: u16,
     /// Topic aliases that we use towards a client that allows so many; 0 = none.
@@ -74,6 +76,7 @@ impl Default for Settings {
             session_expiry_s_v311: 24 * 3600,
             receive_maximum: 1024,
             inflight_messages_max: 1024,
+            bridge_inflight_messages_max: 20,
             topic_alias_max: 32,
             topic_alias_sent_max: 16,
             packet_bytes_max: 1 << 20,
@@ -86,7 +89,7 @@ impl Default for Settings {
             retain_available: true,
             response_information_prefix: None,
             server_reference: None,
-            mqtt31: false,
+            mqtt31: true,
             authentication: false,
         }
     }

@@ -3,7 +3,7 @@
 use lapwing_codec::topic::SharedFilter;
 use lapwing_codec::{
     Packet, PacketId, QoS, ReasonCode, ReasonProperties, RetainHandling, SubAck, Subscribe, SubscribeFilter,
-    SubscriptionId, UnsubAck, Unsubscribe, Version,
+    SubscriptionId, SubscriptionOptions, UnsubAck, Unsubscribe, Version,
 };
 
 use crate::link::LinkId;
@@ -168,6 +168,13 @@ impl Session {
     ) -> Result<ReasonCode, ReasonCode> {
         let SubscribeFilter { filter, options } = asked;
         let shared = SharedFilter::parse(filter).map_err(|_| ReasonCode::TopicFilterInvalid)?;
+        let options = match &self.link {
+            // [MQTT-3.8.3-4]: No Local is not for groups.
+            Some(link) if link.is_bridge => {
+                SubscriptionOptions { no_local: shared.is_none(), retain_as_published: true, ..options }
+            }
+            _ => options,
+        };
         let has_room = self.subscriptions.len() < self.settings.subscriptions_max as usize;
         let known = self.subscriptions.get_mut(filter);
         let is_new = known.is_none();

@@ -48,6 +48,7 @@ fn open(settings: &Arc<Settings>, io: &mut Io<'_>) -> Session {
 fn open_again(settings: &Arc<Settings>, existing: Option<Session>, now_ms: u64, io: &mut Io<'_>) -> Session {
     let connect = Connect {
         version: Version::V5,
+        is_bridge: false,
         clean_start: existing.is_none(),
         keep_alive_s: 60,
         client_id: "device-000123",

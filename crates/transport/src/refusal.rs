@@ -13,6 +13,8 @@ pub enum Refusal {
     ProxyHeader,
     /// The TLS handshake failed, or a record was wrong.
     Tls,
+    /// What came first is MQTT or HTTP, without TLS.
+    NoTls,
     /// What came is no WebSocket upgrade that this listener takes.
     WebSocketUpgrade,
     /// A browser's page of another origin.
@@ -25,12 +27,13 @@ pub enum Refusal {
 
 impl Refusal {
     /// How many there are.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
     /// Each of them, in the order of the variants.
     pub const ALL: [Refusal; Self::COUNT] = [
         Refusal::AddressRate,
         Refusal::ProxyHeader,
         Refusal::Tls,
+        Refusal::NoTls,
         Refusal::WebSocketUpgrade,
         Refusal::WebSocketOrigin,
         Refusal::WebSocketFrame,
@@ -43,6 +46,7 @@ impl Refusal {
             Refusal::AddressRate => "address_rate",
             Refusal::ProxyHeader => "proxy_header",
             Refusal::Tls => "tls",
+            Refusal::NoTls => "no_tls",
             Refusal::WebSocketUpgrade => "websocket_upgrade",
             Refusal::WebSocketOrigin => "websocket_origin",
             Refusal::WebSocketFrame => "websocket_frame",

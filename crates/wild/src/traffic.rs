@@ -80,6 +80,7 @@ impl Run {
         };
         line.put(&Packet::Connect(Connect {
             version: spec.version,
+            is_bridge: false,
             clean_start: spec.clean,
             keep_alive_s: 0,
             client_id: ["wild-0", "wild-1", "wild-2", "wild-3"][line.id],

@@ -16,6 +16,7 @@ pub const FILTER: &str = "w/#";
 pub fn connect(client_id: &str) -> Connect<'_> {
     Connect {
         version: Version::V5,
+        is_bridge: false,
         clean_start: false,
         keep_alive_s: 0,
         client_id,

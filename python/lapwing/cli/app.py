@@ -23,6 +23,7 @@ COMMANDS = {
     "shell": "Connect clients, publish and subscribe, by hand or from a script.",
     "stream": "List streams, and read their messages.",
     "groups": "See consumer groups and their members; declare and change them.",
+    "clients": "See who is connected, and send clients away.",
     "sessions": "See clients' sessions, and end them.",
     "queues": "See what waits for clients, the most first, and drop it.",
     "bans": "See who is kept out for wrong passwords, and let them in.",

@@ -55,6 +55,10 @@ def broker(
     ] = None,
     settings: Settings = [],  # noqa: B006 (typer copies it)
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
+    log_format: Annotated[
+        str | None,
+        typer.Option("--log-format", metavar="FORMAT", help="Of standard error: text, json, journald, auto."),
+    ] = None,
 ) -> int:
     """Run a broker until SIGTERM or Ctrl-C.
 
@@ -66,10 +70,13 @@ def broker(
     from lapwing import Broker
     from lapwing.cli.broker_loop import serve
     from lapwing.config import load
+    from lapwing.log.printer import printer_of
 
     flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
     if http_open:
         flags["http.open"] = "--http-open", True
+    if log_format is not None:
+        flags["log.format"] = "--log-format", log_format
 
     def read() -> Config:
         return load(config, settings=settings, flags=flags).config
@@ -82,7 +89,8 @@ def broker(
         with acting_as(wanted_account(given.broker.user, uid=os.geteuid())):
             give_up(given.broker.data, accept_loss_of)
     running = Broker.from_config(given, config)
-    return serve(running, on_ready=lambda: _announce(running, as_json=json), read_config=read)
+    log = printer_of(given.log)
+    return serve(running, on_ready=lambda: _announce(running, as_json=json), read_config=read, log=log)
 
 
 def _flags(given: Mapping[str, tuple[str, object]]) -> dict[str, tuple[str, object]]:

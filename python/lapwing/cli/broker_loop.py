@@ -13,12 +13,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
-from lapwing.cli.common import notice, say
 from lapwing.cli.start_progress import start_told
 from lapwing.config.access_change import AccessCounts
 from lapwing.errors import LapwingError
+from lapwing.log.disk_watch import DiskWatch
+from lapwing.log.printer import LogPrinter
 from lapwing.supervisor import Supervisor
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ _CHECK_INTERVAL_S = 0.5
 _STOPPED = 0  # in the queue of signals: the drain has ended; no signal has this number
 
 
-def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[], Config]) -> int:
+def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[], Config], log: LogPrinter) -> int:
     """Starts ``broker``, calls ``on_ready``, returns the exit code when it has ended.
 
     Args:
@@ -39,95 +41,105 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
         on_ready: Called when clients can connect.
         read_config: Reads the configuration again, at SIGHUP; of what it says only users, rules, groups and
             certificates are taken over.
+        log: Prints what there is to tell.
 
     Raises:
         LapwingError: it could not start, or stopped by itself; a defect ends the command with a code of its own
             (``DefectError.exit_code``), for the supervisor that starts it again.
     """
-    supervisor = Supervisor()
+    with _signals() as received, log.takes_logging():
+        return _Serving(broker, received, log).run(on_ready, read_config)
 
-    def progress() -> tuple[int, int]:
-        done, total = broker.start_progress()
-        supervisor.starting(f"reading the log: {done:,} of {total:,} bytes")
+
+class _Serving:
+    """One broker, from its start to its end."""
+
+    def __init__(self, broker: Broker, received: queue.SimpleQueue[int], log: LogPrinter) -> None:
+        self._broker, self._received, self._log = broker, received, log
+        self._supervisor = Supervisor()
+        self._disk = DiskWatch(broker.config.broker.data, broker.metrics)
+
+    def run(self, on_ready: Callable[[], None], read_config: Callable[[], Config]) -> int:
+        """To the end."""
+        with start_told(self._progress, tell=partial(self._log.notice, subject="start")):
+            self._broker.start()
+        try:
+            self._tell()
+            on_ready()
+            self._supervisor.ready(f"listens at {', '.join(self._broker.urls)}")
+            self._wait_for_end(read_config)
+        except BaseException:
+            self._broker.stop()
+            raise
+        self._supervisor.stopping()
+        return self._drain()
+
+    def _progress(self) -> tuple[int, int]:
+        """How much of the log is read; whoever supervises hears it too."""
+        done, total = self._broker.start_progress()
+        self._supervisor.starting(f"reading the log: {done:,} of {total:,} bytes")
         return done, total
 
-    with _signals() as received:
-        with start_told(progress):
-            broker.start()
+    def _wait_for_end(self, read_config: Callable[[], Config]) -> None:
+        """Returns at SIGTERM or SIGINT; raises when the broker fails."""
+        while True:
+            # Before the error that ended it: they may say how it came to that.
+            self._tell()
+            self._broker.check()
+            self._supervisor.alive()
+            try:
+                number = self._received.get(timeout=_CHECK_INTERVAL_S)
+            except queue.Empty:
+                continue
+            if number != signal.SIGHUP:
+                self._tell()
+                return
+            self._supervisor.reloading()
+            self._reload(read_config)
+            self._supervisor.ready()
+
+    def _tell(self) -> None:
+        for line in self._broker.log():
+            self._log.line(line)
+        if self._broker.config.broker.durability == "disk" or self._broker.config.streams:
+            for line in self._disk.look():
+                self._log.line(line)
+
+    def _reload(self, read_config: Callable[[], Config]) -> None:
+        """A file that cannot be used is no reason to stop: what was read before stays in force."""
+        before = self._broker.access_counts
         try:
-            _tell(broker)
-            on_ready()
-            supervisor.ready(f"listens at {', '.join(broker.urls)}")
-            _wait_for_end(broker, received, read_config, supervisor)
-        except BaseException:
-            broker.stop()
-            raise
-        supervisor.stopping()
-        return _drain(broker, received)
-
-
-def _wait_for_end(
-    broker: Broker, received: queue.SimpleQueue[int], read_config: Callable[[], Config], supervisor: Supervisor
-) -> None:
-    """Returns at SIGTERM or SIGINT; raises when the broker fails."""
-    while True:
-        # Before the error that ended it: they may say how it came to that.
-        _tell(broker)
-        broker.check()
-        supervisor.alive()
-        try:
-            number = received.get(timeout=_CHECK_INTERVAL_S)
-        except queue.Empty:
-            continue
-        if number != signal.SIGHUP:
-            _tell(broker)
-            return
-        supervisor.reloading()
-        _reload(broker, read_config)
-        supervisor.ready()
-
-
-def _tell(broker: Broker) -> None:
-    for line in broker.notices():
-        notice(line)
-
-
-def _reload(broker: Broker, read_config: Callable[[], Config]) -> None:
-    """A file that cannot be used is no reason to stop: what was read before stays in force."""
-    before = broker.access_counts
-    try:
-        listeners = broker.reload(read_config)
-    except LapwingError as failure:
-        for line in failure.lines():
-            notice(f"SIGHUP: {line}; what was in force stays")
-    else:
-        counts = f"{_change(before, broker.access_counts)}; listeners with certificates: {listeners}"
-        notice(f"SIGHUP: users, rules, groups and certificates are read again ({counts})")
-
-
-def _drain(broker: Broker, received: queue.SimpleQueue[int]) -> int:
-    say("draining; a second signal stops at once")
-    failures: list[LapwingError] = []
-
-    def stop() -> None:
-        try:
-            broker.stop(drain_s=broker.config.broker.drain / 1000)
+            listeners = self._broker.reload(read_config)
         except LapwingError as failure:
-            failures.append(failure)
-        finally:
-            received.put(_STOPPED)
+            for line in failure.lines():
+                self._log.notice(f"SIGHUP: {line}; what was in force stays")
+        else:
+            counts = f"{_change(before, self._broker.access_counts)}; listeners with certificates: {listeners}"
+            self._log.notice(f"SIGHUP: users, rules, groups and certificates are read again ({counts})")
 
-    threading.Thread(target=stop, name="lapwing-drain", daemon=True).start()
-    while (number := received.get()) != _STOPPED:
-        if number != signal.SIGHUP:
-            _stop_at_once(number)
-    if failures:
-        raise failures[0]
-    return 0
+    def _drain(self) -> int:
+        self._log.step("draining; a second signal stops at once")
+        failures: list[LapwingError] = []
+
+        def stop() -> None:
+            try:
+                self._broker.stop(drain_s=self._broker.config.broker.drain / 1000)
+            except LapwingError as failure:
+                failures.append(failure)
+            finally:
+                self._received.put(_STOPPED)
+
+        threading.Thread(target=stop, name="lapwing-drain", daemon=True).start()
+        while (number := self._received.get()) != _STOPPED:
+            if number != signal.SIGHUP:
+                self._log.step("stopped at once")
+                _stop_at_once(number)
+        if failures:
+            raise failures[0]
+        return 0
 
 
 def _stop_at_once(number: int) -> None:
-    say("stopped at once")
     sys.stdout.flush()
     os._exit(128 + number)
 

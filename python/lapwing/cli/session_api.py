@@ -18,7 +18,11 @@ class SessionUnknownError(SessionError):
     """No session of that client id."""
 
 
-_KINDS: dict[str, type[LapwingError]] = {"session_unknown": SessionUnknownError}
+class ClientUnknownError(SessionError):
+    """No client of that id is connected."""
+
+
+_KINDS: dict[str, type[LapwingError]] = {"session_unknown": SessionUnknownError, "client_unknown": ClientUnknownError}
 
 
 class SessionApi:
@@ -28,7 +32,7 @@ class SessionApi:
         self._api = HttpApi(url, credentials, ca, kinds=_KINDS, other=SessionError)
 
     def page(self, kind: str, query: Mapping[str, str | int]) -> dict[str, Any]:
-        """A page of ``"sessions"`` or ``"queues"``, with ``matching`` and ``next``."""
+        """A page of ``"sessions"``, ``"clients"`` or ``"queues"``, with ``matching`` and ``next``."""
         return self._get(f"/v1/{kind}?{urlencode(query)}")
 
     def pages(self, kind: str, query: Mapping[str, str | int]) -> Iterator[dict[str, Any]]:
@@ -56,6 +60,14 @@ class SessionApi:
             SessionUnknownError: there is none of this client id.
         """
         self._api.request("DELETE", _path("sessions", client_id))
+
+    def kick(self, client_id: str) -> None:
+        """Ends a connection and leaves its session.
+
+        Raises:
+            ClientUnknownError: nobody of this client id is connected.
+        """
+        self._api.request("DELETE", _path("clients", client_id))
 
     def empty(self, client_id: str) -> dict[str, Any]:
         """Drops what waits for a client; ``messages`` and ``bytes`` that went.

@@ -12,6 +12,9 @@ from lapwing.text import one_line
 SESSION_HEAD = (
     "CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING", "BYTES", "OUT", "IN", "SHARD", "MQTT", "USER", "ADDRESS",
 )  # fmt: skip
+CLIENT_HEAD = (
+    "CLIENT", "USER", "ADDRESS", "LISTENER", "MQTT", "SINCE", "IN", "OUT", "SUBS", "INFLIGHT", "WAITING",
+)  # fmt: skip
 QUEUE_HEAD = ("CLIENT", "STATE", "WAITING", "BYTES", "OUT")
 SUBSCRIPTION_HEAD = ("FILTER", "QOS", "OPTIONS", "ID")
 MESSAGE_HEAD = ("TOPIC", "QOS", "BYTES", "AGE", "EXPIRES", "FROM")
@@ -38,6 +41,29 @@ def session_row(session: dict[str, Any], now: datetime) -> tuple[str, ...]:
         session["version"] or _NONE,
         one_line(session["user"]) if session["user"] is not None else _NONE,
         session["address"] or _NONE,
+    )
+
+
+def clients_table(clients: Iterable[dict[str, Any]], now: datetime) -> str:
+    """One row a connection; IN and OUT are bytes, INFLIGHT messages under way to the client and from it."""
+    return table((client_row(client, now) for client in clients), CLIENT_HEAD)
+
+
+def client_row(client: dict[str, Any], now: datetime) -> tuple[str, ...]:
+    """One connection: whose, from where and since when, and what it does."""
+    since = datetime.fromisoformat(client["connected_since"])
+    return (
+        one_line(client["client_id"]),
+        one_line(client["user"]) if client["user"] is not None else _NONE,
+        client["address"],
+        client["listener"],
+        client["version"] or _NONE,
+        span(round(max(0.0, (now - since).total_seconds()), 1)),
+        f"{client['bytes_in']:,}",
+        f"{client['bytes_out']:,}",
+        f"{client['subscriptions']:,}",
+        f"{client['inflight_out']:,}/{client['inflight_in']:,}",
+        f"{client['waiting_messages']:,}",
     )
 
 

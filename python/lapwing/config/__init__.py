@@ -22,6 +22,7 @@ from lapwing.config.jwt import JwtSection
 from lapwing.config.limits import Limits
 from lapwing.config.listeners import ListenerConfig
 from lapwing.config.load import Loaded, load
+from lapwing.config.log import LogSection
 from lapwing.config.model import BrokerSection, Config, node_json
 from lapwing.config.rules import RuleConfig
 from lapwing.config.streams import StreamConfig
@@ -48,6 +49,7 @@ __all__ = [
     "Limits",
     "ListenerConfig",
     "Loaded",
+    "LogSection",
     "RuleConfig",
     "StreamConfig",
     "SysSection",

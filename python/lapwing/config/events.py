@@ -18,6 +18,9 @@ class EventsSection(BaseModel):
     published: bool = False
     """Each message that they publish: its topic, QoS and size."""
 
+    refused: bool = False
+    """Who was refused, and what clients wanted to do and may not; as many a minute as `limits.notices_per_minute`."""
+
     queue: int = Field(default=100_000, ge=1, le=2**32 - 1)
     """Events that may wait to be published; what comes then is dropped and counted."""
 

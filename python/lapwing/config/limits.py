@@ -84,12 +84,17 @@ class Limits(BaseModel):
     """QoS 1 and 2 messages that a client may have unacknowledged towards the broker."""
     inflight_messages_max: Count16 = 1024
     """QoS 1 and 2 messages that the broker has unacknowledged towards one client."""
+    bridge_inflight_messages_max: Count16 = 20
+    """The same towards a bridge of level 0x83 or 0x84, which cannot say how many it takes: Mosquitto's default."""
     topic_alias_max: int = Field(default=64, ge=0, le=_U16)
     """Topic aliases that a client may use."""
     topic_alias_sent_max: int = Field(default=16, ge=0, le=_U16)
     """Topic aliases that the broker uses towards a client that allows so many, where they save bytes. 0: none."""
-    mqtt31: bool = False
+    mqtt31: bool = True
     """MQTT 3.1 (`MQIsdp`) is served; if not, its CONNECT is refused with return code 1."""
+    mqtt_bridges: bool = True
+    """Other brokers may come as bridges: with their state under `$SYS/broker/connection`, and by level 0x83 or 0x84
+    without messages of their own and with retain as published. Where there are rules: who has the right `bridge`."""
     queue_messages_max: int = Field(default=10_000, ge=0, le=_U32)
     """Messages waiting for one session."""
     queue_bytes_max: Size = 16 << 20

@@ -42,6 +42,7 @@ from lapwing.config.http import HttpSection, http_problem
 from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
 from lapwing.config.listeners import ListenerConfig
+from lapwing.config.log import LogSection
 from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
 from lapwing.config.sys_tree import SysSection
@@ -150,6 +151,7 @@ class Config(BaseSettings):
     listeners: list[ListenerConfig] = Field(default=[], max_length=64)
     http: HttpSection = HttpSection()
     hooks: HooksSection = HooksSection()
+    log: LogSection = LogSection()
     limits: Limits = Limits()
     sys: SysSection = SysSection()
     events: EventsSection = EventsSection()

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from lapwing.config.streams import parse_filter
 
-Right = Literal["connect", "publish", "subscribe", "stream", "envelope", "observe", "admin"]
+Right = Literal["connect", "publish", "subscribe", "stream", "envelope", "bridge", "observe", "admin"]
 _PLACE = re.compile(r"%(.?)", re.DOTALL)
 _STREAM = re.compile(r"[A-Za-z0-9._*-]{1,64}")
 _RULES_MAX = 10_000
@@ -81,7 +81,8 @@ class RuleConfig(BaseModel):
     """A user name with * for any characters; "*": everybody with a name; "anonymous": those without; required."""
 
     may: Annotated[list[Right], Field(min_length=1)]
-    """What the rule is about: "connect", "publish", "subscribe", "stream", "envelope", "observe", "admin"; required."""
+    """What the rule is about: "connect", "publish", "subscribe", "stream", "envelope", "bridge", "observe", "admin";
+    required."""
 
     topics: list[Annotated[str, AfterValidator(parse_topic_pattern)]] = []
     """Topic filters, for "publish" and "subscribe": %c is the client id, %u the user name, %% a percent sign."""

@@ -80,6 +80,8 @@ def make_app(
         # The rest of the path is a client id, and may have slashes in it.
         Route("/v1/sessions", sessions.index),
         Route("/v1/sessions/{client:client_id}", sessions.one, methods=["GET", "DELETE"]),
+        Route("/v1/clients", sessions.clients),
+        Route("/v1/clients/{client:client_id}", sessions.client, methods=["GET", "DELETE"]),
         Route("/v1/queues", sessions.queues),
         Route("/v1/queues/{client:client_id}", sessions.queue, methods=["GET", "DELETE"]),
         # An address may have a slash in it, and a user name anything.
@@ -120,10 +122,13 @@ class Health:
         return JSONResponse({"status": "alive"})
 
     async def ready(self, _request: Request) -> Response:
-        """``GET /readyz``: 200 while the node accepts connections, else 503."""
-        if await anyio.to_thread.run_sync(self._node.ready):
-            return JSONResponse({"status": "ready"})
-        raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
+        """``GET /readyz``: 200 while the node accepts connections and can acknowledge what they bring, else 503."""
+        if not await anyio.to_thread.run_sync(self._node.ready):
+            raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
+        if await anyio.to_thread.run_sync(self._node.disk_is_full):
+            what = "the disk is full: what has to be on disk is not acknowledged"
+            raise HttpError(503, "disk_full", what, "free some space, or shorten a stream's retention")
+        return JSONResponse({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``: the node's counters and those of this side; they name streams, so rights are needed."""

@@ -107,7 +107,7 @@ async def answer_routing_error(request: Request, error: Exception) -> JSONRespon
         f"no such path: {request.url.path}",
         "known: /v1/streams, /v1/streams/NAME, /v1/streams/NAME/PARTITION, /v1/streams/NAME/readers/READER,"
         " /v1/groups, /v1/groups/NAME, /v1/sessions, /v1/sessions/CLIENT, /v1/queues,"
-        " /v1/queues/CLIENT, /healthz, /readyz, /metrics",
+        " /v1/queues/CLIENT, /v1/clients, /v1/clients/CLIENT, /healthz, /readyz, /metrics",
     ).response()
 
 

@@ -25,6 +25,11 @@ _LIST_PARAMETERS = ("prefix", "state", "longest", "limit", "after")
 _ONE_PARAMETERS = ("head",)
 _STATES = ("connected", "away")
 _MEASURES = ("messages", "bytes")
+_TIMES = ("away_since_ms", "connected_since_ms")
+_CLIENT_COLUMNS = (
+    "client_id", "user", "address", "listener", "version", "connected_since", "bytes_in", "bytes_out",
+    "subscriptions", "inflight_out", "inflight_in", "waiting_messages", "waiting_bytes", "shard",
+)  # fmt: skip
 _QUEUE_COLUMNS = ("client_id", "is_connected", "away_since", "waiting_messages", "waiting_bytes", "inflight_out")
 
 _Answer = TypeVar("_Answer")
@@ -49,6 +54,9 @@ class SessionsNode(Protocol):
 
     def end_session(self, client_id: str) -> bool:
         """Ends a session and its connection; false when there is none."""
+
+    def kick_client(self, client_id: str) -> bool:
+        """Ends a connection and leaves its session; false when there is none."""
 
     def empty_queue(self, client_id: str) -> tuple[int, int] | None:
         """Drops what waits: messages and bytes; None when there is no such session."""
@@ -80,6 +88,27 @@ class Sessions:
             return Response(status_code=204)
         raise _unknown(client_id)
 
+    async def clients(self, request: Request) -> Response:
+        """``GET /v1/clients``: who is connected, page by page: since when, by which listener, with what under way."""
+        caller_of(request.scope).need_to_observe()
+        page = await self._page(request.query_params, waiting=False, state="connected")
+        clients = [_client_of(session) for session in page.pop("sessions")]
+        return JSONResponse({"clients": clients, **page})
+
+    async def client(self, request: Request) -> Response:
+        """``GET`` and ``DELETE /v1/clients/CLIENT``: one connection; or its end, which leaves the session."""
+        client_id = request.path_params["client"]
+        if request.method != "DELETE":
+            caller_of(request.scope).need_to_observe()
+            session = await self._session(client_id, request.query_params)
+            if not session["is_connected"]:
+                raise _not_connected(client_id)
+            return JSONResponse(_client_of(session))
+        caller_of(request.scope).need_to_administer()
+        if await _of_node(partial(self._node.kick_client, client_id)):
+            return Response(status_code=204)
+        raise _not_connected(client_id)
+
     async def queues(self, request: Request) -> Response:
         """``GET /v1/queues``: as ``/v1/sessions``, where something waits, or was under way to one who has gone."""
         caller_of(request.scope).need_to_observe()
@@ -101,14 +130,14 @@ class Sessions:
         put_result(request.scope, messages=dropped[0], bytes=dropped[1])
         return JSONResponse({"client_id": client_id, "messages": dropped[0], "bytes": dropped[1]})
 
-    async def _page(self, query: QueryParams, *, waiting: bool) -> dict[str, Any]:
+    async def _page(self, query: QueryParams, *, waiting: bool, state: str | None = None) -> dict[str, Any]:
         check_names(query, _LIST_PARAMETERS)
         longest, after = query.get("longest"), query.get("after")
         if longest is not None:
             choice("longest", longest, _MEASURES)
             if after is not None:
                 raise bad_parameter("after", after, "pages are by client id: leave out longest, or after")
-        state = query.get("state")
+        state = state or query.get("state")
         connected = None if state is None else choice("state", state, _STATES) == "connected"
         limit = number("limit", query.get("limit", str(LIMIT_DEFAULT)), 1, LIMIT_MAX)
         prefix = query.get("prefix", "")
@@ -127,16 +156,26 @@ class Sessions:
 
 
 def _with_time(session: dict[str, Any]) -> dict[str, Any]:
-    """With ``away_since`` as RFC 3339 has it, in the place of the node's milliseconds."""
-    at_ms = session["away_since_ms"]
-    away_since = None
-    if at_ms is not None:
-        text = datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds")
-        away_since = text.replace("+00:00", "Z")
+    """With times as RFC 3339 has them, in the place of the node's milliseconds."""
     return {
-        "away_since" if name == "away_since_ms" else name: away_since if name == "away_since_ms" else value
+        name.removesuffix("_ms") if name in _TIMES else name: _rfc3339(value) if name in _TIMES else value
         for name, value in session.items()
     }
+
+
+def _rfc3339(at_ms: int | None) -> str | None:
+    if at_ms is None:
+        return None
+    return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _client_of(session: dict[str, Any]) -> dict[str, Any]:
+    return {name: session[name] for name in _CLIENT_COLUMNS}
+
+
+def _not_connected(client_id: str) -> HttpError:
+    remedy = "GET /v1/clients names those who are; a client id is percent-encoded in a path"
+    return HttpError(404, "client_unknown", f"no client {client_id!r} is connected", remedy)
 
 
 def _queue_of(session: dict[str, Any]) -> dict[str, Any]:

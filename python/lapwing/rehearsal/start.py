@@ -30,7 +30,6 @@ def start_faults(config: Config, *, is_running: bool = False) -> list[LapwingErr
     looks: list[Callable[[], Iterable[LapwingError]]] = [
         lambda: _access_faults(config),
         lambda: _node_faults(config),
-        lambda: _tls_faults(config),
         lambda: _http_faults(config),
         lambda: _bridge_faults(config),
     ]
@@ -77,15 +76,9 @@ def _node_faults(config: Config) -> Iterator[LapwingError]:
         # The node is asked about the rest without them.
         bare = {"auth": config.auth.model_copy(update={"users": None}), "groups": {} if parts else config.groups}
         config, dispatcher, strategies = config.model_copy(update=bare), None, {} if parts else strategies
-    Node(node_json(config), dispatcher, strategies)
-
-
-def _tls_faults(config: Config) -> Iterator[LapwingError]:
-    """The files of each listener with TLS, and of HTTP."""
-    from lapwing.rehearsal.tls_files import tls_faults
-
-    for number, listener in enumerate(config.listeners):
-        yield from tls_faults(f"listeners.{number}", listener)
+    node = Node(node_json(config), dispatcher, strategies)
+    for what, remedy in node.listener_faults():
+        yield ConfigError(what.rstrip("."), remedy=remedy)
 
 
 def _http_faults(config: Config) -> Iterator[LapwingError]:

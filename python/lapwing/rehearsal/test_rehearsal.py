@@ -8,8 +8,6 @@ import socket
 from pathlib import Path
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from lapwing.config import Config
 from lapwing.config.load import load
@@ -17,7 +15,6 @@ from lapwing.errors import ConfigError
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import port_faults
 from lapwing.rehearsal.start import start_faults
-from lapwing.rehearsal.tls_files import weak_rsa_bits
 
 
 def config(tmp_path: Path, text: str = "", *, listen: str = '"tcp://127.0.0.1:0"') -> Config:
@@ -143,23 +140,3 @@ def test_a_data_folder_is_not_lost_by_it(tmp_path: Path, monkeypatch: pytest.Mon
         config(tmp_path / "etc")
     (tmp_path / "etc" / "data").mkdir()
     config(tmp_path / "etc")
-
-
-@pytest.mark.parametrize("form", [PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL])
-def test_a_weak_key_is_said_to_be_that(tmp_path: Path, form: PrivateFormat) -> None:
-    text = '[[listeners]]\nurl = "tls://127.0.0.1:0"\ncertificate = "c.pem"\nkey = "k.pem"\n[auth]\nusers = "u.toml"\n'
-    (tmp_path / "u.toml").write_text("")
-    (tmp_path / "u.toml").chmod(0o600)
-    (tmp_path / "c.pem").write_text("no certificate\n")
-    for bits, said in ((1024, "key is RSA of 1024 bits"), (2048, "certificate cannot be used")):
-        made = rsa.generate_private_key(65_537, bits)
-        (tmp_path / "k.pem").write_bytes(made.private_bytes(Encoding.PEM, form, NoEncryption()))
-        assert said in "\n".join(told(start_faults(config(tmp_path, text))))
-
-
-ODD_KEYS = [b"", b"-----BEGIN PRIVATE KEY-----\nAAAA", b"-----BEGIN RSA PRIVATE KEY-----\nMIIB!\n"]
-
-
-@pytest.mark.parametrize("odd", ODD_KEYS)
-def test_what_is_no_key_is_no_weak_one(odd: bytes) -> None:
-    assert weak_rsa_bits(odd) is None

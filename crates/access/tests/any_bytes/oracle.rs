@@ -60,7 +60,7 @@ fn rule(line: &str) -> Option<RuleConfig> {
         Right::Publish | Right::Subscribe => rule.topics = pattern,
         Right::Connect => rule.client_ids = pattern,
         Right::Stream => rule.streams = pattern,
-        Right::Envelope | Right::Observe | Right::Admin => {}
+        Right::Envelope | Right::Bridge | Right::Observe | Right::Admin => {}
     }
     Some(rule)
 }

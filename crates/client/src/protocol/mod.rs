@@ -136,6 +136,7 @@ impl Protocol {
         let v5 = options.version.has_properties();
         let connect = Connect {
             version: options.version,
+            is_bridge: false,
             clean_start: options.clean_start,
             keep_alive_s: options.keep_alive_s,
             client_id: &options.client_id,

@@ -16,12 +16,16 @@ use websocket::WebSocketStream;
 
 /// Bytes asked of the socket at a time.
 const READ_BYTES: usize = 64 << 10;
+/// What an alert of TLS begins with: its type, and the first half of any version.
+const TLS_ALERT: [u8; 2] = [0x15, 0x03];
 
 #[derive(Debug)]
 pub(crate) struct Wire {
     stream: Stream,
     /// TLS or WebSocket hold bytes that the socket did not take.
     held: bool,
+    /// Nothing has come as yet.
+    is_unheard: bool,
     pub input: Vec<u8>,
     pub output: Vec<u8>,
 }
@@ -48,7 +52,7 @@ impl Wire {
         } else {
             Stream::Bytes(carrier)
         };
-        Ok(Self { stream, held: false, input: Vec::new(), output: Vec::new() })
+        Ok(Self { stream, held: false, is_unheard: true, input: Vec::new(), output: Vec::new() })
     }
 
     /// Whether there are bytes that the socket has not got yet.
@@ -99,10 +103,21 @@ impl Wire {
         };
         match read {
             Ok(0) => Err(ClientError::Lost(ErrorKind::UnexpectedEof.into())),
-            Ok(_) => Ok(true),
+            Ok(_) => self.hear().map(|()| true),
             Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => Ok(false),
             Err(error) => Err(tls::lost(error)),
         }
+    }
+
+    /// The first bytes of a broker say whether TLS is spoken there: it answers a plain CONNECT with an alert.
+    fn hear(&mut self) -> Result<(), ClientError> {
+        let is_alert = matches!(self.stream, Stream::Bytes(Carrier::Tcp(_))) && self.input.starts_with(&TLS_ALERT);
+        if std::mem::replace(&mut self.is_unheard, false) && is_alert {
+            return Err(ClientError::Tls(
+                "the broker speaks TLS at this address: use tls:// (wss:// for pages)".to_owned(),
+            ));
+        }
+        Ok(())
     }
 
     /// From now on reads and writes never wait: `read_now` and `write_now` are for a thread that polls `fd`.

@@ -66,10 +66,27 @@ pub(crate) fn shake_hands(
                 let after_s = deadline.saturating_duration_since(begun).as_secs_f64();
                 return Err(ClientError::TimedOut { what: "the TLS handshake", after_s });
             }
-            Err(error) => return Err(lost(error)),
+            Err(error) => return Err(unshaken(error)),
         }
     }
     Ok(StreamOwned::new(connection, tcp))
+}
+
+/// The error for a handshake that broke. Who does not speak TLS answers something else, or goes without a word; so does a
+/// broker that ends, so that is worth a retry.
+fn unshaken(error: io::Error) -> ClientError {
+    let reason = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    match (reason, error.kind()) {
+        (Some(rustls::Error::InvalidMessage(reason)), _) => ClientError::Tls(format!(
+            "what answers is no TLS ({reason:?}): use tcp:// (ws:// for pages), or the port that has it"
+        )),
+        (None, io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) => {
+            let what =
+                "the handshake of TLS was ended without a word: perhaps none is spoken at this port (tcp://, ws://)";
+            ClientError::Lost(io::Error::new(error.kind(), what))
+        }
+        _ => lost(error),
+    }
 }
 
 /// The error for a connection that broke: TLS says why, where it was TLS.

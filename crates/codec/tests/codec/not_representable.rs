@@ -39,6 +39,7 @@ fn connack() {
 fn connect() {
     let connect = |version, properties| Connect {
         version,
+        is_bridge: false,
         clean_start: true,
         keep_alive_s: 0,
         client_id: "c",

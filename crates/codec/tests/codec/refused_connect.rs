@@ -21,9 +21,10 @@ fn an_unknown_version_is_named_in_the_nearest_known_one() {
         ("[MQTT-3.1.2-2] level 6", "10 0D 0004 'MQTT' 06 02 003C 0001 'c'", V5),
         ("level 3 under the new name", "10 0D 0004 'MQTT' 03 02 003C 0001 'c'", V311),
         ("the old name with a new level", "10 0F 0006 'MQIsdp' 04 02 003C 0001 'c'", V31),
-        ("a bridge of 3.1", "10 0F 0006 'MQIsdp' 83 02 003C 0001 'c'", V31),
+        ("a bridge of 3.1 under the new name", "10 0D 0004 'MQTT' 83 02 003C 0001 'c'", V311),
         ("half the old name", "10 0C 0003 'MQI' 03 02 003C 0001 'c'", None),
-        ("a bridge of 3.1.1", "10 0D 0004 'MQTT' 84 02 003C 0001 'c'", V311),
+        ("a bridge of 3.1.1 under the old name", "10 0F 0006 'MQIsdp' 84 02 003C 0001 'c'", V31),
+        ("a bridge of 5.0, which has options for it", "10 0E 0004 'MQTT' 85 02 003C 00 0001 'c'", V5),
         ("another protocol", "10 0D 0004 'mqtt' 04 02 003C 0001 'c'", None),
     ] {
         assert_eq!(refusal(wire, &Limits::default()), (UnsupportedProtocolVersion, answer), "{what}");

@@ -20,6 +20,7 @@ fn id(id: u16) -> PacketId {
 fn connect(version: Version) -> Connect<'static> {
     Connect {
         version,
+        is_bridge: false,
         clean_start: true,
         keep_alive_s: 60,
         client_id: "c",
@@ -58,6 +59,8 @@ fn connect_311() {
 #[test]
 fn connect_31() {
     check(V31, "10 0F 0006 'MQIsdp' 03 02 003C 0001 'c'", Packet::Connect(connect(V31)));
+    check(V31, "10 0F 0006 'MQIsdp' 83 02 003C 0001 'c'", Packet::Connect(Connect { is_bridge: true, ..connect(V31) }));
+    check(V311, "10 0D 0004 'MQTT' 84 02 003C 0001 'c'", Packet::Connect(Connect { is_bridge: true, ..connect(V311) }));
     let named = Connect { username: Some("u"), password: Some(b"p"), ..connect(V31) };
     check(V311, "10 15 0006 'MQIsdp' 03 C2 003C 0001 'c' 0001 'u' 0001 'p'", Packet::Connect(named));
 }

@@ -12,6 +12,8 @@ pub struct EventsConfig {
     pub clients: bool,
     /// Each message that they publish.
     pub published: bool,
+    /// Who was refused, and what clients wanted to do and may not; at most `limits.notices_per_minute` of a shard.
+    pub refused: bool,
     /// Events that may wait to be published, over all shards; what comes then is dropped and counted.
     pub queue: u32,
     /// Their bytes.
@@ -20,7 +22,7 @@ pub struct EventsConfig {
 
 impl Default for EventsConfig {
     fn default() -> Self {
-        EventsConfig { clients: false, published: false, queue: 100_000, queue_bytes: 32 << 20 }
+        EventsConfig { clients: false, published: false, refused: false, queue: 100_000, queue_bytes: 32 << 20 }
     }
 }
 

@@ -65,12 +65,17 @@ pub struct Limits {
     pub receive_maximum: u16,
     /// QoS 1 and 2 messages that the broker has unacknowledged towards one client, at most.
     pub inflight_messages_max: u16,
+    /// The same towards a bridge of another broker, which cannot say how many it takes.
+    pub bridge_inflight_messages_max: u16,
     /// Topic aliases that a client may use.
     pub topic_alias_max: u16,
     /// Topic aliases that the broker uses towards a client that allows so many.
     pub topic_alias_sent_max: u16,
     /// MQTT 3.1 (`MQIsdp`) is served; if not, its CONNECT is refused with return code 1.
     pub mqtt31: bool,
+    /// Other brokers may come as bridges: by level 0x83 or 0x84 (no local, retain as published), and with the state of their
+    /// connection under `$SYS/broker/connection`; where there are rules, those with the right `bridge`.
+    pub mqtt_bridges: bool,
     /// Messages waiting for one session.
     pub queue_messages_max: u32,
     /// Bytes waiting for one session.
@@ -157,9 +162,11 @@ impl Default for Limits {
             sessions_offline_max: 100_000,
             receive_maximum: 1024,
             inflight_messages_max: 1024,
+            bridge_inflight_messages_max: 20,
             topic_alias_max: 64,
             topic_alias_sent_max: 16,
-            mqtt31: false,
+            mqtt31: true,
+            mqtt_bridges: true,
             queue_messages_max: 10_000,
             queue_bytes_max: 16 << 20,
             queue_policy: QueuePolicy::DropOldest,
@@ -197,7 +204,7 @@ const HANDSHAKE_THREADS_MAX: u32 = 64;
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 27] = [
+        let positive: [(&str, u64); 28] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("connect_bytes_max", u64::from(self.connect_bytes_max)),
@@ -213,6 +220,7 @@ impl Limits {
             ("client_id_bytes_max", u64::from(self.client_id_bytes_max)),
             ("receive_maximum", u64::from(self.receive_maximum)),
             ("inflight_messages_max", u64::from(self.inflight_messages_max)),
+            ("bridge_inflight_messages_max", u64::from(self.bridge_inflight_messages_max)),
             ("queue_memory_bytes", self.queue_memory_bytes),
             ("output_high_bytes", u64::from(self.output_high_bytes)),
             ("output_bytes_max", u64::from(self.output_bytes_max)),

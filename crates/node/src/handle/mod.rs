@@ -22,6 +22,7 @@ use crate::error::NodeError;
 use crate::extensions::Extensions;
 use crate::handshakes::{HandshakeRoom, HandshakeThread};
 use crate::hooks::HookControl;
+use crate::listeners::Listeners;
 use crate::log::LogShared;
 use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
@@ -35,6 +36,8 @@ use spawn::{
     spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
     spawn_shard, spawn_timekeeper, spawn_token_keys,
 };
+
+pub use notices::LogLine;
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.
 pub struct Handle {
@@ -216,6 +219,11 @@ impl Handle {
             1 => Err(NodeError::Bind(failures.remove(0))),
             _ => Err(NodeError::Reload(failures)),
         }
+    }
+
+    /// What a start with `config` would refuse of its listeners' settings and files, all of it; no port is touched.
+    pub fn listener_faults(config: &Config) -> Vec<NodeError> {
+        Listeners::faults(config)
     }
 
     /// True while the node accepts connections and has not failed.

@@ -52,6 +52,14 @@ impl Handle {
         self.ask_owner(client_id, SessionAsk::End)
     }
 
+    /// Ends a client's connection (0x98) and leaves its session. False: there was no connection of this client id.
+    ///
+    /// # Errors
+    /// `NoAnswer`: it may have ended all the same.
+    pub fn kick_client(&self, client_id: &str) -> Result<bool, NodeError> {
+        self.ask_owner(client_id, SessionAsk::Kick)
+    }
+
     /// Drops what waits for a session; what is under way stays. On disk it is gone when this returns. `None`: there was no
     /// session of this client id.
     ///

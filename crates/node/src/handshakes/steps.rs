@@ -8,6 +8,7 @@ use super::half::{Half, Step};
 use super::thread::HandshakeThread;
 use super::turns::HandshakeId;
 use crate::mail::MovedConnection;
+use crate::notices::NoticeKind;
 use crate::strangers::Place;
 
 /// Work between two looks at what else has happened; one handshake may take longer.
@@ -41,7 +42,10 @@ impl HandshakeThread {
             Step::Waits | Step::Leaves(None) => {}
             Step::Goes => self.queue(id),
             Step::Done => self.done(id),
-            Step::Leaves(Some(refusal)) => self.refused(id, refusal),
+            Step::Leaves(Some(refusal)) => {
+                self.tell_plain(id, refusal);
+                self.refused(id, refusal);
+            }
             Step::Over => {
                 self.counters.closes_network.add(u64::from(!half.is_leaving()));
                 self.forget(id);
@@ -55,6 +59,14 @@ impl HandshakeThread {
         if let Some(half) = self.halves.get_mut(&id) {
             half.queue(id, &mut self.turns, self.now_ms);
         }
+    }
+
+    /// Somebody was given the wrong port or scheme, and has been told so by an alert of TLS, which he cannot read.
+    fn tell_plain(&self, id: HandshakeId, refusal: Refusal) {
+        let Some(half) = self.halves.get(&id).filter(|_| refusal == Refusal::NoTls) else { return };
+        let (peer, listener) = (half.socket.peer(), &self.shared.listener(half.listener).url);
+        let told = format!("{peer} speaks without TLS at {listener}: another port or scheme is meant");
+        self.shared.tell(NoticeKind::Refused, told);
     }
 
     /// The connection is a shard's from here on; shards get them in turn.

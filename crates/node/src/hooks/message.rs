@@ -1,6 +1,6 @@
 //! A message as a hook sees it, and as a hook has changed it.
 
-use lapwing_access::is_reserved;
+use lapwing_access::{is_bridge_state, is_reserved};
 use lapwing_codec::topic::validate_topic_name;
 use lapwing_codec::{Limits, Publish, PublishProperties, QoS, SubscriptionIds, UserPropertiesBuf};
 
@@ -75,7 +75,7 @@ impl Changed {
     /// What is wrong with it.
     pub(crate) fn check(message: HookMessage, limits: &Limits) -> Result<Self, &'static str> {
         validate_topic_name(&message.topic, limits).map_err(|error| error.what())?;
-        if is_reserved(&message.topic) {
+        if is_reserved(&message.topic) && !is_bridge_state(&message.topic) {
             return Err("a topic under $SYS, where only the broker itself publishes");
         }
         if let Some(topic) = &message.response_topic {

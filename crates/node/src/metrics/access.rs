@@ -22,10 +22,12 @@ pub(crate) enum Refused {
     Identity,
     /// To be told of publishers.
     Envelope,
+    /// To be a bridge of another broker.
+    Bridge,
 }
 
 impl Refused {
-    const COUNT: usize = 7;
+    const COUNT: usize = 8;
     const ALL: [(Refused, &'static str); Self::COUNT] = [
         (Refused::Connect, "connect"),
         (Refused::Publish, "publish"),
@@ -34,6 +36,7 @@ impl Refused {
         (Refused::ClientId, "client_id"),
         (Refused::Identity, "identity"),
         (Refused::Envelope, "envelope"),
+        (Refused::Bridge, "bridge"),
     ];
 }
 

@@ -12,8 +12,6 @@ use crate::one_line::one_line;
 const WINDOW_MS: u64 = 60_000;
 /// Lines of one kind that wait to be taken.
 const ROOM: usize = 128;
-/// Alarms may come so many times as often as other kinds: recovery has something to say of each stream.
-const ALARM_FACTOR: u64 = 10;
 
 /// The notices of a node: told by any thread, taken by one.
 pub(crate) struct Notices(Mutex<Board>);
@@ -42,7 +40,7 @@ impl Notices {
         let per_minute = u64::from(per_minute);
         let desk = |kind: NoticeKind| Desk {
             kind,
-            window: Window::new(if kind.is_alarm() { per_minute * ALARM_FACTOR } else { per_minute }, WINDOW_MS),
+            window: Window::new(per_minute * kind.rate(), WINDOW_MS),
             waiting: VecDeque::new(),
             lost_since: 0,
             told: 0,
@@ -57,29 +55,31 @@ impl Notices {
         self.tell_with(kind, now_ms, || text);
     }
 
-    /// The same where the line is made only if it is heard.
-    pub(crate) fn tell_with(&self, kind: NoticeKind, now_ms: u64, text: impl FnOnce() -> String) {
+    /// The same where the line is made only if it is heard; whether it is.
+    pub(crate) fn tell_with(&self, kind: NoticeKind, now_ms: u64, text: impl FnOnce() -> String) -> bool {
         let board = &mut *self.board();
         board.end_window(kind, now_ms);
         let desk = &mut board.desks[kind as usize];
-        if desk.window.admit(now_ms) {
+        let is_heard = desk.window.admit(now_ms);
+        if is_heard {
             desk.told += 1;
             board.add(kind, one_line(text()));
         } else {
             desk.left_out += 1;
         }
+        is_heard
     }
 
     /// Takes the lines that wait, as they came, and with them what was left out.
-    pub(crate) fn take(&self, now_ms: u64) -> Vec<String> {
+    pub(crate) fn take(&self, now_ms: u64) -> Vec<(NoticeKind, String)> {
         let board = &mut *self.board();
         for kind in NoticeKind::ALL {
             board.end_window(kind, now_ms);
         }
-        let mut lines: Vec<(u64, String)> = board.desks.iter_mut().flat_map(|desk| desk.waiting.drain(..)).collect();
-        lines.sort_unstable_by_key(|(order, _)| *order);
-        let lost = board.desks.iter_mut().filter_map(Desk::lost_line);
-        lines.into_iter().map(|(_, line)| line).chain(lost).collect()
+        let mut lines: Vec<(u64, NoticeKind, String)> = board.desks.iter_mut().flat_map(|desk| desk.drain()).collect();
+        lines.sort_unstable_by_key(|(order, ..)| *order);
+        let lost = board.desks.iter_mut().filter_map(|desk| Some((desk.kind, desk.lost_line()?)));
+        lines.into_iter().map(|(_, kind, line)| (kind, line)).chain(lost).collect()
     }
 
     /// Counters by kind.
@@ -136,6 +136,11 @@ impl Desk {
         }
     }
 
+    fn drain(&mut self) -> impl Iterator<Item = (u64, NoticeKind, String)> {
+        let kind = self.kind;
+        self.waiting.drain(..).map(move |(order, line)| (order, kind, line))
+    }
+
     fn lost_line(&mut self) -> Option<String> {
         let lost = std::mem::take(&mut self.lost_since);
         let what = self.kind.as_str();
@@ -151,6 +156,10 @@ mod tests {
         (0..times).for_each(|n| notices.tell(NoticeKind::Group, format!("group {n} is behind"), now_ms));
     }
 
+    fn take(notices: &Notices, now_ms: u64) -> Vec<String> {
+        notices.take(now_ms).into_iter().map(|(_, line)| line).collect()
+    }
+
     fn count(notices: &Notices, name: &str, kind: &str) -> f64 {
         let metrics = notices.metrics();
         metrics.iter().find(|metric| metric.name == name && metric.labels[0].1 == kind).unwrap().value
@@ -163,10 +172,10 @@ mod tests {
         flood(&notices, 5_000, 1_000);
         notices.tell(NoticeKind::Memory, "memory is short".into(), 1_000);
         flood(&notices, 5_000, 1_001);
-        let lines = notices.take(1_500);
+        let lines = take(&notices, 1_500);
         assert_eq!(lines.len(), 61, "{lines:?}");
         assert_eq!(lines[60], "memory is short");
-        let after = notices.take(61_000);
+        let after = take(&notices, 61_000);
         assert_eq!(after, ["9940 more notices of the kind \"group\" in the last 60 s were left out"]);
         assert_eq!(count(&notices, "lapwing_notices_total", "group"), 60.0);
         assert_eq!(count(&notices, "lapwing_notices_left_out_total", "group"), 9_940.0);
@@ -180,8 +189,8 @@ mod tests {
         notices.tell(NoticeKind::Other, "a\nnotice: forged".into(), 0);
         notices.tell(NoticeKind::Memory, "b".into(), 0);
         notices.tell(NoticeKind::Other, "c".into(), 0);
-        assert_eq!(notices.take(0), [r"a\u{a}notice: forged", "b", "c"]);
-        assert!(notices.take(0).is_empty());
+        assert_eq!(take(&notices, 0), [r"a\u{a}notice: forged", "b", "c"]);
+        assert!(take(&notices, 0).is_empty());
     }
 
     /// When nobody takes them for a day, are the first of a kind and the newest alarms there, and is it said how many are not?
@@ -192,7 +201,7 @@ mod tests {
             notices.tell(NoticeKind::Disk, format!("disk {minute}"), minute * WINDOW_MS);
             flood(&notices, 2, minute * WINDOW_MS);
         }
-        let lines = notices.take(24 * 60 * WINDOW_MS);
+        let lines = take(&notices, 24 * 60 * WINDOW_MS);
         assert_eq!(lines.len(), 2 * ROOM + 2);
         assert!(lines.contains(&"disk 1439".to_owned()) && !lines.contains(&"disk 0".to_owned()));
         assert!(lines.contains(&"group 0 is behind".to_owned()));
@@ -200,6 +209,6 @@ mod tests {
         assert!(lines.contains(&lost), "{lines:?}");
         assert_eq!(count(&notices, "lapwing_notices_lost_total", "disk"), 1_312.0);
         assert_eq!(count(&notices, "lapwing_notices_lost_total", "group"), (2 * 1_440 - 128) as f64);
-        assert!(notices.take(24 * 60 * WINDOW_MS).is_empty(), "told once");
+        assert!(take(&notices, 24 * 60 * WINDOW_MS).is_empty(), "told once");
     }
 }

@@ -1,5 +1,8 @@
 //! What a notice is about.
 
+/// Alarms and clients may come so many times as often as other kinds: recovery has something to say of each stream.
+const OFTEN: u64 = 10;
+
 /// What a notice is about; each kind has its own rate, room and counters.
 #[repr(usize)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,8 @@ pub(crate) enum NoticeKind {
     Group,
     /// Connections, messages and filters that were refused for want of a right.
     Refused,
+    /// Clients that came and went.
+    Clients,
     /// Hooks that failed.
     Hooks,
     /// Strategies that failed.
@@ -31,7 +36,7 @@ pub(crate) enum NoticeKind {
 }
 
 impl NoticeKind {
-    pub(super) const COUNT: usize = 12;
+    pub(super) const COUNT: usize = 13;
     pub(super) const ALL: [NoticeKind; Self::COUNT] = [
         NoticeKind::Memory,
         NoticeKind::Disk,
@@ -42,13 +47,14 @@ impl NoticeKind {
         NoticeKind::Start,
         NoticeKind::Group,
         NoticeKind::Refused,
+        NoticeKind::Clients,
         NoticeKind::Hooks,
         NoticeKind::Strategies,
         NoticeKind::Other,
     ];
 
     /// As in metrics and in the line that says what was left out.
-    pub(super) const fn as_str(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
             NoticeKind::Memory => "memory",
             NoticeKind::Disk => "disk",
@@ -59,14 +65,20 @@ impl NoticeKind {
             NoticeKind::Start => "start",
             NoticeKind::Group => "group",
             NoticeKind::Refused => "refused",
+            NoticeKind::Clients => "clients",
             NoticeKind::Hooks => "hooks",
             NoticeKind::Strategies => "strategies",
             NoticeKind::Other => "other",
         }
     }
 
+    /// How many times as often as others it may come: clients come and go where all is well.
+    pub(super) const fn rate(self) -> u64 {
+        if self.is_alarm() || matches!(self, NoticeKind::Clients) { OFTEN } else { 1 }
+    }
+
     /// Whether it is of the node itself, so that the newest ones count; of the others the first ones do.
-    pub(super) const fn is_alarm(self) -> bool {
+    pub(crate) const fn is_alarm(self) -> bool {
         matches!(
             self,
             NoticeKind::Memory

@@ -1,12 +1,13 @@
 //! What a shard has to say of who came and who was refused: in the audit trail, and to the operator at a bounded rate.
 
 use lapwing_access::{Identity, Voucher, may_be_token};
-use lapwing_codec::{Connect, ReasonCode};
+use lapwing_codec::{Connect, ReasonCode, Version};
 use lapwing_session::SessionKey;
 use serde_json::json;
 
 use super::Shard;
 use crate::audit::{AuditEvent, Refusal, cut};
+use crate::events::Happened;
 use crate::hooks::HookClient;
 use crate::notices::NoticeKind;
 
@@ -45,12 +46,19 @@ impl Shard {
     }
 
     /// Tells the operator that somebody was not let in. What he says of himself is not proved.
-    pub(super) fn tell_refused(&self, index: usize, connect: &Connect<'_>, reason: ReasonCode) {
-        self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
+    pub(super) fn tell_refused(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode) {
+        let is_told = self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let name = connect.username.map(|name| format!(" that says it is {:?}", claimed(name))).unwrap_or_default();
             let (id, address, listener) = (cut(connect.client_id), self.address(index), self.listener_url(index));
             format!("refused client {id:?}{name} from {address} at {listener}: {}", reason.name())
         });
+        if is_told && self.happenings.is_on() {
+            let (address, version) = (self.address(index), connect.version.level());
+            let client = HookClient { client_id: cut(connect.client_id).into(), identity: None, address, version };
+            let (name, listener) = (connect.username.map(claimed), self.listener_url(index).to_owned());
+            let claimed = name.as_deref();
+            self.note_event(&client, &Happened::Refused { reason, claimed, listener: &listener });
+        }
     }
 
     /// The same, in the audit trail.
@@ -76,7 +84,7 @@ impl Shard {
             Refusal::Subscribe => ("subscribe_refused", "subscribe"),
             _ => ("publish_refused", "publish"),
         };
-        self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
+        let is_told = self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", cut(name)));
             format!("client {:?} ({name}) from {} may not {verb} to {:?}", cut(&client_id), address(), cut(topic))
         });
@@ -89,6 +97,53 @@ impl Shard {
                 }),
             )
         });
+        let Some(client) = self.clients.peek(key).and_then(|entry| entry.standing.who.clone()) else { return };
+        if is_told {
+            self.note_event(&client, &Happened::Forbidden { what: verb, topic: &cut(topic) });
+        }
+    }
+
+    /// The same for the log, as all that is told here at a bounded rate.
+    pub(super) fn tell_connected(&self, index: usize, key: SessionKey, version: Version, session_present: bool) {
+        self.shared.notices.tell_with(NoticeKind::Clients, self.now_ms, || {
+            let session = if session_present { "goes on with its session" } else { "new session" };
+            let (who, listener) = (self.called(key), self.listener_url(index));
+            format!("{who} connected from {} at {listener}: MQTT {}, {session}", self.address(index), version.name())
+        });
+    }
+
+    /// A client's connection is over; `reason`: none when it broke without a word.
+    pub(super) fn tell_disconnected(&self, index: usize, key: SessionKey, reason: Option<ReasonCode>) {
+        self.shared.notices.tell_with(NoticeKind::Clients, self.now_ms, || {
+            let why = match reason {
+                None => "the connection broke",
+                Some(ReasonCode::Success) => "it said goodbye",
+                Some(reason) => reason.name(),
+            };
+            let (since_ms, bytes_in, bytes_out) = self.clients.look(index).map_or((self.now_ms, 0, 0), |connection| {
+                (connection.open_since_ms, connection.bytes_in, connection.bytes_out)
+            });
+            let seconds = self.now_ms.saturating_sub(since_ms) as f64 / 1000.0;
+            let (who, address) = (self.called(key), self.address(index));
+            format!("{who} from {address} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}")
+        });
+    }
+
+    /// Somebody speaks something else than this listener does.
+    pub(super) fn tell_spoken(&self, index: usize, speaks: Option<&'static str>) {
+        let Some(speaks) = speaks else { return };
+        self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
+            let (address, listener) = (self.address(index), self.listener_url(index));
+            format!("{address} speaks {speaks} at {listener}, which has none: another port or scheme is meant")
+        });
+    }
+
+    /// A client with its id and its name.
+    fn called(&self, key: SessionKey) -> String {
+        let Some(entry) = self.clients.peek(key) else { return "a client".to_owned() };
+        let identity = &entry.standing.identity;
+        let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", cut(name)));
+        format!("client {:?} ({name})", cut(&entry.client_id))
     }
 
     fn address(&self, index: usize) -> String {

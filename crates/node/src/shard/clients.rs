@@ -200,6 +200,11 @@ impl Clients {
         self.by_id.get(client_id).copied()
     }
 
+    /// The same to read it.
+    pub(crate) fn peek(&self, key: SessionKey) -> Option<&Entry> {
+        self.sessions.get(place_of(key)).filter(|entry| entry.session.key() == key)
+    }
+
     pub(crate) fn entry(&mut self, key: SessionKey) -> Option<&mut Entry> {
         self.sessions.get_mut(place_of(key)).filter(|entry| entry.session.key() == key)
     }

@@ -180,6 +180,7 @@ impl Shard {
             connection.stage = Stage::Open { session: key, version: connect.version };
             connection.gate = None;
             connection.licence = licence;
+            connection.open_since_ms = now_ms;
         }
         self.clients.let_in(index);
         self.watch_proof(index);
@@ -205,6 +206,7 @@ impl Shard {
             self.audit_connected(index, &client, &identity, session_present);
             self.observe(HookName::Connected, || HookCall::Connected { client, session_present });
         }
+        self.tell_connected(index, key, connect.version, opened.session_present);
         self.count_sessions();
     }
 
@@ -277,6 +279,15 @@ impl Shard {
             entry.timer_ms = Some(deadline_ms);
             self.timers.add(deadline_ms, Due::Session(key));
         }
+    }
+}
+
+/// What a client speaks that was given the wrong port or scheme, by its first bytes.
+pub(super) fn spoken(first: &[u8]) -> Option<&'static str> {
+    match first {
+        [0x16, 0x03, ..] => Some("TLS"),
+        [b'G', b'E', b'T', b' ', ..] | [b'P', b'O', b'S', b'T', ..] => Some("HTTP"),
+        _ => None,
     }
 }
 

@@ -66,6 +66,11 @@ pub(crate) struct Connection {
     pub(super) parts: Option<Parts>,
     /// Messages that it has published; counted where events tell of it.
     pub(crate) published: u64,
+    /// Since when it belongs to a session, on the node's clock.
+    pub(crate) open_since_ms: u64,
+    /// What it has brought and taken.
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
     /// Bytes of its buffers in the shard's account.
     pub(crate) counted_bytes: usize,
     /// It has said goodbye itself: nothing we say is waited for.
@@ -135,6 +140,9 @@ impl Connection {
             ended: false,
             unhandled: false,
             born: 0,
+            open_since_ms: 0,
+            bytes_in: 0,
+            bytes_out: 0,
             queued: false,
             touched: false,
             hold: None,

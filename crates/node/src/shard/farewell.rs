@@ -80,6 +80,7 @@ impl Shard {
         entry.away_since_ms = self.now_ms;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
         let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        self.tell_disconnected(index, key, reason);
         self.give_up_parts(index);
         if let Some(client) = who.clone() {
             self.note_event(&client, &Happened::Disconnected { reason, published });

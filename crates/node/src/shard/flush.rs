@@ -40,6 +40,7 @@ impl Shard {
         let kept = self.clients.promises.kept();
         let Some(connection) = self.clients.connection(index) else { return };
         let (bytes, flushed) = connection.flush(now_ms, kept);
+        connection.bytes_out += bytes;
         if let Stage::Open { session, .. } = connection.stage {
             self.replays.wake(session);
         }

@@ -90,6 +90,7 @@ impl Shard {
         let limits = self.terms_of(index).limits.clone();
         let Some(who) = client.who.clone() else { return Asking::Needless };
         let run_packets = self.hooks.as_ref().map_or(1, HookFeed::run_packets);
+        let bridges = self.shared.config.limits.mqtt_bridges;
         let mut licence = self.lend_licence(client.session);
         let Some(entry) = self.clients.entry(client.session) else { return Asking::Needless };
         let (mut calls, mut aliases, mut at) = (Vec::new(), Vec::new(), 0);
@@ -100,7 +101,7 @@ impl Shard {
             // What the session refuses or only acknowledges again is none of the hook's business.
             let is_repeated = entry.session.is_repeated(&publish);
             let Some(topic) = resolve(&publish, &mut aliases, |alias| entry.session.topic_of(alias)) else { break };
-            if is_repeated || !permits(licence.as_mut(), topic) {
+            if is_repeated || !permits(licence.as_mut(), topic, bridges) {
                 break;
             }
             let message = Box::new(HookMessage::of(&Publish { topic, ..publish }));

@@ -2,7 +2,7 @@
 //!
 //! Without rules there is no licence, and nothing is asked but whether a topic is the broker's own.
 
-use lapwing_access::{Identity, Rights, is_reserved};
+use lapwing_access::{Identity, Right, Rights, is_bridge_state, is_reserved};
 use lapwing_codec::{Connect, QoS, ReasonCode};
 use lapwing_session::{Accepted, Inbound, SessionKey};
 
@@ -48,9 +48,11 @@ impl Licence {
     }
 }
 
-/// Whether a client with this licence, if it needs one, may publish to `topic`.
-pub(super) fn permits(licence: Option<&mut Box<Licence>>, topic: &str) -> bool {
-    !is_reserved(topic) && licence.is_none_or(|licence| licence.may_publish(topic))
+/// Whether a client with this licence, if it needs one, may publish to `topic`. `bridges`: `limits.mqtt_bridges`.
+pub(super) fn permits(licence: Option<&mut Box<Licence>>, topic: &str, bridges: bool) -> bool {
+    let is_free = !is_reserved(topic)
+        || bridges && is_bridge_state(topic) && licence.as_ref().is_none_or(|licence| licence.rights.is_bridge());
+    is_free && licence.is_none_or(|licence| licence.may_publish(topic))
 }
 
 impl Shard {
@@ -91,17 +93,24 @@ impl Shard {
         if !is_its_own && !self.has_room_for_session(identity) {
             return Err(ReasonCode::QuotaExceeded);
         }
+        let bridges = self.shared.config.limits.mqtt_bridges;
+        if connect.is_bridge && !(bridges && self.shared.authority.may(identity, Right::Bridge, "")) {
+            // The answer to a level that is not known: the other broker comes again as a client like all.
+            self.counters.access.refused(Refused::Bridge, 1);
+            return Err(ReasonCode::UnsupportedProtocolVersion);
+        }
         let rights = self.shared.authority.rights(identity, client_id);
+        let mut licence = rights.map(|rights| Box::new(Licence::new(rights)));
         if let Some(will) = &connect.will
-            && (is_reserved(will.topic) || rights.as_ref().is_some_and(|rights| !rights.may_publish(will.topic)))
+            && !permits(licence.as_mut(), will.topic, bridges)
         {
             self.counters.access.refused(Refused::Will, 1);
             return Err(ReasonCode::NotAuthorized);
         }
-        Ok(rights.map(|rights| {
-            self.counters.access.void_patterns.add(u64::from(rights.void_patterns()));
-            Box::new(Licence::new(rights))
-        }))
+        if let Some(licence) = &licence {
+            self.counters.access.void_patterns.add(u64::from(licence.rights.void_patterns()));
+        }
+        Ok(licence)
     }
 
     /// Whether one session more is within the share of its identity. Shards ask at the same moment: there may be as many more.
@@ -123,10 +132,10 @@ impl Shard {
     #[inline]
     pub(super) fn may_publish(&mut self, index: usize, client: &Client, topic: &str) -> bool {
         if !client.has_licence {
-            return !is_reserved(topic);
+            return permits(None, topic, self.shared.config.limits.mqtt_bridges);
         }
         let licence = self.clients.connection(index).and_then(|connection| connection.licence.as_mut());
-        licence.is_some_and(|licence| permits(Some(licence), topic))
+        licence.is_some_and(|licence| permits(Some(licence), topic, self.shared.config.limits.mqtt_bridges))
     }
 
     /// Drops a message that its publisher may not send; acknowledges it with the reason, which 3.1.1 does not have.
@@ -201,7 +210,9 @@ impl Shard {
         if let Some(rights) = &rights {
             let keep = |filter: &str| rights.may_subscribe(filter);
             entry.session.revoke(keep, |subscription| removed.push(subscription.filter.to_owned()));
-            revoked += u64::from(entry.session.revoke_will(|topic| rights.may_publish(topic)));
+            let bridges = self.shared.config.limits.mqtt_bridges;
+            let mut licence = Box::new(Licence::new(rights.clone()));
+            revoked += u64::from(entry.session.revoke_will(|topic| permits(Some(&mut licence), topic, bridges)));
         }
         let connection = entry.connection;
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index)) {

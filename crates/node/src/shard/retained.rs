@@ -7,7 +7,7 @@ mod tests;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use lapwing_access::is_reserved;
+use lapwing_access::{is_bridge_state, is_reserved};
 use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
@@ -91,7 +91,7 @@ impl RetainedTable {
             return Retained::Cleared;
         }
         let message = routed.keep();
-        if is_reserved(publish.topic) {
+        if is_reserved(publish.topic) && !is_bridge_state(publish.topic) {
             if publisher != stable_hash(OURSELVES.as_bytes()) {
                 return Retained::Refused;
             }

@@ -116,6 +116,7 @@ impl Shard {
             Ok(0) => Input::Over(filled),
             Ok(n) => {
                 connection.charge_bytes(n);
+                connection.bytes_in += n as u64;
                 // A short read has emptied the socket: its next bytes make a new event. Not so an end that was reported
                 // already, nor what lies above the kernel.
                 connection.readable = connection.ended || n == room || connection.socket.may_hold_more();

@@ -6,6 +6,7 @@ use lapwing_codec::{FirstBytes, Limits, first_bytes};
 use lapwing_transport::{PeerAddress, Socket};
 
 use super::Shard;
+use super::connect::spoken;
 use super::connection::Hold;
 use crate::listeners::ListenerId;
 use crate::strangers::{Place, Source, Stranger};
@@ -78,6 +79,7 @@ impl Shard {
         if let Some(connection) = self.clients.connection(index) {
             self.shared.strangers.unfit(&error, connection.socket.peer(), self.now_ms);
         }
+        self.tell_spoken(index, spoken(bytes));
         self.malformed(index, &error);
         false
     }

@@ -35,6 +35,7 @@ fn settings(config: &Config) -> Settings {
         session_expiry_s_v311: limits.session_expiry_s_v311,
         receive_maximum: limits.receive_maximum,
         inflight_messages_max: limits.inflight_messages_max,
+        bridge_inflight_messages_max: limits.bridge_inflight_messages_max,
         topic_alias_max: limits.topic_alias_max,
         topic_alias_sent_max: limits.topic_alias_sent_max,
         packet_bytes_max: limits.packet_bytes_max,

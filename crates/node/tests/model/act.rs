@@ -62,6 +62,7 @@ impl Run {
         };
         peer.send(&Packet::Connect(Connect {
             version: spec.version,
+            is_bridge: false,
             clean_start: spec.clean,
             keep_alive_s: 0,
             client_id: &name,

@@ -27,6 +27,7 @@ impl Witness {
         let id = name_on(shard, shards, "witness-", |name| Slot::of(name.as_bytes()));
         let connect = Connect {
             version: Version::V5,
+            is_bridge: false,
             clean_start: true,
             keep_alive_s: 0,
             client_id: &id,

@@ -2,6 +2,7 @@
 
 mod basics;
 mod bound_names;
+mod bridges;
 mod certificates;
 mod client;
 mod doubts;

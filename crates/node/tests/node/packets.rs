@@ -6,6 +6,7 @@ use lapwing_codec::{Connect, ConnectProperties, PacketId, Publish, PublishProper
 pub fn connect(id: &str) -> Connect<'_> {
     Connect {
         version: Version::V5,
+        is_bridge: false,
         clean_start: true,
         keep_alive_s: 0,
         client_id: id,

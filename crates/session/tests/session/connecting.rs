@@ -121,10 +121,10 @@ fn refusals_before_the_session() {
     assert!(admit(&at_most, &strict, || unreachable!("it has an id")).is_ok(), "up to the limits all is well");
 }
 
-/// MQTT 3.1 where it is switched on: client ids of 1 to 23 characters, whatever Clean Session; else return code 1.
+/// MQTT 3.1 where it is not switched off: client ids of 1 to 23 characters, whatever Clean Session; else return code 1.
 #[test]
-fn version_31_is_taken_where_it_is_switched_on() {
-    let on = Settings { mqtt31: true, ..Settings::default() };
+fn version_31_is_taken_unless_it_is_switched_off() {
+    let on = Settings::default();
     let umlauts = "ä".repeat(23);
     let too_long = "a".repeat(24);
     let v31 = connect(Version::V31);
@@ -136,7 +136,10 @@ fn version_31_is_taken_where_it_is_switched_on() {
             assert_eq!(admitted.err().map(|close| close.reason), expected, "{client_id}");
         }
     }
-    let refusal = admit(&v31, &Settings::default(), || unreachable!()).unwrap_err();
+    let bridge = Connect { client_id: &too_long, is_bridge: true, ..v31 };
+    assert!(admit(&bridge, &on, || unreachable!("it has an id")).is_ok(), "bridges are called as two machines are");
+    let off = Settings { mqtt31: false, ..Settings::default() };
+    let refusal = admit(&v31, &off, || unreachable!()).unwrap_err();
     assert_eq!(refusal.reason, ReasonCode::UnsupportedProtocolVersion);
     let mut out = Vec::new();
     refuse_connect(&v31, refusal.reason, Some(refusal.what), &mut out);
@@ -146,7 +149,7 @@ fn version_31_is_taken_where_it_is_switched_on() {
 /// A session of 3.1 lives on as one of 3.1.1 does; its CONNACK cannot say so.
 #[test]
 fn a_session_of_31_goes_on() {
-    let mut rig = Rig::new(Settings { mqtt31: true, ..Settings::default() });
+    let mut rig = Rig::new(Settings::default());
     rig.connect(&connect_persistent(Version::V31));
     let _ = rig.deliver(publish("t", QoS::AtLeastOnce, 1), &[grant(QoS::AtLeastOnce)]);
     assert_eq!(rig.sent(), ["connack(0x00,false)", "publish(1,1)"]);

@@ -2,6 +2,7 @@
 
 mod authentication;
 mod bound;
+mod bridges;
 mod connecting;
 mod crash;
 mod farewell;

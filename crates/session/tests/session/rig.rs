@@ -35,6 +35,7 @@ pub fn id(id: u16) -> PacketId {
 pub fn connect(version: Version) -> Connect<'static> {
     Connect {
         version,
+        is_bridge: false,
         clean_start: true,
         keep_alive_s: 0,
         client_id: "me",

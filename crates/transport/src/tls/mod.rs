@@ -41,6 +41,8 @@ pub(crate) struct Tls {
     opened_bytes: u64,
     /// What the handshake has brought so far.
     handshake_bytes: usize,
+    /// The first byte of the client; it tells MQTT and HTTP from TLS.
+    first: Option<u8>,
     /// The listener's: what the client's certificate is held against later.
     certificates: Arc<Certificates>,
 }
@@ -48,7 +50,15 @@ pub(crate) struct Tls {
 impl Tls {
     pub(crate) fn new(mut connection: ServerConnection, certificates: Arc<Certificates>) -> Self {
         connection.set_buffer_limit(Some(UNSENT_BYTES_MAX));
-        Tls { connection, failed: false, taken_bytes: 0, opened_bytes: 0, handshake_bytes: 0, certificates }
+        Tls {
+            connection,
+            failed: false,
+            taken_bytes: 0,
+            opened_bytes: 0,
+            handshake_bytes: 0,
+            first: None,
+            certificates,
+        }
     }
 
     /// The plaintext of what goes over `lower`.
@@ -121,7 +131,8 @@ impl<S: Read + Write> TlsStream<'_, S> {
 
     /// Takes records from below and opens them; false at their end.
     fn take_records(&mut self) -> io::Result<bool> {
-        let taken = self.tls.connection.read_tls(self.lower)?;
+        let mut lower = Noting { lower: &mut *self.lower, first: &mut self.tls.first };
+        let taken = self.tls.connection.read_tls(&mut lower)?;
         self.tls.taken_bytes += taken as u64;
         if taken == 0 {
             return Ok(false);
@@ -140,9 +151,31 @@ impl<S: Read + Write> TlsStream<'_, S> {
             Ok(_) => flushed.map(|()| true),
             Err(_) => {
                 self.tls.failed = true;
-                Err(Refusal::Tls.into())
+                let is_plain = self.tls.connection.is_handshaking() && self.tls.first.is_some_and(is_plain);
+                Err(if is_plain { Refusal::NoTls } else { Refusal::Tls }.into())
             }
         }
+    }
+}
+
+/// Whether a first byte is that of a CONNECT, or of a request of HTTP: a client that was given the wrong port or scheme.
+const fn is_plain(first: u8) -> bool {
+    first == 0x10 || first.is_ascii_uppercase()
+}
+
+/// The stream below, with its first byte noted as it passes.
+struct Noting<'a, S> {
+    lower: &'a mut S,
+    first: &'a mut Option<u8>,
+}
+
+impl<S: Read> Read for Noting<'_, S> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let taken = self.lower.read(buffer)?;
+        if taken > 0 && self.first.is_none() {
+            *self.first = buffer.first().copied();
+        }
+        Ok(taken)
     }
 }
 

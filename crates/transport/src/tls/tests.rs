@@ -199,7 +199,7 @@ fn a_required_certificate_is_required() {
     }
 }
 
-/// Is what is no TLS refused, at every first byte?
+/// Is what is no TLS refused, at every first byte, and are MQTT and HTTP told from the rest?
 #[test]
 fn rubbish_is_refused() {
     let authority = Authority::new();
@@ -213,7 +213,8 @@ fn rubbish_is_refused() {
                 break accepted.socket;
             }
         };
-        assert_eq!(Refusal::of(&read(&mut socket).unwrap_err()), Some(Refusal::Tls), "{first}");
+        let expected = if matches!(first, 0x10 | b'G') { Refusal::NoTls } else { Refusal::Tls };
+        assert_eq!(Refusal::of(&read(&mut socket).unwrap_err()), Some(expected), "{first}");
     }
 }
 

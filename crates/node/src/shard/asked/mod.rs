@@ -97,6 +97,10 @@ impl Shard {
                 self.end_by_order(&client_id, reply);
                 None
             }
+            Work::Ask(SessionAsk::Kick(client_id, reply)) => {
+                reply.send(self.kick_by_order(&client_id));
+                None
+            }
             Work::Ask(SessionAsk::Empty(client_id, reply)) => self.begin_to_empty(client_id, reply),
             Work::Ask(SessionAsk::RenewGroups(reply)) => {
                 self.renew_groups_by_order(reply);
@@ -120,6 +124,16 @@ impl Shard {
         } else {
             reply.send(true);
         }
+    }
+
+    /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.
+    fn kick_by_order(&mut self, client_id: &str) -> bool {
+        let key = self.clients.find(client_id);
+        let Some(index) = key.and_then(|key| self.clients.entry(key)).and_then(|entry| entry.connection) else {
+            return false;
+        };
+        self.dismiss(index, ReasonCode::AdministrativeAction, "an operator has closed the connection");
+        true
     }
 
     /// A table was changed by an order: whoever gave it hears of it when it holds after a crash too.

@@ -14,9 +14,18 @@ impl Shard {
     pub(super) fn session_report(&mut self, key: SessionKey) -> Option<SessionReport> {
         let (now_ms, clock, shard) = (self.now_ms, self.shared.clock, self.id.index());
         let connection = self.clients.entry(key)?.connection;
-        let address = connection
-            .and_then(|index| self.clients.connection(index))
-            .map(|connection| connection.socket.peer().to_string());
+        let shown = connection.and_then(|index| self.clients.connection(index));
+        let of_connection = shown.map(|connection| {
+            let address = connection.socket.peer().to_string();
+            (address, connection.listener, connection.open_since_ms, connection.bytes_in, connection.bytes_out)
+        });
+        let (address, listener, since_ms, bytes_in, bytes_out) = match of_connection {
+            Some((address, listener, since_ms, bytes_in, bytes_out)) => {
+                (Some(address), Some(listener), Some(since_ms), Some(bytes_in), Some(bytes_out))
+            }
+            None => (None, None, None, None, None),
+        };
+        let listener = listener.map(|listener| self.shared.listener(listener).url.clone());
         let entry = self.clients.entry(key)?;
         let session = &entry.session;
         let is_connected = connection.is_some();
@@ -25,6 +34,10 @@ impl Shard {
             user: entry.standing.identity.name().map(str::to_owned),
             is_connected,
             address,
+            listener,
+            connected_since_ms: since_ms.map(|at_ms| clock.on_the_wall(at_ms)),
+            bytes_in,
+            bytes_out,
             version: session.version().map(|version| version.name()),
             away_since_ms: (!is_connected).then(|| clock.on_the_wall(entry.away_since_ms)),
             expiry_s: Some(session.expiry_s()).filter(|expiry_s| *expiry_s != u32::MAX),

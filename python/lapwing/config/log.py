@@ -1,0 +1,26 @@
+"""The ``[log]`` table: what the broker prints on standard error, and how."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Level = Literal["info", "notice", "warning", "off"]
+Subject = Annotated[str, Field(pattern="^[a-z_]{1,32}$")]
+
+
+class LogSection(BaseModel):
+    """What the broker prints on standard error ([operations.md](operations.md#the-log))."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal["auto", "text", "json", "journald"] = "auto"
+    """"text": words, a line each; "json": one object a line; "journald": entries with fields of their own; "auto":
+    journald where standard error is its stream, else text."""
+
+    level: Level = "info"
+    """The least that is printed: "info": who came and went too; "notice"; "warning": alarms of the broker; "off"."""
+
+    levels: dict[Subject, Level] = Field(default={}, max_length=64)
+    """The same by subject, as `clients = "off"`; the subjects are the kinds of notices."""

@@ -1,0 +1,71 @@
+"""journald's own protocol: entries with fields, which ``journalctl LAPWING_SUBJECT=refused`` finds.
+
+Source: https://systemd.io/JOURNAL_NATIVE_PROTOCOL/
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+from collections.abc import Mapping
+
+from lapwing.errors import ConfigError
+
+SOCKET = "/run/systemd/journal/socket"
+_PRIORITIES = {"error": 3, "warning": 4, "notice": 5, "info": 6}
+
+
+class Journal:
+    """A socket to journald.
+
+    Args:
+        path: Where it listens.
+
+    Raises:
+        ConfigError: nobody does.
+    """
+
+    def __init__(self, path: str = SOCKET) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            self._socket.connect(path)
+        except OSError as error:
+            self._socket.close()
+            remedy = 'take format = "text", which journald reads from standard error'
+            raise ConfigError(f"no journald listens: {error.strerror}", where=path, remedy=remedy) from error
+
+    def write(self, level: str, subject: str, text: str) -> None:
+        """One entry."""
+        fields = {
+            "MESSAGE": text,
+            "PRIORITY": str(_PRIORITIES.get(level, 6)),
+            "SYSLOG_IDENTIFIER": "lapwing",
+            "LAPWING_SUBJECT": subject,
+        }
+        self._socket.send(entry(fields))
+
+
+def entry(fields: Mapping[str, str]) -> bytes:
+    """Fields as one datagram; a value of several lines with its length before it."""
+    parts = []
+    for name, text in fields.items():
+        value = text.encode(errors="backslashreplace")
+        head = name.encode()
+        parts.append(
+            head + b"\n" + struct.pack("<Q", len(value)) + value + b"\n"
+            if b"\n" in value
+            else head + b"=" + value + b"\n"
+        )
+    return b"".join(parts)
+
+
+def is_standard_error(stream: str | None = None, descriptor: int = 2) -> bool:
+    """Whether standard error is the stream that systemd has connected to journald, as ``JOURNAL_STREAM`` names it."""
+    named = os.environ.get("JOURNAL_STREAM", "") if stream is None else stream
+    device, _, inode = named.partition(":")
+    try:
+        found = os.fstat(descriptor)
+        return (found.st_dev, found.st_ino) == (int(device), int(inode))
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,93 @@
+"""Prints the lines of a broker's log, in the format that is wanted; and those of Python's own logging with them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import typer
+
+from lapwing.log.journal import Journal, is_standard_error
+from lapwing.log.line import LogLine
+from lapwing.text import json_text, log_text, one_line
+
+if TYPE_CHECKING:
+    from lapwing.config.log import LogSection
+
+Write = Callable[[LogLine], None]
+_WORDS = {"info": "info", "notice": "notice", "warning": "notice", "error": "error"}
+
+
+class LogPrinter(logging.Handler):
+    """Lines at the level that is wanted of their subject.
+
+    Args:
+        write: Takes a line out of here.
+        settings: The ``[log]`` table.
+    """
+
+    def __init__(self, write: Write, settings: LogSection) -> None:
+        super().__init__()
+        self._write = write
+        self._settings = settings
+
+    def line(self, line: LogLine) -> None:
+        """Prints one, if it is wanted."""
+        if line.is_at_least(self._settings.levels.get(line.subject, self._settings.level)):
+            self._write(line)
+
+    def notice(self, text: str, subject: str = "other") -> None:
+        """Prints something that the operator should know."""
+        self.line(LogLine(subject, "notice", one_line(text)))
+
+    def step(self, text: str) -> None:
+        """Prints what happens to the broker itself as it ends, whatever level is wanted."""
+        self._write(LogLine("end", "step", text))
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """A record of Python's logging: what hooks and HTTP have to say."""
+        level = "error" if record.levelno >= logging.ERROR else "warning"
+        subject = record.name.removeprefix("lapwing.").partition(".")[0]
+        self.line(LogLine(subject if subject.isidentifier() else "other", level, log_text(record)))
+
+    @contextmanager
+    def takes_logging(self) -> Iterator[None]:
+        """While it is open, warnings and errors of Python's logging are printed here."""
+        root = logging.getLogger()
+        self.setLevel(logging.WARNING)
+        root.addHandler(self)
+        try:
+            yield
+        finally:
+            root.removeHandler(self)
+
+
+def printer_of(settings: LogSection) -> LogPrinter:
+    """Prints on standard error, or to journald.
+
+    Raises:
+        ConfigError: ``format = "journald"``, and there is none.
+    """
+    if settings.format == "journald" or (settings.format == "auto" and is_standard_error()):
+        journal = Journal()
+        return LogPrinter(lambda line: journal.write(line.level, line.subject, line.text), settings)
+    return LogPrinter(_as_json if settings.format == "json" else _as_text, settings)
+
+
+def _as_text(line: LogLine) -> None:
+    word = _WORDS.get(line.level)
+    typer.echo(line.text if word is None else f"{word}: {line.text}", err=True)
+
+
+def _as_json(line: LogLine) -> None:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    document = {
+        "at": at,
+        "level": "notice" if line.level == "step" else line.level,
+        "subject": line.subject,
+        "message": line.text,
+    }
+    typer.echo(json_text(document, ascii_only=True), err=True)

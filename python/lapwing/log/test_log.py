@@ -1,0 +1,118 @@
+"""Is each line printed at its level, in each format as one, and is the disk spoken of once?"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from lapwing.config.log import LogSection
+from lapwing.errors import ConfigError
+from lapwing.log.disk_watch import LOOK_EVERY_S, DiskWatch
+from lapwing.log.journal import Journal, entry, is_standard_error
+from lapwing.log.line import LogLine
+from lapwing.log.printer import LogPrinter, printer_of
+
+FORGED = "x\nnotice: forged \x1b[2J\u202e"
+
+
+def test_levels_are_by_subject() -> None:
+    got: list[LogLine] = []
+    printer = LogPrinter(got.append, LogSection(level="notice", levels={"clients": "info", "refused": "off"}))
+    lines = [LogLine("clients", "info", "a"), LogLine("group", "info", "b"), LogLine("refused", "warning", "c")]
+    for line in [*lines, LogLine("disk", "warning", "d")]:
+        printer.line(line)
+    assert [line.text for line in got] == ["a", "d"]
+    printer.step("draining")
+    assert got[-1].text == "draining", "its end is told in any case"
+
+
+def test_lines_of_the_node_have_levels() -> None:
+    assert LogLine.of_node("clients", False, "x").level == "info"
+    assert LogLine.of_node("disk", True, "x").level == "warning"
+    assert LogLine.of_node("refused", False, "x").level == "notice"
+
+
+def test_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
+    for form in ("text", "json"):
+        printer = printer_of(LogSection(format=form))
+        printer.line(LogLine("disk", "warning", "full"))
+        printer.notice(FORGED)
+    text, forged, *documents = capsys.readouterr().err.splitlines()
+    assert (text, forged) == ("notice: full", r"notice: x\nnotice: forged \x1b[2J\u202e")
+    first, second = map(json.loads, documents)
+    assert (first["level"], first["subject"], first["message"]) == ("warning", "disk", "full")
+    assert first["at"].endswith("Z")
+    assert second["message"] == r"x\nnotice: forged \x1b[2J\u202e"
+
+
+def test_python_logs_are_lines_too(capsys: pytest.CaptureFixture[str]) -> None:
+    with printer_of(LogSection(format="text")).takes_logging():
+        logging.getLogger("lapwing.hooks").warning("hook of %s", FORGED)
+        try:
+            raise ValueError(FORGED)
+        except ValueError:
+            logging.getLogger("lapwing.http.app").exception("a defect")
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == r"notice: hook of x\nnotice: forged \x1b[2J\u202e"
+    assert lines[1] == "error: a defect"
+    assert not [line for line in lines[1:] if line.startswith("notice: forged") or not line.isprintable()]
+
+
+def test_journald_has_fields(tmp_path: Path) -> None:
+    path = str(tmp_path / "socket")
+    with pytest.raises(ConfigError):
+        Journal(path)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(path)
+        Journal(path).write("warning", "disk", "full")
+        assert listener.recv(4096).splitlines() == [
+            b"MESSAGE=full",
+            b"PRIORITY=4",
+            b"SYSLOG_IDENTIFIER=lapwing",
+            b"LAPWING_SUBJECT=disk",
+        ]
+    assert entry({"MESSAGE": "a\nb"}) == b"MESSAGE\n" + struct.pack("<Q", 3) + b"a\nb\n"
+
+
+def test_the_journal_is_known_by_its_stream(tmp_path: Path) -> None:
+    with (tmp_path / "stream").open("w") as stream:
+        found = os.fstat(stream.fileno())
+        assert is_standard_error(f"{found.st_dev}:{found.st_ino}", stream.fileno())
+        assert not is_standard_error(f"{found.st_dev}:{found.st_ino + 1}", stream.fileno())
+        for odd in ("", "1", "a:b"):
+            assert not is_standard_error(odd, stream.fileno())
+
+
+def test_a_disk_is_told_of_once() -> None:
+    """Nearly full, and slow: each once, and once when it is over; not again on the way."""
+    gib = 1 << 30
+    state = {"free": 50 * gib, "us": 0.0, "now": 0.0, "syncs": 0.0}
+
+    def metrics() -> dict[str, float]:
+        return {"lapwing_journal_commits_total": state["syncs"], "lapwing_journal_sync_microseconds_total": state["us"]}
+
+    watch = DiskWatch(Path("data"), metrics, lambda _folder: (100 * gib, int(state["free"])), lambda: state["now"])
+
+    def after(free_gib: float, sync_ms: float) -> list[str]:
+        state["now"] += LOOK_EVERY_S
+        state["free"] = free_gib * gib
+        state["syncs"] += 10
+        state["us"] += 10 * sync_ms * 1000
+        return [line.text for line in watch.look()]
+
+    assert after(50, 1) == []
+    assert after(0.4, 1) == ["the disk of data is nearly full: 409 of 102,400 MiB are free"]
+    assert after(0.3, 1) == []
+    assert after(0.51, 1) == [], "a little above the mark is not room again"
+    assert after(2, 1) == ["the disk of data has room again: 2,048 of 102,400 MiB are free"]
+    assert after(50, 400) == ["the disk of data is slow: acknowledgements wait 400 ms for each sync"]
+    assert after(50, 90) == []
+    assert after(50, 2) == ["the disk of data is fast again: 2 ms for each sync"]
+    state["free"] = 0
+    assert list(watch.look()) == [], "not before it is time"

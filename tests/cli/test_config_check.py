@@ -1,0 +1,77 @@
+"""`lapwing config check` on files with which a broker then does not start: refused, each by what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from certificates import Certificates
+from commands import call
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
+import lapwing
+from lapwing.config.load import load
+from lapwing.errors import LapwingError
+from lapwing.lab.ports import free_port
+
+HEAD = '[broker]\nhttp = "off"\ndata = "data"\nlisten = ["tcp://127.0.0.1:0"]\n'
+TLS = '[[listeners]]\nurl = "tls://127.0.0.1:0"\nanonymous = true\ncertificate = "c.pem"\nkey = "k.pem"\n'
+
+
+def check(tmp_path: Path, text: str, *options: str) -> tuple[int, str]:
+    file = tmp_path / "lapwing.toml"
+    file.write_text(HEAD + text)
+    done = call("config", "check", str(file), *options)
+    return done.returncode, done.stderr
+
+
+def start(tmp_path: Path) -> str:
+    """What a start with the same file says."""
+    try:
+        lapwing.Broker.from_config(load(tmp_path / "lapwing.toml", environment={}).config).start().stop()
+    except LapwingError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[auth]\nusers = "nope.toml"\n', "nope.toml"),
+        ('[hooks]\nuse = "nosuch.module:Class"\n', "nosuch"),
+        (TLS, "c.pem"),
+        ("[audit]\nfile = 'no/such/folder/a.jsonl'\n", "a.jsonl"),
+    ],
+)
+def test_what_a_start_refuses_the_check_refuses(tmp_path: Path, text: str, said: str) -> None:
+    code, told = check(tmp_path, text)
+    assert code == 2
+    assert said in told
+    assert said in start(tmp_path)
+
+
+def test_a_weak_key_is_said_to_be_that(tmp_path: Path) -> None:
+    made = Certificates.make(tmp_path)
+    (tmp_path / "c.pem").write_bytes(made.chain.read_bytes())
+    for form in (PrivateFormat.PKCS8, PrivateFormat.TraditionalOpenSSL):
+        for bits, said in ((1024, "RSA of 1024 bits"), (2048, "does not belong to the certificate")):
+            key = rsa.generate_private_key(65_537, bits)
+            (tmp_path / "k.pem").write_bytes(key.private_bytes(Encoding.PEM, form, NoEncryption()))
+            (tmp_path / "k.pem").chmod(0o600)
+            assert said in check(tmp_path, TLS)[1]
+            assert said in start(tmp_path)
+
+
+def test_beside_a_broker_that_runs_with_it(tmp_path: Path) -> None:
+    text = HEAD.replace(":0", f":{free_port()}")
+    file = tmp_path / "lapwing.toml"
+    file.write_text(text)
+    with lapwing.Broker.from_config(load(file, environment={}).config):
+        done = call("config", "check", str(file))
+        assert done.returncode == 2
+        assert "broker.data is in use by process" in done.stderr
+        assert "another process listens there" in done.stderr
+        beside = call("config", "check", str(file), "--running")
+        assert (beside.returncode, beside.stdout) == (0, f"{file}: in order\n")
+    assert call("config", "check", str(file)).returncode == 0
