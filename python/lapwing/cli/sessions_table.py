@@ -10,16 +10,17 @@ from lapwing.cli.common import table
 from lapwing.text import one_line
 
 SESSION_HEAD = (
-    "CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING", "BYTES", "OUT", "IN", "SHARD", "MQTT", "USER", "ADDRESS",
+    "CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING", "BYTES", "OUT", "IN", "LOST", "SHARD", "MQTT", "USER", "ADDRESS",
 )  # fmt: skip
-QUEUE_HEAD = ("CLIENT", "STATE", "WAITING", "BYTES", "OUT")
+QUEUE_HEAD = ("CLIENT", "STATE", "WAITING", "BYTES", "OUT", "LOST")
 SUBSCRIPTION_HEAD = ("FILTER", "QOS", "OPTIONS", "ID")
 MESSAGE_HEAD = ("TOPIC", "QOS", "BYTES", "AGE", "EXPIRES", "FROM")
 _NONE = "-"
 
 
 def sessions_table(sessions: Iterable[dict[str, Any]], now: datetime) -> str:
-    """One row a session; OUT and IN are messages under way to the client and from it."""
+    """One row a session; OUT and IN are messages under way to the client and from it,
+    LOST those that it never gets."""
     return table((session_row(session, now) for session in sessions), SESSION_HEAD)
 
 
@@ -34,6 +35,7 @@ def session_row(session: dict[str, Any], now: datetime) -> tuple[str, ...]:
         f"{session['waiting_bytes']:,}",
         f"{session['inflight_out']:,}",
         f"{session['inflight_in']:,}",
+        f"{session['lost_messages']:,}",
         str(session["shard"]),
         session["version"] or _NONE,
         one_line(session["user"]) if session["user"] is not None else _NONE,
@@ -49,7 +51,13 @@ def queues_table(queues: Iterable[dict[str, Any]], now: datetime) -> str:
 def queue_row(queue: dict[str, Any], now: datetime) -> tuple[str, ...]:
     """One queue: whose, and what is in it."""
     waiting = f"{queue['waiting_messages']:,}", f"{queue['waiting_bytes']:,}"
-    return (one_line(queue["client_id"]), state(queue, now), *waiting, f"{queue['inflight_out']:,}")
+    return (
+        one_line(queue["client_id"]),
+        state(queue, now),
+        *waiting,
+        f"{queue['inflight_out']:,}",
+        f"{queue['lost_messages']:,}",
+    )
 
 
 def subscriptions_table(session: dict[str, Any]) -> str:

@@ -22,6 +22,8 @@ pub(crate) enum NoticeKind {
     Group,
     /// Connections, messages and filters that were refused for want of a right.
     Refused,
+    /// Sessions that lose what was acknowledged.
+    Lost,
     /// Hooks that failed.
     Hooks,
     /// Strategies that failed.
@@ -31,7 +33,7 @@ pub(crate) enum NoticeKind {
 }
 
 impl NoticeKind {
-    pub(super) const COUNT: usize = 12;
+    pub(super) const COUNT: usize = 13;
     pub(super) const ALL: [NoticeKind; Self::COUNT] = [
         NoticeKind::Memory,
         NoticeKind::Disk,
@@ -42,6 +44,7 @@ impl NoticeKind {
         NoticeKind::Start,
         NoticeKind::Group,
         NoticeKind::Refused,
+        NoticeKind::Lost,
         NoticeKind::Hooks,
         NoticeKind::Strategies,
         NoticeKind::Other,
@@ -59,6 +62,7 @@ impl NoticeKind {
             NoticeKind::Start => "start",
             NoticeKind::Group => "group",
             NoticeKind::Refused => "refused",
+            NoticeKind::Lost => "lost",
             NoticeKind::Hooks => "hooks",
             NoticeKind::Strategies => "strategies",
             NoticeKind::Other => "other",
