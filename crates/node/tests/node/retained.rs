@@ -169,8 +169,10 @@ fn each_value_comes_once_and_in_order() {
         let node = node(&format!(
             r#"{{"shards": {shards}, "limits": {{"mailbox_batches": 2, "mailbox_batch_messages": 4}}}}"#
         ));
+        let shared = &node;
         std::thread::scope(|scope| {
-            let writers: Vec<_> = (0..3).map(|writer| scope.spawn(|| change_all_the_time(&node, writer))).collect();
+            let write = |writer| scope.spawn(move || change_all_the_time(shared, writer));
+            let writers: Vec<_> = (0..WRITERS).map(write).collect();
             let mut watchers = Vec::new();
             while writers.iter().any(|writer| !writer.is_finished()) && watchers.len() < 40 {
                 watchers.push(Watcher::begin(&node, watchers.len()));
