@@ -17,6 +17,7 @@ __all__ = [
     "Sink",
     "Swarm",
     "__version__",
+    "default_tables_json",
     "dispatch_table_json",
     "hash_password",
     "monotonic_ns",
@@ -72,6 +73,10 @@ class Authority:
 
         ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
         """
+
+def default_tables_json() -> str:
+    """The node's configuration with every default: ``{"config", "stream", "hold", "topic_tables_max"}``; the stream's
+    filter is ``#``."""
 
 def dispatch_table_json() -> str:
     """Strategies of consumer groups: ``{"strategies": [names], "parameters": [{"name", "low", "high", "default",

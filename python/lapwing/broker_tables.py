@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lapwing.config import Config, GroupConfig, HoldConfig, ListenerConfig, StreamConfig, TopicConfig
+from lapwing.config.limit_pairs import check_limits
 from lapwing.config.problems import config_error
 
 ListenerLike = ListenerConfig | Mapping[str, object]
@@ -38,6 +39,8 @@ def checked_config(document: Mapping[str, Any]) -> Config:
         ConfigError: a setting is wrong; every problem is listed.
     """
     try:
-        return Config(**document)
+        config = Config(**document)
     except ValidationError as error:
         raise config_error(error, Config, ()) from error
+    check_limits(config)
+    return config

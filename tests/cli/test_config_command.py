@@ -52,3 +52,16 @@ def test_check(tmp_path: Path) -> None:
     missing = call("config", "check", str(tmp_path / "none.toml"))
     assert missing.returncode == 2
     assert "No such file" in one_error(missing)
+
+
+def test_check_and_start_hold_limits_against_each_other(tmp_path: Path) -> None:
+    """Is a configuration of which one limit makes another unreachable refused by both, with both named?"""
+    file = tmp_path / "lapwing.toml"
+    file.write_text("[limits]\nfilters_per_packet_max = 1024\n")
+    for command in (("config", "check", str(file)), ("broker", "-c", str(file), "--data", str(tmp_path / "data"))):
+        result = call(*command)
+        assert result.returncode == 2
+        line = one_error(result)
+        assert f"limits.filters_per_packet_max = 1024 ({file}:2)" in line
+        assert "subscriptions_per_session_max = 10000" in line
+    assert not (tmp_path / "data").exists()

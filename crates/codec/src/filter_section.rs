@@ -8,7 +8,7 @@ use crate::{EncodeError, Limits, ProtocolError, ReasonCode};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FilterSection<'a> {
     raw: &'a [u8],
-    count: u16,
+    count: u32,
 }
 
 impl<'a> FilterSection<'a> {
@@ -62,13 +62,13 @@ impl<'a> FilterSection<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FilterSectionBuf {
     raw: Vec<u8>,
-    count: u16,
+    count: u32,
 }
 
 impl FilterSectionBuf {
     /// Appends a filter, `behind` behind it.
     /// # Errors
-    /// `FieldTooLong`: more than 65,535 bytes; `PacketTooLarge`: more filters than 65,535.
+    /// `FieldTooLong`: more than 65,535 bytes; `PacketTooLarge`: more filters than 32 bits count.
     pub(crate) fn push(&mut self, filter: &str, behind: &[u8]) -> Result<(), EncodeError> {
         let len = filter.len();
         let Ok(prefix) = u16::try_from(len) else {
@@ -115,7 +115,7 @@ mod tests {
         let long = "x".repeat(65_536);
         assert_eq!(buf.push(&long, &[]), Err(EncodeError::FieldTooLong { field: "topic filter", len: 65_536 }));
         assert_eq!(buf.push(&long[1..], &[]), Ok(()));
-        buf.count = u16::MAX;
+        buf.count = u32::MAX;
         let before = buf.clone();
         assert_eq!(buf.push("a", &[]), Err(EncodeError::PacketTooLarge { len: 65_538 }));
         assert_eq!(buf, before);

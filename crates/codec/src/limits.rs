@@ -12,7 +12,7 @@ pub struct Limits {
     /// Levels of a topic name or filter (separators + 1); beyond it: 0x90 or 0x8F.
     pub topic_levels_max: u16,
     /// Filters in one SUBSCRIBE or UNSUBSCRIBE; beyond it: 0x97.
-    pub filters_per_packet_max: u16,
+    pub filters_per_packet_max: u32,
     /// User properties in one property section; beyond it: 0x97.
     pub user_properties_max: u16,
 }
@@ -26,7 +26,7 @@ impl Limits {
         packet_bytes_max: Limits::PACKET_BYTES_MAX,
         topic_bytes_max: u16::MAX,
         topic_levels_max: u16::MAX,
-        filters_per_packet_max: u16::MAX,
+        filters_per_packet_max: u32::MAX,
         user_properties_max: u16::MAX,
     };
 }

@@ -41,7 +41,7 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
 
     /// Lets messages give way until no more than so many messages and bytes wait.
     pub(crate) fn trim(&mut self, messages_max: usize, bytes_max: u64) {
-        while self.queue.len() > messages_max || self.queue.bytes() > bytes_max {
+        while self.queue.len() > messages_max || (self.queue.bytes() > bytes_max && self.queue.len() > 1) {
             let yielding = self.queue.yielding(self.settings.overflow);
             let Some(entry) = yielding.and_then(|place| self.queue.take(place)) else { return };
             self.drop_entry(entry, DropReason::QueueFull);

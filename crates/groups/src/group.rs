@@ -242,8 +242,8 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
             (Some(Pick::Park), Some(key)) => self.queue.park(place, key),
             (Some(_), _) => {}
         }
-        if size > self.settings.queue_bytes_max {
-            // It would drive out all others and then itself.
+        if size > self.settings.queue_bytes_max && messages > 0 {
+            // It would drive out all others and then itself; alone it may wait.
             if let Some(entry) = self.queue.take(place) {
                 self.drop_entry(entry, DropReason::QueueFull);
             }

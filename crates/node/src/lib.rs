@@ -44,6 +44,7 @@ mod notices;
 mod one_line;
 mod passwords;
 mod queue_pages;
+mod retained_share;
 mod session_reports;
 mod shard;
 mod shared;
@@ -66,7 +67,7 @@ pub use config::{
     Acknowledges, AuditConfig, AuditFailure, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig,
     EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, GuessesConfig, HooksConfig,
     IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig,
-    StreamKey, SysConfig, check_access, dispatch_table_json, for_share,
+    StreamKey, SysConfig, check_access, default_tables_json, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use lapwing_transport::{BindError, Certificates, Listener};
+use lapwing_transport::{BindError, Certificates, KeepAlive, Listener, ListenerSettings};
 
 use crate::config::{Config, Durability, IdentitySource, ListenerConfig};
 use crate::error::NodeError;
@@ -53,7 +53,7 @@ impl Listeners {
     pub(crate) fn bind(config: &Config) -> Result<(Vec<Listener>, Listeners), NodeError> {
         let (mut listeners, mut states) = (Vec::new(), Vec::new());
         for (index, listener) in config.all_listeners().iter().enumerate() {
-            let settings = listener.settings(index)?;
+            let settings = ListenerSettings { keep_alive: keep_alive(config), ..listener.settings(index)? };
             let certificates = settings.certificates.clone();
             let bound = Listener::bind(settings)?;
             states.push(ListenerState::new(config, listener, &bound, certificates)?);
@@ -119,6 +119,17 @@ impl Listeners {
             Metric::gauge("lapwing_listener_connections", help, open).with("listener", state.url.clone())
         })
     }
+}
+
+/// How silent peers of TCP are asked after; `None`: not at all.
+fn keep_alive(config: &Config) -> Option<KeepAlive> {
+    let limits = &config.limits;
+    let seconds = |seconds: u16| Duration::from_secs(u64::from(seconds));
+    (limits.tcp_keep_alive_s > 0).then(|| KeepAlive {
+        idle: seconds(limits.tcp_keep_alive_s),
+        interval: seconds(limits.tcp_keep_alive_interval_s),
+        probes: u32::from(limits.tcp_keep_alive_probes),
+    })
 }
 
 impl ListenerState {

@@ -10,6 +10,7 @@ use lapwing_transport::Socket;
 
 use crate::listeners::ListenerId;
 use crate::shard::Origin;
+use crate::slot::ShardId;
 use crate::strangers::Stranger;
 use crate::words::{JoinRequest, Word};
 
@@ -221,8 +222,9 @@ pub(crate) enum Control {
     /// The sender wants (`add`) or no longer wants messages of `filter`; its announcement number `seq`.
     Announce { seq: u64, interest: Interest, filter: Box<str>, add: bool },
     /// The target's announcements up to `seq` are in force at the sender, which before that had sent so many retained
-    /// messages to each shard: of what it publishes from now on the target gets its copies.
-    Announced { seq: u64, retained_sent: Box<[u64]> },
+    /// messages to each shard, and so many of any kind to the target: of what it publishes from now on the target gets its
+    /// copies.
+    Announced { seq: u64, retained_sent: Box<[u64]>, posted: u64 },
     /// About a session of the sender that is a member of groups that the target owns.
     Word(Word),
     /// The group is announced everywhere; or `refused`, the filter as the client wrote it, has no room.
@@ -231,17 +233,26 @@ pub(crate) enum Control {
     AskPage(Box<PageRequest>),
     /// The answer.
     Page(Box<Page>),
-    /// May a message be retained that a client of the sender has published? Answered by `Room`.
+    /// Is there room for a message that a client of the sender has published? Answered by `Room`.
     AskRoom(Box<RoomQuestion>),
     /// A client of the sender has subscribed, and every shard knows: what waits in holds of the target is to be offered.
     Wanted { filter: Box<str> },
     /// What became of messages that the target has offered.
     Offered(Box<OfferedList>),
-    /// Whether it fits, for the connection that stands there.
-    Room { index: usize, born: u64, fits: bool },
+    /// Whether there is, for the connection that stands there.
+    Room { index: usize, born: u64, wanted: Wanted, fits: bool },
 }
 
-/// Asks the owner of a retained topic for room.
+/// Where a message needs room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Among retained messages.
+    Retained,
+    /// In the queue of every session that wants it.
+    Queues,
+}
+
+/// Asks the owner of a retained topic, or a shard whose sessions want a message, for room.
 #[derive(Debug)]
 pub(crate) struct RoomQuestion {
     /// The connection that waits, by its place and its number on the asking shard.
@@ -250,6 +261,9 @@ pub(crate) struct RoomQuestion {
     pub(crate) topic: Box<str>,
     /// What the message takes up.
     pub(crate) bytes: u64,
+    pub(crate) wanted: Wanted,
+    /// Messages that the asking shard had posted before: they are in the queues first.
+    pub(crate) posted: u64,
 }
 
 impl Control {
@@ -293,13 +307,32 @@ pub(crate) struct PageRequest {
     pub(crate) need: Box<[u64]>,
 }
 
+/// Where a retained message came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// The hash of the publisher's client id, for No Local.
+    pub(crate) publisher: u64,
+    /// The shard that took it from its publisher.
+    pub(crate) origin: ShardId,
+    /// Its number among those that this one has sent to the owner of its topic; 0: it was there before the node started.
+    pub(crate) seq: u64,
+}
+
+/// One message of a page.
+#[derive(Debug)]
+pub(crate) struct PageItem {
+    pub(crate) message: Arc<Message>,
+    pub(crate) source: Source,
+    /// The place behind it.
+    pub(crate) place: Cursor,
+}
+
 /// A part of what an owner keeps under a filter, as it is when the page is made.
 #[derive(Debug)]
 pub(crate) struct Page {
     pub(crate) to: SessionKey,
     pub(crate) id: u64,
-    /// Each with the place behind it.
-    pub(crate) messages: Vec<(Arc<Message>, Cursor)>,
+    pub(crate) messages: Vec<PageItem>,
     /// Where to go on; `None`: that is all.
     pub(crate) next: Option<Cursor>,
     /// By origin: the retained messages that the owner had applied.

@@ -110,6 +110,9 @@ pub(crate) struct SessionReport {
     /// QoS 1 and 2 that are not done, towards the client and from it.
     pub(crate) inflight_out: usize,
     pub(crate) inflight_in: usize,
+    /// Messages that it was to have and never gets, since the node started; of these, QoS 1 and 2.
+    pub(crate) lost_messages: u64,
+    pub(crate) lost_acknowledged: u64,
     /// On disk.
     pub(crate) is_durable: bool,
     pub(crate) shard: usize,
@@ -278,6 +281,8 @@ mod tests {
             waiting_bytes: 100,
             inflight_out: 0,
             inflight_in: 0,
+            lost_messages: 0,
+            lost_acknowledged: 0,
             is_durable: false,
             shard: 0,
         }

@@ -21,6 +21,7 @@ use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
 use crate::notices::{NoticeKind, Notices};
+use crate::retained_share::RetainedShare;
 use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
 use crate::slot::ShardId;
@@ -104,8 +105,10 @@ pub(crate) struct Shared {
     connections_peak: AtomicU32,
     /// Sessions without a connection; written by every shard.
     offline: AtomicU32,
-    /// Bit per shard: its retained messages are so many that one more may not fit. Written by that shard.
-    retained_tight: AtomicU64,
+    /// Room for retained messages; taken by every shard.
+    pub(crate) retained: Arc<RetainedShare>,
+    /// Retained messages found no room: whoever has expired ones gives them up. Goes up; written by every shard.
+    pub(crate) retained_wanted: AtomicU64,
     /// Per shard: everything is flushed and settled, nothing is left to drain. Written by that shard.
     drained: Vec<AtomicBool>,
     /// Written by the first thread that fails.
@@ -133,6 +136,9 @@ impl Shared {
     ) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         let memory = Memory::new(&config.limits, bells.len());
+        let limits = &config.limits;
+        let retained_bytes_max = limits.retained_bytes_max.min(memory.high_bytes() / 2);
+        let retained = RetainedShare::new(limits.retained_messages_max, retained_bytes_max);
         let notices = Notices::new(config.limits.notices_per_minute);
         for notice in notice.into_iter().chain(listeners.notices()) {
             notices.tell(NoticeKind::Start, notice, clock.now_ms());
@@ -161,7 +167,8 @@ impl Shared {
             connections: AtomicU32::new(0),
             connections_peak: AtomicU32::new(0),
             offline: AtomicU32::new(0),
-            retained_tight: AtomicU64::new(0),
+            retained: Arc::new(retained),
+            retained_wanted: AtomicU64::new(0),
             drained: bells.iter().map(|_| AtomicBool::new(false)).collect(),
             failure: Mutex::new(None),
             confirmed: (0..bells.len() * bells.len()).map(|_| AtomicU64::new(0)).collect(),
@@ -354,19 +361,15 @@ impl Shared {
         self.offline.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Notes whether one shard's retained messages have little room left.
-    pub(crate) fn set_retained_tight(&self, shard: usize, is_tight: bool) {
-        let (bit, before) = (1 << shard, self.retained_tight.load(Ordering::Relaxed));
-        if is_tight && before & bit == 0 {
-            self.retained_tight.fetch_or(bit, Ordering::Relaxed);
-        } else if !is_tight && before & bit != 0 {
-            self.retained_tight.fetch_and(!bit, Ordering::Relaxed);
-        }
+    /// Whether retained messages have so little room left that the next one, be it of the largest size, might not fit.
+    pub(crate) fn is_retained_tight(&self) -> bool {
+        !self.retained.fits(2 * u64::from(self.config.packet_bytes_max()), None)
     }
 
-    /// Whether retained messages of any shard have little room left.
-    pub(crate) fn is_retained_tight(&self) -> bool {
-        self.retained_tight.load(Ordering::Relaxed) != 0
+    /// A retained message found no room: shards that keep expired ones are woken to give them up.
+    pub(crate) fn want_retained_room(&self) {
+        self.retained_wanted.fetch_add(1, Ordering::Relaxed);
+        self.ring();
     }
 
     pub(crate) fn set_drained(&self, shard: usize, drained: bool) {

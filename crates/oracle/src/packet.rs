@@ -131,12 +131,12 @@ fn check_parts(packet: &Packet<'_>, limits: &Limits) {
             }
         }
         Packet::Subscribe(subscribe) => {
-            assert!(subscribe.filters.len() <= usize::from(limits.filters_per_packet_max));
+            assert!(subscribe.filters.len() <= limits.filters_per_packet_max as usize);
             assert_eq!(subscribe.filters.iter().count(), subscribe.filters.len());
             assert!(subscribe.filters.iter().all(|filter| topic::validate_filter(filter.filter, limits).is_ok()));
         }
         Packet::Unsubscribe(unsubscribe) => {
-            assert!(unsubscribe.filters.len() <= usize::from(limits.filters_per_packet_max));
+            assert!(unsubscribe.filters.len() <= limits.filters_per_packet_max as usize);
             assert_eq!(unsubscribe.filters.iter().count(), unsubscribe.filters.len());
             assert!(unsubscribe.filters.iter().all(|filter| topic::validate_filter(filter, limits).is_ok()));
         }

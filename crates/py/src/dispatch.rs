@@ -1,4 +1,4 @@
-//! What may be set for consumer groups.
+//! What may be set, and what holds where it is not.
 
 use pyo3::prelude::*;
 
@@ -6,4 +6,10 @@ use pyo3::prelude::*;
 #[pyfunction]
 pub(crate) fn dispatch_table_json() -> String {
     lapwing_node::dispatch_table_json()
+}
+
+/// The node's configuration with every default, as JSON.
+#[pyfunction]
+pub(crate) fn default_tables_json() -> String {
+    lapwing_node::default_tables_json()
 }

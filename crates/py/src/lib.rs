@@ -40,6 +40,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<swarm::Swarm>()?;
     module.add_class::<swarm::Sink>()?;
     module.add_class::<fleet::Fleet>()?;
+    module.add_function(wrap_pyfunction!(dispatch::default_tables_json, module)?)?;
     module.add_function(wrap_pyfunction!(dispatch::dispatch_table_json, module)?)?;
     module.add_function(wrap_pyfunction!(strategy::try_strategy, module)?)?;
     module.add_function(wrap_pyfunction!(access::hash_password, module)?)?;

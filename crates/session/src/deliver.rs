@@ -57,7 +57,7 @@ impl Session {
         }
         match self.send(&routed.publish, terms, routed.expires_at_ms, routed.keep(), now_ms, io) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => dropped(reason, io),
+            Err(reason) => self.dropped(reason, true, io),
         }
     }
 
@@ -71,13 +71,19 @@ impl Session {
     ) -> Delivered {
         let Some(link) = &mut self.link else { return dropped(DropReason::Offline, io) };
         if io.out.len() >= self.settings.output_high_bytes {
-            return dropped(DropReason::OutputFull, io);
+            return self.dropped(DropReason::OutputFull, false, io);
         }
         let (publish, expires_at_ms) = (&routed.publish, routed.expires_at_ms);
         match (Outgoing { publish, terms, packet_id: None, dup: false, expires_at_ms }).write(link, now_ms, io.out) {
             Ok(()) => Delivered::Sent,
-            Err(reason) => dropped(reason, io),
+            Err(reason) => self.dropped(reason, false, io),
         }
+    }
+
+    /// The session never gets it.
+    fn dropped(&mut self, reason: DropReason, is_acknowledged: bool, io: &mut Io<'_>) -> Delivered {
+        self.told.losses.note(reason, is_acknowledged);
+        dropped(reason, io)
     }
 
     /// The subscriptions taken together; `None` when No Local leaves none.

@@ -49,7 +49,7 @@ pub(crate) struct Link {
 
 impl Link {
     pub(crate) fn new(connect: &Connect<'_>, admission: &Admission, settings: &Settings, now_ms: u64) -> Self {
-        let keep_alive_s = server_keep_alive_s(connect, settings).unwrap_or(connect.keep_alive_s);
+        let keep_alive_s = bounded_keep_alive_s(connect, settings).unwrap_or(connect.keep_alive_s);
         Link {
             id: LinkId::next(),
             version: connect.version,
@@ -94,9 +94,16 @@ fn window_max(connect: &Connect<'_>, settings: &Settings) -> u16 {
     connect.properties.receive_max.min(settings.inflight_messages_max).min(bridge_max).max(1)
 }
 
-/// The keep alive to impose on the client, if its own is not taken; 3.1.1 has no way to say so [MQTT-3.2.2-22].
+/// The keep alive to tell the client, if its own is not taken; 3.1.1 has no way to say so [MQTT-3.2.2-22].
 pub(crate) fn server_keep_alive_s(connect: &Connect<'_>, settings: &Settings) -> Option<u16> {
+    bounded_keep_alive_s(connect, settings).filter(|_| connect.version.has_properties())
+}
+
+/// The keep alive in force instead of the client's, if that is too long. One that cannot be told is bound all the same: any
+/// client that is not responsive may be disconnected, whatever its keep alive (3.1.2.10 of 3.1.1), and one that has something
+/// to say in that time notices nothing. Refusing it instead would keep those out too.
+fn bounded_keep_alive_s(connect: &Connect<'_>, settings: &Settings) -> Option<u16> {
     let max = settings.keep_alive_s_max;
     let too_long = connect.keep_alive_s == 0 || connect.keep_alive_s > max;
-    (max > 0 && too_long && connect.version.has_properties()).then_some(max)
+    (max > 0 && too_long).then_some(max)
 }

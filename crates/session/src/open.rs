@@ -53,6 +53,7 @@ impl Session {
         // A will of the former connection that still waited for its delay is not sent [MQTT-3.1.3-9].
         session.will = connect.will.as_ref().map(|will| Box::new(StoredWill::new(will, session.key)));
         session.link = Some(Link::new(connect, admission, settings, now_ms));
+        session.told.losses.begin_anew();
         connack::grant(connect, admission, settings, session_present, session.expiry_s, io.out);
         session.window.resend_all();
         session.pump(now_ms, io);
@@ -88,7 +89,7 @@ impl Session {
 pub(crate) fn granted_expiry_s(connect: &Connect<'_>, settings: &Settings) -> u32 {
     match connect.version {
         Version::V31 | Version::V311 if connect.clean_start => 0,
-        Version::V31 | Version::V311 => settings.session_expiry_s_v311,
+        Version::V31 | Version::V311 => settings.session_expiry_s_v311.min(settings.session_expiry_s_max),
         Version::V5 => connect.properties.session_expiry_s.min(settings.session_expiry_s_max),
     }
 }

@@ -97,6 +97,7 @@ impl Queue {
         while !self.has_room(bytes, settings) {
             let may_yield = settings.queue_policy == QueuePolicy::DropOldest && bytes <= settings.queue_bytes_max;
             let Some(yielding) = self.pop_tie_if(may_yield) else {
+                told.losses.note(DropReason::QueueFull, true);
                 counters.count_drop(DropReason::QueueFull);
                 return false;
             };
@@ -206,8 +207,11 @@ impl Queue {
         unbound.into_iter()
     }
 
-    fn has_room(&self, bytes: u64, settings: &Settings) -> bool {
-        self.len() < settings.queue_messages_max as usize && self.bytes() + bytes <= settings.queue_bytes_max
+    pub(crate) fn has_room(&self, bytes: u64, settings: &Settings) -> bool {
+        // One message was taken from its publisher, however large: an empty queue has room for it.
+        let is_first = self.is_empty() && settings.queue_bytes_max > 0;
+        let fits = is_first || self.bytes() + bytes <= settings.queue_bytes_max;
+        fits && self.len() < settings.queue_messages_max as usize
     }
 
     fn drop_over_front(&mut self, settings: &Settings, now_ms: u64, counters: &mut Counters, told: &mut Told) {

@@ -10,7 +10,7 @@ use crate::link::Link;
 use crate::queue::Queue;
 use crate::told::Told;
 use crate::will::StoredWill;
-use crate::{Grant, Settings, WillTerms};
+use crate::{DropReason, Grant, Losses, Settings, WillTerms};
 
 /// Names a session inside one process, so that No Local can tell a publisher from others. The node chooses it: unique
 /// among living sessions, the same for all connections of one session.
@@ -95,6 +95,27 @@ impl Session {
     /// QoS 1 and 2 messages that were sent and are not acknowledged.
     pub fn inflight_messages(&self) -> usize {
         self.window.len()
+    }
+
+    /// What the session was to have and never gets, since the node started.
+    pub const fn losses(&self) -> Losses {
+        self.told.losses.losses
+    }
+
+    /// A message was not even given to the session, for want of memory.
+    pub fn note_refused(&mut self) {
+        self.told.losses.note(DropReason::QueueFull, true);
+    }
+
+    /// Takes out why the first acknowledged message was lost since the client was last here, if nobody was told.
+    #[inline]
+    pub fn take_loss_news(&mut self) -> Option<DropReason> {
+        self.told.losses.take_news()
+    }
+
+    /// Whether a QoS 1 or 2 message of so many bytes would be sent at once, or find room in the queue.
+    pub fn has_room_for(&self, bytes: u64) -> bool {
+        (self.link.is_some() && self.queue.is_empty()) || self.queue.has_room(bytes, &self.settings)
     }
 
     /// Whether acknowledgements wait for a commit.

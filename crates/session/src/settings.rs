@@ -10,6 +10,8 @@ pub enum QueuePolicy {
     DropOldest,
     /// The new message is dropped.
     DropNewest,
+    /// The same; but whoever can ask [`crate::Session::has_room_for`] before it is published refuses it to its publisher.
+    Refuse,
     /// The client is disconnected with 0x97 (Quota exceeded); while it is away the new message is dropped.
     Disconnect,
 }
@@ -21,11 +23,14 @@ pub struct Settings {
     pub client_id_bytes_max: u16,
     /// Subscriptions of one session; beyond it: 0x97 in the SUBACK.
     pub subscriptions_max: u32,
-    /// Longest keep alive, in seconds; a 5.0 client that asks for more, or for none, is told this one. 0 = no bound.
+    /// Filters of one SUBSCRIBE that are looked at; those beyond: 0x97 in the SUBACK. 0 = any number.
+    pub filters_per_packet_max: u32,
+    /// Longest keep alive, in seconds; a client that asks for more, or for none, has this one, and is told so in 5.0. 0 = no
+    /// bound.
     pub keep_alive_s_max: u16,
     /// Longest session expiry granted, in seconds; `u32::MAX` = sessions may live forever.
     pub session_expiry_s_max: u32,
-    /// Expiry of a 3.1.1 session with Clean Session 0, in seconds; `u32::MAX` = never.
+    /// Expiry of a 3.1.1 session with Clean Session 0, in seconds, at most the one before; `u32::MAX` = never.
     pub session_expiry_s_v311: u32,
     /// QoS 1 and 2 messages that a 5.0 client may have unacknowledged towards us (our Receive Maximum, at least 1).
     pub receive_maximum: u16,
@@ -71,6 +76,7 @@ impl Default for Settings {
         Settings {
             client_id_bytes_max: 256,
             subscriptions_max: 10_000,
+            filters_per_packet_max: 0,
             keep_alive_s_max: 0,
             session_expiry_s_max: 7 * 24 * 3600,
             session_expiry_s_v311: 24 * 3600,

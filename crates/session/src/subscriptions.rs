@@ -155,8 +155,16 @@ impl Session {
         mut apply: impl FnMut(&Subscription<'_>) -> Result<(), ReasonCode>,
     ) -> Reply {
         let id = request.packet.properties.subscription_id;
-        let answer = |asked| self.subscribe_one(asked, id, &mut apply).unwrap_or_else(|reason| reason);
-        let reasons = request.part.of(request.packet.filters.iter()).map(answer).collect();
+        let taken = match self.settings.filters_per_packet_max {
+            0 => usize::MAX,
+            most => (most as usize).saturating_sub(request.part.from),
+        };
+        // A client that asks for too many at once would only come back and do it again if it were cut off.
+        let answer = |(place, asked)| match place < taken {
+            true => self.subscribe_one(asked, id, &mut apply).unwrap_or_else(|reason| reason),
+            false => ReasonCode::QuotaExceeded,
+        };
+        let reasons = request.part.of(request.packet.filters.iter()).enumerate().map(answer).collect();
         Reply { link: self.link_id(), packet_id: request.packet.packet_id, reasons, is_subscribe: true, words: None }
     }
 

@@ -6,6 +6,7 @@ use lapwing_codec::PacketId;
 
 use crate::doubts::Doubts;
 use crate::kept::Kept;
+use crate::losses::LossBook;
 use crate::{Accepted, Bound, Counters, DropReason, Fact, Fate, Outcome};
 
 /// What ties a message in a session to the outside. Both: a bound message that the session has adopted.
@@ -24,6 +25,8 @@ pub(crate) struct Told {
     pub(crate) outcomes: Vec<Outcome>,
     /// While the session is kept.
     pub(crate) kept: Option<Box<Kept>>,
+    /// What it never gets.
+    pub(crate) losses: LossBook,
 }
 
 impl Told {
@@ -116,7 +119,10 @@ impl Told {
         self.finished(tie);
         match tie.bound {
             Some(bound) => self.outcomes.push(Outcome { bound, fate }),
-            None => counters.count_drop(reason),
+            None => {
+                self.losses.note(reason, true);
+                counters.count_drop(reason);
+            }
         }
     }
 }

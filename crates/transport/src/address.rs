@@ -1,7 +1,7 @@
 //! What a user writes to name a listener: `tcp://HOST:PORT`, `wss://HOST:PORT/PATH`, `unix:///PATH`.
 
 use std::fmt;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -122,16 +122,34 @@ impl ListenAddress {
         }
     }
 
-    /// Resolves the host and returns every socket address that it stands for; none for a Unix socket.
+    /// Resolves the host and returns every socket address that it stands for, each once; none for a Unix socket.
+    ///
+    /// `localhost` stands for both addresses of loopback, whatever the resolver knows (RFC 6761, 6.3): clients have resolvers of
+    /// their own.
     ///
     /// # Errors
     /// `Resolve`: the host is unknown.
     pub fn resolve(&self) -> Result<Vec<SocketAddr>, BindError> {
         let Place::Net { host, port, .. } = &self.place else { return Ok(Vec::new()) };
-        let found = (host.as_str(), *port)
-            .to_socket_addrs()
-            .map_err(|source| BindError::Resolve { address: self.to_string(), source })?;
-        Ok(found.collect())
+        let found = (host.as_str(), *port).to_socket_addrs();
+        let mut addresses: Vec<SocketAddr> = match found {
+            Ok(found) => found.collect(),
+            Err(_) if is_localhost(host) => Vec::new(),
+            Err(source) => return Err(BindError::Resolve { address: self.to_string(), source }),
+        };
+        if is_localhost(host) {
+            addresses.extend([
+                SocketAddr::from((Ipv4Addr::LOCALHOST, *port)),
+                SocketAddr::from((Ipv6Addr::LOCALHOST, *port)),
+            ]);
+        }
+        let mut once = Vec::with_capacity(addresses.len());
+        addresses.into_iter().for_each(|address| {
+            if !once.contains(&address) {
+                once.push(address)
+            }
+        });
+        Ok(once)
     }
 }
 
@@ -182,6 +200,10 @@ impl FromStr for ListenAddress {
         let (host, port) = host_and_port(authority, scheme).map_err(invalid)?;
         Ok(ListenAddress { scheme, place: Place::Net { host, port, path: path.map(str::to_owned) } })
     }
+}
+
+fn is_localhost(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
 }
 
 fn host_and_port(authority: &str, scheme: Scheme) -> Result<(String, u16), &'static str> {
@@ -252,6 +274,18 @@ mod tests {
             let error = text.parse::<ListenAddress>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");
         }
+    }
+
+    /// Is a name every address that it stands for, once; and localhost both of loopback?
+    #[test]
+    fn a_name_is_all_its_addresses() {
+        let resolved = |text: &str| text.parse::<ListenAddress>().unwrap().resolve().unwrap();
+        let local = resolved("tcp://LocalHost:7");
+        for address in ["127.0.0.1:7", "[::1]:7"] {
+            assert_eq!(local.iter().filter(|found| found.to_string() == address).count(), 1, "{local:?}");
+        }
+        assert_eq!(resolved("tcp://[::1]:7").len(), 1);
+        assert!("unix:///x".parse::<ListenAddress>().unwrap().resolve().unwrap().is_empty());
     }
 
     /// Which addresses can be reached from this machine only?

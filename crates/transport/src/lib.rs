@@ -43,6 +43,6 @@ pub use listener::{Accepted, Listener};
 pub use network::Network;
 pub use peer::PeerAddress;
 pub use refusal::Refusal;
-pub use settings::{ClientCertificate, ListenerSettings, TlsSettings, WebSettings};
+pub use settings::{ClientCertificate, KeepAlive, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;
 pub use tls::{CertificateName, Certificates, Lapse};

@@ -3,10 +3,11 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mio::event::Source;
 use mio::{Interest, Registry, Token};
-use socket2::{Domain, Protocol, Type};
+use socket2::{Domain, Protocol, TcpKeepalive, Type};
 
 use crate::address::{ListenAddress, Scheme};
 use crate::error::{AcceptError, BindError};
@@ -16,7 +17,7 @@ use crate::network::Network;
 use crate::peer::PeerAddress;
 use crate::proxy::HeaderReader;
 use crate::refusal::Refusal;
-use crate::settings::ListenerSettings;
+use crate::settings::{KeepAlive, ListenerSettings};
 use crate::socket::Socket;
 use crate::stream::Stream;
 use crate::tls::{Certificates, Tls};
@@ -25,11 +26,16 @@ use crate::web::{WebRules, WebSocket};
 
 /// How many connections the kernel may hold for us between two accepts.
 const BACKLOG: i32 = 4096;
+/// How often a port is looked for that is free at every address of a host.
+const ANY_PORT_TRIES: u32 = 16;
 
 /// A bound, listening, non-blocking socket, and what its connections go through.
 #[derive(Debug)]
 pub struct Listener {
-    queue: Queue,
+    /// One for each address that the host stands for; never empty.
+    queues: Vec<Queue>,
+    /// Where the next look begins: a flood at one address must not keep the others waiting.
+    next: AtomicUsize,
     terms: Arc<Terms>,
 }
 
@@ -66,18 +72,20 @@ impl Listener {
     /// Binds the address and listens.
     ///
     /// # Errors
-    /// See [`BindError`]; the first address that the host stands for and that can be bound is taken.
+    /// See [`BindError`]. Every address is taken that the host stands for and this machine has: a client that tries another one
+    /// of them would meet nobody, or somebody else.
     pub fn bind(settings: ListenerSettings) -> Result<Self, BindError> {
         let address = &settings.address;
-        let (queue, url, file) = match address.file() {
+        let (queues, url, file) = match address.file() {
             Some(path) => {
                 let bound = unix::bind(path, settings.mode, BACKLOG).map_err(|e| bind_error(address, e))?;
                 let queue = Queue::of_unix(bound.0).map_err(|e| bind_error(address, e))?;
-                (queue, address.to_string(), Some(bound.1))
+                (vec![queue], address.to_string(), Some(bound.1))
             }
             None => {
-                let (queue, local) = bind_net(address)?;
-                (queue, net_url(&settings, local), None)
+                let (queues, local) = bind_net(address, settings.keep_alive)?;
+                let url = net_url(&settings, local, queues.len() > 1);
+                (queues, url, None)
             }
         };
         let terms = Terms {
@@ -92,20 +100,16 @@ impl Listener {
             },
             _file: file,
         };
-        Ok(Listener { queue, terms: Arc::new(terms) })
+        Ok(Listener { queues, next: AtomicUsize::new(0), terms: Arc::new(terms) })
     }
 
-    /// Another handle of the same kernel queue, for another shard's event loop.
+    /// Another handle of the same kernel queues, for another shard's event loop.
     ///
     /// # Errors
     /// No file descriptor left.
     pub fn try_clone(&self) -> io::Result<Self> {
-        use std::os::fd::AsFd;
-        let queue = match &self.queue {
-            Queue::Tcp(listener) => Queue::of_tcp(listener.as_fd().try_clone_to_owned()?.into())?.0,
-            Queue::Unix(listener) => Queue::of_unix(listener.as_fd().try_clone_to_owned()?.into())?,
-        };
-        Ok(Listener { queue, terms: self.terms.clone() })
+        let queues = self.queues.iter().map(Queue::try_clone).collect::<io::Result<_>>()?;
+        Ok(Listener { queues, next: AtomicUsize::new(0), terms: self.terms.clone() })
     }
 
     /// The address a client connects to, with its real port: `tcp://HOST:PORT`, `wss://HOST:PORT/PATH`.
@@ -123,13 +127,18 @@ impl Listener {
     /// # Errors
     /// `Exhausted`: pause before the next try. `Connection`, `Refused`: try again at once.
     pub fn accept(&self) -> Result<Option<Accepted>, AcceptError> {
-        let accepted = match &self.queue {
-            Queue::Tcp(listener) => {
-                listener.accept().map(|(stream, peer)| (Stream::Tcp(stream), PeerAddress::Net(peer)))
+        let first = self.next.fetch_add(1, Ordering::Relaxed);
+        for place in 0..self.queues.len() {
+            let accepted = self.take_from(&self.queues[first.wrapping_add(place) % self.queues.len()])?;
+            if accepted.is_some() {
+                return Ok(accepted);
             }
-            Queue::Unix(listener) => listener.accept().map(|(stream, _)| (Stream::Unix(stream), PeerAddress::Local)),
-        };
-        match accepted {
+        }
+        Ok(None)
+    }
+
+    fn take_from(&self, queue: &Queue) -> Result<Option<Accepted>, AcceptError> {
+        match queue.accept() {
             Ok((stream, peer)) => self.admit(stream, peer).map(Some),
             Err(error) => match error.kind() {
                 io::ErrorKind::WouldBlock => Ok(None),
@@ -166,10 +175,10 @@ impl Listener {
     /// # Errors
     /// As of `mio`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        match &mut self.queue {
+        self.queues.iter_mut().try_for_each(|queue| match queue {
             Queue::Tcp(listener) => listener.register(registry, token, Interest::READABLE),
             Queue::Unix(listener) => listener.register(registry, token, Interest::READABLE),
-        }
+        })
     }
 
     /// Ends [`Listener::register`].
@@ -177,10 +186,10 @@ impl Listener {
     /// # Errors
     /// As of `mio`.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        match &mut self.queue {
+        self.queues.iter_mut().try_for_each(|queue| match queue {
             Queue::Tcp(listener) => listener.deregister(registry),
             Queue::Unix(listener) => listener.deregister(registry),
-        }
+        })
     }
 }
 
@@ -193,6 +202,23 @@ impl Terms {
 }
 
 impl Queue {
+    fn try_clone(&self) -> io::Result<Self> {
+        use std::os::fd::AsFd;
+        match self {
+            Queue::Tcp(listener) => Ok(Queue::of_tcp(listener.as_fd().try_clone_to_owned()?.into())?.0),
+            Queue::Unix(listener) => Queue::of_unix(listener.as_fd().try_clone_to_owned()?.into()),
+        }
+    }
+
+    fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
+        match self {
+            Queue::Tcp(listener) => {
+                listener.accept().map(|(stream, peer)| (Stream::Tcp(stream), PeerAddress::Net(peer)))
+            }
+            Queue::Unix(listener) => listener.accept().map(|(stream, _)| (Stream::Unix(stream), PeerAddress::Local)),
+        }
+    }
+
     fn of_tcp(listener: TcpListener) -> io::Result<(Self, SocketAddr)> {
         listener.set_nonblocking(true)?;
         let local = listener.local_addr()?;
@@ -205,32 +231,73 @@ impl Queue {
     }
 }
 
-/// As the settings say, with the address and port that were bound.
-fn net_url(settings: &ListenerSettings, local: SocketAddr) -> String {
+/// As the settings say, with the address and port that were bound; where it is several addresses, with their name.
+fn net_url(settings: &ListenerSettings, local: SocketAddr, are_several: bool) -> String {
     let scheme: Scheme = settings.address.scheme();
     let path = settings.web.as_ref().map_or("", |web| web.path.as_str());
-    format!("{}://{local}{path}", scheme.name())
+    match settings.address.host().filter(|_| are_several) {
+        Some(host) => format!("{}://{host}:{}{path}", scheme.name(), local.port()),
+        None => format!("{}://{local}{path}", scheme.name()),
+    }
 }
 
 fn bind_error(address: &ListenAddress, source: io::Error) -> BindError {
     BindError::Bind { address: address.to_string(), source }
 }
 
-fn bind_net(address: &ListenAddress) -> Result<(Queue, SocketAddr), BindError> {
-    let mut last = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
-    for candidate in address.resolve()? {
-        match bind_tcp(candidate) {
-            Ok(listener) => return Queue::of_tcp(listener).map_err(|e| bind_error(address, e)),
-            Err(error) => last = error,
+/// Binds every address that the host stands for, all at one port; returns the first one too.
+fn bind_net(address: &ListenAddress, keep_alive: Option<KeepAlive>) -> Result<(Vec<Queue>, SocketAddr), BindError> {
+    let addresses = address.resolve()?;
+    let mut tries = 1;
+    loop {
+        match bind_all(&addresses, keep_alive) {
+            // The port that the kernel chose for the first address may be taken at another one.
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse && is_any_port(&addresses) && tries < ANY_PORT_TRIES =>
+            {
+                tries += 1;
+            }
+            bound => return bound.map_err(|error| bind_error(address, error)),
         }
     }
-    Err(bind_error(address, last))
 }
 
-fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+fn is_any_port(addresses: &[SocketAddr]) -> bool {
+    addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0)
+}
+
+fn bind_all(addresses: &[SocketAddr], keep_alive: Option<KeepAlive>) -> io::Result<(Vec<Queue>, SocketAddr)> {
+    let mut bound: Vec<Queue> = Vec::new();
+    let mut first: Option<SocketAddr> = None;
+    let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
+    for address in addresses {
+        let port = first.map_or(address.port(), |first| first.port());
+        match bind_tcp(SocketAddr::new(address.ip(), port), keep_alive).and_then(Queue::of_tcp) {
+            Ok((queue, local)) => {
+                first.get_or_insert(local);
+                bound.push(queue);
+            }
+            Err(error) if is_not_here(&error) => missing = error,
+            Err(error) => return Err(error),
+        }
+    }
+    first.map(|first| (bound, first)).ok_or(missing)
+}
+
+/// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
+fn is_not_here(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
+}
+
+fn bind_tcp(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<TcpListener> {
     let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     // A restarted broker must get its port back while old connections are still in TIME_WAIT.
     socket.set_reuse_address(true)?;
+    if let Some(KeepAlive { idle, interval, probes }) = keep_alive {
+        // Whatever is accepted has it from here.
+        let keep_alive = TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(probes);
+        socket.set_tcp_keepalive(&keep_alive)?;
+    }
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
     Ok(socket.into())
@@ -238,6 +305,8 @@ fn bind_tcp(address: SocketAddr) -> io::Result<TcpListener> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn bind(address: &str) -> Result<Listener, BindError> {
@@ -267,6 +336,55 @@ mod tests {
         assert_eq!(accepted.peer, PeerAddress::Net(client.local_addr().unwrap()));
         assert_eq!(accepted.socket.peer(), accepted.peer);
         assert!(listener.accept().unwrap().is_none());
+    }
+
+    /// A name for both addresses of loopback: does it listen at both, at one port, also through a clone; and where the port is
+    /// taken at the second one, is that an error and not half a listener?
+    #[test]
+    fn a_name_is_listened_to_at_every_address() {
+        let addresses = "tcp://localhost:1".parse::<ListenAddress>().unwrap().resolve().unwrap();
+        let here: Vec<_> = addresses.iter().filter(|address| TcpListener::bind((address.ip(), 0)).is_ok()).collect();
+        let listener = bind("tcp://localhost:0").unwrap();
+        assert_eq!(listener.queues.len(), here.len());
+        let port = listener.url().rsplit_once(':').unwrap().1.parse::<u16>().unwrap();
+        let clone = listener.try_clone().unwrap();
+        for address in &here {
+            let client = std::net::TcpStream::connect((address.ip(), port)).unwrap();
+            assert_eq!(accept(&clone).peer, PeerAddress::Net(client.local_addr().unwrap()));
+        }
+        drop((listener, clone));
+        if let [_, second] = here[..] {
+            let taken = TcpListener::bind((second.ip(), 0)).unwrap();
+            let port = taken.local_addr().unwrap().port();
+            let error = bind(&format!("tcp://localhost:{port}")).unwrap_err();
+            assert!(error.to_string().contains("localhost"), "{error}");
+        }
+    }
+
+    /// Does the kernel ask after a silent client as it is told to, and not at all where it is told so?
+    #[test]
+    fn accepted_connections_are_asked_after() {
+        let (idle, interval) = (Duration::from_secs(77), Duration::from_secs(7));
+        for keep_alive in [None, Some(KeepAlive { idle, interval, probes: 3 })] {
+            let settings =
+                ListenerSettings { keep_alive, ..ListenerSettings::plain("tcp://127.0.0.1:0".parse().unwrap()) };
+            let listener = Listener::bind(settings).unwrap();
+            let _client = connect(&listener);
+            let Queue::Tcp(queue) = &listener.queues[0] else { panic!("a listener of TCP") };
+            let stream = loop {
+                match queue.accept() {
+                    Ok((stream, _)) => break stream,
+                    Err(error) => assert_eq!(error.kind(), io::ErrorKind::WouldBlock),
+                }
+            };
+            let socket = socket2::SockRef::from(&stream);
+            assert_eq!(socket.keepalive().unwrap(), keep_alive.is_some());
+            if keep_alive.is_some() {
+                let told =
+                    (socket.tcp_keepalive_time(), socket.tcp_keepalive_interval(), socket.tcp_keepalive_retries());
+                assert_eq!((told.0.unwrap(), told.1.unwrap(), told.2.unwrap()), (idle, interval, 3));
+            }
+        }
     }
 
     /// Does a port in use give an error that names address and remedy?

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::address::ListenAddress;
 use crate::network::Network;
@@ -24,6 +25,20 @@ pub struct ListenerSettings {
     pub connects_per_address_per_s: u32,
     /// Permission bits of a Unix socket.
     pub mode: u32,
+    /// How the kernel finds out that a silent peer of TCP is gone; `None`: it does not.
+    pub keep_alive: Option<KeepAlive>,
+}
+
+/// Questions of TCP to a peer that is silent: whoever has gone without a word, and has no keep alive of MQTT, is found out
+/// by nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeepAlive {
+    /// Silence before the first one.
+    pub idle: Duration,
+    /// Time between two of them.
+    pub interval: Duration,
+    /// How many stay without an answer before the connection is over.
+    pub probes: u32,
 }
 
 impl ListenerSettings {
@@ -40,6 +55,7 @@ impl ListenerSettings {
             is_behind_proxy: false,
             connects_per_address_per_s: 0,
             mode: Self::MODE,
+            keep_alive: None,
         }
     }
 }

@@ -10,19 +10,20 @@ from lapwing.cli.common import table
 from lapwing.text import one_line
 
 SESSION_HEAD = (
-    "CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING", "BYTES", "OUT", "IN", "SHARD", "MQTT", "USER", "ADDRESS",
+    "CLIENT", "STATE", "EXPIRY", "SUBS", "WAITING", "BYTES", "OUT", "IN", "LOST", "SHARD", "MQTT", "USER", "ADDRESS",
 )  # fmt: skip
 CLIENT_HEAD = (
     "CLIENT", "USER", "ADDRESS", "LISTENER", "MQTT", "SINCE", "IN", "OUT", "SUBS", "INFLIGHT", "WAITING",
 )  # fmt: skip
-QUEUE_HEAD = ("CLIENT", "STATE", "WAITING", "BYTES", "OUT")
+QUEUE_HEAD = ("CLIENT", "STATE", "WAITING", "BYTES", "OUT", "LOST")
 SUBSCRIPTION_HEAD = ("FILTER", "QOS", "OPTIONS", "ID")
 MESSAGE_HEAD = ("TOPIC", "QOS", "BYTES", "AGE", "EXPIRES", "FROM")
 _NONE = "-"
 
 
 def sessions_table(sessions: Iterable[dict[str, Any]], now: datetime) -> str:
-    """One row a session; OUT and IN are messages under way to the client and from it."""
+    """One row a session; OUT and IN are messages under way to the client and from it,
+    LOST those that it never gets."""
     return table((session_row(session, now) for session in sessions), SESSION_HEAD)
 
 
@@ -37,6 +38,7 @@ def session_row(session: dict[str, Any], now: datetime) -> tuple[str, ...]:
         f"{session['waiting_bytes']:,}",
         f"{session['inflight_out']:,}",
         f"{session['inflight_in']:,}",
+        f"{session['lost_messages']:,}",
         str(session["shard"]),
         session["version"] or _NONE,
         one_line(session["user"]) if session["user"] is not None else _NONE,
@@ -75,7 +77,13 @@ def queues_table(queues: Iterable[dict[str, Any]], now: datetime) -> str:
 def queue_row(queue: dict[str, Any], now: datetime) -> tuple[str, ...]:
     """One queue: whose, and what is in it."""
     waiting = f"{queue['waiting_messages']:,}", f"{queue['waiting_bytes']:,}"
-    return (one_line(queue["client_id"]), state(queue, now), *waiting, f"{queue['inflight_out']:,}")
+    return (
+        one_line(queue["client_id"]),
+        state(queue, now),
+        *waiting,
+        f"{queue['inflight_out']:,}",
+        f"{queue['lost_messages']:,}",
+    )
 
 
 def subscriptions_table(session: dict[str, Any]) -> str:

@@ -55,6 +55,7 @@ def test_a_client_id_moves_no_cursor() -> None:
             "waiting_bytes": 0,
             "inflight_out": 0,
             "inflight_in": 0,
+            "lost_messages": 7,
             "shard": 1,
             "version": None,
             "user": None,
@@ -63,4 +64,4 @@ def test_a_client_id_moves_no_cursor() -> None:
         NOW,
     )
     assert row[0] == "a\\x1b[2Jb"
-    assert row[3:] == ("1,000", "0", "0", "0", "0", "1", "-", "-", "-")
+    assert row[3:] == ("1,000", "0", "0", "0", "0", "7", "1", "-", "-", "-")

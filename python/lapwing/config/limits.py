@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field
 
 from lapwing.config.units import Duration, Seconds, Size
 
@@ -56,8 +56,8 @@ class Limits(BaseModel):
     """Longest topic name or filter."""
     topic_levels_max: Count16 = 64
     """Most levels of a topic name or filter."""
-    filters_per_packet_max: Count16 = 1024
-    """Most filters in one SUBSCRIBE or UNSUBSCRIBE."""
+    filters_per_packet_max: int = Field(default=0, ge=0, le=_U32)
+    """Filters of one SUBSCRIBE that are granted; those beyond are refused in the SUBACK. 0: all that fit."""
     user_properties_max: int = Field(default=64, ge=0, le=_U16)
     """Most user properties in one packet."""
     client_id_bytes_max: Size = Field(default=256, ge=1, le=_U16)
@@ -72,11 +72,19 @@ class Limits(BaseModel):
     """Sessions of one identity, connected or kept; one more is refused (0x97); the anonymous are one; 0: any number."""
 
     keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
-    """Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound."""
+    """Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound."""
+    tcp_keep_alive: Seconds = Field(default=600, le=32_767, serialization_alias="tcp_keep_alive_s")
+    """Silence of a TCP connection after which the kernel asks whether its peer is still there. 0: never."""
+    tcp_keep_alive_interval: Seconds = Field(
+        default=60, ge=1, le=32_767, serialization_alias="tcp_keep_alive_interval_s"
+    )
+    """Time between such questions, while none is answered."""
+    tcp_keep_alive_probes: int = Field(default=5, ge=1, le=127)
+    """Questions without an answer after which the connection is over."""
     session_expiry_max: Seconds = Field(default=7 * 24 * 3600, le=_U32, serialization_alias="session_expiry_s_max")
     """Longest session expiry granted."""
     session_expiry_v311: Seconds = Field(default=24 * 3600, le=_U32, serialization_alias="session_expiry_s_v311")
-    """Expiry of a 3.1.1 session with clean session 0, which cannot name one."""
+    """Expiry of a 3.1.1 session with clean session 0, which cannot name one; up to session_expiry_max."""
     sessions_offline_max: int = Field(default=100_000, ge=0, le=_U32)
     """Sessions without a connection; the one that would be one more ends at once."""
 
@@ -95,12 +103,13 @@ class Limits(BaseModel):
     mqtt_bridges: bool = True
     """Other brokers may come as bridges: with their state under `$SYS/broker/connection`, and by level 0x83 or 0x84
     without messages of their own and with retain as published. Where there are rules: who has the right `bridge`."""
-    queue_messages_max: int = Field(default=10_000, ge=0, le=_U32)
-    """Messages waiting for one session."""
-    queue_bytes_max: Size = 16 << 20
-    """Bytes waiting for one session."""
-    queue_policy: Literal["drop-oldest", "drop-newest", "disconnect"] = "drop-oldest"
-    """What happens to a message that finds a session's queue full; "disconnect": 0x97, and dropped while it is away."""
+    queue_messages_max: int = Field(default=1_000_000, ge=0, le=_U32)
+    """Messages waiting for one session: each takes 8 bytes of memory, wherever it waits."""
+    queue_bytes_max: Size = 64 << 20
+    """Bytes waiting for one session, on disk where it is kept there; an empty queue takes one message of any size."""
+    queue_policy: Literal["drop-oldest", "drop-newest", "refuse", "disconnect"] = "drop-oldest"
+    """What happens to a message that finds a session's queue full; "refuse": 0x97 to its 5.0 publisher, and nobody has
+    it; that of another is dropped; "disconnect": the client is, with 0x97; while it is away the message is dropped."""
     queue_age_max: Duration = Field(default=0, serialization_alias="queue_age_ms_max")
     """Time for which a message may wait for one session; then it is dropped and not sent. 0: no bound."""
     queue_memory_bytes: Size = Field(default=256 << 20, ge=1)
@@ -122,7 +131,7 @@ class Limits(BaseModel):
     output_high_bytes: Bytes32 = 1 << 20
     """Output buffer of one connection from which QoS 0 messages are dropped for it."""
     output_bytes_max: Bytes32 = 8 << 20
-    """Output buffer at which a connection is closed."""
+    """Output buffer at which a connection is closed; the largest packet in it does not count."""
     output_stall: Duration = Field(default=30_000, ge=1, serialization_alias="output_stall_ms")
     """Time for which a connection may stay above output_high_bytes without taking a byte."""
     close_linger: Duration = Field(default=1_000, le=60_000, serialization_alias="close_linger_ms")
@@ -131,7 +140,7 @@ class Limits(BaseModel):
     retained_messages_max: int = Field(default=1_000_000, ge=0)
     """Retained messages of the whole broker."""
     retained_bytes_max: Size = 1 << 30
-    """Bytes of retained messages of the whole broker."""
+    """Bytes of retained messages of the whole broker; never more than half of memory_high_bytes."""
 
     mailbox_batches: Count32 = 64
     """Batches in a mailbox between two shards."""
@@ -156,17 +165,3 @@ class Limits(BaseModel):
     """Notices of one kind that are printed in a minute; how many more there were is said, and counted by kind.
 
     Alarms of the broker itself ten times as many."""
-
-    @model_validator(mode="after")
-    def _high_marks_below_their_limits(self) -> Limits:
-        if self.output_high_bytes > self.output_bytes_max:
-            raise ValueError(
-                f"output_high_bytes {self.output_high_bytes} is above output_bytes_max"
-                f" {self.output_bytes_max}; lower the first or raise the second"
-            )
-        if 0 < self.memory_max_bytes < self.memory_high_bytes:
-            raise ValueError(
-                f"memory_high_bytes {self.memory_high_bytes} is above memory_max_bytes"
-                f" {self.memory_max_bytes}; lower the first or raise the second"
-            )
-        return self

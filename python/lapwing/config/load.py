@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
+from lapwing.config.limit_pairs import check_limits
 from lapwing.config.model import Config, layered
 from lapwing.config.openness import check_listeners
 from lapwing.config.own_paths import beside
@@ -62,4 +63,5 @@ def load(
         except ValidationError as error:
             raise config_error(error, Config, layers) from error
     check_listeners(config, layers)
+    check_limits(config, layers)
     return Loaded(config, layers)

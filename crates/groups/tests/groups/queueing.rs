@@ -78,6 +78,14 @@ fn bytes_are_bounded_and_one_that_is_too_large_drives_nobody_out() {
 }
 
 #[test]
+fn one_that_is_too_large_waits_alone() {
+    let mut rig = busy(Settings { queue_bytes_max: 30, ..Settings::default() });
+    rig.publish_as(9, Facts { bytes: 31, ..rig.facts(QOS_1) });
+    assert_eq!((rig.group.view(rig.now_us).bytes, rig.dropped(DropReason::QueueFull)), (31, 0));
+    assert_eq!(work_off(&mut rig), [0, 9]);
+}
+
+#[test]
 fn what_comes_back_is_let_in_and_no_reason_to_drop_more_than_what_comes_next() {
     for settings in [
         Settings { queue_messages_max: 1, ..Settings::default() },

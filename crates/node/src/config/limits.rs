@@ -39,8 +39,8 @@ pub struct Limits {
     pub topic_bytes_max: u16,
     /// Most levels of a topic name or filter.
     pub topic_levels_max: u16,
-    /// Most filters in one SUBSCRIBE or UNSUBSCRIBE.
-    pub filters_per_packet_max: u16,
+    /// Filters of one SUBSCRIBE that are granted; those beyond are refused in the SUBACK. 0: as many as fit in a packet.
+    pub filters_per_packet_max: u32,
     /// Most user properties in one packet.
     pub user_properties_max: u16,
     /// Longest client id.
@@ -53,11 +53,17 @@ pub struct Limits {
     pub groups_per_identity_max: u32,
     /// Sessions of one identity, with and without a connection; one more is refused. The anonymous are one. 0: any number.
     pub sessions_per_identity_max: u32,
-    /// Longest keep alive; a 5.0 client that asks for more (or none) is told this one. 0: no bound.
+    /// Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound.
     pub keep_alive_s_max: u16,
+    /// Silence of a TCP connection after which the kernel asks whether its peer is still there. 0: never.
+    pub tcp_keep_alive_s: u16,
+    /// Time between such questions, while none is answered.
+    pub tcp_keep_alive_interval_s: u16,
+    /// Questions without an answer after which the connection is over.
+    pub tcp_keep_alive_probes: u16,
     /// Longest session expiry granted.
     pub session_expiry_s_max: u32,
-    /// Expiry of a 3.1.1 session with clean session 0, which cannot name one.
+    /// Expiry of a 3.1.1 session with clean session 0, which cannot name one; never more than `session_expiry_s_max`.
     pub session_expiry_s_v311: u32,
     /// Sessions without a connection that the whole node keeps; the one that would be one more ends at once.
     pub sessions_offline_max: u32,
@@ -76,9 +82,9 @@ pub struct Limits {
     /// Other brokers may come as bridges: by level 0x83 or 0x84 (no local, retain as published), and with the state of their
     /// connection under `$SYS/broker/connection`; where there are rules, those with the right `bridge`.
     pub mqtt_bridges: bool,
-    /// Messages waiting for one session.
+    /// Messages waiting for one session: each takes 8 bytes of memory, wherever it waits.
     pub queue_messages_max: u32,
-    /// Bytes waiting for one session.
+    /// Bytes waiting for one session; an empty queue takes one message of any size.
     pub queue_bytes_max: u64,
     /// What happens to a message that finds a session's queue full.
     pub queue_policy: QueuePolicy,
@@ -101,7 +107,7 @@ pub struct Limits {
     pub memory_max_bytes: u64,
     /// Output buffer of one connection from which QoS 0 messages are dropped for it.
     pub output_high_bytes: u32,
-    /// Output buffer at which a connection is closed.
+    /// Output buffer at which a connection is closed; the largest packet in it does not count.
     pub output_bytes_max: u32,
     /// Time for which a connection may stay above `output_high_bytes` without taking a byte.
     pub output_stall_ms: u64,
@@ -109,7 +115,7 @@ pub struct Limits {
     pub close_linger_ms: u64,
     /// Retained messages of the whole node.
     pub retained_messages_max: u64,
-    /// Bytes of retained messages of the whole node.
+    /// Bytes of retained messages of the whole node; never more than half of `memory_high_bytes`.
     pub retained_bytes_max: u64,
     /// Batches in a mailbox between two shards.
     pub mailbox_batches: u32,
@@ -149,7 +155,7 @@ impl Default for Limits {
             packet_bytes_max: 1 << 20,
             topic_bytes_max: 1024,
             topic_levels_max: 64,
-            filters_per_packet_max: 1024,
+            filters_per_packet_max: 0,
             user_properties_max: 64,
             client_id_bytes_max: 256,
             subscriptions_per_session_max: 10_000,
@@ -157,6 +163,9 @@ impl Default for Limits {
             groups_per_identity_max: 0,
             sessions_per_identity_max: 0,
             keep_alive_s_max: 0,
+            tcp_keep_alive_s: 600,
+            tcp_keep_alive_interval_s: 60,
+            tcp_keep_alive_probes: 5,
             session_expiry_s_max: 7 * 24 * 3600,
             session_expiry_s_v311: 24 * 3600,
             sessions_offline_max: 100_000,
@@ -167,8 +176,8 @@ impl Default for Limits {
             topic_alias_sent_max: 16,
             mqtt31: true,
             mqtt_bridges: true,
-            queue_messages_max: 10_000,
-            queue_bytes_max: 16 << 20,
+            queue_messages_max: 1_000_000,
+            queue_bytes_max: 64 << 20,
             queue_policy: QueuePolicy::DropOldest,
             queue_age_ms_max: 0,
             queue_memory_bytes: 256 << 20,
@@ -199,6 +208,10 @@ impl Default for Limits {
 /// As small and as large as the journal takes its segments.
 const LOG_SEGMENT_BYTES: std::ops::RangeInclusive<u64> = 64 << 10..=1 << 30;
 
+/// Linux takes no more: see tcp(7).
+const KEEP_ALIVE_S_MAX: u16 = 32_767;
+const KEEP_ALIVE_PROBES_MAX: u16 = 127;
+
 /// More would only wait for cores.
 const HANDSHAKE_THREADS_MAX: u32 = 64;
 
@@ -216,11 +229,12 @@ impl Limits {
             ("packet_bytes_max", u64::from(self.packet_bytes_max)),
             ("topic_bytes_max", u64::from(self.topic_bytes_max)),
             ("topic_levels_max", u64::from(self.topic_levels_max)),
-            ("filters_per_packet_max", u64::from(self.filters_per_packet_max)),
             ("client_id_bytes_max", u64::from(self.client_id_bytes_max)),
             ("receive_maximum", u64::from(self.receive_maximum)),
             ("inflight_messages_max", u64::from(self.inflight_messages_max)),
             ("bridge_inflight_messages_max", u64::from(self.bridge_inflight_messages_max)),
+            ("tcp_keep_alive_interval_s", u64::from(self.tcp_keep_alive_interval_s)),
+            ("tcp_keep_alive_probes", u64::from(self.tcp_keep_alive_probes)),
             ("queue_memory_bytes", self.queue_memory_bytes),
             ("output_high_bytes", u64::from(self.output_high_bytes)),
             ("output_bytes_max", u64::from(self.output_bytes_max)),
@@ -243,6 +257,17 @@ impl Limits {
         if self.handshake_threads > HANDSHAKE_THREADS_MAX {
             let what = format!("{} is more than {HANDSHAKE_THREADS_MAX}", self.handshake_threads);
             return Err(NodeError::config("limits.handshake_threads", what, "Set it to 64 or less; 0 chooses."));
+        }
+        // As the kernel takes them.
+        for (key, value, most) in [
+            ("tcp_keep_alive_s", self.tcp_keep_alive_s, KEEP_ALIVE_S_MAX),
+            ("tcp_keep_alive_interval_s", self.tcp_keep_alive_interval_s, KEEP_ALIVE_S_MAX),
+            ("tcp_keep_alive_probes", self.tcp_keep_alive_probes, KEEP_ALIVE_PROBES_MAX),
+        ] {
+            if value > most {
+                let what = format!("{value} is more than {most}");
+                return Err(NodeError::config(&format!("limits.{key}"), what, "Set it to that or less."));
+            }
         }
         if !LOG_SEGMENT_BYTES.contains(&self.log_segment_bytes) {
             let what = format!("{} is not from 64 KiB to 1 GiB", self.log_segment_bytes);

@@ -232,6 +232,7 @@ impl ListenerConfig {
             is_behind_proxy: self.behind_proxy,
             connects_per_address_per_s: self.connects_per_address_per_s,
             mode: self.mode(index)?,
+            keep_alive: None,
             address,
         })
     }

@@ -48,7 +48,7 @@ pub use hooks::{HooksConfig, OnFailure};
 pub use limits::Limits;
 pub use listeners::{ClientCertificateMode, IdentitySource, ListenerConfig};
 pub use queue_policy::QueuePolicy;
-pub use strategy_table::dispatch_table_json;
+pub use strategy_table::{default_tables_json, dispatch_table_json};
 pub use streams::{StreamConfig, StreamKey};
 pub use sys::SysConfig;
 pub use topics::TopicConfig;

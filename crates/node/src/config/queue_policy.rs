@@ -12,6 +12,8 @@ pub enum QueuePolicy {
     DropOldest,
     /// The new message is dropped.
     DropNewest,
+    /// It is refused to a 5.0 publisher with 0x97 (Quota exceeded), and delivered to nobody; that of another one is dropped.
+    Refuse,
     /// The client is disconnected with 0x97 (Quota exceeded); while it is away the new message is dropped.
     Disconnect,
 }
@@ -21,6 +23,7 @@ impl From<QueuePolicy> for SessionPolicy {
         match policy {
             QueuePolicy::DropOldest => SessionPolicy::DropOldest,
             QueuePolicy::DropNewest => SessionPolicy::DropNewest,
+            QueuePolicy::Refuse => SessionPolicy::Refuse,
             QueuePolicy::Disconnect => SessionPolicy::Disconnect,
         }
     }
@@ -36,6 +39,7 @@ mod tests {
         for (name, policy) in [
             ("drop-oldest", SessionPolicy::DropOldest),
             ("drop-newest", SessionPolicy::DropNewest),
+            ("refuse", SessionPolicy::Refuse),
             ("disconnect", SessionPolicy::Disconnect),
         ] {
             let read: QueuePolicy = serde_json::from_str(&format!("\"{name}\"")).unwrap();

@@ -1,10 +1,12 @@
-//! The strategies, their parameters and the defaults of groups as JSON, for those who show or check them elsewhere.
+//! The strategies, their parameters and every default as JSON, for those who show or check them elsewhere.
 
 use lapwing_dispatch::{Parameters, Strategy};
 use serde_json::json;
 
 use super::dispatch::DispatchConfig;
 use super::groups::GroupConfig;
+use super::topics::TOPIC_TABLES_MAX;
+use super::{Config, HoldConfig, StreamConfig};
 
 /// `{"strategies": [names], "parameters": [{"name", "low", "high", "default", "meaning"}], "group", "dispatch"}`, the last
 /// two being the tables of the configuration with every default.
@@ -25,6 +27,18 @@ pub fn dispatch_table_json() -> String {
         "parameters": parameters.collect::<Vec<_>>(),
         "group": GroupConfig::default(),
         "dispatch": DispatchConfig::default(),
+    })
+    .to_string()
+}
+
+/// `{"config", "stream", "hold", "topic_tables_max"}`: the whole configuration with every default, and the tables in it that
+/// it has none of; the stream's filter is `#`, for it has no default.
+pub fn default_tables_json() -> String {
+    json!({
+        "config": Config::default(),
+        "stream": serde_json::from_str::<StreamConfig>(r##"{"filter": "#"}"##).expect("a stream needs only its filter"),
+        "hold": HoldConfig::default(),
+        "topic_tables_max": TOPIC_TABLES_MAX,
     })
     .to_string()
 }

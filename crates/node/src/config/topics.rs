@@ -20,7 +20,7 @@ pub struct TopicConfig {
 }
 
 /// Each shard has them in a tree of its own.
-const TOPIC_TABLES_MAX: usize = 256;
+pub(super) const TOPIC_TABLES_MAX: usize = 256;
 
 /// Checks tables of a node that keeps sessions on disk (`has_disk`), or does not.
 pub(super) fn check_topics(topics: &TopicTables, has_disk: bool) -> Result<(), NodeError> {

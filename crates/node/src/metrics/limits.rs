@@ -9,6 +9,10 @@ pub(crate) struct LimitCounters {
     pub(crate) refused_memory: Counter,
     /// Filters refused because their session has `subscriptions_per_session_max`.
     pub(crate) refused_subscriptions: Counter,
+    /// Times that a session began to lose acknowledged messages since its client was there.
+    pub(crate) sessions_losing: Counter,
+    /// Messages refused because a session that wants them has no room.
+    pub(crate) refused_queue_full: Counter,
     /// Filters refused because their identity has `groups_per_identity_max`.
     pub(crate) refused_share_groups: Counter,
     /// Clients refused because their identity has `sessions_per_identity_max`.
@@ -43,6 +47,16 @@ impl LimitCounters {
                 "lapwing_subscriptions_refused_total",
                 "Filters refused (0x97): their session has subscriptions_per_session_max or groups_per_session_max, its identity groups_per_identity_max, or there are groups_max, or members_per_group_max.",
                 sum(|l| l.refused_subscriptions.get()),
+            ),
+            Metric::counter(
+                "lapwing_publishes_refused_queue_full_total",
+                "Messages refused to their publishers (0x97) because a session that wants them has no room, with queue_policy \"refuse\".",
+                sum(|l| l.refused_queue_full.get()),
+            ),
+            Metric::counter(
+                "lapwing_sessions_losing_total",
+                "Times that a session lost an acknowledged message, the first since its client was there.",
+                sum(|l| l.sessions_losing.get()),
             ),
             Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_groups.get()))
                 .with("what", "groups"),

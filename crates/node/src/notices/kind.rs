@@ -27,6 +27,8 @@ pub(crate) enum NoticeKind {
     Refused,
     /// Clients that came and went.
     Clients,
+    /// Sessions that lose what was acknowledged.
+    Lost,
     /// Hooks that failed.
     Hooks,
     /// Strategies that failed.
@@ -36,7 +38,7 @@ pub(crate) enum NoticeKind {
 }
 
 impl NoticeKind {
-    pub(super) const COUNT: usize = 13;
+    pub(super) const COUNT: usize = 14;
     pub(super) const ALL: [NoticeKind; Self::COUNT] = [
         NoticeKind::Memory,
         NoticeKind::Disk,
@@ -48,6 +50,7 @@ impl NoticeKind {
         NoticeKind::Group,
         NoticeKind::Refused,
         NoticeKind::Clients,
+        NoticeKind::Lost,
         NoticeKind::Hooks,
         NoticeKind::Strategies,
         NoticeKind::Other,
@@ -66,6 +69,7 @@ impl NoticeKind {
             NoticeKind::Group => "group",
             NoticeKind::Refused => "refused",
             NoticeKind::Clients => "clients",
+            NoticeKind::Lost => "lost",
             NoticeKind::Hooks => "hooks",
             NoticeKind::Strategies => "strategies",
             NoticeKind::Other => "other",

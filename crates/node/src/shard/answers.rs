@@ -7,13 +7,15 @@ use lapwing_session::{Reply, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
+use super::replay::Before;
+
 /// One answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) to: SessionKey,
     pub(crate) reply: Reply,
-    /// Filters whose retained messages are to be sent after it.
-    pub(crate) replays: Vec<Box<str>>,
+    /// Filters whose retained messages are to be sent after it, each with what there was before it stood in the tree.
+    pub(crate) replays: Vec<(Box<str>, Before)>,
     /// Filters under which messages may wait in holds, which are offered after it. Empty where there is no hold.
     pub(crate) wanted: Vec<Box<str>>,
     /// It must not leave before this promise is kept.
@@ -36,6 +38,8 @@ pub(crate) struct Answers {
     pending: Slab<Pending>,
     /// Places in `pending`, oldest first.
     lines: HashMap<SessionKey, VecDeque<usize>, FxBuildHasher>,
+    /// Filters in them whose retained messages are to be sent.
+    replays: usize,
 }
 
 impl Answers {
@@ -43,6 +47,7 @@ impl Answers {
     /// have it at once.
     pub(crate) fn add(&mut self, answer: Answer, outstanding: usize) -> usize {
         let to = answer.to;
+        self.replays += answer.replays.len();
         let place = self.pending.insert(Pending { answer, outstanding });
         self.lines.entry(to).or_default().push_back(place);
         place
@@ -51,6 +56,7 @@ impl Answers {
     /// Adds the next part of an answer that waits for it, with what that part waits for.
     pub(crate) fn extend(&mut self, place: usize, part: Answer, outstanding: usize) {
         let Some(pending) = self.pending.get_mut(place) else { return };
+        self.replays += part.replays.len();
         pending.answer.reply.append(part.reply);
         pending.answer.replays.extend(part.replays);
         pending.answer.wanted.extend(part.wanted);
@@ -89,6 +95,13 @@ impl Answers {
         if line.is_empty() {
             self.lines.remove(&to);
         }
-        self.pending.try_remove(place).map(|pending| pending.answer)
+        let answer = self.pending.try_remove(place)?.answer;
+        self.replays -= answer.replays.len();
+        Some(answer)
+    }
+
+    /// Whether any of them has retained messages behind it.
+    pub(crate) fn await_replays(&self) -> bool {
+        self.replays > 0
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use lapwing_session::{Close, Counters as SessionCounters, Fact, Io, Outcome, Session, SessionKey};
+use lapwing_session::{Close, Counters as SessionCounters, DropReason, Fact, Io, Outcome, Session, SessionKey};
 use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
@@ -41,6 +41,8 @@ pub(crate) struct Clients {
     /// Output from which a connection that takes its bytes is flushed at once.
     output_mark_bytes: usize,
     pub(super) overflowing: Vec<(SessionKey, Close)>,
+    /// Sessions that have lost the first acknowledged message since their client was there, and why.
+    pub(super) losing: Vec<(SessionKey, DropReason)>,
     /// What became of messages of groups, to be told to the owners.
     pub(crate) outcomes: Outcomes,
     /// When what is handled now was read, on the node's clock.
@@ -91,6 +93,7 @@ impl Clients {
             large: Vec::new(),
             output_mark_bytes,
             overflowing: Vec::new(),
+            losing: Vec::new(),
             outcomes: Outcomes::default(),
             now_us: 0,
             keeping: None,

@@ -11,6 +11,7 @@ use super::barriers::Barriers;
 use super::delayed::Delayed;
 use super::gate::Gate;
 use super::licence::Licence;
+use super::packet_ends::PacketEnds;
 use super::parts::Parts;
 use super::rate::Rate;
 use super::room::Room;
@@ -30,6 +31,8 @@ pub(crate) struct Connection {
     /// Encoded but not yet written, from `written` on.
     pub(crate) output: Vec<u8>,
     written: usize,
+    /// Where the packets in it end.
+    ends: PacketEnds,
     /// What of the output has to wait for the disk, if anything.
     barriers: Option<Box<Barriers>>,
     /// Stands in the list of connections whose output waits for the disk.
@@ -134,6 +137,7 @@ impl Connection {
             input: Vec::new(),
             output: Vec::new(),
             written: 0,
+            ends: PacketEnds::default(),
             barriers: None,
             waits_for_disk: false,
             readable: true,
@@ -169,6 +173,11 @@ impl Connection {
     /// Bytes that wait to be written.
     pub(crate) fn output_bytes(&self) -> usize {
         self.output.len() - self.written
+    }
+
+    /// The same without the largest packet among them: one alone, however large, is no sign of a reader that is slow.
+    pub(crate) fn output_bytes_besides_one(&self) -> usize {
+        self.output_bytes() - self.ends.largest_rest(&self.output, self.written)
     }
 
     /// What was written to the output from `position` on must not leave before `promise` is kept.
@@ -257,6 +266,7 @@ impl Connection {
     fn clear_output(&mut self) {
         self.output.clear();
         self.written = 0;
+        self.ends = PacketEnds::default();
         self.barriers = None;
     }
 
@@ -270,6 +280,8 @@ impl Connection {
     /// Moves the rest to the front once more than half of the buffer is dead, so that it stays bounded.
     fn take_written(&mut self) {
         if self.written > self.output.len() / 2 {
+            self.ends.pass(&self.output, self.written);
+            self.ends.shift(self.written);
             self.output.drain(..self.written);
             if let Some(barriers) = &mut self.barriers {
                 barriers.shift(self.written);

@@ -32,6 +32,7 @@ impl Clients {
         // What waits for a kept session stays in the log.
         if self.keeps_no_more && kept.is_none() && self.would_wait(key, routed) {
             self.not_kept += 1;
+            self.entry(key)?.session.note_refused();
             return Some(true);
         }
         let delivered = match kept {
@@ -41,6 +42,12 @@ impl Clients {
             None => self.with(key, |session, io| session.deliver(routed, grants, None, now_ms, io)),
         };
         let delivered = delivered?;
+        // A message that is sent drives out no other.
+        if delivered != Delivered::Sent
+            && let Some(reason) = self.entry(key).and_then(|entry| entry.session.take_loss_news())
+        {
+            self.losing.push((key, reason));
+        }
         let wants = delivered != Delivered::NotLocal;
         if let Delivered::Overflow(close) = delivered {
             self.overflowing.push((key, close));
@@ -99,6 +106,16 @@ impl Clients {
             entry.kept_as.rules_version = rules_version;
         }
         (entry.kept_as.rules_version != rules_version).then_some(kept)
+    }
+
+    /// Whether a session has room for a QoS 1 or 2 message of so many bytes; one that is gone needs none.
+    pub(crate) fn has_room_for(&mut self, key: SessionKey, bytes: u64) -> bool {
+        let keeps_no_more = self.keeps_no_more;
+        self.entry(key).is_none_or(|entry| {
+            let would_wait = entry.connection.is_none() || entry.session.queued_messages() > 0;
+            let has_memory = !keeps_no_more || entry.kept_as.kept.is_some() || !would_wait;
+            has_memory && entry.session.has_room_for(bytes)
+        })
     }
 
     /// Whether the message would lie in memory with a client that does not take it now.

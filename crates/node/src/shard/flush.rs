@@ -97,7 +97,7 @@ impl Shard {
         let (high, max) = (limits.output_high_bytes as usize, limits.output_bytes_max as usize);
         let stall_ms = limits.output_stall_ms;
         let Some(connection) = self.clients.connection(index) else { return };
-        if connection.output_bytes() > max {
+        if connection.output_bytes() > max && connection.output_bytes_besides_one() > max {
             return self.cut_slow_reader(index);
         }
         let closing = matches!(connection.stage, Stage::Closing);

@@ -40,8 +40,8 @@ impl Shard {
             }
             if let Some(seq) = applied {
                 self.mail_moved = true;
-                let retained_sent = self.sequences.sent();
-                self.post.control(inlet.from, Control::Announced { seq, retained_sent });
+                let (retained_sent, posted) = (self.sequences.sent(), self.sequences.posted(inlet.from));
+                self.post.control(inlet.from, Control::Announced { seq, retained_sent, posted });
             }
         }
         for inlet in &mut inlets {
@@ -86,8 +86,8 @@ impl Shard {
                 self.apply_announcement(from, interest, &filter, add);
                 return Some(seq);
             }
-            Control::Announced { seq, retained_sent } => {
-                self.sequences.in_force(from, &retained_sent);
+            Control::Announced { seq, retained_sent, posted } => {
+                self.sequences.in_force(from, &retained_sent, posted);
                 for waiter in self.announcer.announced(from, seq) {
                     self.stop_waiting(waiter);
                 }
@@ -97,10 +97,10 @@ impl Shard {
             Control::Joined { request, refused: Some(filter) } => self.refused_join(request, &filter),
             Control::AskPage(request) => self.answer_page(from, request),
             Control::Page(page) => self.take_page_in_turn(from, page),
-            Control::AskRoom(question) => self.answer_room(from, &question),
+            Control::AskRoom(question) => self.answer_room(from, question),
             Control::Wanted { filter } => self.wanted_from_holds(&filter),
             Control::Offered(list) => self.hear_offered(&list),
-            Control::Room { index, born, fits } => self.take_room(index, born, fits),
+            Control::Room { index, born, wanted, fits } => self.take_room(index, born, wanted, fits),
         }
         None
     }

@@ -42,7 +42,9 @@ mod kept_word;
 mod licence;
 mod linger;
 mod log_room;
+mod losses;
 mod mailroom;
+mod packet_ends;
 mod pages;
 mod paging;
 mod parts;
@@ -87,7 +89,7 @@ use crate::handshakes::Shaken;
 use crate::hooks::{HookFeed, HookName};
 use crate::listeners::ListenerId;
 use crate::log::LogFeed;
-use crate::mail::PageRequest;
+use crate::mail::{PageRequest, RoomQuestion};
 use crate::mailbox::Bell;
 use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
@@ -199,6 +201,10 @@ pub(crate) struct Shard {
     /// What operators want of the sessions here.
     asked: Asked,
     retained: RetainedTable,
+    /// How often room was wanted there when this shard looked last.
+    retained_wanted: u64,
+    /// Questions for room before which mail must come.
+    early_rooms: Vec<(ShardId, Box<RoomQuestion>)>,
     replays: Replays,
     /// Questions for retained messages that wait for mail.
     questions: Vec<(ShardId, Box<PageRequest>)>,
@@ -262,7 +268,6 @@ impl Shard {
             sys,
         } = parts;
         let limits = &shared.config.limits;
-        let shards = u64::from(post.shards());
         let mut tree = Tree::new();
         for (n, stream) in shared.config.streams.values().enumerate() {
             tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
@@ -292,10 +297,9 @@ impl Shard {
             answers: Answers::default(),
             asked: Asked::default(),
             endings: Endings::default(),
-            retained: RetainedTable::new(
-                limits.retained_messages_max.div_ceil(shards),
-                limits.retained_bytes_max.div_ceil(shards),
-            ),
+            retained: RetainedTable::new(shared.retained.clone()),
+            retained_wanted: 0,
+            early_rooms: Vec::new(),
             replays: Replays::default(),
             questions: Vec::new(),
             sequences: Sequences::new(id, post.shards()),

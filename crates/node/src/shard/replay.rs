@@ -5,8 +5,9 @@
 //! - A session has at most one page under way, asked for when its output is below half its mark and its queue short. What
 //!   finds no room after all is not kept: it is asked for again, and then has the value of that time.
 //! - A replay outlives the connection if its session does, and goes on with the next one.
-//! - A value that came live and that the page is too old to hold is not followed by the one before: see
-//!   [`super::sequence`]. Between publishers on different shards the order is that in which their mail comes, as it is
+//! - A value that came live and that the page is too old to hold is not followed by the one before, and one that comes live
+//!   does not come once more from a page: see [`super::sequence`]. Where the receiver lost some of what came live, it may
+//!   get both rather than none. Between publishers on different shards the order is that in which their mail comes, as it is
 //!   for live messages.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -17,7 +18,8 @@ use lapwing_session::{Grant, Routed, SessionKey};
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
-use crate::mail::{Control, Page, PageRequest};
+use super::sequence::Start;
+use crate::mail::{Control, Page, PageItem, PageRequest};
 use crate::slot::{ShardId, stable_hash};
 
 /// Messages of one page, at most; fewer when the receiver took fewer of the last one.
@@ -39,6 +41,27 @@ struct Replay {
     after: Option<Cursor>,
     /// Size of the next page.
     messages_max: usize,
+    /// What comes live, by number.
+    start: Arc<Start>,
+    before: Before,
+    /// Everything has come that was on its way at the start: pages may be asked for.
+    is_ripe: bool,
+}
+
+/// What there was before a subscription stood in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Before {
+    /// Messages that had come live, as far as they were noted.
+    pub(crate) delivered: u64,
+    /// Messages that the session had lost.
+    pub(crate) lost: u64,
+}
+
+/// What of a page its receiver has otherwise.
+struct Live {
+    owner: ShardId,
+    start: Arc<Start>,
+    before: Before,
 }
 
 /// The page that a session waits for.
@@ -73,6 +96,8 @@ pub(crate) struct Replays {
     ready: VecDeque<SessionKey>,
     /// Pages that are older than the mail that must come before them.
     early: Vec<(ShardId, Box<Page>)>,
+    /// Replays that are not ripe.
+    unripe: Vec<(SessionKey, Box<str>)>,
 }
 
 impl Replays {
@@ -107,6 +132,9 @@ impl Replays {
     }
 
     fn begin(&mut self, key: SessionKey, filter: &str, replay: Replay) {
+        if !replay.is_ripe {
+            self.unripe.push((key, filter.into()));
+        }
         let line = self.lines.entry(key).or_default();
         line.disown(filter);
         line.replays.insert(filter.into(), replay);
@@ -121,6 +149,22 @@ impl Replays {
         Some((asked.filter, replay))
     }
 
+    /// Lets those go on that are ripe now.
+    fn ripen(&mut self, is_ripe: impl Fn(&Start) -> bool) {
+        let mut unripe = std::mem::take(&mut self.unripe);
+        unripe.retain(|(key, filter)| {
+            let replay = self.lines.get_mut(key).and_then(|line| line.replays.get_mut(&**filter));
+            // It may have been cancelled, or begun anew.
+            let Some(replay) = replay.filter(|replay| !replay.is_ripe) else { return false };
+            replay.is_ripe = is_ripe(&replay.start);
+            if replay.is_ripe {
+                self.wake(*key);
+            }
+            !self.lines[key].replays[&**filter].is_ripe
+        });
+        self.unripe.append(&mut unripe);
+    }
+
     fn finish(&mut self, key: SessionKey, filter: &str) {
         if let Some(line) = self.lines.get_mut(&key) {
             line.replays.remove(filter);
@@ -130,17 +174,22 @@ impl Replays {
 
 impl Shard {
     /// Begins to send what is retained under `filter`: by its one owner, or by every shard when it has wildcards.
-    pub(super) fn start_replay(&mut self, filter: &str, to: SessionKey) {
+    pub(super) fn start_replay(&mut self, filter: &str, before: Before, to: SessionKey) {
         let (owner, last) = match filter.contains(['+', '#']) {
             true => (ShardId(0), ShardId((self.post.shards() - 1) as u8)),
             false => (self.owner_of_topic(filter), self.owner_of_topic(filter)),
         };
-        self.replays.begin(to, filter, Replay { owner, last, after: None, messages_max: PAGE_MESSAGES });
+        let start = self.sequences.start();
+        let is_ripe = self.sequences.is_ripe(&start);
+        let (after, messages_max) = (None, PAGE_MESSAGES);
+        self.replays.begin(to, filter, Replay { owner, last, after, messages_max, start, before, is_ripe });
     }
 
     /// One step: answers what can be answered, takes the pages that have come, asks for those that find room.
     pub(super) fn run_replays(&mut self) {
         self.answer_questions();
+        let Shard { replays, sequences, .. } = self;
+        replays.ripen(|start| sequences.is_ripe(start));
         for (from, page) in std::mem::take(&mut self.replays.early) {
             self.take_page_in_turn(from, page);
         }
@@ -155,6 +204,22 @@ impl Shard {
                 }
             }
         }
+        self.look_away();
+    }
+
+    /// What comes live is noted only while somebody may ask for it.
+    fn look_away(&mut self) {
+        if self.replays.unripe.is_empty() && !self.answers.await_replays() {
+            self.sequences.stop_watching();
+            if self.replays.lines.is_empty() {
+                self.sequences.forget_delivered();
+            }
+        }
+    }
+
+    /// Messages that a session has lost.
+    fn lost_by(&mut self, key: SessionKey) -> u64 {
+        self.clients.entry(key).map_or(0, |entry| entry.session.losses().messages)
     }
 
     /// Asks for the next page of a session that has room; returns whether another one may be asked for at once.
@@ -164,9 +229,9 @@ impl Shard {
             self.replays.forget(key);
             return false;
         };
-        let (filter, owner, after, messages_max) =
-            (filter.clone(), replay.owner, replay.after.clone(), replay.messages_max);
-        if !self.has_room(key, 2) {
+        let (filter, owner, after, messages_max, is_ripe) =
+            (filter.clone(), replay.owner, replay.after.clone(), replay.messages_max, replay.is_ripe);
+        if !is_ripe || !self.has_room(key, 2) {
             return false;
         }
         let Some((grant, client)) = self.receiver(key, &filter) else {
@@ -201,12 +266,12 @@ impl Shard {
     /// Sends a page as far as there is room.
     pub(super) fn take_page(&mut self, from: ShardId, page: &Page) {
         if let Some((filter, replay)) = self.replays.arrived(page.to, page.id) {
-            let owner = replay.owner;
-            debug_assert_eq!(owner, from);
+            let live = Live { owner: replay.owner, start: replay.start.clone(), before: replay.before };
+            debug_assert_eq!(live.owner, from);
             if !self.sequences.is_void(page.id)
                 && let Some((grant, _)) = self.receiver(page.to, &filter)
             {
-                let sent = self.send_page(page, &grant);
+                let sent = self.send_page(page, &live, &grant);
                 self.advance(page, &filter, sent);
             }
             self.replays.wake(page.to);
@@ -218,12 +283,17 @@ impl Shard {
     }
 
     /// Sends messages of a page while there is room; returns how many are done with.
-    fn send_page(&mut self, page: &Page, grant: &Grant) -> usize {
-        for (n, (message, _)) in page.messages.iter().enumerate() {
+    fn send_page(&mut self, page: &Page, live: &Live, grant: &Grant) -> usize {
+        let has_lost = self.lost_by(page.to) != live.before.lost;
+        for (n, item) in page.messages.iter().enumerate() {
             if !self.has_room(page.to, 1) {
                 return n;
             }
+            let message = &item.message;
             if self.sequences.is_outdated(message.topic(), &page.applied) {
+                continue;
+            }
+            if !has_lost && self.comes_live(item, live) {
                 continue;
             }
             self.counters.deliveries.add(1);
@@ -236,6 +306,13 @@ impl Shard {
         page.messages.len()
     }
 
+    /// Whether the receiver of a page has had a message of it live, or gets it so.
+    fn comes_live(&self, item: &PageItem, live: &Live) -> bool {
+        let (origin, seq) = (item.source.origin, item.source.seq);
+        live.start.is_live(live.owner, origin, seq)
+            || self.sequences.was_delivered(item.message.topic(), origin, seq, live.before.delivered)
+    }
+
     /// Notes how far a replay has come.
     fn advance(&mut self, page: &Page, filter: &str, sent: usize) {
         let Some(replay) = self.replays.lines.get_mut(&page.to).and_then(|line| line.replays.get_mut(filter)) else {
@@ -243,8 +320,8 @@ impl Shard {
         };
         if sent < page.messages.len() {
             replay.messages_max = sent.max(1);
-            if let Some((_, cursor)) = sent.checked_sub(1).and_then(|last| page.messages.get(last)) {
-                replay.after = Some(cursor.clone());
+            if let Some(item) = sent.checked_sub(1).and_then(|last| page.messages.get(last)) {
+                replay.after = Some(item.place.clone());
             }
             return;
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use lapwing_codec::topic::SharedFilter;
-use lapwing_session::{Fact, Grant, Routed, SessionKey, Settings};
+use lapwing_session::{Fact, Grant, SessionKey, Settings};
 
 use super::groups::Membership;
 use super::keeping::restore::{Hands, RestoredGroup, RestoredMessage, RestoredSession};
@@ -13,7 +13,7 @@ use super::windows::Windows;
 use super::{Shard, Terms};
 use crate::error::NodeError;
 use crate::identity_shares::Holder;
-use crate::mail::Interest;
+use crate::mail::{Interest, Source};
 use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};
 
@@ -137,7 +137,6 @@ impl Hands for Shard {
 
     fn retained(&mut self, restored: &RestoredMessage) {
         let RestoredMessage { message, publisher } = restored;
-        // One that has no room any more is forgotten like any other.
-        let _ = self.retained.set(&Routed::of(message), *publisher, self.now_ms);
+        self.retained.restore(message, Source { publisher: *publisher, origin: self.id, seq: 0 });
     }
 }

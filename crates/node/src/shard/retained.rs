@@ -12,15 +12,15 @@ use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use self::expiries::Expiries;
-use crate::mail::PageRequest;
+use crate::mail::{PageItem, PageRequest, Source};
+use crate::retained_share::RetainedShare;
 use crate::slot::stable_hash;
 use crate::sys::OURSELVES;
 
 /// The newest message of one topic.
 struct Kept {
     message: Arc<Message>,
-    /// The hash of the publisher's client id, for No Local.
-    publisher: u64,
+    source: Source,
     /// It is nowhere else.
     in_memory: bool,
 }
@@ -45,27 +45,26 @@ pub(crate) struct RetainedTable {
     /// first to be missing when it is full.
     sys: u64,
     bytes: u64,
-    messages_max: u64,
-    bytes_max: u64,
+    /// Room for them, of all shards together.
+    share: Arc<RetainedShare>,
     expiries: Expiries,
     /// Topics that have lost the message that is on disk and not got another one there, since somebody asked.
     cleared: Vec<Box<str>>,
 }
 
-/// Messages, each with the place behind it, and where to go on.
-type Found = (Vec<(Arc<Message>, Cursor)>, Option<Cursor>);
+/// Messages, and where to go on.
+type Found = (Vec<PageItem>, Option<Cursor>);
 
 /// Expired messages that are given up with each one that comes, so that none lies for long where there is traffic.
 const EXPIRED_PER_SET: usize = 4;
 
 impl RetainedTable {
-    pub(crate) fn new(messages_max: u64, bytes_max: u64) -> Self {
+    pub(crate) fn new(share: Arc<RetainedShare>) -> Self {
         RetainedTable {
             topics: TopicTree::new(),
             sys: 0,
             bytes: 0,
-            messages_max,
-            bytes_max,
+            share,
             expiries: Expiries::default(),
             cleared: Vec::new(),
         }
@@ -74,48 +73,62 @@ impl RetainedTable {
     /// Keeps the message, or forgets its topic when the payload is empty.
     ///
     /// Without room the message before it is forgotten too: an older value must not pose as the newest.
-    pub(crate) fn set(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> Retained {
-        self.put(routed, publisher, false, now_ms)
+    pub(crate) fn set(&mut self, routed: &Routed<'_>, source: Source, now_ms: u64) -> Retained {
+        self.put(routed, source, false, now_ms)
     }
 
     /// The same for a message that is not to outlive the node: what is on disk of its topic from before has to go.
-    pub(crate) fn set_in_memory(&mut self, routed: &Routed<'_>, publisher: u64, now_ms: u64) -> Retained {
-        self.put(routed, publisher, true, now_ms)
+    pub(crate) fn set_in_memory(&mut self, routed: &Routed<'_>, source: Source, now_ms: u64) -> Retained {
+        self.put(routed, source, true, now_ms)
     }
 
-    fn put(&mut self, routed: &Routed<'_>, publisher: u64, in_memory: bool, now_ms: u64) -> Retained {
+    fn put(&mut self, routed: &Routed<'_>, source: Source, in_memory: bool, now_ms: u64) -> Retained {
         let publish = routed.publish();
-        (0..EXPIRED_PER_SET).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
+        self.give_up_some_expired(EXPIRED_PER_SET, now_ms);
         if publish.payload.is_empty() {
             self.remove(publish.topic);
             return Retained::Cleared;
         }
         let message = routed.keep();
         if is_reserved(publish.topic) && !is_bridge_state(publish.topic) {
-            if publisher != stable_hash(OURSELVES.as_bytes()) {
+            if source.publisher != stable_hash(OURSELVES.as_bytes()) {
                 return Retained::Refused;
             }
-            let kept = Kept { message: message.clone(), publisher, in_memory: true };
+            let kept = Kept { message: message.clone(), source, in_memory: true };
             let before = self.topics.insert(publish.topic, kept);
             self.sys += u64::from(before.is_none());
             return Retained::InMemory;
         }
         let bytes = message.footprint() as u64;
-        if !self.has_room(publish.topic, bytes, now_ms) {
+        if !self.take_room(publish.topic, bytes, now_ms) {
             self.remove(publish.topic);
             return Retained::Refused;
         }
-        self.bytes += bytes;
+        self.keep(message, source, in_memory);
+        if in_memory { Retained::InMemory } else { Retained::Kept }
+    }
+
+    /// Brings back a message that was promised to be kept: its room is not asked for, whatever the bounds are now.
+    pub(crate) fn restore(&mut self, message: &Arc<Message>, source: Source) {
+        if let Some(before) = self.bytes_of(message.topic()) {
+            self.share.give_back(before);
+        }
+        self.share.take_anyway(message.footprint() as u64);
+        self.keep(message, source, false);
+    }
+
+    /// Its room is taken.
+    fn keep(&mut self, message: &Arc<Message>, source: Source, in_memory: bool) {
+        self.bytes += message.footprint() as u64;
         // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
-        let kept = Kept { message: message.clone(), publisher, in_memory };
-        if let Some(before) = self.topics.insert(publish.topic, kept) {
+        let kept = Kept { message: message.clone(), source, in_memory };
+        if let Some(before) = self.topics.insert(message.topic(), kept) {
             self.bytes -= before.message.footprint() as u64;
             if in_memory && !before.in_memory {
-                self.cleared.push(publish.topic.into());
+                self.cleared.push(message.topic().into());
             }
         }
         self.note_expiry(message);
-        if in_memory { Retained::InMemory } else { Retained::Kept }
     }
 
     /// Forgets a topic because its newest value cannot be kept: an older one must not pose as the newest.
@@ -126,7 +139,9 @@ impl RetainedTable {
 
     fn remove(&mut self, topic: &str) {
         if let Some(before) = self.topics.remove(topic) {
-            self.bytes -= before.message.footprint() as u64;
+            let bytes = before.message.footprint() as u64;
+            self.bytes -= bytes;
+            self.share.give_back(bytes);
             if !before.in_memory {
                 self.cleared.push(topic.into());
             }
@@ -145,19 +160,34 @@ impl RetainedTable {
         !self.cleared.is_empty()
     }
 
-    /// Whether so many bytes more, or one topic more, might not fit.
-    pub(crate) fn is_tight(&self, bytes: u64) -> bool {
-        self.messages() >= self.messages_max || self.bytes + bytes > self.bytes_max
-    }
-
     /// Whether a message of so many bytes may be kept for `topic`; what has expired gives way.
     pub(crate) fn has_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
-        while !self.fits(topic, bytes) {
+        while !self.share.fits(bytes, self.bytes_of(topic)) {
             if !self.give_up_expired(now_ms) {
                 return false;
             }
         }
         true
+    }
+
+    /// The same, and the room is taken.
+    fn take_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
+        while !self.share.take(bytes, self.bytes_of(topic)) {
+            if !self.give_up_expired(now_ms) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Gives up what has expired, at most `most`: other shards may need the room.
+    pub(crate) fn give_up_some_expired(&mut self, most: usize, now_ms: u64) {
+        (0..most).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
+    }
+
+    /// What the message of `topic` takes up, if it has one.
+    fn bytes_of(&self, topic: &str) -> Option<u64> {
+        self.topics.get(topic).map(|kept| kept.message.footprint() as u64)
     }
 
     /// Looks at the message that was to expire first, and gives it up if it has expired; false when none was to.
@@ -176,25 +206,18 @@ impl RetainedTable {
         self.expiries.trim(topics.len(), |topic| topics.get(topic)?.message.expires_at_ms());
     }
 
-    /// Whether a message of so many bytes fits in the place of the one that `topic` has, if any.
-    fn fits(&self, topic: &str, bytes: u64) -> bool {
-        let before = self.topics.get(topic).map(|kept| kept.message.footprint() as u64);
-        self.messages() - u64::from(before.is_some()) < self.messages_max
-            && self.bytes - before.unwrap_or(0) + bytes <= self.bytes_max
-    }
-
     /// The next page for a replay, each message with the place behind it, and where the page after it begins; `None`: that
     /// was all. Expired messages are left out. A page has at least one message if it has looked at one; it looks at no
     /// more than `nodes_max` nodes of the tree.
     pub(crate) fn page(&self, request: &PageRequest, nodes_max: usize, now_ms: u64) -> Found {
-        let mut messages: Vec<(Arc<Message>, Cursor)> = Vec::new();
+        let mut messages: Vec<PageItem> = Vec::new();
         let mut bytes = 0;
         let next = self.topics.page(&request.filter, request.after.as_ref(), nodes_max, |kept, place| {
-            if kept.message.is_expired(now_ms) || request.not_from == Some(kept.publisher) {
+            if kept.message.is_expired(now_ms) || request.not_from == Some(kept.source.publisher) {
                 return ControlFlow::Continue(());
             }
             bytes += kept.message.footprint();
-            messages.push((kept.message.clone(), place.cursor()));
+            messages.push(PageItem { message: kept.message.clone(), source: kept.source, place: place.cursor() });
             if bytes >= request.bytes_max || messages.len() >= request.messages_max {
                 return ControlFlow::Break(());
             }

@@ -9,7 +9,7 @@ use super::groups::{Origin as GroupOrigin, Publisher};
 use super::keeping::Origin;
 use super::retained::Retained;
 use crate::log::{LogFeed, now_us};
-use crate::mail::{Errand, Reasons};
+use crate::mail::{Errand, Reasons, Source};
 use crate::memory::Pressure;
 use crate::metrics::{DropReason, ShardCounters};
 use crate::slot::{ShardId, Slot, stable_hash};
@@ -72,8 +72,10 @@ impl Shard {
             errand.retained_seq = self.sequences.send(owner);
             errand.publisher = publisher;
             self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
+            self.sequences.note_delivered(self.id, errand.retained_seq, publish.topic);
         }
-        let retained = if retain_owner == Some(self.id) { self.retain(routed, publisher) } else { None };
+        let source = Source { publisher, origin: self.id, seq: errand.retained_seq };
+        let retained = if retain_owner == Some(self.id) { self.retain(routed, source) } else { None };
         // First that a topic has lost its message, then who has said so: what is known to have been said has been done.
         let is_cleared = self.clear_retained(publish.qos);
         let is_kept = self.keep(routed, retained, publisher, origin) | is_cleared;
@@ -190,6 +192,9 @@ impl Shard {
         if errand.retained_seq > 0 {
             let topic = routed.publish().topic;
             self.sequences.note_live(from, self.owner_of_topic(topic), errand.retained_seq, topic);
+            if reasons.has(Reasons::SESSIONS) {
+                self.sequences.note_delivered(from, errand.retained_seq, topic);
+            }
         }
         self.note_repeats(errand.origin);
         if reasons.has(Reasons::IN_MEMORY) {
@@ -215,14 +220,15 @@ impl Shard {
         let mut retained = None;
         if reasons.has(Reasons::RETAIN) {
             self.sequences.apply(from);
-            retained = self.retain(routed, errand.publisher);
+            let source = Source { publisher: errand.publisher, origin: from, seq: errand.retained_seq };
+            retained = self.retain(routed, source);
         }
         self.clear_retained(routed.publish().qos);
         self.keep(routed, retained, errand.publisher, errand.origin);
     }
 
     /// Keeps a retained message whose topic is owned here; `None` where that was done before the node started.
-    fn retain(&mut self, routed: &Routed<'_>, publisher: u64) -> Option<Retained> {
+    fn retain(&mut self, routed: &Routed<'_>, source: Source) -> Option<Retained> {
         let topic = routed.publish().topic;
         if self.clients.repeats & 1 << Slot::of(topic.as_bytes()).data_group() != 0 {
             // It was retained before the node started, and perhaps another one since.
@@ -232,14 +238,14 @@ impl Shard {
             self.counters.dropped(DropReason::MemoryFull, 1);
             self.retained.forget(topic)
         } else if self.clients.in_memory {
-            self.retained.set_in_memory(routed, publisher, self.now_ms)
+            self.retained.set_in_memory(routed, source, self.now_ms)
         } else {
-            self.retained.set(routed, publisher, self.now_ms)
+            self.retained.set(routed, source, self.now_ms)
         };
         if retained == Retained::Refused {
             self.counters.dropped(DropReason::RetainedFull, 1);
+            self.shared.want_retained_room();
         }
-        self.note_room();
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
         Some(retained)

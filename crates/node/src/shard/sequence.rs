@@ -1,14 +1,48 @@
-//! Replay against live: the numbers that say whether a page of retained messages is older than what came live.
+//! Replay against live: the numbers that say whether a page of retained messages is older than what came live, and which of
+//! its messages came live or will.
 //!
 //! Retained messages that go from an origin to an owner are numbered, and applied in that order. A page says how many of
 //! each origin it holds, a live message carries its own number: one whose number is higher is newer than the page.
+//!
+//! A subscriber gets each message once, live or from a page. When a replay begins, its filter is in force everywhere: what
+//! origins number from there on comes live ([`Start`]), and what was on its way then has come before the first page is asked
+//! for. What came in between, since the subscription stood in this shard's tree, is noted by topic (`delivered`).
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::slot::ShardId;
 
 /// Topics that are remembered while pages are under way. Beyond, those pages are thrown away and asked for again.
 const LIVE_TOPICS_MAX: usize = 65_536;
+/// Topics that are remembered while subscriptions begin. Beyond, all are forgotten: their subscribers may get some twice, and
+/// none too seldom.
+const DELIVERED_TOPICS_MAX: usize = 65_536;
+
+/// From which numbers on everything comes live to a subscription.
+#[derive(Debug)]
+pub(crate) struct Start {
+    /// By origin, then owner: messages with higher numbers come live.
+    known: Box<[Box<[u64]>]>,
+    /// By origin: messages of the publish lane that must have been taken before a page shows what did not come live.
+    posted: Box<[u64]>,
+}
+
+impl Start {
+    /// Whether a retained message comes live, or has come so, since this.
+    pub(crate) fn is_live(&self, owner: ShardId, origin: ShardId, seq: u64) -> bool {
+        seq > self.known[origin.index()][owner.index()]
+    }
+}
+
+/// A message that came live while subscriptions began.
+#[derive(Clone, Copy, Debug)]
+struct Delivered {
+    origin: ShardId,
+    seq: u64,
+    /// Its place among all of them.
+    at: u64,
+}
 
 /// One shard's view of all numbers. "By origin" and "by owner": indexed by shard.
 pub(crate) struct Sequences {
@@ -23,6 +57,16 @@ pub(crate) struct Sequences {
     posted: Box<[u64]>,
     /// By origin: messages taken from the publish lane.
     taken: Box<[u64]>,
+    /// By origin: messages posted on the publish lane when it last said what is in force there.
+    announced_posted: Box<[u64]>,
+    /// The last start that was asked for, while it is still true.
+    start: Option<Arc<Start>>,
+    /// Subscriptions begin: what comes live is noted.
+    is_watching: bool,
+    /// Retained messages that came live since then, by topic.
+    delivered: HashMap<Box<str>, Vec<Delivered>>,
+    /// How many were noted.
+    delivered_count: u64,
     /// Pages asked for and not handled.
     outstanding: usize,
     /// Retained messages that came live while pages were outstanding, by topic: their origin and number. Clients choose
@@ -43,6 +87,11 @@ impl Sequences {
             known: (0..shards).map(|_| zeros()).collect(),
             posted: zeros(),
             taken: zeros(),
+            announced_posted: zeros(),
+            start: None,
+            is_watching: false,
+            delivered: HashMap::new(),
+            delivered_count: 0,
             outstanding: 0,
             live: HashMap::new(),
             last_id: 0,
@@ -52,6 +101,7 @@ impl Sequences {
 
     /// Numbers a retained message that is about to go to `owner`, which may be this shard.
     pub(crate) fn send(&mut self, owner: ShardId) -> u64 {
+        self.start = None;
         let sent = &mut self.sent[owner.index()];
         *sent += 1;
         if owner.index() == self.own {
@@ -100,8 +150,10 @@ impl Sequences {
         self.applied.iter().zip(need).all(|(applied, need)| applied >= need)
     }
 
-    /// `origin` sends its messages here from now on; so many it had sent to each owner before.
-    pub(crate) fn in_force(&mut self, origin: ShardId, sent: &[u64]) {
+    /// `origin` sends its messages here from now on; so many it had sent to each owner before, and so many had it `posted` here.
+    pub(crate) fn in_force(&mut self, origin: ShardId, sent: &[u64], posted: u64) {
+        self.start = None;
+        self.announced_posted[origin.index()] = posted;
         for (known, sent) in self.known[origin.index()].iter_mut().zip(sent) {
             *known = (*known).max(*sent);
         }
@@ -109,6 +161,7 @@ impl Sequences {
 
     /// A retained message came live from `origin`, with number `seq` towards `owner`.
     pub(crate) fn note_live(&mut self, origin: ShardId, owner: ShardId, seq: u64, topic: &str) {
+        self.start = None;
         let known = &mut self.known[origin.index()][owner.index()];
         *known = (*known).max(seq);
         if self.outstanding == 0 {
@@ -126,6 +179,68 @@ impl Sequences {
             self.void_through = self.last_id;
         }
         self.live.insert(topic.into(), vec![(origin, seq)]);
+    }
+
+    /// A subscription stands in the tree from now on; returns where among the messages that come live.
+    pub(crate) fn watch(&mut self) -> u64 {
+        self.is_watching = true;
+        self.delivered_count
+    }
+
+    /// A retained message goes live to the sessions here.
+    pub(crate) fn note_delivered(&mut self, origin: ShardId, seq: u64, topic: &str) {
+        if !self.is_watching {
+            return;
+        }
+        self.delivered_count += 1;
+        let now = Delivered { origin, seq, at: self.delivered_count };
+        if let Some(last) = self.delivered.get_mut(topic) {
+            match last.iter_mut().find(|delivered| delivered.origin == origin) {
+                Some(delivered) => *delivered = now,
+                None => last.push(now),
+            }
+            return;
+        }
+        if self.delivered.len() >= DELIVERED_TOPICS_MAX {
+            self.delivered = HashMap::new();
+        }
+        self.delivered.insert(topic.into(), vec![now]);
+    }
+
+    /// Whether a retained message went live to the sessions here after `since`.
+    pub(crate) fn was_delivered(&self, topic: &str, origin: ShardId, seq: u64, since: u64) -> bool {
+        let is_it = |delivered: &Delivered| delivered.origin == origin && delivered.seq == seq && delivered.at > since;
+        self.delivered.get(topic).is_some_and(|last| last.iter().any(is_it))
+    }
+
+    /// No subscription begins any more.
+    pub(crate) fn stop_watching(&mut self) {
+        self.is_watching = false;
+    }
+
+    /// No replay is left that could ask what came live.
+    pub(crate) fn forget_delivered(&mut self) {
+        if !self.is_watching && !self.delivered.is_empty() {
+            self.delivered = HashMap::new();
+        }
+    }
+
+    /// What comes live to a subscription that is in force everywhere now.
+    pub(crate) fn start(&mut self) -> Arc<Start> {
+        if let Some(start) = &self.start {
+            return start.clone();
+        }
+        let mut known = self.known.clone().into_boxed_slice();
+        known[self.own] = self.sent.clone();
+        let start = Arc::new(Start { known, posted: self.announced_posted.clone() });
+        self.start = Some(start.clone());
+        start
+    }
+
+    /// Whether all has come that was on its way then.
+    pub(crate) fn is_ripe(&self, start: &Start) -> bool {
+        let mut origins = start.posted.iter().enumerate();
+        origins.all(|(origin, posted)| self.has_taken(ShardId(origin as u8), *posted))
     }
 
     /// By origin, what `owner` must have applied before it answers.
@@ -177,10 +292,10 @@ mod tests {
         let mut subscriber = Sequences::new(SUBSCRIBER, 3);
         let mut owner = Sequences::new(OWNER, 3);
         subscriber.send(OWNER);
-        subscriber.in_force(OTHER, &[0, 4, 0]);
+        subscriber.in_force(OTHER, &[0, 4, 0], 0);
         assert_eq!(*subscriber.need(OWNER), [1, 0, 4]);
         subscriber.note_live(OTHER, OWNER, 6, "t");
-        subscriber.in_force(OTHER, &[0, 5, 0]);
+        subscriber.in_force(OTHER, &[0, 5, 0], 0);
         let need = subscriber.need(OWNER);
         assert_eq!(*need, [1, 0, 6]);
         owner.apply(SUBSCRIBER);
@@ -203,6 +318,52 @@ mod tests {
         assert!(subscriber.is_outdated("newer", &applied));
         subscriber.handled();
         assert!(!subscriber.is_outdated("newer", &applied));
+    }
+
+    /// Is a message taken for live exactly when its number is higher than what was known at the start, and is it ripe only when
+    /// what was on its way has come?
+    #[test]
+    fn what_comes_live_is_known_from_the_start() {
+        let mut subscriber = Sequences::new(SUBSCRIBER, 3);
+        subscriber.send(OWNER);
+        subscriber.in_force(OTHER, &[0, 4, 0], 2);
+        let start = subscriber.start();
+        for (origin, seq, is_live) in
+            [(SUBSCRIBER, 1, false), (SUBSCRIBER, 2, true), (OTHER, 4, false), (OTHER, 5, true)]
+        {
+            assert_eq!(start.is_live(OWNER, origin, seq), is_live, "{origin:?} {seq}");
+        }
+        assert!(!subscriber.is_ripe(&start));
+        subscriber.take(OTHER);
+        assert!(!subscriber.is_ripe(&start));
+        subscriber.take(OTHER);
+        assert!(subscriber.is_ripe(&start));
+        subscriber.note_live(OTHER, OWNER, 5, "t");
+        assert!(!subscriber.start().is_live(OWNER, OTHER, 5) && start.is_live(OWNER, OTHER, 5));
+    }
+
+    /// Is what came live while a subscription began told from what came before it, and from another value; and is it forgotten
+    /// only when nobody can ask any more?
+    #[test]
+    fn what_came_live_meanwhile_is_noted() {
+        let mut subscriber = Sequences::new(SUBSCRIBER, 3);
+        subscriber.note_delivered(OTHER, 1, "unwatched");
+        let first = subscriber.watch();
+        subscriber.note_delivered(OTHER, 2, "t");
+        let second = subscriber.watch();
+        subscriber.note_delivered(SUBSCRIBER, 2, "t");
+        assert!(!subscriber.was_delivered("unwatched", OTHER, 1, first));
+        assert!(subscriber.was_delivered("t", OTHER, 2, first) && !subscriber.was_delivered("t", OTHER, 2, second));
+        assert!(
+            subscriber.was_delivered("t", SUBSCRIBER, 2, second) && !subscriber.was_delivered("t", OTHER, 1, first)
+        );
+        subscriber.forget_delivered();
+        assert!(subscriber.was_delivered("t", OTHER, 2, first), "a subscription still begins");
+        subscriber.stop_watching();
+        subscriber.note_delivered(OTHER, 3, "t");
+        assert!(subscriber.was_delivered("t", OTHER, 2, first));
+        subscriber.forget_delivered();
+        assert!(!subscriber.was_delivered("t", OTHER, 2, first));
     }
 
     /// Are the pages under way given up, and only they, when too many topics would have to be remembered?

@@ -262,8 +262,8 @@ impl Shard {
     ) -> Flow {
         self.counters.publishes_in[publish.qos as usize].add(1);
         let charged = self.charge_message(index);
-        if publish.retain
-            && let Some(flow) = self.refuse_unretained(index, client, inbound)
+        if publish.qos.is_acknowledged()
+            && let Some(flow) = self.refuse_without_room(index, client, inbound)
         {
             return if charged == Flow::Held { charged } else { flow };
         }

@@ -7,6 +7,7 @@ use lapwing_session::{Grant, Reply, SessionKey, SubscribeRequest, Subscription, 
 
 use super::Shard;
 use super::answers::Answer;
+use super::replay::Before;
 use super::route::Target;
 use crate::audit::Refusal;
 use crate::events::Happened;
@@ -42,7 +43,7 @@ pub(super) struct Waits {
     announcement: Option<u64>,
     /// Groups, here or on other shards.
     joins: Vec<Joining>,
-    replays: Vec<Box<str>>,
+    replays: Vec<(Box<str>, Before)>,
     /// Filters under which messages may wait in holds, where there are any.
     wanted: Vec<Box<str>>,
     added: u64,
@@ -71,11 +72,12 @@ impl Shard {
         let (shards, has_holds) = (self.post.shards(), self.holds.any());
         let mut verdicts = request.filters().zip(refused);
         let mut places = request.filters().enumerate();
-        let Shard { clients, tree, announcer, post, shared, .. } = self;
+        let Shard { clients, tree, announcer, post, shared, sequences, .. } = self;
         clients.entry(key)?;
         let mut holdings = std::mem::take(&mut clients.holdings);
         let entry = clients.entry(key)?;
         let (kept_as, groups) = (entry.kept_as, entry.membership.groups());
+        let lost = entry.session.losses().messages;
         let groups_max = match shared.config.limits.groups_per_session_max {
             0 => u64::MAX,
             most => u64::from(most),
@@ -120,7 +122,8 @@ impl Shard {
                 waits.note(announcer.want(Interest::Kept, subscription.filter, subscription.is_new, post));
             }
             if subscription.wants_retained {
-                waits.replays.push(subscription.filter.into());
+                let before = Before { delivered: sequences.watch(), lost };
+                waits.replays.push((subscription.filter.into(), before));
             }
             Ok(())
         });
@@ -266,10 +269,10 @@ impl Shard {
             None => return,
         }
         wanted.iter().for_each(|filter| self.tell_holds(filter));
-        for filter in replays {
+        for (filter, before) in replays {
             // It may have been cancelled before it was in force.
             if self.clients.entry(to).is_some_and(|entry| entry.session.grant(&filter).is_some()) {
-                self.start_replay(&filter, to);
+                self.start_replay(&filter, before, to);
             }
         }
     }

@@ -30,6 +30,7 @@ fn settings(config: &Config) -> Settings {
     Settings {
         client_id_bytes_max: limits.client_id_bytes_max,
         subscriptions_max: limits.subscriptions_per_session_max,
+        filters_per_packet_max: limits.filters_per_packet_max,
         keep_alive_s_max: limits.keep_alive_s_max,
         session_expiry_s_max: limits.session_expiry_s_max,
         session_expiry_s_v311: limits.session_expiry_s_v311,
@@ -58,7 +59,8 @@ pub(crate) fn codec_limits(limits: &Limits) -> lapwing_codec::Limits {
         packet_bytes_max: limits.packet_bytes_max,
         topic_bytes_max: limits.topic_bytes_max,
         topic_levels_max: limits.topic_levels_max,
-        filters_per_packet_max: limits.filters_per_packet_max,
+        // A packet bounds them; the session grants as many as it may.
+        filters_per_packet_max: u32::MAX,
         user_properties_max: limits.user_properties_max,
     }
 }

@@ -29,7 +29,6 @@ impl Shard {
         self.renew_groups();
         self.restore()?;
         self.renew_topic_rules();
-        self.note_room();
         self.publish_sys();
         loop {
             match self.shared.phase() {
@@ -193,6 +192,7 @@ impl Shard {
         if self.now_ms > before_ms {
             self.look_at_memory();
         }
+        self.make_retained_room();
         self.counters.turns.add(1);
         self.mail_moved = false;
         self.renew_licences();
@@ -212,9 +212,11 @@ impl Shard {
         self.serve_ready();
         self.end_strangers();
         self.run_timers();
+        self.answer_early_rooms();
         self.run_replays();
         self.run_holds();
         self.close_overflowing();
+        self.tell_losses();
         self.run_groups();
         self.publish_events();
         self.ask_pages();

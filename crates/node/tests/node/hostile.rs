@@ -86,6 +86,32 @@ fn a_slow_reader_costs_only_itself() {
     assert_eq!(metric(&node, "lapwing_connections", ""), 2);
 }
 
+/// Does a packet that is larger than an output buffer may be arrive whole, live and as retained, and make nobody a slow reader?
+#[test]
+fn a_large_packet_makes_no_slow_reader() {
+    let node = node(
+        r#"{"shards": 1, "limits": {"packet_bytes_max": 20000000, "output_high_bytes": 10000, "output_bytes_max": 20000}}"#,
+    );
+    // More than the kernel's buffers hold.
+    let payload = vec![7; 16 << 20];
+    let mut live = connect(&node, "live");
+    live.subscribe("t", SubscriptionOptions::new(QoS::AtMostOnce));
+    let mut sender = connect(&node, "sender");
+    sender.publish_retained("t", &payload);
+    let mut late = connect(&node, "late");
+    late.send_subscribe("t", SubscriptionOptions::new(QoS::AtLeastOnce));
+    eventually("the rest waits", || metric(&node, "lapwing_memory_bytes", "buffers") > 4 << 20);
+    for reader in [&mut live, &mut late] {
+        let received = loop {
+            if let Some(received) = reader.receive_or_suback() {
+                break received;
+            }
+        };
+        assert_eq!(received.payload.len(), payload.len());
+    }
+    assert_eq!(metric(&node, CLOSED, "slow_reader"), 0);
+}
+
 /// Is a client that asks and asks but never reads an answer not read on?
 #[test]
 fn a_client_that_never_reads_answers_is_held() {

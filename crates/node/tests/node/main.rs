@@ -10,6 +10,7 @@ mod drain;
 mod early;
 mod faulty_disk;
 mod fields;
+mod full_queues;
 mod groups;
 mod guesses;
 mod handshakes;

@@ -160,59 +160,102 @@ fn the_last_value_seen_is_the_newest() {
     }
 }
 
-/// Do many subscribers, each subscribing while every topic changes all the time, end on the newest value, wherever they,
-/// the writers and the topics live?
+/// Do many subscribers, each subscribing while every topic changes all the time, see each value once at most, live or as
+/// retained, none behind a newer one, and the newest of each topic, wherever they, the writers and the topics live; also those
+/// whose sessions are taken over meanwhile, and those that subscribe again?
 #[test]
-fn no_interleaving_ends_on_an_older_value() {
-    const TOPICS: u32 = 40;
-    const ROUNDS: u32 = 20;
-    let node = node(r#"{"shards": 2, "limits": {"mailbox_batches": 2, "mailbox_batch_messages": 4}}"#);
-    std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..3)
-            .map(|writer| {
-                let node = &node;
-                scope.spawn(move || {
-                    // Each writer has topics of its own, so that one value is the newest.
-                    let mut client = connect(node, &format!("writer-{writer}"));
-                    for round in 0..ROUNDS {
-                        for n in 0..TOPICS {
-                            client.publish_retained(&format!("r/{writer}/{n}"), format!("{round:04}").as_bytes());
-                        }
-                    }
-                })
-            })
-            .collect();
-        let mut receivers = Vec::new();
-        while writers.iter().any(|writer| !writer.is_finished()) {
-            let mut receiver = connect(&node, &format!("receiver-{}", receivers.len()));
-            // Live messages may come before the SUBACK.
-            receiver.send_subscribe("r/#", SubscriptionOptions::new(QoS::AtLeastOnce));
-            receivers.push(receiver);
-            std::thread::yield_now();
-            if receivers.len() >= 40 {
-                break;
+fn each_value_comes_once_and_in_order() {
+    for shards in [1, 2, 3] {
+        let node = node(&format!(
+            r#"{{"shards": {shards}, "limits": {{"mailbox_batches": 2, "mailbox_batch_messages": 4}}}}"#
+        ));
+        let shared = &node;
+        std::thread::scope(|scope| {
+            let write = |writer| scope.spawn(move || change_all_the_time(shared, writer));
+            let writers: Vec<_> = (0..WRITERS).map(write).collect();
+            let mut watchers = Vec::new();
+            while writers.iter().any(|writer| !writer.is_finished()) && watchers.len() < 40 {
+                watchers.push(Watcher::begin(&node, watchers.len()));
+                std::thread::yield_now();
             }
+            writers.into_iter().for_each(|writer| writer.join().expect("the writer finishes"));
+            watchers.iter_mut().for_each(Watcher::see_the_newest);
+        });
+        assert_eq!(metric(&node, "lapwing_messages_dropped_total", ""), 0);
+    }
+}
+
+const WRITERS: usize = 3;
+const CHANGING: usize = 40;
+const ROUNDS: u32 = 20;
+
+/// Each writer has topics of its own, so that one value is the newest.
+fn change_all_the_time(node: &lapwing_node::Handle, writer: usize) {
+    let mut client = connect(node, &format!("writer-{writer}"));
+    for round in 0..ROUNDS {
+        for n in 0..CHANGING {
+            client.publish_retained(&format!("r/{writer}/{n}"), format!("{round:04}").as_bytes());
         }
-        writers.into_iter().for_each(|writer| writer.join().expect("the writer finishes"));
+    }
+}
+
+/// Somebody who subscribes in the midst of it.
+struct Watcher {
+    client: Client,
+    last: BTreeMap<String, Vec<u8>>,
+    /// Its last SUBSCRIBE is not answered yet.
+    awaits_suback: bool,
+}
+
+impl Watcher {
+    /// Every third is taken over once it has its SUBACK, every third subscribes again for what is new.
+    fn begin(node: &lapwing_node::Handle, n: usize) -> Self {
+        let (id, options) = (format!("watcher-{n}"), SubscriptionOptions::new(QoS::AtLeastOnce));
+        let client = Client::connect_with(node, &lasting(&id)).0;
+        let mut watcher = Watcher { client, last: BTreeMap::new(), awaits_suback: true };
+        watcher.client.send_subscribe("r/#", options);
+        if n % 3 == 0 {
+            return watcher;
+        }
+        while watcher.awaits_suback {
+            watcher.take_next();
+        }
+        if n % 3 == 1 {
+            watcher.client = Client::connect_with(node, &lasting(&id)).0;
+        } else {
+            let options = SubscriptionOptions { retain_handling: RetainHandling::SendIfNew, ..options };
+            watcher.client.send_subscribe("r/#", options);
+            watcher.awaits_suback = true;
+        }
+        watcher
+    }
+
+    fn take_next(&mut self) {
+        match self.client.receive_or_suback() {
+            Some(received) => self.see(&received),
+            None => self.awaits_suback = false,
+        }
+    }
+
+    fn see(&mut self, received: &crate::client::Received) {
+        self.client.acknowledge(received);
+        let before = self.last.insert(received.topic.clone(), received.payload.clone());
+        // What an earlier connection had not acknowledged comes again, and says so.
+        let is_in_order =
+            |before: &Vec<u8>| *before < received.payload || (received.dup && *before == received.payload);
+        assert!(before.as_ref().is_none_or(is_in_order), "{received:?} came behind {before:?}");
+    }
+
+    fn see_the_newest(&mut self) {
         let newest = format!("{:04}", ROUNDS - 1).into_bytes();
-        for (n, receiver) in receivers.iter_mut().enumerate() {
-            let mut last: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-            let mut done = 0;
-            while done < 3 * TOPICS {
-                let Some(received) = receiver.receive_or_suback() else { continue };
-                receiver.acknowledge(&received);
-                let is_newest = received.payload == newest;
-                let before = last.insert(received.topic.clone(), received.payload.clone());
-                assert!(
-                    before.as_ref().is_none_or(|before| *before <= received.payload),
-                    "receiver {n}: {} went back from {before:?} to {:?}",
-                    received.topic,
-                    received.payload
-                );
-                done += u32::from(is_newest && before.as_ref() != Some(&newest));
-            }
+        let is_done = |last: &BTreeMap<String, Vec<u8>>| {
+            last.values().filter(|value| **value == newest).count() == WRITERS * CHANGING
+        };
+        while self.awaits_suback || !is_done(&self.last) {
+            self.take_next();
         }
-    });
+        self.client.expect_silence();
+    }
 }
 
 /// Is nothing sent for a subscription that was cancelled at once, and is the SUBACK the first answer?

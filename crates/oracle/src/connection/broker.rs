@@ -60,7 +60,9 @@ pub(super) struct Broker {
 impl Broker {
     /// Small bounds, so that a short input meets them; which of the policies hold is the input's choice.
     pub(super) fn new(draw: &mut Draw<'_, '_>) -> Self {
-        let queue_policy = [QueuePolicy::DropOldest, QueuePolicy::DropNewest, QueuePolicy::Disconnect][draw.below(3)];
+        let queue_policy =
+            [QueuePolicy::DropOldest, QueuePolicy::DropNewest, QueuePolicy::Refuse, QueuePolicy::Disconnect]
+                [draw.below(4)];
         let settings = Settings {
             subscriptions_max: 4,
             session_expiry_s_max: 1000,

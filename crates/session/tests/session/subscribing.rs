@@ -42,6 +42,28 @@ fn every_filter_is_answered_in_order() {
     }
 }
 
+/// Are filters beyond those that a packet may bring refused one by one, also where a packet is taken by parts, and does the
+/// connection stay?
+#[test]
+fn too_many_filters_in_a_packet_are_refused_in_the_answer() {
+    for (version, full) in [(Version::V5, 0x97), (Version::V311, 0x80)] {
+        let settings = Settings { filters_per_packet_max: 3, ..Settings::default() };
+        let mut rig = Rig::connected(&connect(version), settings);
+        let filters = ["a", "b", "c", "d", "e"].map(|filter| (filter, qos(QoS::AtLeastOnce)));
+        let mut buf = SubscribeFiltersBuf::new();
+        filters.iter().for_each(|(filter, options)| buf.push(filter, *options).unwrap());
+        let properties = SubscribeProperties::default();
+        let packet = Packet::Subscribe(Subscribe { packet_id: id(7), properties, filters: buf.as_ref() });
+        let Ok(Step::Subscribe(request)) = rig.handle(&packet) else { panic!("a SUBSCRIBE") };
+        let mut reply = rig.session().subscribe(&request.part(0, 2), |_| Ok(()));
+        reply.append(rig.session().subscribe(&request.part(2, 2), |_| Ok(())));
+        reply.append(rig.session().subscribe(&request.part(4, 2), |_| Ok(())));
+        rig.reply(reply).unwrap();
+        assert_eq!(rig.sent(), [format!("suback([1, 1, 1, {full}, {full}])")]);
+        assert_eq!(rig.session().subscriptions().len(), 3);
+    }
+}
+
 /// [MQTT-3.3.1-9, MQTT-3.3.1-10, MQTT-3.3.1-11] retained messages: always, for a new subscription, never.
 #[test]
 fn retain_handling() {

@@ -40,7 +40,8 @@ fn sessions_expire() {
         (expiring(500), 100, Some(100_000)),
         (expiring(u32::MAX), 100, Some(100_000)),
         (expiring(u32::MAX), u32::MAX, None),
-        (Connect { clean_start: false, ..connect(Version::V311) }, 100, None),
+        (Connect { clean_start: false, ..connect(Version::V311) }, 100, Some(100_000)),
+        (Connect { clean_start: false, ..connect(Version::V311) }, u32::MAX, None),
     ] {
         let mut rig = Rig::connected(&connect, Settings { session_expiry_s_max: max, ..forever.clone() });
         let departure = rig.disconnected();

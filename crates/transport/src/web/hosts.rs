@@ -47,8 +47,7 @@ impl Hosts {
         if self.names.iter().any(|name| name == "*" || is_it(name)) {
             return true;
         }
-        let is_loopback =
-            host.eq_ignore_ascii_case("localhost") || address.is_some_and(|ip| ip.to_canonical().is_loopback());
+        let is_loopback = is_loopback(host);
         match self.reach {
             Reach::Guarded => true,
             Reach::Local => is_loopback,
@@ -56,6 +55,12 @@ impl Hosts {
             Reach::Open => is_loopback || address.is_some_and(|ip| !ip.to_canonical().is_unspecified()),
         }
     }
+}
+
+/// Whether a host, without its port, is this machine for whoever says it: `localhost`, 127.0.0.0/8, `[::1]`.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|ip| ip.to_canonical().is_loopback())
 }
 
 #[cfg(test)]

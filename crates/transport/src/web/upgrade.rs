@@ -3,7 +3,7 @@
 use httparse::{Header, Request, Status};
 
 use super::answer::{self, Fault};
-use super::hosts::Hosts;
+use super::hosts::{Hosts, is_loopback};
 use crate::address::ListenAddress;
 use crate::refusal::Refusal;
 use crate::settings::WebSettings;
@@ -137,8 +137,14 @@ fn is_origin_taken(fields: &Fields<'_, '_>, host: &str, rules: &WebRules) -> boo
         return true;
     }
     let host = name_of(host);
-    let same = origin.split_once("://").is_some_and(|(_, authority)| name_of(authority).eq_ignore_ascii_case(host));
+    let same = origin.split_once("://").is_some_and(|(_, authority)| are_one(name_of(authority), host));
     same && rules.hosts.include(host)
+}
+
+/// Whether a page of host `page` is one of `host`. The names of loopback are one: people write whichever they have at hand, and
+/// all of them are this machine.
+fn are_one(page: &str, host: &str) -> bool {
+    page.eq_ignore_ascii_case(host) || (is_loopback(page) && is_loopback(host))
 }
 
 /// The host without its port; brackets stay.

@@ -47,6 +47,8 @@ impl Shard {
             waiting_bytes: session.queued_bytes(),
             inflight_out: session.inflight_messages(),
             inflight_in: session.received_messages(),
+            lost_messages: session.losses().messages,
+            lost_acknowledged: session.losses().acknowledged,
             is_durable: entry.kept_as.kept.is_some(),
             shard,
         })

@@ -120,7 +120,8 @@ impl<T> HoldQueue<T> {
     /// Makes room for a message of so many bytes; false: there is none, it must not be added. What gave way is handed out.
     pub(super) fn make_room(&mut self, bytes: u64, mut gave_way: impl FnMut(Waiting<T>)) -> bool {
         if bytes > self.bounds.bytes {
-            return false;
+            // It would drive out all others; alone it may wait.
+            return self.waiting.is_empty() && self.bounds.messages > 0;
         }
         while self.len() >= self.bounds.messages + PASSING_MESSAGES
             || self.bytes + bytes > self.bounds.bytes + PASSING_BYTES
@@ -220,7 +221,8 @@ impl<T> HoldQueue<T> {
 
     /// What waits with nobody to take it stays within its bounds.
     fn keep_bounds(&mut self, mut gave_way: impl FnMut(Waiting<T>)) {
-        while self.idle_messages > self.bounds.messages || self.idle_bytes > self.bounds.bytes {
+        let is_alone = |queue: &Self| queue.idle_messages == 1 && queue.bounds.messages > 0;
+        while self.idle_messages > self.bounds.messages || (self.idle_bytes > self.bounds.bytes && !is_alone(self)) {
             let number = match self.bounds.overflow {
                 Overflow::DropOldest => self.idle.first().copied(),
                 Overflow::DropNewest => self.idle_tails.last().copied(),

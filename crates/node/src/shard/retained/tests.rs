@@ -4,6 +4,7 @@ use lapwing_codec::{Publish, PublishProperties, QoS};
 use lapwing_session::SessionKey;
 
 use super::*;
+use crate::slot::ShardId;
 
 /// Whether there was room for it.
 fn set(table: &mut RetainedTable, topic: &str, payload: &[u8], expiry_s: Option<u32>, now_ms: u64) -> bool {
@@ -13,7 +14,11 @@ fn set(table: &mut RetainedTable, topic: &str, payload: &[u8], expiry_s: Option<
     table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, now_ms) != Retained::Refused
 }
 
-const PUBLISHER: u64 = 7;
+fn table_of(messages_max: u64, bytes_max: u64) -> RetainedTable {
+    RetainedTable::new(Arc::new(RetainedShare::new(messages_max, bytes_max)))
+}
+
+const PUBLISHER: Source = Source { publisher: 7, origin: ShardId(0), seq: 1 };
 
 fn request(filter: &str) -> PageRequest {
     let (filter, need) = (filter.into(), Box::default());
@@ -32,13 +37,13 @@ fn request(filter: &str) -> PageRequest {
 fn matching(table: &RetainedTable, filter: &str, now_ms: u64) -> Vec<Arc<Message>> {
     let (messages, next) = table.page(&request(filter), usize::MAX, now_ms);
     assert_eq!(next, None);
-    messages.into_iter().map(|(message, _)| message).collect()
+    messages.into_iter().map(|item| item.message).collect()
 }
 
 /// Is the newest kept, an empty one a deletion, and an expired one not shown?
 #[test]
 fn the_newest_is_kept_until_it_expires() {
-    let mut table = RetainedTable::new(10, 10_000);
+    let mut table = table_of(10, 10_000);
     assert!(set(&mut table, "a/b", b"1", None, 0) && set(&mut table, "a/b", b"2", Some(5), 0));
     assert!(set(&mut table, "a/c", b"3", None, 0));
     assert_eq!(matching(&table, "a/+", 4_999).len(), 2);
@@ -52,7 +57,7 @@ fn the_newest_is_kept_until_it_expires() {
 /// to the disk?
 #[test]
 fn what_is_on_disk_goes_when_memory_has_the_newest() {
-    let mut table = RetainedTable::new(10, 10_000);
+    let mut table = table_of(10, 10_000);
     let (value, none) =
         (Publish { retain: true, ..Publish::qos0("a", b"1") }, Publish { retain: true, ..Publish::qos0("a", b"") });
     let routed = |publish| Routed::new(publish, SessionKey(0), 0);
@@ -70,7 +75,7 @@ fn what_is_on_disk_goes_when_memory_has_the_newest() {
 /// Is a full table a refusal, without the older value staying, and are expired ones given up first?
 #[test]
 fn a_full_table_refuses_and_forgets() {
-    let mut table = RetainedTable::new(2, 10_000);
+    let mut table = table_of(2, 10_000);
     assert!(set(&mut table, "a", b"1", Some(1), 0) && set(&mut table, "b", b"1", None, 0));
     assert!(!set(&mut table, "c", b"1", None, 500));
     assert!(set(&mut table, "c", b"1", None, 2_000));
@@ -83,7 +88,7 @@ fn a_full_table_refuses_and_forgets() {
 /// list of times stay in proportion?
 #[test]
 fn expired_messages_are_given_up_as_others_come() {
-    let mut table = RetainedTable::new(100_000, 100_000_000);
+    let mut table = table_of(100_000, 100_000_000);
     for n in 0..10_000 {
         assert!(set(&mut table, "often", b"x", Some(1 + n), 0));
     }
@@ -102,7 +107,7 @@ fn expired_messages_are_given_up_as_others_come() {
 /// Are the node's own topics beside the bounds, and nobody else's?
 #[test]
 fn sys_topics_are_beside_the_bounds() {
-    let mut table = RetainedTable::new(0, 0);
+    let mut table = table_of(0, 0);
     let properties = PublishProperties::default();
     let publish = Publish {
         dup: false,
@@ -115,14 +120,17 @@ fn sys_topics_are_beside_the_bounds() {
     };
     let routed = Routed::new(publish, SessionKey(0), 0);
     assert_eq!(table.set(&routed, PUBLISHER, 0), Retained::Refused);
-    assert_eq!(table.set(&routed, stable_hash(OURSELVES.as_bytes()), 0), Retained::InMemory);
+    assert_eq!(
+        table.set(&routed, Source { publisher: stable_hash(OURSELVES.as_bytes()), ..PUBLISHER }, 0),
+        Retained::InMemory
+    );
     assert_eq!((table.messages(), table.bytes(), matching(&table, "$SYS/#", 0).len()), (0, 0, 1));
 }
 
 /// Do pages give each message once, with the value it has by then, and does No Local leave out the publisher's own?
 #[test]
 fn a_page_shows_the_table_as_it_is() {
-    let mut table = RetainedTable::new(10, 10_000);
+    let mut table = table_of(10, 10_000);
     for topic in ["r/1", "r/2", "r/3"] {
         assert!(set(&mut table, topic, b"old", None, 0));
     }
@@ -134,10 +142,30 @@ fn a_page_shows_the_table_as_it_is() {
     }
     ask.after = next;
     let (second, next) = table.page(&ask, usize::MAX, 0);
-    assert_eq!((second.len(), second[0].0.payload(), next), (1, &b"new"[..], None));
+    assert_eq!((second.len(), second[0].message.payload(), next), (1, &b"new"[..], None));
     // A page that was taken in part goes on behind what was taken.
-    ask.after = Some(first[0].1.clone());
+    ask.after = Some(first[0].place.clone());
     assert_eq!(table.page(&ask, usize::MAX, 0).0.len(), 2);
-    let own = PageRequest { not_from: Some(PUBLISHER), ..request("#") };
+    let own = PageRequest { not_from: Some(PUBLISHER.publisher), ..request("#") };
     assert!(table.page(&own, usize::MAX, 0).0.is_empty());
+}
+
+/// Two shards with one bound: is it exact however the topics fall, is room given back with a topic, and has what was on disk
+/// its room in any case?
+#[test]
+fn shards_share_their_bounds() {
+    let share = Arc::new(RetainedShare::new(3, 10_000));
+    let (mut one, mut other) = (RetainedTable::new(share.clone()), RetainedTable::new(share));
+    assert!(
+        set(&mut one, "a", b"1", None, 0) && set(&mut one, "b", b"1", None, 0) && set(&mut other, "c", b"1", None, 0)
+    );
+    assert!(!set(&mut other, "d", b"1", None, 0) && !set(&mut one, "e", b"1", None, 0));
+    assert!(set(&mut one, "a", b"", None, 0) && set(&mut other, "d", b"1", Some(1), 0));
+    assert!(!set(&mut one, "e", b"1", None, 2_000));
+    other.give_up_some_expired(1, 2_000);
+    assert!(set(&mut one, "e", b"1", None, 2_000));
+    let publish = Publish { retain: true, ..Publish::qos0("f", b"1") };
+    other.restore(Routed::new(publish, SessionKey(0), 0).keep(), PUBLISHER);
+    assert_eq!((one.messages(), other.messages()), (2, 2));
+    assert!(!set(&mut one, "g", b"1", None, 2_000) && set(&mut one, "b", b"2", None, 2_000));
 }

@@ -98,6 +98,15 @@ fn the_origin_decides() {
         (&[], LOCAL, "localhost:8083", "http://localhost:3000", true),
         (&[], LOCAL, "[::1]:8083", "http://[::1]:3000", true),
         (&[], LOCAL, "127.0.0.1:8083", "http://127.0.0.1", true),
+        // Every name of loopback is this machine.
+        (&[], LOCAL, "127.0.0.1:8083", "http://localhost:3000", true),
+        (&[], LOCAL, "[::1]:8083", "http://LOCALHOST:3000", true),
+        (&[], LOCAL, "localhost:8083", "http://127.0.0.1:3000", true),
+        (&[], LOCAL, "127.0.0.1", "https://[::1]", true),
+        (&[], OPEN, "127.0.0.1:8083", "http://localhost:3000", true),
+        (&[], LOCAL, "127.0.0.1:8083", "http://localhost.evil.example", false),
+        (&[], LOCAL, "127.0.0.1:8083", "http://192.0.2.7", false),
+        (&[], GUARDED, "broker.example:8083", "http://localhost:3000", false),
         // And beyond, where whoever comes is let in.
         (&[], OPEN, "evil.example:8083", "http://evil.example:8083", false),
         (&[], OPEN, "192.0.2.7:8083", "http://192.0.2.7", true),

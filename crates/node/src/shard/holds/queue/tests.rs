@@ -80,7 +80,8 @@ fn what_is_parked_is_tried_again() {
     assert!(!queue.has_parked());
 }
 
-/// Do the oldest or the newest give way, only when nobody takes them, and nothing that alone is too large come in?
+/// Do the oldest or the newest give way, only when nobody takes them; and does what is too large wait alone, and drive nobody
+/// out?
 #[test]
 fn bounds_hold_for_what_nobody_takes() {
     for (overflow, expected) in [(Overflow::DropOldest, [3, 4]), (Overflow::DropNewest, [0, 1])] {
@@ -97,6 +98,10 @@ fn bounds_hold_for_what_nobody_takes() {
         let left = offer(&mut queue, |_| true);
         assert_eq!((left, gone.len()), (expected.to_vec(), 3));
         assert!(queue.idle_tails.is_empty() && queue.idle.is_empty());
+        assert!(queue.make_room(1_001, none));
+        queue.add("large", 1_001, None, 9);
+        queue.pass_over(|waiting| gone.push(waiting.item));
+        assert_eq!((queue.len(), queue.bytes(), gone.len()), (1, 1_001, 3));
         assert!(!queue.make_room(1_001, none));
     }
     let mut queue = HoldQueue::new(Bounds { messages: 100, bytes: 25, overflow: Overflow::DropOldest });

@@ -1,0 +1,251 @@
+"""Is every pair of limits that contradict each other refused, at the bound taken, and are both named?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lapwing.config import load
+from lapwing.config.limit_pairs import PAIRS, pairs_of
+from lapwing.config.problems import show_key
+from lapwing.config.show import as_toml
+from lapwing.errors import ConfigError
+
+CASES = [
+    # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
+    # it is held against
+    ("limits.output_high_bytes", "[limits]\noutput_high_bytes = %s", '"9MiB"', '"8MiB"', "output_bytes_max = 8MiB"),
+    (
+        "limits.output_bytes_max",
+        '[limits]\nmemory_high_bytes = "16MiB"\noutput_bytes_max = %s',
+        '"17MiB"',
+        '"16MiB"',
+        "memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.memory_high_bytes",
+        '[limits]\nmemory_max_bytes = "1GiB"\nmemory_high_bytes = %s',
+        '"2GiB"',
+        '"1GiB"',
+        "memory_max_bytes = 1GiB",
+    ),
+    (
+        "limits.packet_bytes_max",
+        '[limits]\nmemory_high_bytes = "16MiB"\npacket_bytes_max = %s',
+        '"17MiB"',
+        '"16MiB"',
+        "memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.retained_bytes_max",
+        '[limits]\nmemory_high_bytes = "16MiB"\nretained_bytes_max = %s',
+        '"9MiB"',
+        '"8MiB"',
+        "half of limits.memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.queue_memory_bytes",
+        '[limits]\nmemory_high_bytes = "16MiB"\nqueue_memory_bytes = %s',
+        '"17MiB"',
+        '"16MiB"',
+        "memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.strangers_bytes_max",
+        '[limits]\nmemory_high_bytes = "16MiB"\nstrangers_bytes_max = %s',
+        '"5MiB"',
+        '"4MiB"',
+        "a quarter of limits.memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.filters_per_packet_max",
+        "[limits]\nfilters_per_packet_max = %s",
+        "9999",
+        "10000",
+        "subscriptions_per_session_max = 10000",
+    ),
+    (
+        "limits.subscriptions_per_session_max",
+        '[limits]\npacket_bytes_max = "64KiB"\nsubscriptions_per_session_max = %s',
+        "16385",
+        "16384",
+        "packet_bytes_max = 64KiB",
+    ),
+    (
+        "limits.groups_per_session_max",
+        "[limits]\nsubscriptions_per_session_max = 10\ngroups_per_session_max = %s",
+        "11",
+        "10",
+        "subscriptions_per_session_max = 10",
+    ),
+    (
+        "limits.groups_per_session_max",
+        "[dispatch]\ngroups_max = 10\n[limits]\ngroups_per_session_max = %s",
+        "11",
+        "10",
+        "dispatch.groups_max = 10",
+    ),
+    (
+        "limits.groups_per_identity_max",
+        "[dispatch]\ngroups_max = 10\n[limits]\ngroups_per_identity_max = %s",
+        "11",
+        "10",
+        "dispatch.groups_max = 10",
+    ),
+    (
+        "limits.sessions_per_identity_max",
+        "[limits]\nconnections_max = 10\nsessions_offline_max = 5\nsessions_per_identity_max = %s",
+        "16",
+        "15",
+        "= 15",
+    ),
+    ("dispatch.groups_max", '[groups.a]\nfilters = ["x", "y"]\n[dispatch]\ngroups_max = %s', "1", "2", "2 groups"),
+    ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
+    (
+        "limits.connect_bytes_max",
+        '[limits]\nclient_id_bytes_max = "1000B"\nconnect_bytes_max = %s',
+        '"1015B"',
+        '"1016B"',
+        "client_id_bytes_max = 1000",
+    ),
+    (
+        "limits.client_id_bytes_max",
+        '[limits]\npacket_bytes_max = "1016B"\nclient_id_bytes_max = %s',
+        '"1001B"',
+        '"1000B"',
+        "packet_bytes_max = 1016B",
+    ),
+    (
+        "limits.topic_bytes_max",
+        '[limits]\npacket_bytes_max = "1010B"\ntopic_bytes_max = %s',
+        '"1001B"',
+        '"1000B"',
+        "packet_bytes_max = 1010B",
+    ),
+    (
+        "limits.topic_levels_max",
+        '[limits]\ntopic_bytes_max = "99B"\ntopic_levels_max = %s',
+        "101",
+        "100",
+        "topic_bytes_max = 99B",
+    ),
+    (
+        "limits.retained_bytes_max",
+        "[limits]\nretained_bytes_max = %s",
+        '"1023KiB"',
+        '"1MiB"',
+        "packet_bytes_max = 1MiB",
+    ),
+    (
+        "limits.session_expiry_v311",
+        '[limits]\nsession_expiry_max = "1h"\nsession_expiry_v311 = %s',
+        '"2h"',
+        '"1h"',
+        "session_expiry_max = 1h",
+    ),
+    ("limits.strangers_max", "[limits]\nconnections_max = 10\nstrangers_max = %s", "11", "10", "connections_max = 10"),
+    (
+        "limits.strangers_per_address_max",
+        "[limits]\nstrangers_max = 100\nstrangers_per_address_max = %s",
+        "76",
+        "75",
+        "three quarters of limits.strangers_max = 100",
+    ),
+    (
+        "limits.strangers_bytes_max",
+        "[limits]\nstrangers_bytes_max = %s",
+        '"63KiB"',
+        '"64KiB"',
+        "connect_bytes_max = 64KiB",
+    ),
+    (
+        "limits.handshakes_max",
+        "[limits]\nconnections_max = 10\nhandshakes_max = %s",
+        "4",
+        "3",
+        "a quarter of limits.connections_max = 10",
+    ),
+    (
+        "limits.handshakes_per_address_max",
+        "[limits]\nhandshakes_max = 10\nhandshakes_per_address_max = %s",
+        "11",
+        "10",
+        "handshakes_max = 10",
+    ),
+    ("auth.failures_name_max", "[auth]\nfailures_max = 10\nfailures_name_max = %s", "11", "10", "failures_max = 10"),
+    ("http.reads_max", "[http]\nconnections_max = 10\nreads_max = %s", "11", "10", "connections_max = 10"),
+    (
+        "listeners[0].connections_max",
+        '[limits]\nconnections_max = 10\n[[listeners]]\nurl = "tcp://127.0.0.1:1"\nconnections_max = %s',
+        "11",
+        "10",
+        "limits.connections_max = 10",
+    ),
+    (
+        "listeners[0].packet_bytes_max",
+        '[limits]\nmemory_high_bytes = "2MiB"\n[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = %s',
+        '"3MiB"',
+        '"2MiB"',
+        "memory_high_bytes = 2MiB",
+    ),
+    (
+        "streams.s.retain_bytes",
+        '[streams.s]\nfilter = "x"\nretain_bytes = %s',
+        '"63MiB"',
+        '"64MiB"',
+        "streams.s.segment_bytes = 64MiB",
+    ),
+]
+
+
+def problems(tmp_path: Path, text: str) -> list[str]:
+    file = tmp_path / "lapwing.toml"
+    file.write_text(text)
+    try:
+        load(file, environment={})
+    except ConfigError as error:
+        return [f"{problem}: {problem.where}: {problem.remedy}" for problem in error.problems]
+    return []
+
+
+@pytest.mark.parametrize(("key", "text", "wrong", "right", "against"), CASES)
+def test_a_pair(tmp_path: Path, key: str, text: str, wrong: str, right: str, against: str) -> None:
+    found = problems(tmp_path, text % wrong)
+    assert any(line.startswith(f"{key} = ") and against in line and "lapwing.toml:" in line for line in found), found
+    assert not any(against in line for line in problems(tmp_path, text % right))
+
+
+def test_every_pair_has_its_case(tmp_path: Path) -> None:
+    """Has each row of the table, and each that a configuration adds to it, its cases?"""
+    file = tmp_path / "lapwing.toml"
+    file.write_text('[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = "1MiB"\n[streams.s]\nfilter = "x"')
+    rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
+    assert len(rows) > len(PAIRS)
+    assert sorted(rows) == sorted(key for key, *_ in CASES)
+
+
+def test_all_are_told_at_once(tmp_path: Path) -> None:
+    text = '[limits]\nfilters_per_packet_max = 1024\noutput_high_bytes = "9MiB"\n'
+    assert len(problems(tmp_path, text)) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[limits]\nconnections_max = 10",
+        '[limits]\nmemory_high_bytes = "8MiB"',
+        '[limits]\npacket_bytes_max = "64MiB"',
+        '[limits]\npacket_bytes_max = "1KiB"',
+        '[limits]\noutput_bytes_max = "1MiB"\npacket_bytes_max = "64MiB"',
+        '[limits]\nqueue_bytes_max = "64KiB"',
+        "[limits]\nretained_messages_max = 0\nretained_bytes_max = 0",
+        "[limits]\nfilters_per_packet_max = 0\nsubscriptions_per_session_max = 100000",
+    ],
+)
+def test_defaults_give_way(tmp_path: Path, text: str) -> None:
+    """Is one limit that is set alone no contradiction, also when every default is written down beside it?"""
+    assert problems(tmp_path, text) == []
+    shown = as_toml(load(tmp_path / "lapwing.toml", environment={}))
+    assert problems(tmp_path, shown) == []
