@@ -133,7 +133,12 @@ PROBLEMS = [
     ("[broker]\ndrain = 10", {}, [], "broker.drain = 10 (FILE:2): must be a duration with its unit"),
     ('[limits]\npacket_bytes_max = "1M"', {}, [], 'limits.packet_bytes_max = "1M" (FILE:2): must be a size'),
     ("[limits]\ntopic_levels_max = 0", {}, [], "limits.topic_levels_max = 0 (FILE:2): must be greater"),
-    ("[limits]\noutput_high_bytes = '9MiB'", {}, [], "limits.output_high_bytes = 9MiB (FILE:2): is above limits.output_bytes_max = 8MiB"),
+    (
+        "[limits]\noutput_high_bytes = '9MiB'",
+        {},
+        [],
+        "limits.output_high_bytes = 9MiB (FILE:2): is above limits.output_bytes_max = 8MiB",
+    ),
     ("[streams.r]\nkey = 'topic'", {}, [], "streams.r.filter is missing (FILE:1): add filter = ... there"),
     (
         "[streams.r]\nfilter = 'a/#/b'",

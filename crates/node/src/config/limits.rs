@@ -217,7 +217,7 @@ const HANDSHAKE_THREADS_MAX: u32 = 64;
 
 impl Limits {
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 28] = [
+        let positive: [(&str, u64); 29] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("connect_bytes_max", u64::from(self.connect_bytes_max)),
