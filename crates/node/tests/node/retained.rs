@@ -214,7 +214,7 @@ impl Watcher {
         let client = Client::connect_with(node, &lasting(&id)).0;
         let mut watcher = Watcher { client, last: BTreeMap::new(), awaits_suback: true };
         watcher.client.send_subscribe("r/#", options);
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             return watcher;
         }
         while watcher.awaits_suback {
