@@ -30,7 +30,9 @@ _CLIENT_COLUMNS = (
     "client_id", "user", "address", "listener", "version", "connected_since", "bytes_in", "bytes_out",
     "subscriptions", "inflight_out", "inflight_in", "waiting_messages", "waiting_bytes", "shard",
 )  # fmt: skip
-_QUEUE_COLUMNS = ("client_id", "is_connected", "away_since", "waiting_messages", "waiting_bytes", "inflight_out")
+_QUEUE_COLUMNS = (
+    "client_id", "is_connected", "away_since", "waiting_messages", "waiting_bytes", "inflight_out", "lost_messages",
+)  # fmt: skip
 
 _Answer = TypeVar("_Answer")
 
