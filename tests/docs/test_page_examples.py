@@ -2,8 +2,9 @@
 
 A page is run as a reader would: in one folder, block after block. ```sh is shell that must succeed; a block that
 begins with `lapwing broker` starts a broker that runs until the page ends. ```python is a program, or tests. ```toml
-is a configuration. The note `spark` behind the language says that it needs Java. ```console is shell that is only
-parsed, for what needs more machine or time than a test has. ```text and ```json are output.
+is a configuration that `config check` accepts; with the note `form` it names what is not here, and is only read. The
+note `spark` behind the language says that it needs Java. ```console is shell that is only parsed, for what needs more
+machine or time than a test has. ```text and ```json are output.
 """
 
 from __future__ import annotations
@@ -89,7 +90,8 @@ class Reader:
             (self.folder / "lapwing.toml").write_text(block.code)
             # The page's broker has the folder that this file may name too.
             beside = ["--running"] if self._broker else []
-            result = lapwing("config", "check", *beside, "lapwing.toml", cwd=self.folder)
+            look = ["show", "--config"] if block.note == "form" else ["check", *beside]
+            result = lapwing("config", *look, "lapwing.toml", cwd=self.folder)
             assert result.returncode == 0, f"{place}: {result.stderr}"
 
     def start_broker(self, code: str) -> None:

@@ -99,7 +99,7 @@ def test_two_at_a_time_wait_for_each_other(tmp_path: Path) -> None:
         ("[users.a]\ntokens = ['s3cret']", "users.a.tokens: "),
         ("[users.anonymous]", "users.anonymous: "),
         ("[users.'a*']", "users.a*: "),
-        ('[users."a\\n"]', "users.'a\\n': "),
+        ('[users."a\\n"]', "users.a\\n: "),
         ("[users.a]\ntokens = {'x y' = 's3cret'}", "users.a.tokens: "),
     ],
 )
