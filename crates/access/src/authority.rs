@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::{
-    AccessError, AuthConfig, Claim, Identity, Judgement, Refusal, Right, Rights, RuleConfig, Rules, TokenFault, Tokens,
-    Verifier, Voucher, Work, is_token_shaped,
+    AccessError, AuthConfig, Claim, Identity, Judgement, OutsideConfig, Refusal, Right, Rights, RuleConfig, Rules,
+    TokenFault, Tokens, Verifier, Voucher, Work, is_token_shaped,
 };
 
 /// Everything about access, shared by all threads of a node.
@@ -13,6 +13,7 @@ pub struct Authority {
     verifier: Verifier,
     rules: RwLock<Arc<Rules>>,
     tokens: RwLock<Option<Arc<Tokens>>>,
+    outside: RwLock<Option<Arc<OutsideConfig>>>,
     /// Goes up with every reload, so that who keeps rights can see that they are old.
     version: AtomicU64,
 }
@@ -25,7 +26,8 @@ impl Authority {
     pub fn new(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Self, AccessError> {
         let rules = RwLock::new(Arc::new(Rules::new(rules)?));
         let tokens = RwLock::new(read_tokens(auth)?);
-        Ok(Authority { verifier: Verifier::new(auth)?, rules, tokens, version: AtomicU64::new(1) })
+        let outside = RwLock::new(auth.outside.clone().map(Arc::new));
+        Ok(Authority { verifier: Verifier::new(auth)?, rules, tokens, outside, version: AtomicU64::new(1) })
     }
 
     /// Takes other users and rules from now on: both, or on an error neither.
@@ -38,6 +40,7 @@ impl Authority {
         if let (Some(tokens), Some(former)) = (&tokens, self.tokens()) {
             tokens.inherit(&former);
         }
+        self.take_outside(auth.outside.as_ref());
         *self.tokens.write().unwrap_or_else(PoisonError::into_inner) = tokens;
         self.verifier.install(users);
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(rules);
@@ -62,20 +65,37 @@ impl Authority {
 
     /// Whether there is anything that a name and a password can be checked against.
     pub fn checks_credentials(&self) -> bool {
-        self.verifier.has_users() || self.tokens().is_some()
+        self.verifier.has_users() || self.tokens().is_some() || self.outside().is_some()
+    }
+
+    /// Who is asked about names that are not of the users; the same value for as long as the settings stay the same.
+    pub fn outside(&self) -> Option<Arc<OutsideConfig>> {
+        self.outside.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn take_outside(&self, settings: Option<&OutsideConfig>) {
+        let mut outside = self.outside.write().unwrap_or_else(PoisonError::into_inner);
+        if outside.as_deref() != settings {
+            *outside = settings.cloned().map(Arc::new);
+        }
     }
 
     /// Whether an identity granted before would still be granted: after a reload its user may be gone, or tokens not be taken.
     pub fn still_knows(&self, identity: &Identity) -> bool {
         match identity.voucher() {
             Voucher::Token => self.tokens().is_some(),
+            Voucher::Check => self.outside().is_some(),
             _ => self.verifier.still_knows(identity),
         }
     }
 
-    /// What it would take to check this password, if it was not known.
-    pub fn work(&self, password: &[u8]) -> Work {
-        if is_token_shaped(password) && self.tokens().is_some() { Work::Token } else { Work::Password }
+    /// What it would take to check this, if it was not known. Whoever is in the users file is checked here, and nobody else asked.
+    pub fn work(&self, username: Option<&str>, password: Option<&[u8]>) -> Work {
+        if password.is_some_and(is_token_shaped) && self.tokens().is_some() {
+            return Work::Token;
+        }
+        let is_user = username.is_some_and(|name| self.verifier.has_user(name));
+        if !is_user && self.outside().is_some() { Work::Outside } else { Work::Password }
     }
 
     /// Who the bearer of a token is; `now_s`: seconds since 1970, UTC.
@@ -104,19 +124,27 @@ impl Authority {
             (None, None) => refused(Refusal::NotAuthorized),
             _ if !is_checked && claim.anonymous => anonymous,
             _ if !is_checked => refused(Refusal::BadCredentials),
-            (_, Some(password)) if self.work(password) == Work::Token => Judgement::Costly(Work::Token),
+            _ if self.work(claim.username, claim.password) == Work::Token => Judgement::Costly(Work::Token),
             (Some(username), Some(password)) => self
                 .verifier
                 .verify_cheaply(username, password)
-                .map_or(Judgement::Costly(Work::Password), Judgement::Granted),
+                .map_or_else(|| Judgement::Costly(self.work(claim.username, claim.password)), Judgement::Granted),
             (None, Some(token)) => {
-                self.verifier.verify_token(token).map_or(refused(Refusal::BadCredentials), Judgement::Granted)
+                self.verifier.verify_token(token).map_or_else(|| self.unknown(claim), Judgement::Granted)
             }
-            (Some(_), None) => refused(Refusal::BadCredentials),
+            (Some(_), None) => self.unknown(claim),
         }
     }
 
-    /// Decides about a claim, whatever it costs: tens of milliseconds for a password. Not about tokens.
+    /// Nothing here knows it; somebody else may.
+    fn unknown(&self, claim: &Claim<'_>) -> Judgement {
+        match self.work(claim.username, claim.password) {
+            Work::Outside => Judgement::Costly(Work::Outside),
+            _ => Judgement::Refused(Refusal::BadCredentials),
+        }
+    }
+
+    /// Decides about a claim, whatever it costs: tens of milliseconds for a password. Not about tokens, and nobody else is asked.
     ///
     /// # Errors
     /// Why it is refused.
@@ -211,6 +239,31 @@ mod tests {
         assert!(authority.check(&right).is_ok());
         assert!(matches!(authority.judge(&right), Judgement::Granted(_)));
         assert_eq!(authority.judge(&claim(Some("alice"), Some("b"), false)), Judgement::Costly(Work::Password));
+    }
+
+    /// Is somebody else asked about everybody but the users of the file, and about nobody who says nothing?
+    #[test]
+    fn others_are_asked_about_those_who_are_not_known() {
+        let outside = serde_json::from_str(
+            r#"{"url": "https://h/", "timeout_ms": 1, "in_flight_max": 1, "answer_bytes_max": 1, "ttl_ms": 1,
+                "ttl_ms_max": 1, "refused_ttl_ms": 1, "remembered_max": 1, "names": "*"}"#,
+        );
+        let authority = Authority::new(&AuthConfig { outside: Some(outside.unwrap()), ..users() }, &[]).unwrap();
+        let judge = |username, password| authority.judge(&claim(username, password, true));
+        for (username, password, work) in [
+            (Some("alice"), Some("x"), Work::Password),
+            (Some("eve"), Some("x"), Work::Outside),
+            (None, Some("x"), Work::Outside),
+            (Some("eve"), None, Work::Outside),
+        ] {
+            assert_eq!(judge(username, password), Judgement::Costly(work), "{username:?} {password:?}");
+        }
+        assert_eq!(judge(Some("alice"), None), Judgement::Refused(Refusal::BadCredentials));
+        assert_eq!(judge(None, None), Judgement::Granted(Identity::ANONYMOUS));
+        let eve = Identity::named("eve", Voucher::Check);
+        assert!(authority.still_knows(&eve));
+        authority.reload(&users(), &[]).unwrap();
+        assert!(!authority.still_knows(&eve));
     }
 
     #[test]

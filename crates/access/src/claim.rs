@@ -47,6 +47,8 @@ pub enum Work {
     Password,
     /// A signature must be checked: [`crate::Authority::check_token`].
     Token,
+    /// Somebody else must be asked.
+    Outside,
 }
 
 impl Refusal {

@@ -24,6 +24,8 @@ pub struct AuthConfig {
     pub certificates: Certificates,
     /// Which tokens (JWT) are taken as passwords; `None`: none.
     pub jwt: Option<crate::JwtConfig>,
+    /// Who is asked about names that are not of the users; `None`: nobody.
+    pub outside: Option<crate::OutsideConfig>,
 }
 
 /// Which names in verified client certificates are taken as identities.
@@ -161,14 +163,16 @@ mod tests {
             password: Some(PasswordHashText("$argon2id$secret".into())),
             tokens: vec![TokenDigest("secret".into())],
         };
-        let config = AuthConfig { users: Some(vec![user]), certificates: Certificates::Listed, jwt: None };
+        let config =
+            AuthConfig { users: Some(vec![user]), certificates: Certificates::Listed, jwt: None, outside: None };
         let shown = format!("{config:?}");
         assert!(shown.contains("alice") && !shown.contains("secret"), "{shown}");
     }
 
     #[test]
     fn json_there_and_back() {
-        let text = r#"{"users":[{"name":"a","password":"p","tokens":["t"]}],"certificates":"any","jwt":null}"#;
+        let text =
+            r#"{"users":[{"name":"a","password":"p","tokens":["t"]}],"certificates":"any","jwt":null,"outside":null}"#;
         let config: AuthConfig = serde_json::from_str(text).unwrap();
         assert_eq!(serde_json::to_string(&config).unwrap(), text);
         let rule: RuleConfig = serde_json::from_str(r#"{"identity":"*","may":["stream"],"streams":["*"]}"#).unwrap();

@@ -17,6 +17,8 @@ pub enum Voucher {
     Hook,
     /// Who signed its token.
     Token,
+    /// Somebody else, who was asked.
+    Check,
 }
 
 /// A name that somebody has proved to have, or nobody in particular.

@@ -28,6 +28,7 @@ mod grant;
 mod identity;
 mod jwt;
 mod name_pattern;
+mod outside;
 mod password;
 mod places;
 mod rights;
@@ -52,6 +53,7 @@ pub use identity::{Identity, Voucher};
 pub use jwt::{
     Algorithm, FetchedKeys, JwtConfig, JwtKeys, KeySet, SecretText, TokenFault, Tokens, is_token_shaped, may_be_token,
 };
+pub use outside::{Answer, AnswerCache, CacheKey, OutsideConfig};
 pub use password::hash_password;
 pub use rights::{Rights, is_bridge_state, is_reserved};
 pub use rules::Rules;

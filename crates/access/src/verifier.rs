@@ -116,13 +116,18 @@ impl Verifier {
         self.takes_certificate(name).then(|| Identity::named(name, Voucher::Certificate))
     }
 
+    /// Whether there is a user of that name.
+    pub fn has_user(&self, name: &str) -> bool {
+        self.table().users.as_ref().is_some_and(|users| users.contains(name))
+    }
+
     /// Whether an identity granted before would still be granted: after a reload its user may be gone.
     pub fn still_knows(&self, identity: &Identity) -> bool {
         match (identity.voucher(), identity.name()) {
             (Voucher::Users, Some(name)) => self.table().users.as_ref().is_some_and(|users| users.contains(name)),
             (Voucher::Certificate, Some(name)) => self.takes_certificate(name),
-            // Of tokens the authority knows.
-            (Voucher::Nobody | Voucher::Hook | Voucher::Token, _) | (_, None) => true,
+            // Of tokens and answers the authority knows.
+            (Voucher::Nobody | Voucher::Hook | Voucher::Token | Voucher::Check, _) | (_, None) => true,
         }
     }
 
@@ -157,7 +162,12 @@ mod tests {
             password: password.map(|password| crate::PasswordHashText(cheap_hash(password))),
             tokens: has_token.then(|| crate::TokenDigest(hex(&Sha256::digest(TOKEN)))).into_iter().collect(),
         };
-        AuthConfig { users: Some(users.iter().map(user).collect()), certificates: Certificates::Listed, jwt: None }
+        AuthConfig {
+            users: Some(users.iter().map(user).collect()),
+            certificates: Certificates::Listed,
+            jwt: None,
+            outside: None,
+        }
     }
 
     fn name(identity: Option<Identity>) -> Option<String> {

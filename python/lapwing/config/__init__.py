@@ -18,6 +18,7 @@ from lapwing.config.groups import GroupConfig
 from lapwing.config.hold import HoldConfig
 from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection
+from lapwing.config.http_check import HttpCheckSection
 from lapwing.config.jwt import JwtSection
 from lapwing.config.limits import Limits
 from lapwing.config.listeners import ListenerConfig
@@ -44,6 +45,7 @@ __all__ = [
     "GroupRule",
     "HoldConfig",
     "HooksSection",
+    "HttpCheckSection",
     "HttpSection",
     "JwtSection",
     "Limits",

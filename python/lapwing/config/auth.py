@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from lapwing.auth.users_file import read_users
+from lapwing.config.http_check import HttpCheckSection, http_check_table
 from lapwing.config.jwt import JwtSection, jwt_table
 from lapwing.config.units import Duration
 
@@ -64,10 +65,12 @@ class AuthSection(BaseModel):
 
     jwt: JwtSection = JwtSection()
 
+    http: HttpCheckSection = HttpCheckSection()
+
     @property
     def knows_somebody(self) -> bool:
         """Whether there is anything that a name and a password are checked against."""
-        return self.users is not None or self.jwt.is_on
+        return self.users is not None or self.jwt.is_on or self.http.is_on
 
 
 def access_tables(config: Config) -> dict[str, Any]:
@@ -80,6 +83,7 @@ def access_tables(config: Config) -> dict[str, Any]:
         "users": _known(config.auth.users),
         "certificates": config.auth.certificates,
         "jwt": jwt_table(config.auth.jwt),
+        "outside": http_check_table(config.auth.http),
     }
     return {"auth": auth, "rules": [rule.model_dump() for rule in config.rules]}
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _OPEN = (
     "no open listener beyond loopback without authentication: listen on 127.0.0.1, [::1] or localhost; or name the"
-    " users (auth.users); or take tokens (auth.jwt); or make it a [[listeners]] table, with client certificates that"
-    " name the users, or with anonymous = true for whoever comes"
+    " users (auth.users); or take tokens (auth.jwt), or ask somebody (auth.http); or make it a [[listeners]] table,"
+    " with client certificates that name the users, or with anonymous = true for whoever comes"
 )
 _NOBODY = (
     "nobody could connect: anonymous is false, and there are no users; set auth.users, name the users by client"
@@ -68,8 +68,8 @@ def guards_of_mqtt(config: Config, *, has_hooks: bool = False) -> str:
         return ""
     if any(map(_takes_everybody, config.listeners)):
         return ""
-    if config.auth.jwt.is_on:
-        return "tokens"
+    if config.auth.jwt.is_on or config.auth.http.is_on:
+        return "tokens or a check over HTTP"
     # The permission bits of a socket decide there, and those of this machine who can reach HTTP are more.
     is_certified = any(listener.client_certificate != "none" for listener in config.listeners)
     return "client certificates" if is_certified else "its listeners (anonymous, or a Unix socket's mode)"

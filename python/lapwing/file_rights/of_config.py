@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lapwing.config import Config, HttpSection, JwtSection, ListenerConfig
+    from lapwing.config import Config, HttpCheckSection, HttpSection, JwtSection, ListenerConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
     if config.auth.users is not None:
         yield Believed(config.auth.users, "auth.users", is_secret=True)
     yield from _of_jwt(config.auth.jwt)
+    yield from _of_http_check(config.auth.http)
     for number, listener in enumerate(config.listeners):
         yield from _of_tls(listener, f"listeners.{number}")
         for crl in listener.crl:
@@ -57,6 +58,13 @@ def _of_jwt(jwt: JwtSection) -> Iterator[Believed]:
     for key, public in (("jwks_file", jwt.jwks_file), ("jwks_ca", jwt.jwks_ca)):
         if public is not None:
             yield Believed(public, f"auth.jwt.{key}")
+
+
+def _of_http_check(check: HttpCheckSection) -> Iterator[Believed]:
+    if check.ca is not None:
+        yield Believed(check.ca, "auth.http.ca")
+    if check.authorization_file is not None:
+        yield Believed(check.authorization_file, "auth.http.authorization_file", is_secret=True)
 
 
 def _of_tls(table: ListenerConfig | HttpSection, name: str) -> Iterator[Believed]:

@@ -29,3 +29,4 @@ pub use compact::{is_token_shaped, may_be_token};
 pub use config::{FetchedKeys, JwtConfig, JwtKeys, SecretText};
 pub use fault::TokenFault;
 pub use key_set::KeySet;
+pub(crate) use own_rules::rules_of;

@@ -3,6 +3,7 @@
 use lapwing_access::{AccessConfig, AccessError, AuthConfig, Authority, JwtKeys, RuleConfig};
 
 use crate::error::NodeError;
+use crate::passwords::check_outside;
 use crate::token_keys::check_fetched;
 
 /// Reads users and rules.
@@ -19,9 +20,10 @@ pub(crate) fn authority(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Autho
 /// `Config`: a URL or its authorities cannot be used.
 pub fn check_access(auth: &AuthConfig) -> Result<(), NodeError> {
     match auth.jwt.as_ref().map(|jwt| &jwt.keys) {
-        Some(JwtKeys::Url(fetched)) => check_fetched(fetched),
-        _ => Ok(()),
+        Some(JwtKeys::Url(fetched)) => check_fetched(fetched)?,
+        _ => {}
     }
+    auth.outside.as_ref().map_or(Ok(()), check_outside)
 }
 
 /// Users and rules alone, for a reload.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use super::failures::Bar;
 use super::feed::{Delays, Suspects};
+use super::outside::OutsideCounters;
 use super::tokens::TokenCounters;
 use super::warden::Counts;
 use crate::desk::{Desk, Reply};
@@ -34,6 +35,7 @@ pub(crate) struct PasswordControl {
     pub(super) refused: AtomicU64,
     pub(super) figures: Figures,
     pub(super) tokens: TokenCounters,
+    pub(super) outside: OutsideCounters,
 }
 
 /// What the thread has counted so far, told once a turn.
@@ -71,6 +73,12 @@ impl PasswordControl {
     /// Asks the threads to end; what waits then is not checked any more.
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
+        self.bell.ring();
+    }
+
+    /// A result was handed back.
+    pub(super) fn is_done(&self) {
+        self.results.fetch_add(1, Ordering::Release);
         self.bell.ring();
     }
 
@@ -124,6 +132,7 @@ impl PasswordControl {
             ),
         ];
         metrics.extend(self.tokens.collect());
+        metrics.extend(self.outside.collect());
         metrics
     }
 }

@@ -18,7 +18,28 @@ pub(crate) struct Secret {
     pub(super) shard: usize,
     pub(super) index: usize,
     pub(super) ticket: u64,
-    pub(super) password: Vec<u8>,
+    /// `None` where only somebody else can be asked about a name alone.
+    pub(super) password: Option<Vec<u8>>,
+    pub(super) outside: Option<Box<Outside>>,
+}
+
+/// What is asked for.
+pub(crate) struct AskedFor<'a> {
+    pub(crate) password: Option<&'a [u8]>,
+    pub(crate) work: Work,
+    /// What somebody else is told, where he is asked.
+    pub(crate) outside: Option<Box<Outside>>,
+}
+
+/// What somebody else is told of a client, beside its name and password.
+pub(crate) struct Outside {
+    /// Empty: the broker will give it one.
+    pub(crate) client_id: String,
+    pub(crate) has_username: bool,
+    /// Without a port.
+    pub(crate) address: String,
+    /// Its URL.
+    pub(crate) listener: String,
 }
 
 /// The answer.
@@ -53,7 +74,7 @@ impl PasswordFeed {
         index: usize,
         source: Source,
         username: &str,
-        (password, work): (&[u8], Work),
+        asked_for: AskedFor<'_>,
         deadline_ms: u64,
     ) -> Option<u64> {
         if !self.control.backlog.admit(1, 0) {
@@ -61,9 +82,10 @@ impl PasswordFeed {
             return None;
         }
         self.last_ticket += 1;
-        let (ticket, password) = (self.last_ticket, password.to_vec());
+        let AskedFor { password, work, outside } = asked_for;
+        let (ticket, password) = (self.last_ticket, password.map(<[u8]>::to_vec));
         // The desk knows which shard asks.
-        let item = Secret { shard: 0, index, ticket, password };
+        let item = Secret { shard: 0, index, ticket, password, outside };
         self.feed.ask(Ask { source, username: username.into(), work, deadline_ms, item });
         Some(ticket)
     }

@@ -7,12 +7,18 @@
 //! its refusal on its shard, without its bytes. How many wait, for either, is bounded. Whoever has run out of time for its
 //! CONNECT meanwhile is left out.
 //!
+//! Where somebody else is asked about those whom the users file does not have, they wait in a line of their own, in the same
+//! turns, for one of so many questions that may be under way ([`asking`]): a slow answer keeps nobody from having a password
+//! checked.
+//!
 //! Tokens (JWT) are checked here too, in the same turns. They cannot be guessed, so a bad one bars nobody, and is refused at the
 //! pace of other refusals.
 
+mod asking;
 mod control;
 mod failures;
 mod feed;
+mod outside;
 mod pace;
 mod queue;
 mod source;
@@ -28,7 +34,8 @@ use std::sync::mpsc::channel;
 
 pub(crate) use control::{BarAsk, PasswordControl};
 pub(crate) use failures::Bar;
-pub(crate) use feed::{DelayPlace, Denied, PasswordFeed};
+pub(crate) use feed::{AskedFor, DelayPlace, Denied, Outside, PasswordFeed};
+pub(crate) use outside::check_outside;
 pub(crate) use source::Source;
 pub(crate) use thread::{PasswordThread, PasswordWorker};
 
@@ -37,6 +44,7 @@ use crate::hooks::Backlog;
 use crate::mailbox::Bell;
 use crate::shared::Shared;
 use crate::side_thread::lay_side_lanes;
+use asking::Asking;
 use feed::{Delays, Suspects};
 use warden::Warden;
 
@@ -57,7 +65,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
     let control = Arc::new(PasswordControl {
         bell: desk.bell(),
         stop: false.into(),
-        backlog: Backlog::new(u64::from(limits.password_checks_max) + ON_THE_WAY_MAX, u64::MAX),
+        backlog: Backlog::new(2 * u64::from(limits.password_checks_max) + ON_THE_WAY_MAX, u64::MAX),
         suspects: Suspects::default(),
         delays: Delays { most: u64::from(guesses.delayed_max), ..Delays::default() },
         asked: Default::default(),
@@ -67,6 +75,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         refused: 0.into(),
         figures: Default::default(),
         tokens: Default::default(),
+        outside: Default::default(),
     });
     let feeds = feeds.into_iter().map(|feed| PasswordFeed { feed, last_ticket: 0, control: control.clone() }).collect();
     let (results, done) = channel();
@@ -78,6 +87,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         workers.push(PasswordWorker { number, shared, control, asks, results });
     }
     let thread = PasswordThread {
+        asking: Asking::new(control.clone(), results.clone()),
         shared: shared.clone(),
         desk,
         control: control.clone(),

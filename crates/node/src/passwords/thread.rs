@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use lapwing_access::{Claim, Identity, Judgement, Refusal, TokenFault, Work};
 use lapwing_codec::ReasonCode;
 
+use super::asking::Asking;
 use super::control::{BarAsk, PasswordControl};
 use super::feed::{Checked, Denied, Secret};
 use super::queue::Ask;
@@ -34,21 +35,32 @@ pub(crate) struct PasswordThread {
     pub(super) idle: Vec<usize>,
     pub(super) results: Receiver<Done>,
     pub(super) token_words: TokenWords,
+    /// Who asks somebody else.
+    pub(super) asking: Asking,
     pub(super) results_taken: usize,
     pub(super) looked_ms: u64,
 }
 
 /// A password that was checked.
 pub(super) struct Done {
-    worker: usize,
-    ask: Ask<Secret>,
-    result: Result<Identity, Wrong>,
+    pub(super) worker: Worker,
+    pub(super) ask: Ask<Secret>,
+    pub(super) result: Result<Identity, Wrong>,
+}
+
+/// Who checked it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Worker {
+    Here(usize),
+    Outside(usize),
 }
 
 /// What was wrong.
-enum Wrong {
+pub(super) enum Wrong {
     Password(Refusal),
     Token(TokenFault),
+    /// Nobody could say; why.
+    Unanswered(String),
 }
 
 /// One that checks.
@@ -66,7 +78,7 @@ impl PasswordWorker {
         give_way(NICE);
         while let Ok(ask) = self.asks.recv() {
             let result = self.check(&ask);
-            if self.results.send(Done { worker: self.number, ask, result }).is_err() {
+            if self.results.send(Done { worker: Worker::Here(self.number), ask, result }).is_err() {
                 return;
             }
             self.control.results.fetch_add(1, Ordering::Release);
@@ -77,7 +89,8 @@ impl PasswordWorker {
     fn check(&self, ask: &Ask<Secret>) -> Result<Identity, Wrong> {
         match ask.work {
             Work::Password => self.check_password(ask).map_err(Wrong::Password),
-            Work::Token => self.check_token(&ask.item.password).map_err(Wrong::Token),
+            Work::Token => self.check_token(ask.item.password.as_deref().unwrap_or_default()).map_err(Wrong::Token),
+            Work::Outside => Err(Wrong::Unanswered("it was asked here".into())),
         }
     }
 
@@ -107,7 +120,7 @@ impl PasswordWorker {
 }
 
 fn claim(ask: &Ask<Secret>) -> Claim<'_> {
-    let (username, password) = (Some(&*ask.username), Some(&*ask.item.password));
+    let (username, password) = (Some(&*ask.username), ask.item.password.as_deref());
     Claim { username, password, certificate: None, anonymous: false }
 }
 
@@ -117,6 +130,7 @@ impl PasswordThread {
         self.desk.begin();
         while !self.control.stop.load(Ordering::Acquire) {
             let now_ms = self.shared.now_ms();
+            self.asking.look(self.shared.authority.outside());
             self.take_results(now_ms);
             self.take_asks(now_ms);
             self.hand_out(now_ms);
@@ -134,30 +148,43 @@ impl PasswordThread {
     fn take_results(&mut self, now_ms: u64) {
         while let Ok(Done { worker, ask, result }) = self.results.try_recv() {
             self.results_taken += 1;
-            self.idle.push(worker);
-            let result = match result {
-                Ok(identity) => {
-                    // A token proves nothing about the password of that name.
-                    if ask.work == Work::Password {
-                        self.warden.right(ask.source, &ask.username, now_ms);
-                    }
-                    Ok(identity)
-                }
-                Err(Wrong::Token(fault)) => {
-                    self.token_words.refused(ask.source, fault);
-                    let wait_ms = self.warden.bad_token(ask.source, now_ms);
-                    Err(Denied { reason: refusal_of(fault).reason(), wait_ms, is_told: true })
-                }
-                Err(Wrong::Password(refusal)) => {
-                    let wait_ms = self.warden.wrong(ask.source, &ask.username, now_ms);
-                    if self.warden.failures.is_suspect(ask.source, now_ms) {
-                        self.control.suspects.insert(ask.source);
-                    }
-                    Err(Denied { reason: refusal.reason(), wait_ms, is_told: true })
-                }
-            };
-            self.answer(&ask.item, result);
+            match worker {
+                Worker::Here(worker) => self.idle.push(worker),
+                Worker::Outside(worker) => self.asking.is_back(worker),
+            }
+            self.settle(&ask, result, now_ms);
         }
+    }
+
+    /// Answers, and notes what that says of who asked.
+    fn settle(&mut self, ask: &Ask<Secret>, result: Result<Identity, Wrong>, now_ms: u64) {
+        let result = match result {
+            Ok(identity) => {
+                // A token proves nothing about the password of that name.
+                if ask.work != Work::Token {
+                    self.warden.right(ask.source, &ask.username, now_ms);
+                }
+                Ok(identity)
+            }
+            Err(Wrong::Token(fault)) => {
+                self.token_words.refused(ask.source, fault);
+                let wait_ms = self.warden.refused(ask.source, now_ms);
+                Err(Denied { reason: refusal_of(fault).reason(), wait_ms, is_told: true })
+            }
+            Err(Wrong::Unanswered(why)) => {
+                self.asking.words.failed(why);
+                let wait_ms = self.warden.refused(ask.source, now_ms);
+                Err(Denied { reason: Refusal::Unavailable.reason(), wait_ms, is_told: true })
+            }
+            Err(Wrong::Password(refusal)) => {
+                let wait_ms = self.warden.wrong(ask.source, &ask.username, now_ms);
+                if self.warden.failures.is_suspect(ask.source, now_ms) {
+                    self.control.suspects.insert(ask.source);
+                }
+                Err(Denied { reason: refusal.reason(), wait_ms, is_told: true })
+            }
+        };
+        self.answer(&ask.item, result);
     }
 
     fn take_asks(&mut self, now_ms: u64) {
@@ -167,6 +194,13 @@ impl PasswordThread {
                 && let Judgement::Granted(identity) = self.shared.authority.judge(&claim(&ask))
             {
                 self.answer(&ask.item, Ok(identity));
+                continue;
+            }
+            if ask.work == Work::Outside
+                && self.warden.admits(&ask, now_ms)
+                && let Some(remembered) = self.asking.remembered(&ask)
+            {
+                self.settle(&ask, remembered.map_err(Wrong::Password), now_ms);
                 continue;
             }
             match self.warden.arrived(ask, now_ms) {
@@ -190,6 +224,13 @@ impl PasswordThread {
 
     fn hand_out(&mut self, now_ms: u64) {
         let late_before = self.warden.counts.late;
+        while self.asking.has_place()
+            && let Some(ask) = self.warden.next_outside(now_ms)
+        {
+            if let Err(ask) = self.asking.ask(ask) {
+                self.settle(&ask, Err(Wrong::Unanswered("no thread to ask with".into())), now_ms);
+            }
+        }
         while let Some(worker) = self.idle.pop() {
             let Some(ask) = self.warden.next(now_ms) else {
                 self.idle.push(worker);
@@ -214,9 +255,21 @@ impl PasswordThread {
     }
 
     fn tell(&mut self, now_ms: u64) {
-        for line in self.warden.words.take(now_ms).into_iter().chain(self.token_words.take(now_ms)) {
+        for line in self
+            .warden
+            .words
+            .take(now_ms)
+            .into_iter()
+            .chain(self.token_words.take(now_ms))
+            .chain(self.asking.words.take(now_ms))
+        {
             self.shared.tell(NoticeKind::Refused, line);
         }
+        self.control.outside.tell(
+            self.warden.waiting_outside(),
+            self.asking.under_way(),
+            self.asking.remembered_count(),
+        );
         self.control.figures.tell(self.warden.counts, self.warden.waiting(), self.warden.failures.evicted());
         if now_ms >= self.looked_ms + SLEEP_MAX.as_millis() as u64 {
             self.look(now_ms);

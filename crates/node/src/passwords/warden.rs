@@ -11,6 +11,8 @@ use crate::config::GuessesConfig;
 /// Everything about passwords that wait and those that were wrong.
 pub(crate) struct Warden<T> {
     queue: PasswordQueue<T>,
+    /// Those whom somebody else is asked about.
+    outside: PasswordQueue<T>,
     pub(crate) failures: Failures,
     pub(crate) words: GuessWords,
     pub(crate) counts: Counts,
@@ -42,7 +44,8 @@ impl<T> Warden<T> {
     pub(crate) fn new(settings: GuessesConfig, waiting_max: usize) -> Self {
         let words = GuessWords::new(settings.window_ms, settings.bar_ms);
         let failures = Failures::new(settings);
-        Warden { queue: PasswordQueue::new(waiting_max), failures, words, counts: Counts::default() }
+        let outside = PasswordQueue::new(waiting_max);
+        Warden { queue: PasswordQueue::new(waiting_max), outside, failures, words, counts: Counts::default() }
     }
 
     /// How many wait to be checked.
@@ -53,21 +56,41 @@ impl<T> Warden<T> {
     /// One more waits; returns the one that does not, if there is one: itself or another.
     pub(crate) fn arrived(&mut self, ask: Ask<T>, now_ms: u64) -> Option<Unchecked<T>> {
         // A token cannot be guessed: who has one is not kept out by others who guess beside him.
-        if ask.work == Work::Password && !self.failures.admits(ask.source, &ask.username, now_ms) {
+        if !self.admits(&ask, now_ms) {
             self.counts.barred += 1;
             return Some(Unchecked::Barred(ask));
         }
         let (source, pair) = self.failures.marks(ask.source, &ask.username, now_ms);
-        let ask = self.queue.push(ask, Marks { source, pair })?;
+        let queue = if ask.work == Work::Outside { &mut self.outside } else { &mut self.queue };
+        let ask = queue.push(ask, Marks { source, pair })?;
         self.counts.displaced += 1;
         let wait_ms = self.failures.refused(ask.source, now_ms);
         Some(Unchecked::Displaced { ask, wait_ms })
     }
 
-    /// The next to be checked. What nobody waits for any more is left out.
+    /// Whether it is checked at all: its address and its name are not barred.
+    pub(crate) fn admits(&self, ask: &Ask<T>, now_ms: u64) -> bool {
+        ask.work == Work::Token || self.failures.admits(ask.source, &ask.username, now_ms)
+    }
+
+    /// The next to be checked here. What nobody waits for any more is left out.
     pub(crate) fn next(&mut self, now_ms: u64) -> Option<Ask<T>> {
+        self.next_of(|warden| &mut warden.queue, now_ms)
+    }
+
+    /// The next that somebody else is asked about.
+    pub(crate) fn next_outside(&mut self, now_ms: u64) -> Option<Ask<T>> {
+        self.next_of(|warden| &mut warden.outside, now_ms)
+    }
+
+    /// How many wait for that.
+    pub(crate) fn waiting_outside(&self) -> usize {
+        self.outside.len()
+    }
+
+    fn next_of(&mut self, queue: impl Fn(&mut Self) -> &mut PasswordQueue<T>, now_ms: u64) -> Option<Ask<T>> {
         loop {
-            let ask = self.queue.pop()?;
+            let ask = queue(self).pop()?;
             if ask.deadline_ms > now_ms {
                 return Some(ask);
             }
@@ -84,8 +107,8 @@ impl<T> Warden<T> {
         wait_ms
     }
 
-    /// A token that is not good; how long the refusal waits.
-    pub(crate) fn bad_token(&mut self, source: Source, now_ms: u64) -> u64 {
+    /// It is refused, and was no guess: a token, or nobody could be asked; how long the refusal waits.
+    pub(crate) fn refused(&mut self, source: Source, now_ms: u64) -> u64 {
         self.failures.refused(source, now_ms)
     }
 

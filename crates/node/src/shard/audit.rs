@@ -167,5 +167,6 @@ const fn by(voucher: Voucher) -> &'static str {
         Voucher::Certificate => "certificate",
         Voucher::Hook => "hook",
         Voucher::Token => "token",
+        Voucher::Check => "check",
     }
 }

@@ -18,7 +18,7 @@ use super::gate::{Asking, Ticket};
 use super::standing::Standing;
 use crate::hooks::{ConnectCall, HookCall, HookClient, HookMessage, HookName, Missing, Verdict};
 use crate::metrics::Refused;
-use crate::passwords::{Denied, Source};
+use crate::passwords::{AskedFor, Denied, Outside, Source};
 
 /// What is known of a client whose CONNECT waits.
 #[derive(Debug, Default)]
@@ -128,20 +128,30 @@ impl Shard {
 
     /// Has the password checked where that holds up nobody.
     fn check_password(&mut self, index: usize, connect: &Connect<'_>) -> Stop {
-        let Some(password) = connect.password else { return self.forbid(Refusal::BadCredentials) };
-        let work = self.shared.authority.work(password);
-        let username = match (work, connect.username) {
-            (Work::Password, Some(username)) => username,
-            (Work::Password, None) => return self.forbid(Refusal::BadCredentials),
-            // Who its bearer says he is does not matter: he is who the token says.
-            (Work::Token, _) => "",
-        };
+        let work = self.shared.authority.work(connect.username, connect.password);
+        if work == Work::Password && (connect.username.is_none() || connect.password.is_none()) {
+            return self.forbid(Refusal::BadCredentials);
+        }
         let Some(connection) = self.clients.connection(index) else { return Stop::Left };
         let Stage::Connecting { accepted_at } = connection.stage else { return Stop::Left };
         let source = Source::of(connection.socket.peer());
         let spent_ms = accepted_at.elapsed().as_millis() as u64;
         let deadline_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms.saturating_sub(spent_ms);
-        match self.passwords.ask(index, source, username, (password, work), deadline_ms) {
+        let outside = (work == Work::Outside).then(|| {
+            Box::new(Outside {
+                client_id: connect.client_id.to_owned(),
+                has_username: connect.username.is_some(),
+                address: connection.socket.peer().ip().map_or_else(|| "local".to_owned(), |ip| ip.to_string()),
+                listener: self.shared.listener(connection.listener).url.clone(),
+            })
+        });
+        let username = match work {
+            // Who its bearer says he is does not matter: he is who the token says.
+            Work::Token => "",
+            Work::Password | Work::Outside => connect.username.unwrap_or_default(),
+        };
+        let secret = AskedFor { password: connect.password, outside, work };
+        match self.passwords.ask(index, source, username, secret, deadline_ms) {
             Some(ticket) => {
                 self.wait_at_gate(index, Ticket::Password(ticket));
                 Stop::Asked

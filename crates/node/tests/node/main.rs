@@ -27,6 +27,7 @@ mod linger;
 mod losses;
 mod notices;
 mod operators;
+mod outside;
 mod packets;
 #[cfg(debug_assertions)]
 mod panics;

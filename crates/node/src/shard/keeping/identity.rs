@@ -3,13 +3,15 @@
 use lapwing_access::{Grant, Identity, OwnRules, Voucher};
 
 /// By number in the log; numbers are for ever.
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 8] = [
     (Voucher::Nobody, false),
     (Voucher::Users, false),
     (Voucher::Certificate, false),
     (Voucher::Hook, false),
     (Voucher::Token, false),
     (Voucher::Token, true),
+    (Voucher::Check, false),
+    (Voucher::Check, true),
 ];
 /// Who vouched, and whether rules came with the name: that they did is kept, and not which.
 type Kind = (Voucher, bool);
