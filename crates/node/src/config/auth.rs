@@ -19,9 +19,8 @@ pub(crate) fn authority(auth: &AuthConfig, rules: &[RuleConfig]) -> Result<Autho
 /// # Errors
 /// `Config`: a URL or its authorities cannot be used.
 pub fn check_access(auth: &AuthConfig) -> Result<(), NodeError> {
-    match auth.jwt.as_ref().map(|jwt| &jwt.keys) {
-        Some(JwtKeys::Url(fetched)) => check_fetched(fetched)?,
-        _ => {}
+    if let Some(JwtKeys::Url(fetched)) = auth.jwt.as_ref().map(|jwt| &jwt.keys) {
+        check_fetched(fetched)?;
     }
     auth.outside.as_ref().map_or(Ok(()), check_outside)
 }

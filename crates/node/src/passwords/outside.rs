@@ -76,7 +76,7 @@ impl Asker {
 
     fn key(&self, ask: &Ask<Secret>) -> Option<CacheKey> {
         let outside = ask.item.outside.as_ref()?;
-        let username = outside.has_username.then(|| ask.username.as_bytes());
+        let username = outside.has_username.then_some(ask.username.as_bytes());
         let parts = [
             Some(outside.client_id.as_bytes()),
             username,
