@@ -71,7 +71,7 @@ def half_open(broker: lapwing.Broker) -> list[Wire]:
 
 def test_a_flood_of_half_open_connects_holds_nobody_up() -> None:
     """Does somebody else come in and go on while all of them have their places?"""
-    with lapwing.Broker(shards=2, limits={"connect_timeout": "10m", "connections_max": 400}) as broker:
+    with lapwing.Broker(shards=2, limits={"connect_timeout": "10m", "connections_max": 500}) as broker:
         flood = half_open(broker)
         goes_on(broker)
         until(lambda: metric(broker, "lapwing_connections") >= 300)
