@@ -51,7 +51,7 @@ pub fn connect(pool: &Pool) -> Connect<'_> {
     let password = if pool.is_v5() { pool.blob(3) } else { pool.text(3).and(pool.blob(3)) };
     Connect {
         version: pool.version,
-        is_bridge: !pool.is_v5() && pool.flag(6),
+        is_bridge: !pool.is_v5() && pool.flag(3),
         clean_start: pool.flag(5),
         keep_alive_s: pool.number,
         client_id: pool.text(2).unwrap_or_default(),
