@@ -56,14 +56,21 @@ def url(authority: trustme.CA) -> Iterator[str]:
     server.server_close()
 
 
-def answer(check: dict[str, Any], password: str = "right") -> tuple[int, str]:
-    """The code of the CONNACK, and what the operator hears."""
+def answer(check: dict[str, Any], password: str = "right", hears: str = "") -> tuple[int, str]:
+    """The code of the CONNACK, and what the operator hears, ``hears`` among it."""
+    told: list[str] = []
+
+    def has_heard() -> bool:
+        told.extend(running.notices())
+        return hears in "\n".join(told)
+
     broker = {"listen": ["tcp://127.0.0.1:0"], "http": None, "durability": "memory", "pin": False, "shards": 1}
     with lapwing.Broker.from_config(checked_config({"broker": broker, "auth": {"http": check}})) as running:
         with Peer(running.url, 5) as peer:
             peer.send(wire.connect("c", username="bob", password=password))
             code = int(peer.expect(CONNACK).reason)
-        return code, "\n".join(running.notices())
+        wire.until(has_heard)
+        return code, "\n".join(told)
 
 
 def test_the_certificate_is_verified(tmp_path: Path, authority: trustme.CA, url: str) -> None:
@@ -77,9 +84,8 @@ def test_the_certificate_is_verified(tmp_path: Path, authority: trustme.CA, url:
     assert answer({**check, "ca": own})[0] == 0
     assert answer({**check, "ca": own}, "wrong")[0] == 0x86
     assert answer({"url": url, "ca": own, "timeout": "20s"})[0] == 0x86, "the broker has not said who it is"
-    code, told = answer({**check, "ca": strange})
+    code, told = answer({**check, "ca": strange}, hears="certificate")
     assert code == 0x88
-    assert "certificate" in told
     assert "of-the-url" not in told
     assert "of-the-broker" not in told
 

@@ -20,6 +20,8 @@ import lapwing
 HERE = Path(__file__).parent
 MQTT_JS = HERE.parent / "interop" / "node_modules" / "mqtt" / "dist" / "mqtt.min.js"
 TIMEOUT_MS = 30_000
+ELSEWHERE = "elsewhere.test"
+"""A name that this browser finds on loopback."""
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
 
 
@@ -30,7 +32,7 @@ class _Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port that serves the page, on loopback: as localhost and as 127.0.0.1, two origins."""
+    """The port that serves the page, on loopback: as localhost and as `ELSEWHERE`, two origins."""
     assert MQTT_JS.exists(), "MQTT.js is missing: run `make interop-clients`"
     folder = tmp_path_factory.mktemp("site")
     for file in (HERE / "page.html", HERE / "page.js"):
@@ -57,7 +59,8 @@ def browser(certificates: Certificates) -> Iterator[Browser]:
     assert chromium, "Chromium is missing: run `make interop-clients`, which installs it"
     pin = f"--ignore-certificate-errors-spki-list={certificates.pin()}"
     with sync_playwright() as running:
-        started = running.chromium.launch(executable_path=chromium, args=["--no-sandbox", pin])
+        names = f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"
+        started = running.chromium.launch(executable_path=chromium, args=["--no-sandbox", pin, names])
         yield started
         started.close()
 
@@ -109,7 +112,14 @@ def test_it_shows_what_is_published(
 
 
 def test_a_page_of_another_origin_is_refused(browser: Browser, site: int, broker: lapwing.Broker) -> None:
-    """Does the same page, served from 127.0.0.1 where localhost is allowed, get no connection?"""
-    page = _open(browser, "127.0.0.1", site, broker, 5)
+    """Does the same page get no connection, served under another name than localhost, which is allowed?"""
+    page = _open(browser, ELSEWHERE, site, broker, 5)
     expect(page.locator("#state")).to_have_text("refused", timeout=TIMEOUT_MS)
+    page.close()
+
+
+def test_names_of_loopback_are_one_origin(browser: Browser, site: int, broker: lapwing.Broker) -> None:
+    """Does the page work from 127.0.0.1 too where localhost is allowed?"""
+    page = _open(browser, "127.0.0.1", site, broker, 5)
+    expect(page.locator("#state")).to_have_text("subscribed", timeout=TIMEOUT_MS)
     page.close()

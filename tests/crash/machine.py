@@ -66,7 +66,7 @@ class Machine:
             self.power.cut(random)
         self._crashes += 1
         shutil.copytree(self.data, self.folder / f"after-crash-{self._crashes}")
-        words = [line for line in running.errors if not line.startswith("notice: ")]
+        words = [line for line in running.errors if not line.startswith(("notice: ", "info: "))]
         return words if is_alive else [*words, "the broker had ended by itself"]
 
 

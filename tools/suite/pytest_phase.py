@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -62,7 +63,7 @@ def _run(name: str, arguments: list[str]) -> Outcome:
         begun = time.monotonic()
         # As one word: a worker of pytest-xdist takes a word that is a file's path for the tests to run.
         command = [sys.executable, "-m", "pytest", f"--record={record}", *arguments]
-        code = subprocess.run(command, cwd=ROOT, check=False).returncode
+        code = subprocess.run(command, cwd=ROOT, env=_surroundings(), check=False).returncode
         outcome = Outcome(name, time.monotonic() - begun)
         lines = record.read_text().splitlines() if record.exists() else []
     _count(outcome, [json.loads(line) for line in lines])
@@ -71,6 +72,12 @@ def _run(name: str, arguments: list[str]) -> Outcome:
     elif code == 1 and not outcome.failed:
         outcome.broken = "pytest failed and named no test"
     return outcome
+
+
+def _surroundings() -> dict[str, str]:
+    """Without ``PYTHONDONTWRITEBYTECODE``, even where somebody has set it: what pytest makes of the assertions of a
+    file is kept then. Else each of nine workers makes those of all files anew, which takes it eight seconds."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def _count(outcome: Outcome, reports: list[dict[str, Any]]) -> None:
