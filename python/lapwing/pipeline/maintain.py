@@ -15,9 +15,10 @@ from pathlib import Path
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
-from lapwing.contracts.command_tables import COMMAND_TABLES
+from lapwing.contracts.command_tables import COMMAND_KEYS, COMMAND_TABLES
 from lapwing.contracts.fields import Record
-from lapwing.contracts.late_tables import LATE_TABLES
+from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
+from lapwing.contracts.tables import KEYS as TABLE_KEYS
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import ConfigError
 from lapwing.pipeline.errors import TableError
@@ -38,6 +39,7 @@ DAYS: Mapping[str, str] = {
     "dead_letters": "minute",
 }
 """The column by which a row is of a day; tables that are not named have no past."""
+_AGGREGATES = {*COMMAND_KEYS, *LATE_KEYS, *TABLE_KEYS}
 OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "quarantine": "client_id", "seen": "device"}
 """The column that names a device. The other tables are sums over devices."""
 _TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
@@ -150,7 +152,7 @@ def _deleted(folder: Path, predicate: str) -> int:
 
 def _compacted(folder: Path) -> None:
     def compact(table: DeltaTable) -> int:
-        table.optimize.compact()
+        DeltaSink.compacted(table, is_aggregate=folder.name in _AGGREGATES)
         return 0
 
     _tried(folder, compact)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from lapwing.pipeline.transforms.coverage import PLACE, bins_of_coverage, coverage, coverage_bins
-from lapwing.pipeline.transforms.groups import Groups
+from lapwing.pipeline.transforms.groups import touched
 from lapwing.pipeline.transforms.latency import bins_of_latency, latency, latency_bins
 from lapwing.pipeline.transforms.places import PLACE as PLACES_KEY
 from lapwing.pipeline.transforms.places import joined_whereabouts, places, samples, samples_of_places, whereabouts
@@ -43,16 +42,6 @@ class Aggregate:
         """
         rows = stored.filter(pa.array(touched(parts, stored, self.keys)))
         return self.joined(pa.concat_tables([parts, self.apart(rows)]))
-
-
-def touched(parts: pa.Table, stored: pa.Table, keys: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Per row of ``stored`` whether a row of ``parts`` has the same ``keys``; nulls are keys."""
-    both = pa.concat_tables([parts.select(keys), stored.select(keys)])
-    groups = Groups(both, keys)
-    of_parts = groups.order < parts.num_rows
-    hit = np.zeros(both.num_rows, dtype=bool)
-    hit[groups.order] = groups.max(of_parts.astype(np.int64))[groups.group] > 0
-    return hit[parts.num_rows :]
 
 
 def aggregates(served_dbm: int) -> tuple[Aggregate, ...]:

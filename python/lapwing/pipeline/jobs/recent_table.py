@@ -15,9 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from lapwing.contracts.fields import Record
-from lapwing.pipeline.jobs.aggregates import touched
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.transforms.groups import ints
+from lapwing.pipeline.transforms.groups import ints, touched
 
 ROWS_MAX = 1_000_000
 """Beyond them the oldest go first; some 200 bytes each in memory."""

@@ -9,4 +9,6 @@ Rules:
 - One writer per table: a job holds its folder's lock.
 - Files are written by Spark's tasks, in parallel; the driver commits their names (`append`). Aggregates are few and
   go through the driver (`merge`).
+- Rows of an aggregate lie by time in files of a bounded size (`layout`), and a change writes anew only those that have
+  one of its rows (`rewrite`): what comes late leaves closed windows alone.
 """

@@ -16,14 +16,16 @@ from deltalake import CommitProperties, DeltaTable, Transaction
 from deltalake import Field as DeltaField
 from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction
+from deltalake.transaction import AddAction, RemoveAction
 
 from lapwing.contracts.fields import Field, Record
 from lapwing.contracts.tables import PARTITIONED
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
+from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
 from lapwing.pipeline.sinks.paths import table_files
+from lapwing.pipeline.sinks.rewrite import rewritable, rewrite
 from lapwing.pipeline.transforms.days import DAY
 
 VERSION_KEY = "lapwing.record.version"
@@ -109,7 +111,7 @@ class DeltaSink:
 
         ``where``: Only rows for which it holds; about columns of times and numbers. No more rows than these are held.
         """
-        files = self.files()
+        files = self.files() if column is None else self._files_with(column, among)
         if not files:
             return self._schema.empty_table().select(self._schema.names if columns is None else list(columns))
         kept = self._schema.names if columns is None else list(columns)
@@ -124,6 +126,15 @@ class DeltaSink:
         isin = ds.field(column).isin(pc.unique(among))
         return found.to_table(columns=kept, filter=isin if where is None else isin & where)
 
+    def _files_with(self, column: str, among: pa.Array | None) -> list[str]:
+        """Those that may have such rows, by what the log says of times."""
+        if not pa.types.is_timestamp(self._schema.field(column).type):
+            return self.files()
+        held = held_files(self._table, column)
+        if not all(file.is_plain for file in held):
+            return self.files()
+        return [str(self.folder / file.path) for file in may_hold(held, times_of(among))]
+
     def append(self, files: Sequence[WrittenFile], stream_uuid: str, done: Mapping[int, int]) -> int:
         """Commits files that lie in `folder`; the table is then done up to the offsets ``done``. Returns their rows."""
         self._commit("append", files, stream_uuid, done)
@@ -133,13 +144,22 @@ class DeltaSink:
         """Puts complete rows in place of those with the same key; returns how many rows that were."""
         if not rows.num_rows:
             return 0
+        whole = rows.cast(self._schema)
+        if rewritable(self._table, self._schema):
+            found = rewrite(self._table, self.folder, self._schema, self._keys, whole)
+            self._commit("append", found.added, stream_uuid, done, found.removals())
+        else:
+            self._merge_by_name(whole, stream_uuid, done)
+        return int(rows.num_rows)
+
+    def _merge_by_name(self, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> None:
+        """Leaves alone what others have added to the table; files are as large as they come."""
         same = " AND ".join(f"(target.{key} IS NOT DISTINCT FROM source.{key})" for key in self._keys)
-        # By name: somebody else may have added a column.
         columns = {f"target.{name}": f"source.{name}" for name in self._schema.names}
         try:
             (
                 self._table.merge(
-                    rows.cast(self._schema),
+                    rows,
                     same,
                     source_alias="source",
                     target_alias="target",
@@ -151,7 +171,6 @@ class DeltaSink:
             )
         except CommitFailedError as error:
             raise self._conflict(error) from None
-        return int(rows.num_rows)
 
     def replace(self, rows: pa.Table) -> None:
         """Puts ``rows`` in place of all there is, which says the same; positions stay."""
@@ -166,12 +185,18 @@ class DeltaSink:
         """
         self.refresh()
         with suppress(CommitFailedError):
-            self._table.optimize.compact()
+            self.compacted(self._table, is_aggregate=bool(self._keys))
         self.clean()
 
     def clean(self) -> None:
         """Deletes what no version of the last hour needs."""
         self.vacuum(self._table)
+
+    @staticmethod
+    def compacted(table: DeltaTable, *, is_aggregate: bool) -> None:
+        """Makes few files of many in ``table``; those of an aggregate stay as small as `rewrite` makes them."""
+        size = file_bytes(table_bytes(table)) if is_aggregate else None
+        table.optimize.compact(target_size=size)
 
     @staticmethod
     def vacuum(table: DeltaTable) -> None:
@@ -195,17 +220,28 @@ class DeltaSink:
         """Of the table, as it is known here."""
         return int(self._table.version())
 
-    def _commit(self, mode: str, files: Sequence[WrittenFile], uuid: str, done: Mapping[int, int]) -> None:
+    def _commit(
+        self,
+        mode: str,
+        files: Sequence[WrittenFile],
+        uuid: str,
+        done: Mapping[int, int],
+        removals: Sequence[RemoveAction] | None = None,
+    ) -> None:
+        """``removals``: What goes at the same moment; None: nothing that was there counts."""
         now_ms = int(time.time() * 1000)
         actions: Any = [AddAction(f.path, f.size_bytes, dict(f.partition), now_ms, True, f.stats()) for f in files]
-        tries = _COMMITS_MAX if mode == "append" else 1
+        actions += removals or ()
+        # delta-rs does not see that somebody else has compacted a file that goes: no commit may come between.
+        strict = removals is not None
+        tries = _COMMITS_MAX if mode == "append" and not strict else 1
         for left in reversed(range(tries)):
             if not all((self.folder / file.path).exists() for file in files):
                 # VACUUM deletes what no commit names; with a retention it leaves young files alone.
                 raise self._conflict("files were deleted before they were committed; does a VACUUM keep nothing?")
             try:
                 self._table.create_write_transaction(
-                    actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done)
+                    actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done, strict=strict)
                 )
             except CommitFailedError as error:
                 # New files do not depend on what was there: a row that was deleted meanwhile is nothing to them.
@@ -223,10 +259,11 @@ class DeltaSink:
             remedy="run it again, it goes on where it was; let others write less often",
         )
 
-    def _properties(self, uuid: str, done: Mapping[int, int]) -> CommitProperties:
+    def _properties(self, uuid: str, done: Mapping[int, int], *, strict: bool = False) -> CommitProperties:
         at = self._forward(uuid, done)
         return CommitProperties(
-            app_transactions=[Transaction(_app_id(uuid, p), offset) for p, offset in sorted(at.items())]
+            max_commit_retries=0 if strict else None,
+            app_transactions=[Transaction(_app_id(uuid, p), offset) for p, offset in sorted(at.items())],
         )
 
     def _forward(self, uuid: str, done: Mapping[int, int]) -> dict[int, int]:

@@ -20,7 +20,10 @@ from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.days import by_day as of_days
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_ENCODING: Mapping[str, Any] = {"compression": "zstd", "compression_level": 1}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_000_000
+"""The years 1 to 9999: of columns with other times no bounds are said."""
 
 PARQUET = ds.ParquetFileFormat(read_options=ds.ParquetReadOptions(coerce_int96_timestamp_unit="us"))
 """How files of tables are read: a Spark that rewrites them may write times as INT96, which others take for naive."""
@@ -53,12 +56,19 @@ def write_file(rows: pa.Table, folder: Path, partition: Mapping[str, str | None]
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
-        pq.write_table(rows, file, compression="zstd", compression_level=1)
+        pq.write_table(rows, file, **_ENCODING)
         file.flush()
         os.fsync(file.fileno())
     lowest, highest = _bounds(rows)
     nulls = {column: rows[column].null_count for column in rows.column_names if column in lowest}
     return WrittenFile(name, path.stat().st_size, rows.num_rows, lowest, highest, nulls, partition or {})
+
+
+def encoded(rows: pa.Table) -> pa.Buffer:
+    """``rows`` as the bytes of a file; for few."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, **_ENCODING)
+    return sink.getvalue()
 
 
 def write_files(rows: pa.Table, folder: Path, *, by_day: bool) -> list[WrittenFile]:
@@ -72,13 +82,14 @@ def _bounds(rows: pa.Table) -> tuple[dict[str, Any], dict[str, Any]]:
     """The lowest and the highest value of each column of whole numbers or times."""
     lowest, highest = {}, {}
     for column in rows.schema:
-        if pa.types.is_integer(column.type) or pa.types.is_timestamp(column.type):
+        of_time = pa.types.is_timestamp(column.type)
+        if of_time or pa.types.is_integer(column.type):
             found = pc.min_max(rows[column.name].cast(pa.int64())).as_py()
-            if found["min"] is not None:
-                of_time = pa.types.is_timestamp(column.type)
-                # Statistics of times are in milliseconds: rounded outwards, so that nothing lies beyond them.
-                lowest[column.name] = _time(found["min"] // 1000) if of_time else found["min"]
-                highest[column.name] = _time(-(-found["max"] // 1000)) if of_time else found["max"]
+            if found["min"] is None or (of_time and not _FIRST_US <= found["min"] <= found["max"] <= _LAST_US):
+                continue
+            # Statistics of times are in milliseconds: rounded outwards, so that nothing lies beyond them.
+            lowest[column.name] = _time(found["min"] // 1000) if of_time else found["min"]
+            highest[column.name] = _time(-(-found["max"] // 1000)) if of_time else found["max"]
     return lowest, highest
 
 

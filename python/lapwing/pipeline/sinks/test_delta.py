@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.parquet as pq
 import pytest
 from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
@@ -223,3 +224,11 @@ def test_statistics_of_times_hold_every_time(tmp_path: Path) -> None:
     assert written.lowest == {"at": "1970-01-01T00:00:01.000Z"}
     assert written.highest == {"at": "1970-01-01T00:00:02.001Z"}
     assert json.loads(written.stats())["nullCount"] == {"at": 1}
+
+
+def test_times_that_no_calendar_has_are_written_without_bounds(tmp_path: Path) -> None:
+    for far in (2**63 - 1, -(2**63)):
+        at = pa.array([0, far], pa.timestamp("us", "UTC"))
+        written = write_file(pa.table({"at": at, "n": [1, 2]}), tmp_path)
+        assert (written.lowest, written.highest) == ({"n": 1}, {"n": 2})
+        assert pq.read_table(tmp_path / written.path)["at"].cast(pa.int64()).to_pylist() == [0, far]

@@ -65,6 +65,16 @@ class Groups:
         return np.bitwise_or.reduceat(values, self.starts) if len(values) else values
 
 
+def touched(parts: pa.Table, stored: pa.Table, keys: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Per row of ``stored`` whether a row of ``parts`` has the same ``keys``; nulls are keys."""
+    both = pa.concat_tables([parts.select(keys), stored.select(keys)])
+    groups = Groups(both, keys)
+    of_parts = groups.order < parts.num_rows
+    hit = np.zeros(both.num_rows, dtype=bool)
+    hit[groups.order] = groups.max(of_parts.astype(np.int64))[groups.group] > 0
+    return hit[parts.num_rows :]
+
+
 def ints(column: Any, null: int = 0) -> Ints:
     """A column of whole numbers, booleans or times (microseconds) as numbers, with ``null`` for nulls."""
     whole = column.cast(pa.int64())

@@ -1,0 +1,102 @@
+"""Complete rows in place of those with the same key: the files in which these lie are written anew, and no other."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+from deltalake import DeltaTable
+from deltalake.transaction import RemoveAction
+
+from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
+from lapwing.pipeline.sinks.layout import HeldFile, cut, file_bytes, held_files, may_hold, times_of
+from lapwing.pipeline.transforms.groups import touched
+
+_FILE = "__filename"
+"""What Arrow calls a row's file."""
+_LARGE = 4
+"""Files so much larger than they are to be are of others, or of before: they are taken apart piece by piece."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """What one commit does to an aggregate."""
+
+    added: Sequence[WrittenFile]
+    removed: Sequence[HeldFile]
+
+    def removals(self) -> list[RemoveAction]:
+        """As Delta says it."""
+        now_ms = int(time.time() * 1000)
+        return [RemoveAction(file.path, True, now_ms, size=file.size_bytes) for file in self.removed]
+
+
+def time_column(schema: pa.Schema, keys: Sequence[str]) -> str | None:
+    """The first of ``keys`` that is a time: by it rows lie in files."""
+    return next((key for key in keys if pa.types.is_timestamp(schema.field(key).type)), None)
+
+
+def rewritable(table: DeltaTable, schema: pa.Schema) -> bool:
+    """Whether it is as a job makes it: others may have added columns, partitions or files of other places to it."""
+    columns = [column.name for column in table.schema().fields]
+    if sorted(columns) != sorted(schema.names) or table.metadata().partition_columns:
+        return False
+    return all(file.is_plain for file in held_files(table, columns[0]))
+
+
+def rewrite(table: DeltaTable, folder: Path, schema: pa.Schema, keys: Sequence[str], rows: pa.Table) -> Rewrite:
+    """Writes the files with which ``rows`` replace those with the same ``keys``; no table knows them yet.
+
+    Args:
+        table: At the version on which ``rows`` were made.
+        folder: Its own.
+        schema: Its columns.
+        keys: What makes a row.
+        rows: Complete ones.
+    """
+    when = time_column(schema, keys)
+    files = held_files(table, when or keys[0])
+    removed = _with_a_key(may_hold(files, times_of(rows[when])) if when else files, folder, schema, when, keys, rows)
+    order = [when, *(key for key in keys if key != when)] if when else list(keys)
+    bytes_max = file_bytes(sum(file.size_bytes for file in files))
+    small = [file for file in removed if file.size_bytes < _LARGE * bytes_max]
+    parts = [rows] + [_others(part, rows, keys) for part in _read(small, folder, schema)]
+    added = [write_file(part, folder) for part in cut(pa.concat_tables(parts), order, bytes_max)]
+    for part in _read([file for file in removed if file not in small], folder, schema):
+        added += [write_file(each, folder) for each in cut(_others(part, rows, keys), order, bytes_max)]
+    return Rewrite(added, removed)
+
+
+def _with_a_key(
+    files: Sequence[HeldFile],
+    folder: Path,
+    schema: pa.Schema,
+    when: str | None,
+    keys: Sequence[str],
+    rows: pa.Table,
+) -> list[HeldFile]:
+    """Those of ``files`` that have a row with a key of ``rows``."""
+    by_path = {str(folder / file.path): file for file in files}
+    if not by_path:
+        return []
+    of_time = ds.field(when).isin(pc.unique(rows[when])) if when else None
+    found = ds.dataset(list(by_path), schema=schema, format=PARQUET).to_table(columns=[*keys, _FILE], filter=of_time)
+    paths = pc.unique(found.filter(pa.array(touched(rows, found, keys)))[_FILE]).to_pylist()
+    return [by_path[path] for path in paths]
+
+
+def _read(files: Sequence[HeldFile], folder: Path, schema: pa.Schema) -> Iterator[pa.Table]:
+    """The rows of ``files``, some at a time."""
+    if files:
+        paths = [str(folder / file.path) for file in files]
+        for batch in ds.dataset(paths, schema=schema, format=PARQUET).to_batches():
+            yield pa.Table.from_batches([batch], schema)
+
+
+def _others(stored: pa.Table, rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    return stored.filter(pa.array(~touched(rows, stored, keys)))
