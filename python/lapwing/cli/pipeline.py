@@ -151,7 +151,7 @@ def maintain(
 def migrate(
     out: Annotated[Path, typer.Option(metavar="DIR", help="The --out of a job that does not run.")],
 ) -> None:
-    """Bring tables of an earlier release over: new columns are null in their old rows."""
+    """Bring tables of an earlier release over: columns that are new, null in old rows, and folders by day."""
     from lapwing.pipeline.maintain import migrate as migrated
 
     for name, columns in migrated(out).items():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 
@@ -21,6 +22,7 @@ from lapwing.contracts.late_tables import LATE_KEYS, LATE_TABLES
 from lapwing.contracts.tables import KEYS as TABLE_KEYS
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import ConfigError
+from lapwing.pipeline.by_day import bring_into_days, lacks_days
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink, delta_schema
@@ -42,6 +44,7 @@ DAYS: Mapping[str, str] = {
 _AGGREGATES = {*COMMAND_KEYS, *LATE_KEYS, *TABLE_KEYS}
 OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "quarantine": "client_id", "seen": "device"}
 """The column that names a device. The other tables are sums over devices."""
+BY_DAY = "folders by day"
 _TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
 _TRIES = 10
 
@@ -79,7 +82,8 @@ def maintain(
 
 
 def migrate(out: Path) -> dict[str, list[str]]:
-    """Brings tables of an earlier release over: columns that are new are null in their old rows. Gives them by table.
+    """Brings tables of an earlier release over: columns that are new are null in their old rows, and what has
+    folders by day today gets them. Gives by table what was done: those columns, and `BY_DAY`.
 
     Raises:
         ConfigError: ``out`` has no tables.
@@ -186,9 +190,20 @@ def _migrated(folder: Path) -> list[str]:
     if new:
         named = [field.name for field in new]
         table.alter.add_columns([column for column in delta_schema(record).fields if column.name in named])
+    done = [field.name for field in new]
+    if lacks_days(table, record.name):
+        _brought_into_days(folder)
+        table, done = _opened(folder), [*done, BY_DAY]
     if table.metadata().configuration.get(VERSION_KEY) != str(record.version):
         table.alter.set_table_properties({VERSION_KEY: str(record.version)}, raise_if_not_exists=False)
-    return [field.name for field in new]
+    return done
+
+
+def _brought_into_days(folder: Path) -> None:
+    try:
+        bring_into_days(_opened(folder), folder)
+    except (CommitFailedError, DeltaError, OSError, pa.ArrowException) as error:
+        raise _unusable(folder, error, "nothing has changed; is there room for its rows a second time?") from None
 
 
 def _opened(folder: Path) -> DeltaTable:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable
+from deltalake import DeltaTable, Field
+from deltalake.schema import PrimitiveType
 
 from lapwing.contracts.tables import KEYS, TABLES
 from lapwing.errors import ConfigError
+from lapwing.pipeline import by_day
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.maintain import maintain, migrate
-from lapwing.pipeline.sinks.delta import DeltaSink
+from lapwing.pipeline.maintain import BY_DAY, maintain, migrate
+from lapwing.pipeline.sinks.delta import DeltaSink, delta_schema
 from lapwing.pipeline.sinks.files import write_files
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
@@ -91,6 +94,44 @@ def test_a_table_of_an_earlier_release_is_named_and_brought_over(tmp_path: Path)
     DeltaTable.create(tmp_path / "tables" / "quality", pa.schema([pa.field("device", pa.string())]))
     with pytest.raises(TableError, match=r"quality has no column minute.*give another --out"):
         migrate(tmp_path)
+
+
+def test_what_lay_in_one_folder_gets_folders_by_day(tmp_path: Path) -> None:
+    """With its positions, its settings, columns of others, and what columns mean."""
+    record = TABLES["readings"]
+    folder = tmp_path / "tables" / "readings"
+    DeltaTable.create(folder, delta_schema(record), name="readings", configuration={"delta.checkpointInterval": "50"})
+    for days, device in ((0, "a"), (3, "b"), (0, "c")):
+        add(tmp_path, "readings", device=device, ingress_at=NOW - timedelta(days=days), observed_at=NOW)
+    add(tmp_path, "readings", device="d", ingress_at=None, observed_at=NOW - timedelta(days=1))
+    DeltaTable(folder).alter.add_columns([Field("note", PrimitiveType("string"), nullable=True)])
+    assert not opened(tmp_path, "readings").is_by_day
+    assert migrate(tmp_path) == {"readings": [BY_DAY]}
+    assert migrate(tmp_path) == {"readings": []}
+    sink = opened(tmp_path, "readings")
+    assert sink.is_by_day
+    days_of = sorted(Path(file).parent.name for file in sink.files())
+    assert days_of == ["day=2026-03-07", "day=2026-03-09", "day=2026-03-10"]
+    assert column(tmp_path, "readings", "device") == ["a", "b", "c", "d"]
+    assert sink.positions("s", [0]) == {0: 1}
+    table = DeltaTable(folder)
+    assert table.metadata().configuration["delta.checkpointInterval"] == "50"
+    assert [each.name for each in table.schema().fields] == [*record.names, "note"]
+    assert [each.nullable for each in table.schema().fields] == [*(each.nullable for each in record), True]
+    assert table.schema().fields[0].metadata["comment"] == record.fields[0].meaning
+    add(tmp_path, "readings", device="e", ingress_at=NOW, day="2026-03-10")
+    assert maintain(tmp_path, keep_days=1, now=NOW)[0].rows_deleted == 1
+    assert column(tmp_path, "readings", "device") == ["a", "c", "d", "e"]
+
+
+def test_a_migration_that_fails_has_changed_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    DeltaTable.create(tmp_path / "tables" / "readings", delta_schema(TABLES["readings"]))
+    add(tmp_path, "readings", device="a", ingress_at=NOW, observed_at=NOW)
+    monkeypatch.setattr(by_day, "days", Mock(side_effect=OSError("No space left on device")))
+    with pytest.raises(TableError, match=r"No space left on device.*nothing has changed; is there room"):
+        migrate(tmp_path)
+    assert column(tmp_path, "readings", "device") == ["a"]
+    assert not opened(tmp_path, "readings").is_by_day
 
 
 def test_a_folder_without_tables_is_refused(tmp_path: Path) -> None:
