@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,13 +25,15 @@ from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
 from lapwing.pipeline.sinks.paths import table_files
-from lapwing.pipeline.sinks.rewrite import rewritable, rewrite
+from lapwing.pipeline.sinks.rewrite import merge_by_name, rewritable, rewrite
 from lapwing.pipeline.transforms.days import DAY
 
 VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
 """In the metadata of a commit that Spark made: per stream and partition the next offset."""
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
+LOG_KEPT = "delta.logRetentionDuration"
+"""How long commits stay in the log that no state needs any more."""
 _COMMITS_MAX = 10
 """So often an append is tried where others write at the same moment."""
 _KEPT_HOURS = 1
@@ -49,6 +51,10 @@ class DeltaSink:
     Raises:
         TableError: The folder cannot be written, or holds a table with other columns.
     """
+
+    log_kept: ClassVar[str] = "interval 2 hours"
+    """Twice as long as files that no version needs. Delta's 30 days are 2.6 million commits with one a second, and each
+    look at the log lists them."""
 
     def __init__(self, folder: Path, record: Record, keys: Sequence[str] = ()) -> None:
         self.record = record
@@ -153,22 +159,8 @@ class DeltaSink:
         return int(rows.num_rows)
 
     def _merge_by_name(self, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> None:
-        """Leaves alone what others have added to the table; files are as large as they come."""
-        same = " AND ".join(f"(target.{key} IS NOT DISTINCT FROM source.{key})" for key in self._keys)
-        columns = {f"target.{name}": f"source.{name}" for name in self._schema.names}
         try:
-            (
-                self._table.merge(
-                    rows,
-                    same,
-                    source_alias="source",
-                    target_alias="target",
-                    commit_properties=self._properties(stream_uuid, done),
-                )
-                .when_matched_update(columns)
-                .when_not_matched_insert(columns)
-                .execute()
-            )
+            merge_by_name(self._table, self._keys, rows, self._properties(stream_uuid, done))
         except CommitFailedError as error:
             raise self._conflict(error) from None
 
@@ -319,7 +311,7 @@ class DeltaSink:
             delta_schema(self.record),
             name=self.record.name,
             partition_by=[DAY] if self.record.name in PARTITIONED else None,
-            configuration={**_CONFIGURATION, VERSION_KEY: str(self.record.version)},
+            configuration={**_CONFIGURATION, LOG_KEPT: self.log_kept, VERSION_KEY: str(self.record.version)},
             raise_if_key_not_exists=False,
         )
 

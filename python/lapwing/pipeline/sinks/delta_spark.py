@@ -13,11 +13,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
+from deltalake import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
 from lapwing.pipeline.sinks.commits import commits
-from lapwing.pipeline.sinks.delta import POSITIONS_KEY, DeltaSink
+from lapwing.pipeline.sinks.delta import LOG_KEPT, POSITIONS_KEY, DeltaSink
 
 DELTA_SETTINGS: Mapping[str, str] = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -49,6 +51,15 @@ def delta_settings(given: Mapping[str, str]) -> dict[str, str]:
 
 class SparkDeltaSink(DeltaSink):
     """See `DeltaSink`; its tables may be read and written by either, one after the other."""
+
+    log_kept: ClassVar[str] = "interval 30 days"
+    """Positions stand in the log, and must not go while others commit and no job runs."""
+
+    def _open(self) -> DeltaTable:
+        table = super()._open()
+        if table.metadata().configuration.get(LOG_KEPT) == DeltaSink.log_kept:
+            table.alter.set_table_properties({LOG_KEPT: self.log_kept})
+        return table
 
     def load(self, spark: SparkSession) -> DataFrame:
         """The table as it is now: later commits do not change what is read."""

@@ -16,7 +16,8 @@ from deltalake import CommitProperties, DeltaTable, Transaction, write_deltalake
 
 from lapwing.contracts.fields import Field, Record
 from lapwing.pipeline.errors import TableError
-from lapwing.pipeline.sinks.delta import POSITIONS_KEY, DeltaSink
+from lapwing.pipeline.sinks.delta import LOG_KEPT, POSITIONS_KEY, DeltaSink
+from lapwing.pipeline.sinks.delta_spark import SparkDeltaSink
 from lapwing.pipeline.sinks.files import write_file
 
 RECORD = Record(
@@ -232,3 +233,24 @@ def test_times_that_no_calendar_has_are_written_without_bounds(tmp_path: Path) -
         written = write_file(pa.table({"at": at, "n": [1, 2]}), tmp_path)
         assert (written.lowest, written.highest) == ({"n": 1}, {"n": 2})
         assert pq.read_table(tmp_path / written.path)["at"].cast(pa.int64()).to_pylist() == [0, far]
+
+
+def test_the_log_keeps_what_a_job_needs_and_no_more(tmp_path: Path) -> None:
+    """Positions that Spark's commits say stand in the log alone: there it is kept, whoever has made the table."""
+    made = {kind: kind(tmp_path / kind.__name__, RECORD).folder for kind in (DeltaSink, SparkDeltaSink)}
+    kept = {kind: DeltaTable(folder).metadata().configuration[LOG_KEPT] for kind, folder in made.items()}
+    assert kept == {DeltaSink: "interval 2 hours", SparkDeltaSink: "interval 30 days"}
+    again = SparkDeltaSink(made[DeltaSink], RECORD)
+    assert DeltaTable(again.folder).metadata().configuration[LOG_KEPT] == "interval 30 days"
+    assert SparkDeltaSink(made[DeltaSink], RECORD).version == again.version
+
+
+def test_old_commits_go_and_positions_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DeltaSink, "log_kept", "interval 0 seconds")
+    sink = opened(tmp_path)
+    for number in range(120):
+        append(sink, {0: number + 1}, *([("a", None, number)] if number % 40 == 0 else []))
+    assert len(list((sink.folder / "_delta_log").glob("*.json"))) < 60
+    for each in (sink, opened(tmp_path)):
+        assert each.positions(ONE, [0]) == {0: 120}
+        assert len(told(each)) == 3
