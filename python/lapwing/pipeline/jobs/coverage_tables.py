@@ -164,7 +164,7 @@ class CoverageTables:
         with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:
             started: dict[str, Future[int]] = {}
             for name in ("readings", "quarantine"):
-                if found.files[name]:
+                if found.new[name]:
                     started[name] = pool.submit(self._append, name, found, done, phases)
             for aggregate in self._aggregates:
                 started[aggregate.name] = pool.submit(self._merge, aggregate, found, done, phases)
@@ -174,7 +174,7 @@ class CoverageTables:
 
     def _append(self, name: str, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
         with phases.phase(name):
-            written = self._sinks[name].append(found.files[name], self._uuid, done)
+            written = self._sinks[name].append(found.new[name].written(self._target(name)), self._uuid, done)
         self._committed(name)
         return written
 

@@ -1,8 +1,9 @@
 """What Spark's tasks do with a batch: all that costs time per reading, in one pass.
 
 Spark brings each device's rows together; a task then classifies its rows, writes the readings and the quarantine into
-files that no table knows yet, and answers with few rows: those files' names, the aggregates' parts, and counts. The
-driver commits them (`coverage_tables`). Nothing that a task does is seen before that, so tasks can be run again.
+files that no table knows yet, and answers with few rows: those files' names, the aggregates' parts, and counts. Where
+there are few readings it answers with these as well. The driver commits them (`coverage_tables`). Nothing that a task
+does is seen before that, so tasks can be run again.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from lapwing.contracts.tables import QUARANTINE, READINGS
 from lapwing.pipeline.jobs.aggregates import PARTS
-from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, from_ipc, ipc, rows_from
+from lapwing.pipeline.jobs.answers import ANSWER, NewRows, answered, file_answer, from_ipc, ipc, rows_from, table_of
 from lapwing.pipeline.jobs.seen import seen_of
 from lapwing.pipeline.jobs.task_plan import TaskPlan
-from lapwing.pipeline.sinks.files import WrittenFile
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
 from lapwing.pipeline.transforms.misplaced import misplaced
 from lapwing.pipeline.transforms.parse import PARSED
@@ -65,7 +65,7 @@ class Counts:
 class Digest:
     """A batch, digested: what the driver commits."""
 
-    files: dict[str, list[WrittenFile]] = field(default_factory=lambda: {"readings": [], "quarantine": []})
+    new: dict[str, NewRows] = field(default_factory=lambda: {"readings": NewRows(), "quarantine": NewRows()})
     parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {name: [] for name in (*PARTS, "seen")})
     counts: dict[int, Counts] = field(default_factory=dict)
 
@@ -144,8 +144,8 @@ def _gathered(answers: Iterable[tuple[str, bytes]]) -> Digest:
     for name, body in answers:
         if name.startswith("counts/"):
             found.counts.setdefault(int(name.removeprefix("counts/")), Counts()).add(Counts(**json.loads(body)))
-        elif name in found.files:
-            found.files[name].append(WrittenFile(**json.loads(body)))
+        elif table_of(name) in found.new:
+            found.new[table_of(name)].take(name, body)
         else:
             found.parts[name].append(from_ipc(body))
     return found

@@ -17,10 +17,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from lapwing.contracts.envelope import CARRIED, ENVELOPE
 from lapwing.contracts.tables import QUARANTINE
-from lapwing.pipeline.jobs.answers import ANSWER, answered, file_answer, from_ipc, ipc, rows_from
+from lapwing.pipeline.jobs.answers import ANSWER, NewRows, answered, file_answer, from_ipc, ipc, rows_from, table_of
 from lapwing.pipeline.jobs.seen import seen_of
 from lapwing.pipeline.jobs.task_plan import TaskPlan
-from lapwing.pipeline.sinks.files import WrittenFile
 from lapwing.pipeline.transforms.carried import first_copies, message_marks
 from lapwing.pipeline.transforms.late import Late, dead_letters, misses, named, parse_late
 
@@ -53,7 +52,7 @@ class LateCounts:
 class LateDigest:
     """A batch, digested: what the driver commits."""
 
-    files: list[WrittenFile] = field(default_factory=list)
+    new: NewRows = field(default_factory=NewRows)
     parts: dict[str, list[pa.Table]] = field(default_factory=lambda: {name: [] for name in (*PARTS, "seen")})
     counts: dict[int, LateCounts] = field(default_factory=dict)
 
@@ -128,8 +127,8 @@ def _gathered(answers: Iterable[tuple[str, bytes]]) -> LateDigest:
         if name.startswith("counts/"):
             counts = LateCounts(**json.loads(body))
             found.counts.setdefault(int(name.removeprefix("counts/")), LateCounts()).add(counts)
-        elif name == "quarantine":
-            found.files.append(WrittenFile(**json.loads(body)))
+        elif table_of(name) == "quarantine":
+            found.new.take(name, body)
         else:
             found.parts[name].append(from_ipc(body))
     return found

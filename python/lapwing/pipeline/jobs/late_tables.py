@@ -96,8 +96,7 @@ class LateTables:
         with phases.phase("batch"):
             stands = self._stands()
             with phases.phase("digest"):
-                sink = self._sinks["quarantine"]
-                folders = {"quarantine": Target(str(sink.folder), sink.is_by_day)}
+                folders = {"quarantine": self._quarantine()}
                 found = digest_late(rows, TaskPlan(folders, self._sinks[LAST].files(), stands))
             written = self._write(found, phases) if found.counts else {}
         total = LateCounts()
@@ -134,12 +133,17 @@ class LateTables:
                 if name != LAST:
                     sink.compact()
 
+    def _quarantine(self) -> Target:
+        sink = self._sinks["quarantine"]
+        return Target(str(sink.folder), sink.is_by_day)
+
     def _write(self, found: LateDigest, phases: Phases) -> dict[str, int]:
         done = reach.done(found.counts)
         written = {aggregate.name: self._merge(aggregate, found, done, phases) for aggregate in AGGREGATES}
-        if found.files:
+        if found.new:
             with phases.phase("quarantine"):
-                written["quarantine"] = self._sinks["quarantine"].append(found.files, self._uuid, done)
+                files = found.new.written(self._quarantine())
+                written["quarantine"] = self._sinks["quarantine"].append(files, self._uuid, done)
             self._committed("quarantine")
         with phases.phase(LAST):
             written[LAST] = mark(self._sinks[LAST], found.parts[LAST], self._uuid, done)
