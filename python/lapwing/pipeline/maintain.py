@@ -25,7 +25,8 @@ from lapwing.errors import ConfigError
 from lapwing.pipeline.by_day import bring_into_days, lacks_days
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
-from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink, delta_schema
+from lapwing.pipeline.sinks.columns import delta_schema
+from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.seen_rows import joined_marks

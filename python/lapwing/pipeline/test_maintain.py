@@ -18,7 +18,8 @@ from lapwing.pipeline import by_day
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.maintain import BY_DAY, maintain, migrate
-from lapwing.pipeline.sinks.delta import DeltaSink, delta_schema
+from lapwing.pipeline.sinks.columns import delta_schema
+from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_files
 
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)

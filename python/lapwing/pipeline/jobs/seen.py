@@ -14,7 +14,8 @@ from lapwing.pipeline.sinks.files import PARQUET, write_file
 from lapwing.pipeline.transforms.seen_rows import joined_marks
 
 _FILES_MAX = 32
-"""``seen`` is appended to: its rows for one block are joined by "or". So many files, and they are made one."""
+"""``seen`` is appended to: its rows for one block are joined by "or". So many files, and the small ones are made one:
+to write all of them would be to write all that the job remembers, again and again."""
 _SCHEMA = pa.schema(list(SEEN.arrow_schema()))
 
 
@@ -40,6 +41,6 @@ def mark(sink: DeltaSink, parts: Sequence[pa.Table], stream_uuid: str, done: Map
     files = [write_file(rows, sink.folder)] if rows.num_rows else []
     sink.append(files, stream_uuid, done)
     if len(sink.files()) > _FILES_MAX:
-        sink.replace(joined_marks(sink.read()))
+        sink.join(joined_marks)
         sink.clean()
     return int(rows.num_rows)

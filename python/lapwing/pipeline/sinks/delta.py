@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -13,19 +13,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from deltalake import CommitProperties, DeltaTable, Transaction
-from deltalake import Field as DeltaField
-from deltalake import Schema as DeltaSchema
 from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
 from deltalake.transaction import AddAction, RemoveAction
 
-from lapwing.contracts.fields import Field, Record
+from lapwing.contracts.fields import Record
 from lapwing.contracts.tables import PARTITIONED
 from lapwing.pipeline.errors import ConflictError, TableError
+from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
 from lapwing.pipeline.sinks.paths import table_files
-from lapwing.pipeline.sinks.rewrite import merge_by_name, rewritable, rewrite
+from lapwing.pipeline.sinks.rewrite import merge_by_name, rewritable, rewrite, rewrite_joined
 from lapwing.pipeline.transforms.days import DAY
 
 VERSION_KEY = "lapwing.record.version"
@@ -169,6 +168,15 @@ class DeltaSink:
         # delta-rs takes away the files that it knows of: those that somebody else has made of them would stay.
         self.refresh()
         self._commit("overwrite", [write_file(rows.cast(self._schema), self.folder)], "", {})
+
+    def join(self, joined: Callable[[pa.Table], pa.Table]) -> None:
+        """Puts one file in place of the small ones, in which rows stand as ``joined`` makes them; positions stay."""
+        self.refresh()
+        if rewritable(self._table, self._schema):
+            found = rewrite_joined(self._table, self.folder, self._schema, joined)
+            self._commit("append", found.added, "", {}, found.removals())
+        else:
+            self.replace(joined(self.read()))
 
     def compact(self) -> None:
         """Makes few files of many, and deletes what no version of the last hour needs.
@@ -317,17 +325,6 @@ class DeltaSink:
 
     def _unusable(self, what: str, remedy: str) -> TableError:
         return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
-
-
-def delta_schema(record: Record) -> DeltaSchema:
-    """The columns as Delta has them, each with what it means."""
-    columns = DeltaSchema.from_arrow(pa.schema(list(record.arrow_schema()))).fields
-    return DeltaSchema([_commented(column, record[column.name]) for column in columns])
-
-
-def _commented(column: DeltaField, field: Field) -> DeltaField:
-    meaning = f"{field.meaning} [{field.unit}]" if field.unit else field.meaning
-    return DeltaField(column.name, column.type, nullable=column.nullable, metadata={"comment": meaning})
 
 
 def _first_line(told: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from deltalake import CommitProperties, DeltaTable
 from deltalake.transaction import RemoveAction
 
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
-from lapwing.pipeline.sinks.layout import HeldFile, cut, file_bytes, held_files, may_hold, times_of
+from lapwing.pipeline.sinks.layout import HeldFile, cut, file_bytes, held_files, may_hold, times_of, to_join
 from lapwing.pipeline.transforms.groups import touched
 
 _FILE = "__filename"
@@ -82,6 +82,15 @@ def rewrite(table: DeltaTable, folder: Path, schema: pa.Schema, keys: Sequence[s
     for part in _read([file for file in removed if file not in small], folder, schema):
         added += [write_file(each, folder) for each in cut(_others(part, rows, keys), order, bytes_max)]
     return Rewrite(added, removed)
+
+
+def rewrite_joined(
+    table: DeltaTable, folder: Path, schema: pa.Schema, joined: Callable[[pa.Table], pa.Table]
+) -> Rewrite:
+    """Writes one file in place of the small ones, with their rows as ``joined`` puts them together."""
+    files = to_join(held_files(table, schema.names[0]))
+    rows = joined(pa.concat_tables([schema.empty_table(), *_read(files, folder, schema)]))
+    return Rewrite([write_file(rows.cast(schema), folder)], files)
 
 
 def _with_a_key(

@@ -16,7 +16,16 @@ from deltalake.schema import PrimitiveType
 
 from lapwing.contracts import fields
 from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.layout import FILE_BYTES_MAX, FILE_BYTES_MIN, HeldFile, cut, file_bytes, may_hold, row_bytes
+from lapwing.pipeline.sinks.layout import (
+    FILE_BYTES_MAX,
+    FILE_BYTES_MIN,
+    HeldFile,
+    cut,
+    file_bytes,
+    may_hold,
+    row_bytes,
+    to_join,
+)
 
 RECORD = fields.Record(
     "windows",
@@ -148,6 +157,16 @@ def test_a_file_may_hold_what_lies_within_its_bounds() -> None:
     for at, held in {999: "c", 1_000: "ac", 3_999: "ac", 4_000: "c", 5_500: "bc", 9_000: "c"}.items():
         assert "".join(file.path for file in may_hold(files, np.array([at]))) == held
     assert [file.path for file in may_hold(files, np.array([9_000, 0, 2_000]))] == ["a", "c"]
+
+
+def test_files_are_joined_when_it_doubles_them() -> None:
+    def joined(*sizes: int) -> list[int]:
+        return [file.size_bytes for file in to_join([HeldFile("a", size, None, None) for size in sizes])]
+
+    assert joined(5, 5, 5) == [5, 5, 5]
+    assert joined(100, 1, 2, 3, 6) == [1, 2, 3, 6]
+    assert joined(100, 1, 9) == [1, 9]
+    assert joined(12, 1, 2, 3, 6) == [1, 2, 3, 6, 12]
 
 
 def test_rows_are_cut_by_time_into_parts_of_a_size() -> None:
