@@ -17,8 +17,6 @@ from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.layout import HeldFile, cut, file_bytes, held_files, may_hold, times_of, to_join
 from lapwing.pipeline.transforms.groups import touched
 
-_FILE = "__filename"
-"""What Arrow calls a row's file."""
 _LARGE = 4
 """Files so much larger than they are to be are of others, or of before: they are taken apart piece by piece."""
 
@@ -102,13 +100,13 @@ def _with_a_key(
     rows: pa.Table,
 ) -> list[HeldFile]:
     """Those of ``files`` that have a row with a key of ``rows``."""
-    by_path = {str(folder / file.path): file for file in files}
-    if not by_path:
-        return []
     of_time = ds.field(when).isin(pc.unique(rows[when])) if when else None
-    found = ds.dataset(list(by_path), schema=schema, format=PARQUET).to_table(columns=[*keys, _FILE], filter=of_time)
-    paths = pc.unique(found.filter(pa.array(touched(rows, found, keys)))[_FILE]).to_pylist()
-    return [by_path[path] for path in paths]
+    found = []
+    for file in files:
+        stored = ds.dataset([str(folder / file.path)], schema=schema, format=PARQUET)
+        if touched(rows, stored.to_table(columns=list(keys), filter=of_time), keys).any():
+            found.append(file)
+    return found
 
 
 def _read(files: Sequence[HeldFile], folder: Path, schema: pa.Schema) -> Iterator[pa.Table]:
