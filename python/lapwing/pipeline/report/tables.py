@@ -19,6 +19,7 @@ from lapwing.contracts.command_tables import COMMAND_TABLES
 from lapwing.contracts.late_tables import LATE_TABLES
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import LapwingError
+from lapwing.pipeline.sinks.columns import unreadable
 from lapwing.pipeline.sinks.files import PARQUET
 from lapwing.pipeline.sinks.paths import table_files
 
@@ -57,10 +58,16 @@ def rows(out: Path, name: str) -> int:
 def _open(out: Path, name: str) -> DeltaTable:
     path = out / "tables" / name
     try:
-        return DeltaTable(str(path))
+        table = DeltaTable(str(path))
     except TableNotFoundError as problem:
         raise ReportError(
             "no such table", where=str(path), remedy="run the job that writes it with this --out first"
         ) from problem
     except (DeltaError, OSError) as problem:
         raise ReportError(f"table {name} cannot be opened: {problem}", where=str(path)) from problem
+    foreign = unreadable(table)
+    if foreign:
+        raise ReportError(
+            f"table {name} has {foreign}", where=str(path), remedy="take that away: ALTER TABLE ... DROP FEATURE"
+        )
+    return table

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from deltalake import DeltaTable
 
 from lapwing.contracts.tables import TABLES
 from lapwing.pipeline.report.conftest import MakeTables
@@ -36,4 +37,12 @@ def test_a_table_that_is_not_there_is_named(make_tables: MakeTables) -> None:
     out = make_tables()
     (out / "tables" / "seen").rename(out / "gone")
     with pytest.raises(ReportError, match="seen"):
+        read(out, "seen")
+
+
+def test_deletion_vectors_are_refused(make_tables: MakeTables) -> None:
+    """Rows that were deleted would be drawn."""
+    out = make_tables()
+    DeltaTable(out / "tables" / "seen").alter.set_table_properties({"delta.enableDeletionVectors": "true"})
+    with pytest.raises(ReportError, match=r"table seen has deletion vectors.*DROP FEATURE"):
         read(out, "seen")

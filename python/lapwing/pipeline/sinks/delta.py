@@ -19,7 +19,7 @@ from deltalake.transaction import AddAction, RemoveAction
 from lapwing.contracts.fields import Record
 from lapwing.contracts.tables import PARTITIONED
 from lapwing.pipeline.errors import ConflictError, TableError
-from lapwing.pipeline.sinks.columns import delta_schema
+from lapwing.pipeline.sinks.columns import delta_schema, why_unfit
 from lapwing.pipeline.sinks.commits import commits
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
@@ -207,7 +207,7 @@ class DeltaSink:
         """Takes up what others have committed.
 
         Raises:
-            TableError: The table is gone, or has lost a column.
+            TableError: The table is gone, or is not what it was: see `why_unfit`.
         """
         try:
             self._table.update_incremental()
@@ -293,19 +293,9 @@ class DeltaSink:
         return table
 
     def _check_columns(self, table: DeltaTable) -> None:
-        """What is needed has to be there; columns of others may be, too, where ours need not fill them."""
-        theirs = {column.name: column for column in table.schema().fields}
-        missing = [each for each in self.record if each.name not in theirs]
-        if missing and all(each.nullable for each in missing):
-            raise self._unusable(
-                f"it has no column {', '.join(each.name for each in missing)}",
-                "it is of an earlier release: run lapwing pipeline migrate with this --out",
-            )
-        strange = [name for name, column in theirs.items() if name not in self._schema.names and not column.nullable]
-        if missing or strange:
-            raise self._unusable(
-                f"it has the columns {', '.join(theirs)}", "it is of another release: give another --out"
-            )
+        wrong = why_unfit(table, self.record)
+        if wrong:
+            raise self._unusable(*wrong)
 
     def _found(self) -> DeltaTable | None:
         try:

@@ -68,6 +68,16 @@ def test_a_compaction_of_others_does_not_survive_a_replacement(sink: DeltaSink) 
     assert told(sink) == [("c", 1, 1)]
 
 
+def test_deletion_vectors_of_others_are_refused(sink: DeltaSink, tmp_path: Path) -> None:
+    """Whoever reads the files as they are would see rows that were deleted, and a job would write them again."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    DeltaTable(sink.folder).alter.set_table_properties({"delta.enableDeletionVectors": "true"})
+    with pytest.raises(TableError, match=r"somebody has given it deletion vectors.*DROP FEATURE"):
+        sink.refresh()
+    with pytest.raises(TableError, match="deletion vectors"):
+        opened(tmp_path)
+
+
 def test_files_that_are_gone_before_their_commit_are_not_committed(sink: DeltaSink) -> None:
     from lapwing.pipeline.sinks.files import write_file
 
