@@ -163,7 +163,7 @@ class Broker:
         with stepping_down(self.config, self._file) as on_bound:
             self._look(self.config)
             dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)
-            http_socket = None if on_bound is None else bound_for_http(self.config)
+            http_sockets = None if on_bound is None else bound_for_http(self.config)
             with _core_errors():
                 self._node = Node(node_json(self.config), dispatcher, strategies)
                 tables = access_tables(self.config)
@@ -173,7 +173,7 @@ class Broker:
         if self.config.broker.http is not None:
             try:
                 has_hooks = self._hooks is not None
-                self._http = start_http(self._node, self.config, http_socket, has_hooks=has_hooks)
+                self._http = start_http(self._node, self.config, http_sockets, has_hooks=has_hooks)
             except LapwingError:
                 self.stop()
                 raise

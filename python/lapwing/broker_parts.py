@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lapwing._core import Authority
@@ -46,8 +47,8 @@ def choosers_of(config: Config) -> dict[str, Chooser]:
     return {use: Chooser(load_strategy(use, name)) for use, name in uses.items()}
 
 
-def bound_for_http(config: Config) -> socket.socket | None:
-    """The socket of HTTP, bound while this process may bind it, and not listening yet; None: there is no HTTP.
+def bound_for_http(config: Config) -> list[socket.socket] | None:
+    """The sockets of HTTP, bound while this process may bind them, and not listening yet; None: there is no HTTP.
 
     Raises:
         BrokerError: the address cannot be bound.
@@ -59,7 +60,7 @@ def bound_for_http(config: Config) -> socket.socket | None:
     return bind_http(config)
 
 
-def start_http(node: Node, config: Config, bound: socket.socket | None, *, has_hooks: bool) -> HttpServer:
+def start_http(node: Node, config: Config, bound: Sequence[socket.socket] | None, *, has_hooks: bool) -> HttpServer:
     """The HTTP side of ``node``, listening; it doubles the time a broker takes to start.
 
     Raises:

@@ -67,6 +67,15 @@ def test_ways_to_say_it_twice_are_none() -> None:
         assert whole.startswith(b"HTTP/1.1 421 ")
 
 
+def test_every_address_of_a_name_is_listened_at() -> None:
+    """``localhost`` is two addresses: does a client that tries the other one meet us too, and on the same port?"""
+    with served(None, "readings", address="localhost:0") as server:
+        port = urlsplit(server.url).port
+        for host in ("127.0.0.1", "[::1]") if _has_ipv6() else ("127.0.0.1",):
+            assert ask(f"http://{host}:{port}/v1/streams").status_code == 200, host
+        assert server.url == f"http://{'localhost' if _has_ipv6() else '127.0.0.1'}:{port}"
+
+
 def test_programs_and_our_own_page_are_served() -> None:
     with served(None, "readings") as server:
         port = urlsplit(server.url).port
@@ -139,6 +148,14 @@ def _get(url: str, headers: dict[str, str]) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+def _has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
 
 
 def _raw(server: HttpServer, text: str) -> bytes:

@@ -16,7 +16,8 @@ from starlette.routing import Route
 
 from lapwing.bridge.counts import Counts, prometheus_text
 from lapwing.errors import AddressInUseError, BrokerError
-from lapwing.host_port import join_host_port, split_host_port
+from lapwing.host_port import split_host_port
+from lapwing.listening import bind_every, shown_address
 from lapwing.same_origin import CROSS_SITE, MISDIRECTED, HostCheck, HostNames
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
@@ -70,15 +71,16 @@ class MetricsServer:
             AddressInUseError: another process listens there.
             BrokerError: the address cannot be listened on.
         """
-        host, port = split_host_port(self._address)
         try:
-            listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+            listeners = bind_every(self._address)
+            for listener in listeners:
+                listener.listen()
         except OSError as error:
             remedy = 'choose another bridge.metrics, as 127.0.0.1:0, or "off"'
             kind = AddressInUseError if error.errno == errno.EADDRINUSE else BrokerError
             raise kind(f"cannot listen: {error.strerror}", where=self._address, remedy=remedy) from error
-        self.url = f"http://{join_host_port(*listener.getsockname()[:2])}"
-        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="bridge-metrics", daemon=True)
+        self.url = f"http://{shown_address(self._address, listeners)}"
+        self._thread = threading.Thread(target=self._server.run, args=(listeners,), name="bridge-metrics", daemon=True)
         self._thread.start()
         if not self._started.wait(_START_S):
             raise BrokerError("the metrics' server did not start", where=self.url)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
+import socket
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
 
 from lapwing.bridge.metrics_server import MetricsServer
+from lapwing.listening import addresses_of
 
 TIMEOUT_S = 30
 
@@ -31,6 +34,20 @@ def ask(server: MetricsServer, path: str, **headers: str) -> tuple[int, str, str
         return answer.status, answer.read().decode(), answer.getheader("X-Content-Type-Options")
     finally:
         connection.close()
+
+
+def test_every_address_of_a_name_is_listened_at() -> None:
+    server = MetricsServer("localhost:0", lambda: ())
+    server.start()
+    try:
+        port = urlsplit(server.url).port
+        for address in addresses_of("localhost", port or 0):
+            try:
+                socket.create_connection(address.target[:2], timeout=TIMEOUT_S).close()
+            except OSError as error:
+                assert error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT), address  # noqa: PT017
+    finally:
+        server.stop()
 
 
 def test_a_page_of_the_web_gets_nothing_and_is_counted(server: MetricsServer) -> None:

@@ -65,10 +65,11 @@ def check(
     from lapwing.config import load
     from lapwing.config.exposure import exposures
     from lapwing.errors import ConfigError
-    from lapwing.file_rights import check_files
+    from lapwing.file_rights import check_files, check_kinds
     from lapwing.rehearsal.start import start_faults
 
     config = load(file, environment={}).config
+    check_kinds(config)  # before anything is read: a pipe has nobody at its other end
     uid, told = _uid_of(config)
     faults: list[LapwingError] = []
     try:

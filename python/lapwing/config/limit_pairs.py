@@ -22,6 +22,8 @@ _CONNECT_BYTES = 16
 """A CONNECT of 5.0 around its client id."""
 _PUBLISH_BYTES = 10
 """A PUBLISH of 5.0 around its topic, without payload."""
+_USER_PROPERTY_BYTES = 5
+"""The shortest one: its identifier, and two empty strings with their lengths."""
 _FILTER_BYTES = 4
 """The shortest filter in a SUBSCRIBE: its length, one character, its options."""
 
@@ -86,6 +88,8 @@ def pairs_of(config: Config) -> Iterator[Pair]:
             yield _listener_packet(number)
     for name in config.streams:
         yield _stream_retention(name)
+    for filter_ in config.hold:
+        yield _hold_memory(filter_)
 
 
 def _judge(config: Config, pair: Pair, layers: Sequence[Layer]) -> LapwingError | None:
@@ -122,6 +126,8 @@ def _looked_up(config: Config, key: KeyPath) -> tuple[Any, bool]:
 def _shown(key: KeyPath, value: int) -> str:
     if "expiry" in key[-1]:
         return show_duration(value * 1_000)
+    if "ttl" in key[-1] or key[-1].startswith("jwks_"):
+        return show_duration(value)
     return show_size(value) if "bytes" in key[-1] else str(value)
 
 
@@ -144,8 +150,11 @@ def _subscriptions(config: Config) -> Bound:
 
 def largest_packet(config: Config) -> int:
     """The largest packet that any listener takes, in bytes."""
-    own = [listener.packet_bytes_max or 0 for listener in config.listeners]
-    return max([config.limits.packet_bytes_max, *own])
+    most = config.limits.packet_bytes_max
+    own = [listener.packet_bytes_max or most for listener in config.listeners]
+    # Where there is [[listeners]], broker.listen has to be set to count.
+    has_plain = not own or "listen" in config.broker.model_fields_set
+    return max([*own, most] if has_plain else own)
 
 
 def _packet(besides: int = 0) -> Callable[[Config], Bound]:
@@ -156,6 +165,69 @@ def _packet(besides: int = 0) -> Callable[[Config], Bound]:
         )
 
     return bound
+
+
+def _memory_of_one(config: Config) -> Bound | None:
+    """What one packet may be, so that it leaves memory for others, and finds room among what is retained."""
+    high = config.limits.memory_high_bytes
+    if high == 0:
+        return None
+    is_retained = config.limits.retained_bytes_max > 0 and config.limits.retained_messages_max > 0
+    words = f"limits.memory_high_bytes = {show_size(high)}"
+    return Bound(high // 2, f"half of {words}, all that is retained") if is_retained else Bound(high, words)
+
+
+def _memory_in_memory(config: Config) -> Bound | None:
+    """What waits takes memory where it is not on disk."""
+    return _named("limits", _HIGH)(config) if config.broker.durability == "memory" else None
+
+
+def _token_room(config: Config) -> Bound | None:
+    if not config.auth.jwt.algorithms:
+        return None
+    most = config.limits.connect_bytes_max - _CONNECT_BYTES
+    return Bound(most, f"what limits.connect_bytes_max = {show_size(most + _CONNECT_BYTES)} leaves for it")
+
+
+def _asked_for_notes(config: Config) -> Bound | None:
+    is_meant = config.envelope.stamp == "always"
+    return Bound(1, 'the one with which clients ask, envelope.stamp = "always"') if is_meant else None
+
+
+def _user_properties(config: Config) -> Bound:
+    most = largest_packet(config)
+    words = f"what fits in packet_bytes_max = {show_size(most)}, {_USER_PROPERTY_BYTES} bytes for each"
+    return Bound(most // _USER_PROPERTY_BYTES, words)
+
+
+def _filters(config: Config) -> Iterator[tuple[str, str]]:
+    """Topic filters for which something is configured, and where."""
+    for name, stream in config.streams.items():
+        yield f"streams.{name}.filter", stream.filter
+    for name, group in config.groups.items():
+        yield from ((f"groups.{name}.filters", filter_) for filter_ in group.filters)
+    for table in ("hold", "topics"):
+        yield from ((f"{table}.{filter_}", filter_) for filter_ in getattr(config, table))
+
+
+def _deepest_filter(config: Config) -> Bound | None:
+    return _of_filters(config, lambda topic: topic.count("/") + 1, "levels")
+
+
+def _longest_filter(config: Config) -> Bound | None:
+    return _of_filters(config, lambda topic: len(topic.encode()), "bytes")
+
+
+def _of_filters(config: Config, measure: Callable[[str], int], unit: str) -> Bound | None:
+    """What the shortest topics that match need; ``#`` matches its parent, and a level may be empty."""
+    found = [
+        (measure(filter_.removesuffix("#").removesuffix("/").replace("+", "")), where)
+        for where, filter_ in _filters(config)
+    ]
+    if not found:
+        return None
+    most, where = max(found)
+    return Bound(most, f"the {most} {unit} of topics that match {where}")
 
 
 def _places(config: Config) -> Bound:
@@ -177,6 +249,7 @@ def _least(key: str, bound: BoundOf, otherwise: str, **more: bool) -> Pair:
 
 
 _HIGH = "memory_high_bytes"
+_ONE_PACKET = "one packet would fill it"
 
 PAIRS: tuple[Pair, ...] = (
     # What a connection has waiting.
@@ -194,13 +267,15 @@ PAIRS: tuple[Pair, ...] = (
         "everything would stop before connections are refused",
         only_set=False,
     ),
-    _most("limits.packet_bytes_max", _named("limits", _HIGH), "one packet would fill the memory of all"),
+    _most("limits.packet_bytes_max", _memory_of_one, _ONE_PACKET, only_set=False),
     _most(
         "limits.retained_bytes_max",
         _named("limits", _HIGH, factor=lambda high: high // 2, words="half of "),
         "retained messages would leave no memory for clients",
     ),
     _most("limits.queue_memory_bytes", _named("limits", _HIGH), "memory would be short before it is reached"),
+    _most("limits.queue_bytes_max", _memory_in_memory, "memory would be short before it is reached"),
+    _most("limits.log_lane_bytes", _named("limits", _HIGH), "memory would be short before it is reached"),
     _most(
         "limits.strangers_bytes_max",
         _named("limits", _HIGH, factor=lambda high: high // 4, words="a quarter of "),
@@ -227,9 +302,16 @@ PAIRS: tuple[Pair, ...] = (
     _most("limits.groups_per_session_max", _named("dispatch", "groups_max"), "there are no more groups"),
     _most("limits.groups_per_identity_max", _named("dispatch", "groups_max"), "there are no more groups"),
     _most("limits.sessions_per_identity_max", _places, "there are no more sessions"),
+    _most("dispatch.members_per_group_max", _places, "there are no more sessions"),
     _least("dispatch.groups_max", _declared, "there is no room for the others", only_set=False),
     # What fits in a packet.
     _most("limits.connect_bytes_max", _packet(), "it has no effect"),
+    _most(
+        "limits.connect_bytes_max",
+        _named("limits", _HIGH, factor=lambda high: high // 4, words="a quarter of "),
+        "the largest could not come in",
+        only_set=False,
+    ),
     _least(
         "limits.connect_bytes_max",
         lambda config: Bound(
@@ -246,6 +328,13 @@ PAIRS: tuple[Pair, ...] = (
         _named("limits", "topic_bytes_max", factor=lambda most: most + 1),
         "a topic of so many levels is longer",
     ),
+    _least("limits.topic_levels_max", _deepest_filter, "nothing could match it", only_set=False),
+    _least("limits.topic_bytes_max", _longest_filter, "nothing could match it", only_set=False),
+    _most("limits.user_properties_max", _user_properties, "there are never so many"),
+    _least("limits.user_properties_max", _asked_for_notes, "nobody could ask", only_set=False),
+    _most("auth.jwt.token_bytes_max", _token_room, "the longest could not come in", only_set=False),
+    # How much is under way.
+    _most("limits.bridge_inflight_messages_max", _named("limits", "inflight_messages_max"), "it has no effect"),
     # What is kept.
     _least(
         "limits.retained_bytes_max",
@@ -281,6 +370,17 @@ PAIRS: tuple[Pair, ...] = (
         "the address would be barred before the name",
         zero_is_any=True,
     ),
+    _most("limits.password_checks_max", _named("limits", "strangers_max"), "no more can wait"),
+    # What was fetched or answered elsewhere.
+    _least(
+        "auth.jwt.jwks_stale_max",
+        _named("auth", "jwt", "jwks_refresh"),
+        "no token would be taken between two fetches",
+        only_set=False,
+    ),
+    _least("auth.jwt.jwks_refresh", _named("auth", "jwt", "jwks_retry"), "it would be fetched less often"),
+    _most("auth.http.ttl", _named("auth", "http", "ttl_max"), "it has no effect"),
+    _most("auth.http.refused_ttl", _named("auth", "http", "ttl_max"), "it has no effect"),
     # HTTP.
     _most("http.reads_max", _named("http", "connections_max"), "each read takes a connection"),
 )
@@ -294,10 +394,18 @@ def _listener_connections(number: int) -> Pair:
 
 def _listener_packet(number: int) -> Pair:
     key = ("listeners", str(number), "packet_bytes_max")
-    return Pair(key, False, _named("limits", _HIGH), "one packet would fill the memory of all")
+    return Pair(key, False, _memory_of_one, _ONE_PACKET)
 
 
 def _stream_retention(name: str) -> Pair:
     key = ("streams", name, "retain_bytes")
     otherwise = "whole segments are deleted, so the stream would always be larger"
     return Pair(key, True, _named("streams", name, "segment_bytes"), otherwise, zero_is_any=True)
+
+
+def _hold_memory(filter_: str) -> Pair:
+    def bound(config: Config) -> Bound | None:
+        durability = config.hold[filter_].durability or config.broker.durability
+        return _named("limits", _HIGH)(config) if durability == "memory" else None
+
+    return Pair(("hold", filter_, "bytes"), False, bound, "memory would be short before it is reached")

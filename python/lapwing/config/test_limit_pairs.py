@@ -12,6 +12,8 @@ from lapwing.config.problems import show_key
 from lapwing.config.show import as_toml
 from lapwing.errors import ConfigError
 
+JWKS = '[auth.jwt]\nalgorithms = ["RS256"]\njwks_url = "https://h/keys"\n'
+ASKED = '[auth.http]\nurl = "https://h/ask"\n'
 CASES = [
     # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
     # it is held against
@@ -33,9 +35,30 @@ CASES = [
     (
         "limits.packet_bytes_max",
         '[limits]\nmemory_high_bytes = "16MiB"\npacket_bytes_max = %s',
+        '"9MiB"',
+        '"8MiB"',
+        "half of limits.memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.queue_bytes_max",
+        '[broker]\ndurability = "memory"\n[limits]\nmemory_high_bytes = "16MiB"\nqueue_bytes_max = %s',
         '"17MiB"',
         '"16MiB"',
         "memory_high_bytes = 16MiB",
+    ),
+    (
+        "limits.log_lane_bytes",
+        '[limits]\nmemory_high_bytes = "16MiB"\nlog_lane_bytes = %s',
+        '"17MiB"',
+        '"16MiB"',
+        "memory_high_bytes = 16MiB",
+    ),
+    (
+        "hold.a/#.bytes",
+        '[limits]\nmemory_high_bytes = "8MiB"\n[hold."a/#"]\ndurability = "memory"\nbytes = %s',
+        '"9MiB"',
+        '"8MiB"',
+        "memory_high_bytes = 8MiB",
     ),
     (
         "limits.retained_bytes_max",
@@ -102,6 +125,74 @@ CASES = [
     ),
     ("dispatch.groups_max", '[groups.a]\nfilters = ["x", "y"]\n[dispatch]\ngroups_max = %s', "1", "2", "2 groups"),
     ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
+    (
+        "limits.connect_bytes_max",
+        '[limits]\nmemory_high_bytes = "4MiB"\npacket_bytes_max = "2MiB"\nconnect_bytes_max = %s',
+        '"1025KiB"',
+        '"1MiB"',
+        "a quarter of limits.memory_high_bytes = 4MiB",
+    ),
+    (
+        "dispatch.members_per_group_max",
+        "[limits]\nconnections_max = 10\nsessions_offline_max = 5\n[dispatch]\nmembers_per_group_max = %s",
+        "16",
+        "15",
+        "= 15",
+    ),
+    (
+        "limits.topic_levels_max",
+        '[streams.s]\nfilter = "a/+/c/#"\n[limits]\ntopic_levels_max = %s',
+        "2",
+        "3",
+        "3 levels of topics that match streams.s.filter",
+    ),
+    (
+        "limits.topic_bytes_max",
+        '[groups.g]\nfilters = ["b", "long/+/#"]\n[limits]\ntopic_bytes_max = %s',
+        '"4B"',
+        '"5B"',
+        "5 bytes of topics that match groups.g.filters",
+    ),
+    (
+        "limits.user_properties_max",
+        '[limits]\npacket_bytes_max = "1100B"\nuser_properties_max = %s',
+        "221",
+        "220",
+        "packet_bytes_max = 1100B",
+    ),
+    (
+        "limits.user_properties_max",
+        '[envelope]\nstamp = "always"\n[limits]\nuser_properties_max = %s',
+        "0",
+        "1",
+        "envelope.stamp",
+    ),
+    (
+        "auth.jwt.token_bytes_max",
+        '[limits]\nconnect_bytes_max = "1KiB"\n[auth.jwt]\nalgorithms = ["HS256"]\nsecret_file = "s"\n'
+        "token_bytes_max = %s",
+        '"1009B"',
+        '"1008B"',
+        "connect_bytes_max = 1KiB",
+    ),
+    (
+        "limits.bridge_inflight_messages_max",
+        "[limits]\ninflight_messages_max = 10\nbridge_inflight_messages_max = %s",
+        "11",
+        "10",
+        "inflight_messages_max = 10",
+    ),
+    (
+        "limits.password_checks_max",
+        "[limits]\nstrangers_max = 10\npassword_checks_max = %s",
+        "11",
+        "10",
+        "strangers_max = 10",
+    ),
+    ("auth.jwt.jwks_stale_max", f"{JWKS}jwks_stale_max = %s", '"9m"', '"10m"', "jwks_refresh = 10m"),
+    ("auth.jwt.jwks_refresh", f"{JWKS}jwks_refresh = %s", '"29s"', '"30s"', "jwks_retry = 30s"),
+    ("auth.http.ttl", f'{ASKED}ttl_max = "10m"\nttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
+    ("auth.http.refused_ttl", f'{ASKED}ttl_max = "10m"\nrefused_ttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
     (
         "limits.connect_bytes_max",
         '[limits]\nclient_id_bytes_max = "1000B"\nconnect_bytes_max = %s',
@@ -185,9 +276,9 @@ CASES = [
     (
         "listeners[0].packet_bytes_max",
         '[limits]\nmemory_high_bytes = "2MiB"\n[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = %s',
-        '"3MiB"',
-        '"2MiB"',
-        "memory_high_bytes = 2MiB",
+        '"1025KiB"',
+        '"1MiB"',
+        "half of limits.memory_high_bytes = 2MiB",
     ),
     (
         "streams.s.retain_bytes",
@@ -219,7 +310,8 @@ def test_a_pair(tmp_path: Path, key: str, text: str, wrong: str, right: str, aga
 def test_every_pair_has_its_case(tmp_path: Path) -> None:
     """Has each row of the table, and each that a configuration adds to it, its cases?"""
     file = tmp_path / "lapwing.toml"
-    file.write_text('[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = "1MiB"\n[streams.s]\nfilter = "x"')
+    listener = '[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = "1MiB"\n'
+    file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]')
     rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
     assert len(rows) > len(PAIRS)
     assert sorted(rows) == sorted(key for key, *_ in CASES)

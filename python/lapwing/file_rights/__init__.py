@@ -4,9 +4,10 @@
   with the folders and symbolic links on the way: who may write a folder can put another file in the place of this one.
 - ``verdict`` decides, from numbers alone; ``look`` asks the file system; ``of_config`` says which files there are.
 - Written by others than root and the broker's own account: refused. Read by everybody, where it is secret: a notice.
+- A pipe, a socket or a device in the place of one: refused, whatever ``broker.files`` says.
 - Looked at before a file is used, at the start and at each reload. Access control lists are not looked at.
 """
 
-from lapwing.file_rights.check import check_files
+from lapwing.file_rights.check import check_files, check_kinds
 
-__all__ = ["check_files"]
+__all__ = ["check_files", "check_kinds"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lapwing.errors import ConfigError, LapwingError
 from lapwing.file_rights.look import facts_of, trusted_by, ways_to
 from lapwing.file_rights.of_config import Believed, believed_files
-from lapwing.file_rights.verdict import Trusted, is_read_by_all, remedy, strange_writer
+from lapwing.file_rights.verdict import Trusted, is_read_by_all, kind_of, remedy, strange_writer
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -25,13 +25,31 @@ def check_files(config: Config, uid: int, file: Path | None = None) -> list[str]
         file: Where the configuration was read from, if from a file.
 
     Raises:
-        ConfigError: others may write one of them, or a folder on its way, and ``broker.files`` is "strict"; names all.
+        ConfigError: one is no file; or others may write one of them, or a folder on its way, and ``broker.files`` is
+            "strict"; names all.
     """
+    check_kinds(config)
     trusted, files = trusted_by(uid), list(believed_files(config, file))
     problems = list(_written_by_others(files, trusted))
     if problems and config.broker.files == "strict":
         raise ConfigError("others may write files that the broker believes", problems=problems)
     return [str(problem) for problem in problems] + list(_read_by_others(files))
+
+
+def check_kinds(config: Config) -> None:
+    """Whoever opened a pipe would wait for ever; devices have no end.
+
+    Raises:
+        ConfigError: something else lies where a file is named; names all. What is not there, and folders, are left to
+            whoever reads them. The configuration itself may come from a pipe: it has been read.
+    """
+    problems = [
+        LapwingError(f"{file.key} is {kind}", where=str(file.path), remedy="name a file: it is read again at a reload")
+        for file in believed_files(config)
+        if (facts := facts_of(file.path.resolve())) is not None and (kind := kind_of(facts))
+    ]
+    if problems:
+        raise ConfigError("something else lies where a file is named", problems=problems)
 
 
 def _written_by_others(files: list[Believed], trusted: Trusted) -> Iterator[LapwingError]:

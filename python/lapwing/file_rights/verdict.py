@@ -53,6 +53,14 @@ def strange_writer(facts: Facts, trusted: Trusted) -> str:
     return ""
 
 
+_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+
+
+def kind_of(facts: Facts) -> str:
+    """What it is, in words, where it is neither a file nor a folder nor a link; empty: one of these."""
+    return _KINDS.get(stat.S_IFMT(facts.mode), "")
+
+
 def is_read_by_all(facts: Facts) -> bool:
     """Whether every user may read it. A group is let read on purpose, so that two accounts can share a key."""
     return bool(facts.mode & stat.S_IROTH)

@@ -7,6 +7,7 @@ import errno
 import logging
 import socket
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
@@ -16,7 +17,7 @@ from lapwing.config.auth import access_json
 from lapwing.config.http import is_open
 from lapwing.config.openness import guards_of_mqtt
 from lapwing.errors import AddressInUseError, BrokerError
-from lapwing.host_port import join_host_port, split_host_port
+from lapwing.host_port import split_host_port
 from lapwing.http.app import make_app
 from lapwing.http.authority import Authority
 from lapwing.http.connections import LimitedProtocol, limited_protocol
@@ -24,6 +25,7 @@ from lapwing.http.counters import HttpCounters
 from lapwing.http.identify import Identifier
 from lapwing.http.places import Places
 from lapwing.http.tls import ServerTls, TlsEntry
+from lapwing.listening import bind_every, close_all, shown_address
 from lapwing.same_origin import HostNames
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _STOP_TIMEOUT_S = 5
 
 
 class HttpServer:
-    """One HTTP listener; started once, stopped once.
+    """One HTTP listener, at every address that its host stands for; started once, stopped once.
 
     Raises:
         ConfigError: a file that TLS needs cannot be used.
@@ -109,7 +111,7 @@ class HttpServer:
         if self._tls is not None:
             self._tls.reload()
 
-    def start(self, bound: socket.socket | None = None) -> None:
+    def start(self, bound: Sequence[socket.socket] | None = None) -> None:
         """Listens; answers requests on return.
 
         Args:
@@ -119,10 +121,9 @@ class HttpServer:
             AddressInUseError: another process listens there.
             BrokerError: the address cannot be listened on.
         """
-        listener = _listen(bound or _bind(self._address, self._settings.write_timeout), self._address)
-        host, port = listener.getsockname()[:2]
-        self.url = f"{'http' if self._tls is None else 'https'}://{join_host_port(host, port)}"
-        self._thread = threading.Thread(target=self._server.run, args=([listener],), name="lapwing-http", daemon=True)
+        listeners = _listen(bound or _bind(self._address, self._settings.write_timeout), self._address)
+        self.url = f"{'http' if self._tls is None else 'https'}://{shown_address(self._address, listeners)}"
+        self._thread = threading.Thread(target=self._server.run, args=(listeners,), name="lapwing-http", daemon=True)
         self._thread.start()
         self._wait_until_started()
         self._tell()
@@ -155,8 +156,8 @@ class HttpServer:
         self._thread = None
 
 
-def bind_http(config: Config) -> socket.socket:
-    """A socket at ``broker.http``, which is set: for a process that may bind that port now, and not later.
+def bind_http(config: Config) -> list[socket.socket]:
+    """Sockets at ``broker.http``, which is set: for a process that may bind that port now, and not later.
 
     Raises:
         BrokerError: the address cannot be bound.
@@ -170,7 +171,7 @@ def serve_http(
     config: Config,
     *,
     has_hooks: bool = False,
-    bound: socket.socket | None = None,
+    bound: Sequence[socket.socket] | None = None,
 ) -> HttpServer:
     """The HTTP side of ``node`` where ``config`` says, listening.
 
@@ -200,30 +201,25 @@ def serve_http(
     return server
 
 
-def _bind(address: str, write_timeout_ms: int) -> socket.socket:
-    host, port = split_host_port(address)
-    family, kind, protocol, _, target = socket.getaddrinfo(
-        host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-    )[0]
-    bound = socket.socket(family, kind, protocol)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+def _bind(address: str, write_timeout_ms: int) -> list[socket.socket]:
+    def prepare(bound: socket.socket) -> None:
         # Accepted sockets inherit it: the kernel itself drops a peer that takes no byte for that long.
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, min(write_timeout_ms, 2**31 - 1))
-        bound.bind(target)
-    except OSError as error:
-        bound.close()
-        raise _listen_error(address, error) from error
-    return bound
 
-
-def _listen(bound: socket.socket, address: str) -> socket.socket:
     try:
-        bound.listen(_BACKLOG)
-    except OSError as error:  # somebody who bound it at the same time was faster
-        bound.close()
+        return bind_every(address, prepare)
+    except OSError as error:
         raise _listen_error(address, error) from error
-    return bound
+
+
+def _listen(bound: Sequence[socket.socket], address: str) -> list[socket.socket]:
+    try:
+        for one in bound:
+            one.listen(_BACKLOG)
+    except OSError as error:  # somebody who bound it at the same time was faster
+        close_all(bound)
+        raise _listen_error(address, error) from error
+    return list(bound)
 
 
 def _listen_error(address: str, error: OSError) -> BrokerError:

@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING
 
 from lapwing.errors import AddressInUseError, ConfigError, LapwingError
 from lapwing.host_port import split_host_port
+from lapwing.listening import addresses_of
 
 if TYPE_CHECKING:
     from lapwing.config import Config
 
-Address = tuple[socket.AddressFamily, str, int]
+Place = tuple[socket.AddressFamily, str, int]
+"""Of a socket; of a Unix socket its path, and port 0."""
 _WILD = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound
 _TAKEN_REMEDY = "stop the program that uses it, or choose another (port 0 takes any free one)"
 
 
 def port_faults(config: Config) -> Iterator[LapwingError]:
     """One for each address that is named twice, or that cannot be had; names, folders and rights included."""
-    seen: dict[Address, str] = {}
+    seen: dict[Place, str] = {}
     for key, url in _places(config):
         if url.startswith("unix://"):
             yield from _unix_faults(key, url.removeprefix("unix://"), seen)
@@ -41,7 +43,7 @@ def _places(config: Config) -> Iterator[tuple[str, str]]:
         yield "broker.http", f"http://{config.broker.http}"
 
 
-def _net_faults(key: str, url: str, seen: dict[Address, str]) -> Iterator[LapwingError]:
+def _net_faults(key: str, url: str, seen: dict[Place, str]) -> Iterator[LapwingError]:
     host, port = split_host_port(url.partition("://")[2].partition("/")[0])
     if port == 0:
         return
@@ -65,19 +67,19 @@ def _net_faults(key: str, url: str, seen: dict[Address, str]) -> Iterator[Lapwin
         yield ConfigError(f"{key} cannot be listened on: {faults[0].strerror}", where=url, remedy=remedy)
 
 
-def _resolved(host: str, port: int) -> list[Address]:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    return list(dict.fromkeys((family, str(address[0]), port) for family, _, _, _, address in found))
+def _resolved(host: str, port: int) -> list[Place]:
+    return [(family, str(target[0]), port) for family, target in addresses_of(host, port)]
 
 
-def _overlap(one: Address, other: Address) -> bool:
-    """Whether two listeners cannot have both: one port, and one address or any."""
+def _overlap(one: Place, other: Place) -> bool:
+    """Whether two listeners cannot have both: one port, and one address or any; ``[::]`` is all of IPv4, too."""
     if one[2] != other[2]:
         return False
-    return one[1] == other[1] or (one[0] == other[0] and (one[1] in _WILD or other[1] in _WILD))
+    wild = [place for place in (one, other) if place[1] in _WILD]
+    return one[1] == other[1] or any(place[1] == "::" or one[0] == other[0] for place in wild)
 
 
-def _bind_fault(address: Address) -> OSError | None:
+def _bind_fault(address: Place) -> OSError | None:
     """Why it cannot be bound, as a broker would; it does not listen, so that nobody connects."""
     family, host, port = address
     with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -89,8 +91,8 @@ def _bind_fault(address: Address) -> OSError | None:
     return None
 
 
-def _unix_faults(key: str, path: str, seen: dict[Address, str]) -> Iterator[LapwingError]:
-    address: Address = (socket.AF_UNIX, path, 0)
+def _unix_faults(key: str, path: str, seen: dict[Place, str]) -> Iterator[LapwingError]:
+    address: Place = (socket.AF_UNIX, path, 0)
     if address in seen:
         yield ConfigError(f"{key} is the same socket as {seen[address]}", where=path, remedy="give each its own path")
         return
