@@ -16,7 +16,7 @@ SIZE, COUNT = 20_000, 300
 @pytest.mark.parametrize("shards", SHARES)
 def test_above_the_second_mark_nothing_more_waits(shards):
     """Three times as much as there may be, for nobody: is the rest dropped by name, and what waits still delivered?"""
-    limits = {"memory_high_bytes": HIGH, "memory_max_bytes": MOST}
+    limits = {"memory_high_bytes": HIGH, "memory_max_bytes": MOST, "packet_bytes_max": HIGH // 4}
     with (
         lapwing.Broker(shards=shards, groups={"g": {"filters": ["t/#"]}}, limits=limits) as broker,
         Hand.joins(broker.url, "c", share=None) as later,
