@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -123,11 +123,16 @@ test-slow: $(CACHE)/built peers ## the slow proofs alone: brokers, Kafka and job
 flaky: $(CACHE)/built peers ## the suite ROUNDS times (5), beside two busy loops with BUSY=1; who failed how often
 	@$(TEST_JVMS) $(BIN)/python -m tools.suite.flaky --rounds $(or $(ROUNDS),5) $(if $(BUSY),--busy) $(if $(SLOW),--tier ci) $(TESTS)
 
-nightly: $(CACHE)/built peers ## every proof that CI has no time for, and what came of each (hours; NIGHTLY="tests crash")
+nightly: $(CACHE)/built peers newest-mosquitto ## every proof that CI has no time for, and what came of each (hours; NIGHTLY="tests crash")
 	@$(TEST_JVMS) $(BIN)/python -m tools.suite.nightly $(NIGHTLY)
 
-test-nightly: $(CACHE)/built peers ## of these the tests: a Spark cluster, jobs killed after each commit, days of the lab
+test-nightly: $(CACHE)/built peers newest-mosquitto ## of these the tests: a Spark cluster, jobs killed after each commit, days of the lab
 	@$(SUITE) --tier nightly --jvm-workers 2 --workers 2 --no-rust $(TESTS)
+
+# Where it cannot be had its tests are skipped, and say so.
+newest-mosquitto:
+	$(call step,the newest Mosquitto)
+	@-$(PYTHON) tools/newer_mosquitto.py $(CACHE)/mosquitto
 
 # What tests need beside what they test.
 peers: $(CACHE)/java interop-clients kafka-jars spark-jars $(CACHE)/spark.jsa

@@ -18,14 +18,18 @@ from lapwing.lab.ports import free_port
 
 TIMEOUT_S = 30
 PATH = f"{os.environ['PATH']}:/usr/sbin"
+NEWEST = Path(__file__).parents[2] / ".cache/mosquitto/mosquitto"
+"""As `make nightly` fetches it."""
 
 
 class MosquittoBridge:
     """Mosquitto with one bridge; `lines` are those of its connection, everything else is as Mosquitto has it."""
 
-    def __init__(self, folder: Path, url: str, lines: str) -> None:
-        program = shutil.which("mosquitto", path=PATH)
+    def __init__(self, folder: Path, url: str, lines: str, *, newest: bool = False) -> None:
+        program = str(NEWEST) if newest else shutil.which("mosquitto", path=PATH)
         assert program, "mosquitto is missing: run `make interop-clients`, which installs it"
+        if not Path(program).exists():
+            pytest.skip(f"{program} is missing: tools/newer_mosquitto.py fetches it, where it can be had")
         self.port = free_port()
         self._command = [program, "-c", str(folder / "mosquitto.conf")]
         self._log = folder / "mosquitto.log"
@@ -77,14 +81,14 @@ StartBridge = Callable[..., tuple[RestartingBroker, MosquittoBridge]]
 
 @pytest.fixture
 def bridged(tmp_path: Path) -> Iterator[StartBridge]:
-    """`bridged(lines, *arguments)`: both started; `arguments` are Lapwing's."""
+    """`bridged(lines, *arguments, newest=False)`: both started; `arguments` are Lapwing's."""
     with ExitStack() as stack:
 
-        def start(lines: str, *arguments: str) -> tuple[RestartingBroker, MosquittoBridge]:
+        def start(lines: str, *arguments: str, newest: bool = False) -> tuple[RestartingBroker, MosquittoBridge]:
             broker = RestartingBroker(tmp_path, "--set", "broker.shards=2", *arguments)
+            bridge = MosquittoBridge(tmp_path / "mosquitto", broker.url, lines, newest=newest)
             broker.start()
             stack.callback(broker.kill)
-            bridge = MosquittoBridge(tmp_path / "mosquitto", broker.url, lines)
             bridge.start()
             stack.callback(bridge.kill)
             return broker, bridge

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from neighbours_peer import Peer
+from restarting import RestartingBroker
 
 STATE = "$SYS/broker/connection/br-1/state"
 BOTH = "topic # both 1\n"
@@ -18,6 +20,10 @@ Eventually = Callable[[Callable[[], bool], str], None]
 def test_a_bridge_of_everything_brings_nothing_twice(version: str, bridged: Callable, eventually: Eventually) -> None:
     """Is a message on each side once, retained where it was, and is the state told, as between two Mosquittos?"""
     broker, bridge = bridged(f"{BOTH}bridge_protocol_version {version}\n")
+    check_both_ways(broker, bridge, eventually)
+
+
+def check_both_ways(broker: RestartingBroker, bridge: Any, eventually: Eventually) -> None:
     with (
         Peer(broker.port, "here", ("#", 1), (STATE, 1)) as here,
         Peer(bridge.port, "there", ("#", 1)) as there,
@@ -53,7 +59,7 @@ def test_where_bridges_are_switched_off_mosquitto_comes_as_a_client(bridged: Cal
         eventually(lambda: here.got["up/x", b"1"] == 1, "it did not come over: " + bridge.said()[-2000:])
 
 
-def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool = False) -> None:
+def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool = False, newest: bool = False) -> None:
     """`count` messages each way, half at QoS 1 and half at QoS 2, while both brokers are restarted in turn.
 
     Where Lapwing is killed Mosquitto 2.0.11 doubles at QoS 2 what it has under way from it: that is sent again as it
@@ -62,7 +68,7 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
     lines = "".join(
         f"topic {way}/{qos}/# {to} {qos}\n" for way, to in (("up", "out"), ("down", "in")) for qos in (1, 2)
     )
-    broker, bridge = bridged(lines + "cleansession false\n", "--set", "limits.queue_messages_max=100000")
+    broker, bridge = bridged(lines + "cleansession false\n", "--set", "limits.queue_messages_max=100000", newest=newest)
 
     def restart_here() -> None:
         if killed:
@@ -118,5 +124,19 @@ def test_a_kill_loses_nothing(bridged: Callable, eventually: Eventually) -> None
 
 
 @pytest.mark.nightly
-def test_ten_thousand_come_over_restarts_of_either(bridged: Callable, eventually: Eventually) -> None:
-    carry(5_000, bridged, eventually)
+@pytest.mark.parametrize("newest", [False, True], ids=["installed", "newest"])
+def test_ten_thousand_come_over_restarts_of_either(newest: bool, bridged: Callable, eventually: Eventually) -> None:
+    carry(5_000, bridged, eventually, newest=newest)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", ["mqttv311", "mqttv31", "mqttv50"])
+def test_the_newest_brings_nothing_twice(version: str, bridged: Callable, eventually: Eventually) -> None:
+    """Is its bridge to us what that of the installed one is?"""
+    broker, bridge = bridged(f"{BOTH}bridge_protocol_version {version}\n", newest=True)
+    check_both_ways(broker, bridge, eventually)
+
+
+@pytest.mark.nightly
+def test_a_kill_loses_nothing_to_the_newest(bridged: Callable, eventually: Eventually) -> None:
+    carry(300, bridged, eventually, killed=True, newest=True)
