@@ -4,7 +4,7 @@ use lapwing_ledger::Fault;
 use lapwing_store::StoreError;
 use lapwing_transport::BindError;
 
-use crate::shared::Failure;
+use crate::life::Failure;
 
 /// A node could not be started, or has failed while it ran.
 #[derive(Debug, thiserror::Error)]

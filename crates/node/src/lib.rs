@@ -32,6 +32,7 @@ mod handshakes;
 mod hooks;
 mod identity_shares;
 pub mod inspect;
+mod life;
 mod listeners;
 mod log;
 mod mail;
@@ -78,9 +79,9 @@ pub use hooks::{
 };
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use lapwing_store::ReadBy;
+pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use session_reports::{Emptied, SessionOrder, SessionQuery};
-pub use shared::Failure;
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
 pub use start_progress::StartProgress;
 pub use strategies::{

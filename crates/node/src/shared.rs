@@ -1,8 +1,8 @@
-//! What all threads of a node share: the phase it is in, its clock, and why it failed.
+//! What all threads of a node share: its life, its clock, and whatever more than one of them reads or counts.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use lapwing_access::{AccessConfig, Authority};
 use lapwing_transport::BindError;
@@ -16,6 +16,7 @@ use crate::error::NodeError;
 use crate::group_book::GroupBook;
 use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::identity_shares::IdentityShares;
+use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
@@ -31,17 +32,6 @@ use crate::strategies::Strategies;
 use crate::token_keys::KeyControl;
 use crate::topic_book::TopicBook;
 
-/// Where a node is in its life. Only moves forward.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Phase {
-    /// Accepts and serves.
-    Running = 0,
-    /// Accepts no more, lets clients go in order.
-    Draining = 1,
-    /// Threads end.
-    Stopping = 2,
-}
-
 /// Which bound has no room for one more connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crowded {
@@ -49,17 +39,6 @@ pub(crate) enum Crowded {
     Node,
     /// `connections_max` of its listener.
     Listener,
-}
-
-/// Why a node stopped by itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// As [`NodeError::code`].
-    pub code: &'static str,
-    /// What happened.
-    pub message: String,
-    /// What to do.
-    pub remedy: String,
 }
 
 /// One per node. Each field says who writes it.
@@ -97,8 +76,8 @@ pub(crate) struct Shared {
     pub(crate) clock: NodeClock,
     /// The thread that fetches keys of tokens; asked by those that check them.
     pub(crate) token_keys: Arc<KeyControl>,
-    /// Written by the handle, and by whoever fails.
-    phase: AtomicU8,
+    /// Where it is in its life; written by the handle, by whoever fails, and by each shard that has drained.
+    pub(crate) life: Life,
     /// Open connections; written by every shard when one comes or goes.
     connections: AtomicU32,
     /// The most there were at a time.
@@ -109,10 +88,6 @@ pub(crate) struct Shared {
     pub(crate) retained: Arc<RetainedShare>,
     /// Retained messages found no room: whoever has expired ones gives them up. Goes up; written by every shard.
     pub(crate) retained_wanted: AtomicU64,
-    /// Per shard: everything is flushed and settled, nothing is left to drain. Written by that shard.
-    drained: Vec<AtomicBool>,
-    /// Written by the first thread that fails.
-    failure: Mutex<Option<Failure>>,
     /// Messages of one shard that another one has on disk: by the one that has them, then by the one that sent them.
     /// Written by the former.
     confirmed: Vec<AtomicU64>,
@@ -163,14 +138,12 @@ impl Shared {
             listeners,
             clock,
             token_keys: Arc::default(),
-            phase: AtomicU8::new(Phase::Running as u8),
+            life: Life::new(bells.len()),
             connections: AtomicU32::new(0),
             connections_peak: AtomicU32::new(0),
             offline: AtomicU32::new(0),
             retained: Arc::new(retained),
             retained_wanted: AtomicU64::new(0),
-            drained: bells.iter().map(|_| AtomicBool::new(false)).collect(),
-            failure: Mutex::new(None),
             confirmed: (0..bells.len() * bells.len()).map(|_| AtomicU64::new(0)).collect(),
             restored: AtomicU32::new(0),
             bells,
@@ -214,16 +187,12 @@ impl Shared {
     }
 
     pub(crate) fn phase(&self) -> Phase {
-        match self.phase.load(Ordering::Acquire) {
-            0 => Phase::Running,
-            1 => Phase::Draining,
-            _ => Phase::Stopping,
-        }
+        self.life.phase()
     }
 
     /// Moves on to `phase` and tells every shard.
     pub(crate) fn enter(&self, phase: Phase) {
-        self.phase.fetch_max(phase as u8, Ordering::AcqRel);
+        self.life.enter(phase);
         self.ring();
     }
 
@@ -285,13 +254,8 @@ impl Shared {
 
     /// Notes why the node fails (the first reason counts) and stops it.
     pub(crate) fn fail(&self, error: &NodeError) {
-        let failure = Failure { code: error.code(), message: error.to_string(), remedy: error.remedy() };
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
+        self.life.fail(error);
         self.enter(Phase::Stopping);
-    }
-
-    pub(crate) fn failure(&self) -> Option<Failure> {
-        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Lets the operator hear `notice`, as one line whatever names stand in it; as far as its kind has not said too much.
@@ -370,13 +334,5 @@ impl Shared {
     pub(crate) fn want_retained_room(&self) {
         self.retained_wanted.fetch_add(1, Ordering::Relaxed);
         self.ring();
-    }
-
-    pub(crate) fn set_drained(&self, shard: usize, drained: bool) {
-        self.drained[shard].store(drained, Ordering::Release);
-    }
-
-    pub(crate) fn is_drained(&self) -> bool {
-        self.drained.iter().all(|shard| shard.load(Ordering::Acquire))
     }
 }

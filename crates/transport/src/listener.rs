@@ -1,15 +1,16 @@
 //! A bound listener; clones share one kernel queue.
 
+mod queue;
+
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use mio::event::Source;
-use mio::{Interest, Registry, Token};
-use socket2::{Domain, Protocol, TcpKeepalive, Type};
+use mio::{Registry, Token};
 
-use crate::address::{ListenAddress, Scheme};
+use self::queue::{BACKLOG, Queue, bind_error, bind_net};
+use crate::address::Scheme;
 use crate::error::{AcceptError, BindError};
 use crate::layers::Layers;
 use crate::limiter::AddressLimiter;
@@ -17,17 +18,12 @@ use crate::network::Network;
 use crate::peer::PeerAddress;
 use crate::proxy::HeaderReader;
 use crate::refusal::Refusal;
-use crate::settings::{KeepAlive, ListenerSettings};
+use crate::settings::ListenerSettings;
 use crate::socket::Socket;
 use crate::stream::Stream;
 use crate::tls::{Certificates, Tls};
 use crate::unix::{self, SocketFile};
 use crate::web::{WebRules, WebSocket};
-
-/// How many connections the kernel may hold for us between two accepts.
-const BACKLOG: i32 = 4096;
-/// How often a port is looked for that is free at every address of a host.
-const ANY_PORT_TRIES: u32 = 16;
 
 /// A bound, listening, non-blocking socket, and what its connections go through.
 #[derive(Debug)]
@@ -37,13 +33,6 @@ pub struct Listener {
     /// Where the next look begins: a flood at one address must not keep the others waiting.
     next: AtomicUsize,
     terms: Arc<Terms>,
-}
-
-/// The kernel's queue of connections.
-#[derive(Debug)]
-enum Queue {
-    Tcp(mio::net::TcpListener),
-    Unix(mio::net::UnixListener),
 }
 
 /// What all clones share.
@@ -175,10 +164,7 @@ impl Listener {
     /// # Errors
     /// As of `mio`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        self.queues.iter_mut().try_for_each(|queue| match queue {
-            Queue::Tcp(listener) => listener.register(registry, token, Interest::READABLE),
-            Queue::Unix(listener) => listener.register(registry, token, Interest::READABLE),
-        })
+        self.queues.iter_mut().try_for_each(|queue| queue.register(registry, token))
     }
 
     /// Ends [`Listener::register`].
@@ -186,10 +172,7 @@ impl Listener {
     /// # Errors
     /// As of `mio`.
     pub fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
-        self.queues.iter_mut().try_for_each(|queue| match queue {
-            Queue::Tcp(listener) => listener.deregister(registry),
-            Queue::Unix(listener) => listener.deregister(registry),
-        })
+        self.queues.iter_mut().try_for_each(|queue| queue.deregister(registry))
     }
 }
 
@@ -198,36 +181,6 @@ impl Terms {
         let Some(certificates) = &self.certificates else { return Ok(None) };
         let tls = certificates.accept().map_err(|error| AcceptError::Connection(io::Error::other(error)))?;
         Ok(Some(Box::new(tls)))
-    }
-}
-
-impl Queue {
-    fn try_clone(&self) -> io::Result<Self> {
-        use std::os::fd::AsFd;
-        match self {
-            Queue::Tcp(listener) => Ok(Queue::of_tcp(listener.as_fd().try_clone_to_owned()?.into())?.0),
-            Queue::Unix(listener) => Queue::of_unix(listener.as_fd().try_clone_to_owned()?.into()),
-        }
-    }
-
-    fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
-        match self {
-            Queue::Tcp(listener) => {
-                listener.accept().map(|(stream, peer)| (Stream::Tcp(stream), PeerAddress::Net(peer)))
-            }
-            Queue::Unix(listener) => listener.accept().map(|(stream, _)| (Stream::Unix(stream), PeerAddress::Local)),
-        }
-    }
-
-    fn of_tcp(listener: TcpListener) -> io::Result<(Self, SocketAddr)> {
-        listener.set_nonblocking(true)?;
-        let local = listener.local_addr()?;
-        Ok((Queue::Tcp(mio::net::TcpListener::from_std(listener)), local))
-    }
-
-    fn of_unix(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
-        listener.set_nonblocking(true)?;
-        Ok(Queue::Unix(mio::net::UnixListener::from_std(listener)))
     }
 }
 
@@ -241,73 +194,14 @@ fn net_url(settings: &ListenerSettings, local: SocketAddr, are_several: bool) ->
     }
 }
 
-fn bind_error(address: &ListenAddress, source: io::Error) -> BindError {
-    BindError::Bind { address: address.to_string(), source }
-}
-
-/// Binds every address that the host stands for, all at one port; returns the first one too.
-fn bind_net(address: &ListenAddress, keep_alive: Option<KeepAlive>) -> Result<(Vec<Queue>, SocketAddr), BindError> {
-    let addresses = address.resolve()?;
-    let mut tries = 1;
-    loop {
-        match bind_all(&addresses, keep_alive) {
-            // The port that the kernel chose for the first address may be taken at another one.
-            Err(error)
-                if error.kind() == io::ErrorKind::AddrInUse && is_any_port(&addresses) && tries < ANY_PORT_TRIES =>
-            {
-                tries += 1;
-            }
-            bound => return bound.map_err(|error| bind_error(address, error)),
-        }
-    }
-}
-
-fn is_any_port(addresses: &[SocketAddr]) -> bool {
-    addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0)
-}
-
-fn bind_all(addresses: &[SocketAddr], keep_alive: Option<KeepAlive>) -> io::Result<(Vec<Queue>, SocketAddr)> {
-    let mut bound: Vec<Queue> = Vec::new();
-    let mut first: Option<SocketAddr> = None;
-    let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
-    for address in addresses {
-        let port = first.map_or(address.port(), |first| first.port());
-        match bind_tcp(SocketAddr::new(address.ip(), port), keep_alive).and_then(Queue::of_tcp) {
-            Ok((queue, local)) => {
-                first.get_or_insert(local);
-                bound.push(queue);
-            }
-            Err(error) if is_not_here(&error) => missing = error,
-            Err(error) => return Err(error),
-        }
-    }
-    first.map(|first| (bound, first)).ok_or(missing)
-}
-
-/// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
-fn is_not_here(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
-}
-
-fn bind_tcp(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<TcpListener> {
-    let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // A restarted broker must get its port back while old connections are still in TIME_WAIT.
-    socket.set_reuse_address(true)?;
-    if let Some(KeepAlive { idle, interval, probes }) = keep_alive {
-        // Whatever is accepted has it from here.
-        let keep_alive = TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(probes);
-        socket.set_tcp_keepalive(&keep_alive)?;
-    }
-    socket.bind(&address.into())?;
-    socket.listen(BACKLOG)?;
-    Ok(socket.into())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
     use std::time::Duration;
 
     use super::*;
+    use crate::address::ListenAddress;
+    use crate::settings::KeepAlive;
 
     fn bind(address: &str) -> Result<Listener, BindError> {
         Listener::bind(ListenerSettings::plain(address.parse()?))

@@ -39,7 +39,7 @@ impl Handle {
 
     /// Its last line: how the node ends.
     pub(super) fn end_audit(&self) {
-        let failure = self.shared.failure();
+        let failure = self.shared.life.failure();
         let why = failure.as_ref().map(|failure| json!({"code": failure.code, "message": failure.message}));
         self.shared.audit.end(AuditEvent::now("stopped", json!({"failure": why})));
     }

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::Handle;
 use crate::error::NodeError;
+use crate::life::Phase;
 use crate::log::LogShared;
 use crate::metrics::DropReason;
-use crate::shared::Phase;
 
 /// How often a drain looks whether it is done.
 const DRAIN_LOOK: Duration = Duration::from_millis(2);
@@ -21,7 +21,7 @@ impl Handle {
     pub fn drain(&self, timeout: Duration) -> Result<(), NodeError> {
         self.shared.enter(Phase::Draining);
         let begun = Instant::now();
-        while !self.shared.is_drained() && self.shared.phase() != Phase::Stopping {
+        while !self.shared.life.is_drained() && self.shared.phase() != Phase::Stopping {
             if begun.elapsed() >= timeout {
                 let connections = u64::from(self.shared.connections());
                 let disk_full = self.log.as_ref().is_some_and(|(log, _)| log.is_full());
@@ -39,7 +39,7 @@ impl Handle {
     /// The failure that stopped the node before, or one on the way down.
     pub fn stop(&self) -> Result<(), NodeError> {
         self.end();
-        match self.shared.failure() {
+        match self.shared.life.failure() {
             None => Ok(()),
             Some(failure) => Err(NodeError::Failed(failure)),
         }

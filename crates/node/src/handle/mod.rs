@@ -22,6 +22,7 @@ use crate::error::NodeError;
 use crate::extensions::Extensions;
 use crate::handshakes::{HandshakeRoom, HandshakeThread};
 use crate::hooks::HookControl;
+use crate::life::{Failure, Phase};
 use crate::listeners::Listeners;
 use crate::log::LogShared;
 use crate::mailbox::Bell;
@@ -29,7 +30,7 @@ use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_met
 use crate::passwords::{PasswordControl, PasswordParts};
 use crate::queue_pages::PageControl;
 use crate::shard::{Recovered, Shard, ranked_holds};
-use crate::shared::{Failure, Phase, Shared};
+use crate::shared::Shared;
 use crate::streams::Streams;
 use crate::token_keys::KeyThread;
 use spawn::{
@@ -233,7 +234,7 @@ impl Handle {
 
     /// Why the node stopped by itself, if it did.
     pub fn failure(&self) -> Option<Failure> {
-        self.shared.failure()
+        self.shared.life.failure()
     }
 
     /// All counters of the node, summed over its shards.

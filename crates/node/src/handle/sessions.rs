@@ -10,8 +10,8 @@ use serde_json::json;
 use super::Handle;
 use crate::desk::{Awaited, Reply, reply};
 use crate::error::NodeError;
+use crate::life::Phase;
 use crate::session_reports::{Emptied, SessionAsk, SessionDetail, SessionPage, SessionQuery};
-use crate::shared::Phase;
 use crate::slot::Slot;
 
 /// How long shards may take to answer: they do it in shares, beside their clients' work.

@@ -15,11 +15,12 @@ use super::turns::{HandshakeId, Turns};
 use super::{Desk, HandshakeRoom};
 use crate::doors::Doors;
 use crate::error::NodeError;
+use crate::life::Phase;
 use crate::mailbox::Bell;
 use crate::metrics::ShardCounters;
 use crate::niceness::give_way;
 use crate::shard::WAKER;
-use crate::shared::{Phase, Shared};
+use crate::shared::Shared;
 use crate::timers::Timers;
 
 /// About a tenth of what a data thread gets where both want the same core: a flood of handshakes takes what is to spare, and a

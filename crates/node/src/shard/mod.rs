@@ -15,6 +15,7 @@ mod clients;
 mod connect;
 mod connection;
 mod delayed;
+mod delivered;
 mod delivery;
 mod due;
 mod endings;

@@ -210,9 +210,9 @@ impl Shard {
     /// What comes live is noted only while somebody may ask for it.
     fn look_away(&mut self) {
         if self.replays.unripe.is_empty() && !self.answers.await_replays() {
-            self.sequences.stop_watching();
+            self.sequences.delivered.stop_watching();
             if self.replays.lines.is_empty() {
-                self.sequences.forget_delivered();
+                self.sequences.delivered.forget();
             }
         }
     }
@@ -310,7 +310,7 @@ impl Shard {
     fn comes_live(&self, item: &PageItem, live: &Live) -> bool {
         let (origin, seq) = (item.source.origin, item.source.seq);
         live.start.is_live(live.owner, origin, seq)
-            || self.sequences.was_delivered(item.message.topic(), origin, seq, live.before.delivered)
+            || self.sequences.delivered.has(item.message.topic(), origin, seq, live.before.delivered)
     }
 
     /// Notes how far a replay has come.

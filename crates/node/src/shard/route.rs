@@ -72,7 +72,7 @@ impl Shard {
             errand.retained_seq = self.sequences.send(owner);
             errand.publisher = publisher;
             self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
-            self.sequences.note_delivered(self.id, errand.retained_seq, publish.topic);
+            self.sequences.delivered.note(self.id, errand.retained_seq, publish.topic);
         }
         let source = Source { publisher, origin: self.id, seq: errand.retained_seq };
         let retained = if retain_owner == Some(self.id) { self.retain(routed, source) } else { None };
@@ -193,7 +193,7 @@ impl Shard {
             let topic = routed.publish().topic;
             self.sequences.note_live(from, self.owner_of_topic(topic), errand.retained_seq, topic);
             if reasons.has(Reasons::SESSIONS) {
-                self.sequences.note_delivered(from, errand.retained_seq, topic);
+                self.sequences.delivered.note(from, errand.retained_seq, topic);
             }
         }
         self.note_repeats(errand.origin);

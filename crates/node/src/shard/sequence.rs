@@ -6,18 +6,16 @@
 //!
 //! A subscriber gets each message once, live or from a page. When a replay begins, its filter is in force everywhere: what
 //! origins number from there on comes live ([`Start`]), and what was on its way then has come before the first page is asked
-//! for. What came in between, since the subscription stood in this shard's tree, is noted by topic (`delivered`).
+//! for. What came in between, since the subscription stood in this shard's tree, is noted by topic ([`Delivered`]).
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::delivered::Delivered;
 use crate::slot::ShardId;
 
 /// Topics that are remembered while pages are under way. Beyond, those pages are thrown away and asked for again.
 const LIVE_TOPICS_MAX: usize = 65_536;
-/// Topics that are remembered while subscriptions begin. Beyond, all are forgotten: their subscribers may get some twice, and
-/// none too seldom.
-const DELIVERED_TOPICS_MAX: usize = 65_536;
 
 /// From which numbers on everything comes live to a subscription.
 #[derive(Debug)]
@@ -33,15 +31,6 @@ impl Start {
     pub(crate) fn is_live(&self, owner: ShardId, origin: ShardId, seq: u64) -> bool {
         seq > self.known[origin.index()][owner.index()]
     }
-}
-
-/// A message that came live while subscriptions began.
-#[derive(Clone, Copy, Debug)]
-struct Delivered {
-    origin: ShardId,
-    seq: u64,
-    /// Its place among all of them.
-    at: u64,
 }
 
 /// One shard's view of all numbers. "By origin" and "by owner": indexed by shard.
@@ -61,12 +50,8 @@ pub(crate) struct Sequences {
     announced_posted: Box<[u64]>,
     /// The last start that was asked for, while it is still true.
     start: Option<Arc<Start>>,
-    /// Subscriptions begin: what comes live is noted.
-    is_watching: bool,
-    /// Retained messages that came live since then, by topic.
-    delivered: HashMap<Box<str>, Vec<Delivered>>,
-    /// How many were noted.
-    delivered_count: u64,
+    /// What came live while subscriptions began.
+    pub(crate) delivered: Delivered,
     /// Pages asked for and not handled.
     outstanding: usize,
     /// Retained messages that came live while pages were outstanding, by topic: their origin and number. Clients choose
@@ -89,9 +74,7 @@ impl Sequences {
             taken: zeros(),
             announced_posted: zeros(),
             start: None,
-            is_watching: false,
-            delivered: HashMap::new(),
-            delivered_count: 0,
+            delivered: Delivered::default(),
             outstanding: 0,
             live: HashMap::new(),
             last_id: 0,
@@ -179,50 +162,6 @@ impl Sequences {
             self.void_through = self.last_id;
         }
         self.live.insert(topic.into(), vec![(origin, seq)]);
-    }
-
-    /// A subscription stands in the tree from now on; returns where among the messages that come live.
-    pub(crate) fn watch(&mut self) -> u64 {
-        self.is_watching = true;
-        self.delivered_count
-    }
-
-    /// A retained message goes live to the sessions here.
-    pub(crate) fn note_delivered(&mut self, origin: ShardId, seq: u64, topic: &str) {
-        if !self.is_watching {
-            return;
-        }
-        self.delivered_count += 1;
-        let now = Delivered { origin, seq, at: self.delivered_count };
-        if let Some(last) = self.delivered.get_mut(topic) {
-            match last.iter_mut().find(|delivered| delivered.origin == origin) {
-                Some(delivered) => *delivered = now,
-                None => last.push(now),
-            }
-            return;
-        }
-        if self.delivered.len() >= DELIVERED_TOPICS_MAX {
-            self.delivered = HashMap::new();
-        }
-        self.delivered.insert(topic.into(), vec![now]);
-    }
-
-    /// Whether a retained message went live to the sessions here after `since`.
-    pub(crate) fn was_delivered(&self, topic: &str, origin: ShardId, seq: u64, since: u64) -> bool {
-        let is_it = |delivered: &Delivered| delivered.origin == origin && delivered.seq == seq && delivered.at > since;
-        self.delivered.get(topic).is_some_and(|last| last.iter().any(is_it))
-    }
-
-    /// No subscription begins any more.
-    pub(crate) fn stop_watching(&mut self) {
-        self.is_watching = false;
-    }
-
-    /// No replay is left that could ask what came live.
-    pub(crate) fn forget_delivered(&mut self) {
-        if !self.is_watching && !self.delivered.is_empty() {
-            self.delivered = HashMap::new();
-        }
     }
 
     /// What comes live to a subscription that is in force everywhere now.
@@ -340,30 +279,6 @@ mod tests {
         assert!(subscriber.is_ripe(&start));
         subscriber.note_live(OTHER, OWNER, 5, "t");
         assert!(!subscriber.start().is_live(OWNER, OTHER, 5) && start.is_live(OWNER, OTHER, 5));
-    }
-
-    /// Is what came live while a subscription began told from what came before it, and from another value; and is it forgotten
-    /// only when nobody can ask any more?
-    #[test]
-    fn what_came_live_meanwhile_is_noted() {
-        let mut subscriber = Sequences::new(SUBSCRIBER, 3);
-        subscriber.note_delivered(OTHER, 1, "unwatched");
-        let first = subscriber.watch();
-        subscriber.note_delivered(OTHER, 2, "t");
-        let second = subscriber.watch();
-        subscriber.note_delivered(SUBSCRIBER, 2, "t");
-        assert!(!subscriber.was_delivered("unwatched", OTHER, 1, first));
-        assert!(subscriber.was_delivered("t", OTHER, 2, first) && !subscriber.was_delivered("t", OTHER, 2, second));
-        assert!(
-            subscriber.was_delivered("t", SUBSCRIBER, 2, second) && !subscriber.was_delivered("t", OTHER, 1, first)
-        );
-        subscriber.forget_delivered();
-        assert!(subscriber.was_delivered("t", OTHER, 2, first), "a subscription still begins");
-        subscriber.stop_watching();
-        subscriber.note_delivered(OTHER, 3, "t");
-        assert!(subscriber.was_delivered("t", OTHER, 2, first));
-        subscriber.forget_delivered();
-        assert!(!subscriber.was_delivered("t", OTHER, 2, first));
     }
 
     /// Are the pages under way given up, and only they, when too many topics would have to be remembered?

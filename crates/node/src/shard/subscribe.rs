@@ -122,7 +122,7 @@ impl Shard {
                 waits.note(announcer.want(Interest::Kept, subscription.filter, subscription.is_new, post));
             }
             if subscription.wants_retained {
-                let before = Before { delivered: sequences.watch(), lost };
+                let before = Before { delivered: sequences.delivered.watch(), lost };
                 waits.replays.push((subscription.filter.into(), before));
             }
             Ok(())

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::{CONNECTIONS, Due, Shard, WAKER};
 use crate::error::NodeError;
+use crate::life::Phase;
 use crate::niceness::come_soon;
-use crate::shared::Phase;
 
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
@@ -228,7 +228,7 @@ impl Shard {
         self.counters.traffic.take_over(&self.clients.sent);
         if self.draining {
             let drained = self.clients.connection_count() == self.lingering && self.is_quiet();
-            self.shared.set_drained(self.id.index(), drained);
+            self.shared.life.set_drained(self.id.index(), drained);
         }
     }
 
@@ -323,7 +323,7 @@ impl Shard {
         while let Some(log) = &mut self.log
             && !log.is_handed_over()
             && !log.is_disk_full()
-            && self.shared.failure().is_none()
+            && self.shared.life.failure().is_none()
             && begun.elapsed() < LOG_WAIT_MAX
         {
             self.bell.prepare();

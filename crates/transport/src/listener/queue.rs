@@ -1,0 +1,143 @@
+//! The kernel's queue of connections at one address, and how queues are bound: one for each address that a host stands for.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixListener;
+
+use mio::event::Source;
+use mio::{Interest, Registry, Token};
+use socket2::{Domain, Protocol, TcpKeepalive, Type};
+
+use crate::address::ListenAddress;
+use crate::error::BindError;
+use crate::peer::PeerAddress;
+use crate::settings::KeepAlive;
+use crate::stream::Stream;
+
+/// How many connections the kernel may hold for us between two accepts.
+pub(super) const BACKLOG: i32 = 4096;
+/// How often a port is looked for that is free at every address of a host.
+const ANY_PORT_TRIES: u32 = 16;
+
+/// The kernel's queue of connections.
+#[derive(Debug)]
+pub(super) enum Queue {
+    Tcp(mio::net::TcpListener),
+    Unix(mio::net::UnixListener),
+}
+
+impl Queue {
+    /// Another handle of the same queue.
+    pub(super) fn try_clone(&self) -> io::Result<Self> {
+        match self {
+            Queue::Tcp(listener) => Ok(Queue::of_tcp(listener.as_fd().try_clone_to_owned()?.into())?.0),
+            Queue::Unix(listener) => Queue::of_unix(listener.as_fd().try_clone_to_owned()?.into()),
+        }
+    }
+
+    /// Takes the next waiting connection.
+    pub(super) fn accept(&self) -> io::Result<(Stream, PeerAddress)> {
+        match self {
+            Queue::Tcp(listener) => {
+                listener.accept().map(|(stream, peer)| (Stream::Tcp(stream), PeerAddress::Net(peer)))
+            }
+            Queue::Unix(listener) => listener.accept().map(|(stream, _)| (Stream::Unix(stream), PeerAddress::Local)),
+        }
+    }
+
+    /// With the address that was bound.
+    fn of_tcp(listener: TcpListener) -> io::Result<(Self, SocketAddr)> {
+        listener.set_nonblocking(true)?;
+        let local = listener.local_addr()?;
+        Ok((Queue::Tcp(mio::net::TcpListener::from_std(listener)), local))
+    }
+
+    pub(super) fn of_unix(listener: UnixListener) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        Ok(Queue::Unix(mio::net::UnixListener::from_std(listener)))
+    }
+
+    /// Asks `registry` for an event whenever connections arrive.
+    pub(super) fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        self.source().register(registry, token, Interest::READABLE)
+    }
+
+    /// Ends [`Queue::register`].
+    pub(super) fn deregister(&mut self, registry: &Registry) -> io::Result<()> {
+        self.source().deregister(registry)
+    }
+
+    fn source(&mut self) -> &mut dyn Source {
+        match self {
+            Queue::Tcp(listener) => listener,
+            Queue::Unix(listener) => listener,
+        }
+    }
+}
+
+/// The error with the address that was asked for.
+pub(super) fn bind_error(address: &ListenAddress, source: io::Error) -> BindError {
+    BindError::Bind { address: address.to_string(), source }
+}
+
+/// Binds every address that the host stands for, all at one port; returns the first one too.
+pub(super) fn bind_net(
+    address: &ListenAddress,
+    keep_alive: Option<KeepAlive>,
+) -> Result<(Vec<Queue>, SocketAddr), BindError> {
+    let addresses = address.resolve()?;
+    let mut tries = 1;
+    loop {
+        match bind_all(&addresses, keep_alive) {
+            // The port that the kernel chose for the first address may be taken at another one.
+            Err(error)
+                if error.kind() == io::ErrorKind::AddrInUse && is_any_port(&addresses) && tries < ANY_PORT_TRIES =>
+            {
+                tries += 1;
+            }
+            bound => return bound.map_err(|error| bind_error(address, error)),
+        }
+    }
+}
+
+fn is_any_port(addresses: &[SocketAddr]) -> bool {
+    addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0)
+}
+
+fn bind_all(addresses: &[SocketAddr], keep_alive: Option<KeepAlive>) -> io::Result<(Vec<Queue>, SocketAddr)> {
+    let mut bound: Vec<Queue> = Vec::new();
+    let mut first: Option<SocketAddr> = None;
+    let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
+    for address in addresses {
+        let port = first.map_or(address.port(), |first| first.port());
+        match bind_tcp(SocketAddr::new(address.ip(), port), keep_alive).and_then(Queue::of_tcp) {
+            Ok((queue, local)) => {
+                first.get_or_insert(local);
+                bound.push(queue);
+            }
+            Err(error) if is_not_here(&error) => missing = error,
+            Err(error) => return Err(error),
+        }
+    }
+    first.map(|first| (bound, first)).ok_or(missing)
+}
+
+/// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
+fn is_not_here(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
+}
+
+fn bind_tcp(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<TcpListener> {
+    let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    // A restarted broker must get its port back while old connections are still in TIME_WAIT.
+    socket.set_reuse_address(true)?;
+    if let Some(KeepAlive { idle, interval, probes }) = keep_alive {
+        // Whatever is accepted has it from here.
+        let keep_alive = TcpKeepalive::new().with_time(idle).with_interval(interval).with_retries(probes);
+        socket.set_tcp_keepalive(&keep_alive)?;
+    }
+    socket.bind(&address.into())?;
+    socket.listen(BACKLOG)?;
+    Ok(socket.into())
+}
