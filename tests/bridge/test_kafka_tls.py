@@ -202,7 +202,7 @@ def test_files_that_cannot_be_used_stop_the_start(guarded: Guarded, tmp_path: Pa
         assert "not-this-one" not in str(caught.value)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_server_that_is_corrected_is_gone_on_with(
     broker: RunningBroker, tmp_path: Path, start_bridge: StartBridge
 ) -> None:

@@ -17,12 +17,12 @@ from test_coverage_job import rows
 from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
 from lapwing.pipeline.jobs.progress import BatchProgress
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
 HOUR_S = 3_600
 ROWS_MAX = 1_500
 
 
-@pytest.fixture(params=["stream", pytest.param("kafka", marks=pytest.mark.nightly)])
+@pytest.fixture(params=["stream", "kafka"])
 def drive(request: pytest.FixtureRequest) -> Drive:
     source: ServedStream | KafkaStream
     if request.param == "kafka":

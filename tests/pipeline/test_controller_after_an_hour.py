@@ -22,7 +22,7 @@ from lapwing.pipeline.jobs import controller_tables
 from lapwing.pipeline.jobs.controller import ControllerJob
 from lapwing.pipeline.jobs.controller_tables import ControllerProgress
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(600), pytest.mark.usefixtures("spark")]
 HOUR_S = 3_600
 EVERY_S = 10
 BATCH_S = 600

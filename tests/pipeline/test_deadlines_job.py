@@ -168,7 +168,8 @@ def test_batches_add_up(stream: ServedStream, tmp_path: Path) -> None:
     check(tmp_path, 25)
 
 
-@pytest.mark.parametrize("keep_checkpoint", [True, pytest.param(False, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("keep_checkpoint", [True, False])
 def test_a_job_that_ends_after_a_commit_repeats_nothing(
     stream: ServedStream, tmp_path: Path, keep_checkpoint: bool
 ) -> None:

@@ -82,6 +82,7 @@ def test_what_comes_to_one_that_rests_is_read_once(topic: KafkaStream, tmp_path:
     check(tmp_path, 30)
 
 
+@pytest.mark.nightly
 def test_a_new_job_goes_on_behind_one_that_was_stopped_in_its_rest(topic: KafkaStream, tmp_path: Path) -> None:
     send(topic, 0, 10)  # type: ignore[arg-type]
     with resting_job(topic, tmp_path) as (job, _):

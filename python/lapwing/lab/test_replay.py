@@ -86,6 +86,7 @@ def test_a_speed_of_0_and_an_unknown_zone_are_refused(folder: Path) -> None:
             Replay(folder, zone=odd)
 
 
+@pytest.mark.nightly
 def test_all_readings_of_the_cork_traces_come() -> None:
     traces = Path(__file__).parents[4] / "shared" / "data" / "cork-5g-traces.zip"
     if not traces.exists():
