@@ -257,7 +257,7 @@ def test_what_was_trimmed_is_counted_or_stops_the_job(stream: ServedStream, tmp_
     with pytest.raises(OffsetTrimmedError, match="4 messages are gone"):
         run(stream, tmp_path)
     result = run(stream, tmp_path, conf={"lapwing.on_trimmed": "skip"})
-    assert (result.trimmed, result.readings, result.lost) == (4, 6, 4)
+    assert (result.trimmed, result.readings, result.lost, result.before_start) == (4, 6, 0, 4)
 
 
 def test_a_recreated_stream_stops_the_job_and_a_new_checkpoint_goes_on(stream: ServedStream, tmp_path: Path) -> None:

@@ -89,7 +89,10 @@ QUALITY = Record(
         _count("reordered", "first copies with a lower serial at a higher position"),
         _since_2("missing", "the same as `lost`"),
         _since_2("quarantined", "arrived, and lie in `quarantine`: their device and serial could be read"),
-        _since_2("before_start", "serials below the first one that was met, where the job began later than the device"),
+        _since_2(
+            "before_start",
+            "serials below the first one that was met, where the job began later than the device, or deleted unread",
+        ),
     ),
 )
 

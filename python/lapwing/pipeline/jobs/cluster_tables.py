@@ -8,7 +8,7 @@ counts per partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import reduce
 
 import numpy as np
@@ -56,7 +56,9 @@ class ClusterTables(CoverageTables):
         with phases.phase("batch"):
             stands = self._stands()
             parsed = rows.select(PARSED.names).persist(StorageLevel.MEMORY_AND_DISK)
-            classified = self._classified(parsed, stands["seen"], self._starts()).persist(StorageLevel.MEMORY_AND_DISK)
+            holes = self._holes(parsed, stands["seen"])
+            classified = self._classified(parsed, stands["seen"], self._starts(), holes)
+            classified = classified.persist(StorageLevel.MEMORY_AND_DISK)
             try:
                 with phases.phase("digest"):
                     counts = _counts(classified)
@@ -74,7 +76,9 @@ class ClusterTables(CoverageTables):
         assert isinstance(sink, SparkDeltaSink)  # `sink` above has made them
         return sink
 
-    def _classified(self, parsed: DataFrame, stands: Mapping[int, int], starts: Mapping[int, int]) -> DataFrame:
+    def _classified(
+        self, parsed: DataFrame, stands: Mapping[int, int], starts: Mapping[int, int], holes: Collection[int]
+    ) -> DataFrame:
         """Each row with what it is to those before it; known rows left out."""
         seen = self._sink("seen").load(parsed.sparkSession)
         # A merge join: a broadcast would go through the driver.
@@ -92,7 +96,7 @@ class ClusterTables(CoverageTables):
             first = pa.array(first_copies(broken, before))
             kept, again = broken.filter(first), broken.filter(pc.invert(first))
             with_serial = kept["serial"].is_valid()
-            classified = classify(pa.concat_tables([valid, kept.filter(with_serial)]), before, starts)
+            classified = classify(pa.concat_tables([valid, kept.filter(with_serial)]), before, starts, holes=holes)
             nameless = kept.filter(pc.invert(with_serial))
             parts = [_judged(classified), _flagged(nameless), _flagged(again, repeated=True)]
             yield from pa.concat_tables([part.cast(_CLASSIFIED) for part in parts]).to_batches()

@@ -120,6 +120,7 @@ class ControllerJob(CoverageJob):
             memory_s=self._policy.memory_s,
             served_dbm=self._served_dbm,
             oldest=self._oldest,
+            first=self._first,
             committed=self._committed,
         )
 

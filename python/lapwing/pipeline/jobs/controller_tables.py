@@ -57,6 +57,7 @@ class ControllerTables(CoverageTables):
         memory_s: See `Policy.memory_s`; older rows of ``places`` and ``whereabouts`` are let go.
         served_dbm: From this RSRP on a place counts as served.
         oldest: See `lapwing.pipeline.jobs.reach.trimmed`.
+        first: See `lapwing.pipeline.jobs.reach.holes`.
         committed: See `Hook`.
     """
 
@@ -71,6 +72,7 @@ class ControllerTables(CoverageTables):
         memory_s: float,
         served_dbm: int,
         oldest: Oldest | None,
+        first: Oldest | None,
         committed: Hook,
     ) -> None:
         self._memory_s = memory_s
@@ -81,6 +83,7 @@ class ControllerTables(CoverageTables):
             partitions,
             served_dbm=served_dbm,
             oldest=oldest,
+            first=first,
             committed=committed,
             besides=OF_CONTROLLER,
             records=_OWN,

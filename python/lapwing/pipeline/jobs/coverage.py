@@ -71,6 +71,7 @@ class CoverageJob(StreamJob[BatchProgress]):
             list(state.partitions),
             served_dbm=self._served_dbm,
             oldest=self._oldest,
+            first=self._first,
             committed=self._committed,
         )
 

@@ -41,6 +41,7 @@ class CoverageTables:
         partitions: The stream's partitions.
         served_dbm: From this RSRP on a place counts as served.
         oldest: See `lapwing.pipeline.jobs.reach.trimmed`.
+        first: See `lapwing.pipeline.jobs.reach.holes`.
         committed: See `Hook`.
         besides: Aggregates of a job that does more; ``records`` and ``keys`` are their tables'.
     """
@@ -55,6 +56,7 @@ class CoverageTables:
         *,
         served_dbm: int,
         oldest: Oldest | None = None,
+        first: Oldest | None = None,
         committed: Hook = lambda _: None,
         besides: Sequence[Aggregate] = (),
         records: Mapping[str, Record] = {},
@@ -71,6 +73,7 @@ class CoverageTables:
         self._partitions = list(partitions)
         self._aggregates = (*aggregates(served_dbm), *besides)
         self._oldest = oldest
+        self._first = first
         self._committed = committed
         self._batches = 0
 
@@ -108,7 +111,8 @@ class CoverageTables:
             stands = self._stands()
             folders = {name: self._target(name) for name in PARTITIONED}
             with phases.phase("digest"):
-                plan = Plan(folders, self._sinks["seen"].files(), stands, self._parts(), self._starts())
+                holes = self._holes(rows, stands["seen"])
+                plan = Plan(folders, self._sinks["seen"].files(), stands, self._parts(), self._starts(), holes)
                 found = digest(rows, plan)
             written = self._write(found, phases) if found.counts else {}
         return self._progress(batch, found.counts, stands["seen"], phases, written)
@@ -198,6 +202,14 @@ class CoverageTables:
 
     def _starts(self) -> dict[int, int]:
         return self._sinks["seen"].starts(self._uuid, self._partitions)
+
+    def _holes(self, rows: DataFrame, stands: Mapping[int, int]) -> list[int]:
+        """Writes down, too, that devices which are met from now on may have begun in one."""
+        starts = self._starts()
+        found = reach.holes(rows, {p: offset or starts[p] for p, offset in stands.items()}, self._first)
+        if found:
+            self._sinks["seen"].begin(self._uuid, {}, found)
+        return sorted(found)
 
     def _stands(self) -> dict[str, dict[int, int]]:
         return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}

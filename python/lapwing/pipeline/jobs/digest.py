@@ -9,7 +9,7 @@ does is seen before that, so tasks can be run again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
 import numpy as np
@@ -39,6 +39,8 @@ class Plan(TaskPlan):
     """The aggregates that are wanted: names of ``PARTS``."""
     starts: Mapping[int, int] = field(default_factory=dict)
     """Per stream partition the offset at which the job began."""
+    holes: Collection[int] = ()
+    """The stream partitions of which messages were deleted before this batch."""
 
 
 @dataclass
@@ -101,7 +103,7 @@ def _answers(rows: pa.Table, plan: Plan) -> Iterator[tuple[str, bytes]]:
     def prints_of(devices: pa.Array) -> pa.Table:
         return seen_of([pa.chunked_array([devices])], plan.seen, prints=True)
 
-    classified = classify(arrived, seen, plan.starts, prints_of)
+    classified = classify(arrived, seen, plan.starts, prints_of, plan.holes)
     quarantined = pa.concat_tables([kept, misplaced(classified)])
     missing = {name: rows_from(classified, plan.stands[name]) for name in ("readings", *plan.parts)}
     yield from file_answer("readings", missing["readings"].filter(missing["readings"]["first"]), READINGS, plan.folders)

@@ -24,7 +24,7 @@ class BatchProgress:
     lost: int
     """Gaps less late fills: readings that have not arrived; may be negative in a batch."""
     before_start: int
-    """Readings below the first serial of a device that was met, where the job began later than the device."""
+    """Readings below the first serial of a device that was met, where the job began later, or was overtaken."""
     trimmed: int
     """Messages that retention deleted before they were read (``on_trimmed=skip``)."""
     seconds: float

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
 
 class Reach(Protocol):
     """What came of one partition."""
@@ -24,6 +27,24 @@ def done(counts: Mapping[int, Reach]) -> dict[int, int]:
 
 Oldest = Callable[[], Mapping[int, int]]
 """By partition the first offset that the source still has."""
+
+
+def holes(rows: DataFrame, start: Mapping[int, int], first: Oldest | None) -> dict[int, int]:
+    """The partitions that have lost messages before the first ones of a batch, each with the offset of these.
+
+    Args:
+        rows: The batch. Looked at, which reads it once more, where retention has overtaken the job only.
+        start: By partition where the batch had to begin.
+        first: Asks the source for the first offsets that it still has; None: it would have failed.
+    """
+    if first is None:
+        return {}
+    oldest = first()
+    overtaken = [p for p, offset in start.items() if offset < oldest.get(p, 0)]
+    if not overtaken:
+        return {}
+    lowest = rows.where(F.col("partition").isin(overtaken)).groupBy("partition").agg(F.min("offset").alias("lowest"))
+    return {row["partition"]: row["lowest"] for row in lowest.collect() if row["lowest"] > start[row["partition"]]}
 
 
 def trimmed(start: Mapping[int, int], counts: Mapping[int, Reach], *, oldest: Oldest | None) -> int:

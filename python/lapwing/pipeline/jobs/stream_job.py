@@ -135,6 +135,11 @@ class StreamJob(ABC, Generic[Progress]):
         """Asks the source for its oldest offsets; None where each offset is a message."""
         return None if self._source.offsets_are_dense else self._ask_oldest
 
+    @property
+    def _first(self) -> Oldest | None:
+        """The same; None where what was deleted before it was read ends the job."""
+        return self._ask_oldest if self._source.skips_trimmed else None
+
     def _ask_oldest(self) -> dict[int, int]:
         return {partition: held.first_offset for partition, held in self._source.state().partitions.items()}
 

@@ -44,6 +44,11 @@ class BrokerStream:
         return self._address.stream
 
     @property
+    def skips_trimmed(self) -> bool:
+        """The option ``on_trimmed``."""
+        return self._options.on_trimmed == "skip"
+
+    @property
     def where(self) -> str:
         """Its URL."""
         return str(self._address)

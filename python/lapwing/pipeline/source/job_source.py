@@ -54,6 +54,10 @@ class JobSource(Protocol):
         """Whether an offset that does not come was deleted; else it may never have been a message."""
 
     @property
+    def skips_trimmed(self) -> bool:
+        """Whether a job goes on where retention was faster."""
+
+    @property
     def rest_after_s(self) -> float:
         """A query rests when nothing has come for so long; 0: never."""
 

@@ -62,6 +62,11 @@ class KafkaTopic:
         return self._options.rest_after_s
 
     @property
+    def skips_trimmed(self) -> bool:
+        """The option ``on_trimmed``."""
+        return self._options.on_trimmed == "skip"
+
+    @property
     def where(self) -> str:
         """Its URL."""
         return str(self._address)

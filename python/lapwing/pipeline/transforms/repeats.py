@@ -12,12 +12,13 @@ serial so far (-1 at first), and broken messages among them whose serial could b
 
 So missing = gap - recovered, over any range, whatever the cut into batches: what a row is depends on the rows before it
 and on nothing else. What came before the batch is known from the table ``seen`` (`seen_rows`). Where the job cannot
-have read a boot's beginning, the first gap is ``before_start``, and so is what fills it later, less.
+have read a boot's beginning, the first gap is ``before_start``, and so is what fills it later, less; and so it is where
+retention has deleted messages between the batch before and this one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,7 +64,11 @@ Prints = Callable[[pa.Array], pa.Table]
 
 
 def classify(
-    arrived: pa.Table, seen: pa.Table, starts: Mapping[int, int] | None = None, prints_of: Prints | None = None
+    arrived: pa.Table,
+    seen: pa.Table,
+    starts: Mapping[int, int] | None = None,
+    prints_of: Prints | None = None,
+    holes: Collection[int] = (),
 ) -> pa.Table:
     """Says what each row is to those before it.
 
@@ -73,6 +78,7 @@ def classify(
         seen: Rows of ``SEEN`` as they stood before the first of these rows; other devices' rows do no harm.
             Without the column ``prints`` these are asked for where they are needed.
         starts: Per partition the offset at which the job began; what is not named was read from its first message.
+        holes: The partitions of which messages were deleted before the first ones of this batch.
         prints_of: For ``seen`` without prints: they are most of it, and few devices repeat themselves.
 
     Returns:
@@ -90,6 +96,7 @@ def classify(
     past = _Past.of(groups, serial, content, broken, _Behind(~ahead & ~jumped, jumped), known, prints_of)
     gap = np.where(ahead, serial - 1 - before, 0)
     begins = ahead & (before < 0) & _unread(groups, known, starts or {})
+    begins |= (gap > 0) & (before == known.top[groups.group]) & np.isin(groups.ordered("partition"), list(holes))
     filled = ~ahead & ~jumped & ~past.had
     above_base = serial >= known.base[groups.group]
     flags: dict[str, Any] = {

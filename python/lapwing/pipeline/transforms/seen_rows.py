@@ -3,10 +3,11 @@
 One row has a block of 64 serials. Its ``block`` says what kind it is:
 
     block >= 0        readings: ``mask`` has a bit for each that has arrived, ``prints`` 16 bits of what each said
-    block == -1       ``mask`` is the first serial that was met: those below it may have been sent before the job began
+    block == -1       ``mask`` is the first serial that was met: those below it may have been sent before the job began,
+                      or were deleted before it read them
     block <= -2       serials 64 x (-2 - block) and on: ``mask`` has a bit for each that has arrived broken
 
-Rows of one block are joined by "or"; there may be several.
+Rows of one block are joined by "or", of serials the highest counts; there may be several.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ def joined_marks(rows: pa.Table) -> pa.Table:
     """Rows of ``SEEN``, some for the same block, as one row per block, sorted."""
     groups = Groups(rows, ["device", "boot", "block"])
     mask = groups.either(groups.ordered("mask"))
+    bases = ints(groups.first("block")) == BASE_BLOCK
+    mask[bases] = groups.max(groups.ordered("mask"))[bases]
     said = rows["prints"].take(pa.array(groups.order))
     owner = groups.group[said.is_valid().to_numpy()]
     there, starts = np.unique(owner, return_index=True)
@@ -118,7 +121,7 @@ class Known:
             prints = seen.column("prints").filter(pa.array(there)) if said else None
             found[name] = _Blocks.of(group[there], blocks, mask[there], prints)
         bases = (group >= 0) & (block == BASE_BLOCK)
-        base[group[bases]] = mask[bases]
+        np.maximum.at(base, group[bases], mask[bases])
         return cls(top, base, _began_here(devices, boots, seen), found["readings"], found["broken"])
 
 

@@ -38,9 +38,11 @@ def table(messages: Sequence[Message], first_offset: int = 0) -> pa.Table:
     )
 
 
-def judged(messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 0) -> list[dict[str, Any]]:
+def judged(
+    messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 0, holes: Sequence[int] = ()
+) -> list[dict[str, Any]]:
     """The flags of each message, in the order they came."""
-    found = classify(table(messages), seen, {0: start})
+    found = classify(table(messages), seen, {0: start}, holes=holes)
     return sorted(found.to_pylist(), key=lambda row: row["offset"])
 
 
@@ -49,10 +51,12 @@ def said(messages: Sequence[Message], seen: pa.Table = NONE_SEEN) -> list[tuple[
     return [(row["first"], row["late"], row["gap"]) for row in judged(messages, seen)]
 
 
-def kinds(messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 0) -> list[str]:
+def kinds(
+    messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 0, holes: Sequence[int] = ()
+) -> list[str]:
     """What each is, in a word; and what it says about serials that are missing."""
     told = []
-    for row in judged(messages, seen, start):
+    for row in judged(messages, seen, start, holes):
         names = ("first", "repeated", "reused", "jumped")
         word = next((name for name in names if row[name]), "broken")
         counts = "".join(f" {name} {row[name]}" for name in ("gap", "recovered", "before_start") if row[name])
@@ -60,8 +64,11 @@ def kinds(messages: Sequence[Message], seen: pa.Table = NONE_SEEN, start: int = 
     return told
 
 
-def remembered(messages: Sequence[Message], start: int = 0) -> pa.Table:
-    return marks(classify(table(messages), NONE_SEEN, {0: start}))
+def remembered(
+    messages: Sequence[Message], start: int = 0, seen: pa.Table = NONE_SEEN, holes: Sequence[int] = ()
+) -> pa.Table:
+    """With what was ``seen`` before."""
+    return joined_marks(pa.concat_tables([seen, marks(classify(table(messages), seen, {0: start}, holes=holes))]))
 
 
 NEW, LATE, REPEATED = (True, False, 0), (True, True, 0), (False, False, 0)
@@ -167,6 +174,23 @@ def test_what_came_before_the_job_began_is_not_missing() -> None:
     assert kinds(messages[:1]) == ["first gap 50"]
     assert kinds([("d", 3, 5), ("d", 4, 2)], start=7) == ["first before_start 5", "first gap 2"]
     assert kinds([("d", 4, 2)], remembered([("d", 3, 0)], start=7), start=7) == ["first gap 2"]
+
+
+def test_what_was_deleted_before_it_was_read_is_not_missing() -> None:
+    """Nor is what comes of it after all; what is missing on either side of the hole is."""
+    before, after = one(0, 2), one(9, 11, 5, 10)
+    seen = remembered(before)
+    expected = ["first before_start 6", "first gap 1", "first before_start -1", "first recovered 1"]
+    assert kinds(after, seen, holes=[0]) == expected
+    assert kinds(after, seen, holes=[1])[0] == "first gap 6"
+    later = remembered(after[:1], seen=seen, holes=[0])
+    assert kinds(after[1:], later) == expected[1:]
+    # Behind a second hole the first one counts no more.
+    again = remembered(one(20), seen=later, holes=[0])
+    assert kinds(one(15, 21), again) == ["first before_start -1", "first"]
+    assert kinds(one(7), holes=[0]) == ["first before_start 7"]
+    # Who has skipped nothing has no hole.
+    assert kinds(one(3, 1), seen, holes=[0]) == ["first", "first recovered 1"]
 
 
 def test_no_rows() -> None:
