@@ -130,6 +130,7 @@ def test_failures_have_one_line_and_a_code(stream: ServedStream, tmp_path: Path)
     ended = run("run", "coverage", *source, PYSPARK_PYTHON="/usr/bin/false")
     assert ended.returncode == 2
     one_line(ended, "Spark's Python does not run", "PYSPARK_PYTHON = /usr/bin/false", "unset it")
+    assert not Path(out).exists()  # nothing has been begun
     ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path / "a%20b"))
     assert ended.returncode == 2
     one_line(ended, "--out has '%20' in its path")

@@ -57,6 +57,7 @@ def session(
     app: str = "lapwing",
     log: Path | None = None,
     held: int | None = None,
+    checked: bool = False,
 ) -> SparkSession:
     """The session of this process, started if there is none; ``format("lapwing")`` is registered with it.
 
@@ -68,14 +69,14 @@ def session(
         app: The application's name.
         log: Gets Spark's log if this starts the JVM; None: nobody gets it.
         held: A file descriptor that stays open until the JVM has ended, if this starts it.
+        checked: `check_machine` has been called.
 
     Raises:
         SparkUnusableError: No Java, one that is too old, another PySpark than ``SPARK_VERSION``, or a Python for the
             workers that has not this package.
     """
-    check_spark()
-    if not started_by_submit():
-        check_java()
+    if not checked:
+        check_machine(master, conf or {})
     from pyspark.sql import SparkSession
 
     from lapwing.pipeline.gateway import start_jvm
@@ -85,9 +86,7 @@ def session(
     submitted = submitted_settings()
     settings = {**_defaults(app, submitted), **(conf or {})}
     settings["spark.master"] = with_attempts(master or submitted.get("spark.master"))
-    local = settings["spark.master"].startswith("local")
-    choose_python({**submitted, **settings}, local=local)
-    if local:
+    if _is_local(settings["spark.master"]):
         settings = {**_OF_ONE_MACHINE, **settings}
     try:
         start_jvm(settings, log, held)
@@ -105,6 +104,20 @@ def session(
         ) from None
     spark.dataSource.register(LapwingDataSource)
     return spark
+
+
+def check_machine(master: str | None, conf: Mapping[str, str]) -> None:
+    """Looks at what `session` needs, before anything is begun; the same arguments and errors."""
+    check_spark()
+    if not started_by_submit():
+        check_java()
+    submitted = submitted_settings()
+    local = _is_local(with_attempts(master or submitted.get("spark.master")))
+    choose_python({**submitted, **conf}, local=local)
+
+
+def _is_local(master: str) -> bool:
+    return master.startswith("local")
 
 
 def with_attempts(master: str | None) -> str:

@@ -27,7 +27,7 @@ from lapwing.pipeline.jobs.patience import LOG, Patience
 from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.rest import Rest
 from lapwing.pipeline.jobs.running_query import RunningQuery
-from lapwing.pipeline.session import session
+from lapwing.pipeline.session import check_machine, session
 from lapwing.pipeline.sinks.delta_spark import delta_settings
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.source.client import StreamState
@@ -154,12 +154,13 @@ class StreamJob(ABC, Generic[Progress]):
         """
         for flag, folder in (("--out", self._out), ("--checkpoint", self._checkpoint)):
             check_folder(flag, folder)
+        check_machine(self._master, self._conf)
         self._source.check()
         self._folder = JobFolder.held(self._out, self._checkpoint)
         try:
             app, log = f"lapwing {self.name}", self._out / "spark.log"
             settings, held = self._spark_settings(), self._folder.fileno()
-            spark = session(master=self._master, conf=settings, app=app, log=log, held=held)
+            spark = session(master=self._master, conf=settings, app=app, log=log, held=held, checked=True)
             for package in self._sink_packages():
                 require_jar(spark, package, str(self._out))
             self._spark, state = spark, self._source.opened(spark)
