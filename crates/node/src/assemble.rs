@@ -264,7 +264,8 @@ fn lay_log(
 ) -> (Vec<Option<LogFeed>>, Option<LogParts>) {
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
-    let shared = Arc::new(LogShared::new(shards.len(), under_way_max(&config.limits)));
+    let scale_bytes = keeper.as_ref().map_or(config.limits.log_segment_bytes, Keeper::scale_bytes);
+    let shared = Arc::new(LogShared::new(shards.len(), scale_bytes, config.limits.log_lane_bytes));
     let routes: Vec<StreamRoute> = config
         .streams
         .values()
@@ -281,14 +282,6 @@ fn lay_log(
     }
     let thread = LogThread::new(writer, keeper, inlets, shards.to_vec(), bell.clone(), unpark, shared.clone());
     (feeds, Some(LogParts { thread, shared, bell }))
-}
-
-/// What may be on its way to the log while the disk may turn out to be full: a quarter of a segment, as half of it is still
-/// free when publishers are told to wait for the next one. And less than a shard sends its publishers away for: what others'
-/// publishers mail to it is in its lane too, and they hear of nothing but this. Little segments are for tests, and a large
-/// message has to get through.
-fn under_way_max(limits: &Limits) -> u64 {
-    (limits.log_segment_bytes / 4).min(limits.log_lane_bytes.saturating_mul(2)).max(1 << 20)
 }
 
 /// For each shard its lanes out and in.

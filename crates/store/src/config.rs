@@ -39,6 +39,8 @@ impl StreamConfig {
     pub const PARTITIONS_MAX: u32 = 1024;
     const SEGMENT_BYTES_MIN: u64 = 64 << 10;
     const SEGMENT_BYTES_MAX: u64 = 1 << 30;
+    /// What is reserved of a segment for which nothing waits: it grows.
+    const SMALL_BYTES: u64 = 256 << 10;
 
     /// A stream with the defaults: 24 hours, no limit in bytes, 64 MiB segments.
     pub fn new(name: impl Into<String>, partitions: u32) -> Self {
@@ -52,6 +54,11 @@ impl StreamConfig {
             0 => self.segment_bytes,
             limit => self.segment_bytes.min((limit / 4).max(Self::SEGMENT_BYTES_MIN)),
         }
+    }
+
+    /// What is reserved of a segment that begins with nothing to write, so that an idle stream takes little of the disk.
+    pub(crate) fn small_segment_bytes(&self) -> u64 {
+        self.segment_bytes_effective().min(Self::SMALL_BYTES)
     }
 
     /// Checks every value; the error names the key, the value and what is allowed.

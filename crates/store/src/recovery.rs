@@ -14,6 +14,7 @@ use crate::scan::{Visitor, Walked, search_tail, walk};
 #[derive(Debug)]
 pub(crate) struct Recovered {
     pub file: Arc<dyn DiskFile>,
+    /// Reserved; 0 where space cannot be.
     pub allocated_bytes: u64,
     /// Behind the last whole commit.
     pub end: u64,
@@ -54,7 +55,9 @@ pub(crate) fn recover(
         }
     };
     file.sync().map_err(|error| StoreError::sync("sync", path, error))?;
-    Ok(Recovered { file, allocated_bytes: start.allocated_bytes, end: walk.end, torn })
+    // A segment may have grown: it is longer only where that was reserved too.
+    let allocated_bytes = if start.allocated_bytes > 0 { bytes } else { 0 };
+    Ok(Recovered { file, allocated_bytes, end: walk.end, torn })
 }
 
 fn wipe(file: &dyn DiskFile, path: &Path, from: u64, until: u64) -> Result<(), StoreError> {

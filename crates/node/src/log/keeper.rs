@@ -148,6 +148,16 @@ impl Keeper {
         self.journal.is_low_on_space()
     }
 
+    /// What counts as a segment for what may be on its way at once.
+    pub(crate) fn scale_bytes(&self) -> u64 {
+        self.journal.scale_bytes()
+    }
+
+    /// So many bytes are on their way at once.
+    pub(super) fn expect(&mut self, bytes: u64) {
+        self.journal.expect(bytes);
+    }
+
     /// Bytes that wait for a commit.
     pub(super) fn pending_bytes(&self) -> usize {
         self.journal.pending_bytes()

@@ -17,13 +17,25 @@ pub(crate) struct LogShared {
     pub(super) stop: AtomicBool,
     /// Bytes of all shards on their way to the disk; each adds its own, the thread takes away what is durable.
     under_way: AtomicU64,
-    /// With so many under way nobody should add to them: they have to find room when the disk turns out to be full.
-    under_way_max: u64,
+    /// With so many under way nobody should add to them: they have to find room when the disk turns out to be full. Written by
+    /// the thread.
+    under_way_max: AtomicU64,
+    /// Bytes with which one shard sends its publishers away.
+    lane_bytes: u64,
+}
+
+/// What may be on its way to the log while the disk may turn out to be full: a quarter of a segment, as half of it is still
+/// free when publishers are told to wait for the next one. And less than a shard sends its publishers away for: what others'
+/// publishers mail to it is in its lane too, and they hear of nothing but this. Little segments are for tests, and a large
+/// message has to get through.
+fn under_way_max(scale_bytes: u64, lane_bytes: u64) -> u64 {
+    (scale_bytes / 4).min(lane_bytes.saturating_mul(2)).max(1 << 20)
 }
 
 impl LogShared {
-    /// `under_way_max`: bytes that all shards together may have on their way.
-    pub(crate) fn new(shards: usize, under_way_max: u64) -> Self {
+    /// `scale_bytes`: what counts as a segment at first; `lane_bytes`: with so many on their way a shard sends its publishers
+    /// away.
+    pub(crate) fn new(shards: usize, scale_bytes: u64, lane_bytes: u64) -> Self {
         let zeros = || (0..shards).map(|_| AtomicU64::new(0)).collect();
         LogShared {
             committed: zeros(),
@@ -34,7 +46,8 @@ impl LogShared {
             late: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             under_way: AtomicU64::new(0),
-            under_way_max,
+            under_way_max: AtomicU64::new(under_way_max(scale_bytes, lane_bytes)),
+            lane_bytes,
         }
     }
 
@@ -83,21 +96,40 @@ impl LogShared {
     /// So many are durable; true when that lets the shards go on.
     pub(super) fn arrived(&self, bytes: u64) -> bool {
         let before = self.under_way.fetch_sub(bytes, Ordering::Relaxed);
-        before >= self.under_way_max && before - bytes < self.under_way_max
+        let under_way_max = self.under_way_max();
+        before >= under_way_max && before - bytes < under_way_max
+    }
+
+    /// Segments are of this size now; true when that lets the shards go on.
+    pub(super) fn set_scale(&self, scale_bytes: u64) -> bool {
+        let now = under_way_max(scale_bytes, self.lane_bytes);
+        let before = self.under_way_max.swap(now, Ordering::Relaxed);
+        (before..now).contains(&self.under_way_bytes())
+    }
+
+    fn under_way_bytes(&self) -> u64 {
+        self.under_way.load(Ordering::Relaxed)
+    }
+
+    fn under_way_max(&self) -> u64 {
+        self.under_way_max.load(Ordering::Relaxed)
+    }
+
+    /// How many are under way where they are so many that publishers wait.
+    pub(super) fn held_up_bytes(&self) -> Option<u64> {
+        let under_way = self.under_way_bytes();
+        (under_way >= self.under_way_max()).then_some(under_way)
     }
 
     /// True when connections that publish what is kept may be read.
     pub(super) fn takes_more(&self) -> bool {
-        !self.is_low()
-            && !self.is_late()
-            && !self.is_full()
-            && self.under_way.load(Ordering::Relaxed) < self.under_way_max
+        !self.is_low() && !self.is_late() && !self.is_full() && self.under_way_bytes() < self.under_way_max()
     }
 
     /// True when not even one more message of each of them may be taken.
     pub(super) fn takes_nothing(&self) -> bool {
-        let under_way_max = self.under_way_max + self.under_way_max / 4;
-        self.is_low() || self.is_late() || self.is_full() || self.under_way.load(Ordering::Relaxed) >= under_way_max
+        let under_way_max = self.under_way_max() + self.under_way_max() / 4;
+        self.is_low() || self.is_late() || self.is_full() || self.under_way_bytes() >= under_way_max
     }
 
     /// Asks the thread to end once the lanes are empty. Written by the node, after its shards have ended.

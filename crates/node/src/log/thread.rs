@@ -273,11 +273,16 @@ impl LogThread {
     }
 
     /// Lets the shards know whether another segment will find room, before more comes.
-    fn note_room(&self) {
-        let Some(keeper) = &self.keeper else { return };
+    fn note_room(&mut self) {
+        let Some(keeper) = &mut self.keeper else { return };
+        if let Some(bytes) = self.shared.held_up_bytes() {
+            // For the next time: as much again, if it is still small.
+            keeper.expect(bytes.saturating_mul(2));
+        }
         let set = |flag: &AtomicBool, is_so| flag.swap(is_so, Ordering::Relaxed) && !is_so;
         let is_late = keeper.waits_for_room();
-        if set(&self.shared.low, keeper.is_low_on_space()) | set(&self.shared.late, is_late) {
+        let is_more = self.shared.set_scale(keeper.scale_bytes());
+        if set(&self.shared.low, keeper.is_low_on_space()) | set(&self.shared.late, is_late) | is_more {
             // Nothing else may come that would wake them.
             self.shards.iter().for_each(Bell::ring);
         }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::fill::{Claim, Fill, PIECE_BYTES};
+use super::room::Used;
 use super::state::Shared;
 
 /// Zeros are so far in front of the records at most, and half as far when more are ordered.
@@ -16,30 +17,28 @@ const LEAD_BYTES: u64 = 4 << 20;
 #[derive(Debug)]
 pub(crate) struct Ahead {
     path: PathBuf,
-    /// Bytes that are reserved.
-    bytes: u64,
     /// Up to here zeros are ordered.
     ordered: u64,
     claim: Claim,
 }
 
 impl Ahead {
-    /// Of the segment that is being written, if it never was a spare; `allocated_bytes`: reserved for it.
-    pub(crate) fn of_first(shared: &Shared, allocated_bytes: u64) -> Option<Self> {
+    /// Of the segment that is being written, if it never was a spare.
+    pub(crate) fn of_first(shared: &Shared) -> Option<Self> {
         let state = shared.state();
         let active = &state.active;
         let claim = Claim::default();
         claim.take(active.end);
         let (path, ordered) = (active.path.to_path_buf(), active.end);
-        (active.sequence == 1).then_some(Ahead { path, bytes: allocated_bytes, ordered, claim })
+        (active.sequence == 1).then_some(Ahead { path, ordered, claim })
     }
 
-    /// What is to be filled next, now that records reach up to `end`.
-    pub(crate) fn order(&mut self, shared: &Arc<Shared>, end: u64) -> Option<Fill> {
-        if self.ordered >= self.bytes || end + LEAD_BYTES / 2 < self.ordered {
+    /// What is to be filled next of what is reserved.
+    pub(crate) fn order(&mut self, shared: &Arc<Shared>, used: Used) -> Option<Fill> {
+        if self.ordered >= used.allocated_bytes || used.end + LEAD_BYTES / 2 < self.ordered {
             return None;
         }
-        let until = (end + LEAD_BYTES).next_multiple_of(PIECE_BYTES).min(self.bytes);
+        let until = (used.end + LEAD_BYTES).next_multiple_of(PIECE_BYTES).min(used.allocated_bytes);
         let bytes = std::mem::replace(&mut self.ordered, until)..until;
         Some(Fill::new(shared.clone(), self.path.clone(), bytes, self.claim.clone()))
     }
@@ -79,7 +78,8 @@ mod tests {
         /// With a first segment that is full of ones, so that zeros can be seen.
         fn new(init_zero: bool) -> Self {
             let dir = tempfile::tempdir().expect("a folder");
-            let config = JournalConfig { segment_bytes: SEGMENT_BYTES, init_zero, ..JournalConfig::default() };
+            let (segment_bytes, first_bytes) = (SEGMENT_BYTES, SEGMENT_BYTES);
+            let config = JournalConfig { segment_bytes, first_bytes, init_zero, ..JournalConfig::default() };
             let (writer, _) = Journal::open_on(Arc::new(OsDisk), dir.path(), &config).expect("a journal");
             let (path, end) = {
                 let state = writer.shared.state();

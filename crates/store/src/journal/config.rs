@@ -7,6 +7,8 @@ use crate::error::StoreError;
 pub struct JournalConfig {
     /// Size of a segment file, 64 KiB to 1 GiB. Default 64 MiB.
     pub segment_bytes: u64,
+    /// What is reserved of the first segment of a folder to begin with, `segment_bytes` at most: it grows. Default 4 MiB.
+    pub first_bytes: u64,
     /// Bytes that may wait for a commit before `append` says `Pending`. Default 64 MiB.
     pub pending_bytes_max: usize,
     /// The largest body. Default 16 MiB; never above 256 MiB, the largest MQTT packet.
@@ -17,7 +19,13 @@ pub struct JournalConfig {
 
 impl Default for JournalConfig {
     fn default() -> Self {
-        Self { segment_bytes: 64 << 20, pending_bytes_max: 64 << 20, body_bytes_max: 16 << 20, init_zero: true }
+        Self {
+            segment_bytes: 64 << 20,
+            first_bytes: 4 << 20,
+            pending_bytes_max: 64 << 20,
+            body_bytes_max: 16 << 20,
+            init_zero: true,
+        }
     }
 }
 

@@ -26,6 +26,7 @@ mod entry;
 mod files;
 mod fill;
 mod group;
+mod growing;
 mod index;
 mod info;
 mod inspect;

@@ -111,7 +111,8 @@ fn make(disk: &dyn Disk, dir: &Path, config: &JournalConfig) -> Result<Opened, S
     disk::replace(disk, &file, &meta.encode()).map_err(|error| StoreError::write("write", &file, error))?;
     let Checkpoint { groups, segments } = Checkpoint::empty();
     let before = Before { uuid, salt, sequence: 1, previous_end: 0, previous_last_at_us: 0, groups: &groups, segments };
-    let (active, allocated_bytes) = active::create(disk, dir, before, config.segment_bytes, None)?;
+    let (active, allocated_bytes) =
+        active::create(disk, dir, before, config.first_bytes.min(config.segment_bytes), None)?;
     let state = State { groups, map: EntryMap::new(), active, sealed: BTreeMap::new() };
     Ok(Opened { uuid, salt, state, allocated_bytes, notices: vec![] })
 }

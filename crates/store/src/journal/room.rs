@@ -5,23 +5,32 @@
 //! rewritten) needs some first. Where it finds none the reserve is given up, and nothing more should be taken in until it
 //! has been made again. Neither file has a number or anything in it; what a crash leaves of them is used or made anew.
 //!
+//! Both have the size of a segment. While the first segment of a folder is still small, see [`super::growing`], so is the
+//! reserve, and what is set aside next is more room in this segment and no spare one: all by the same parts of it.
+//!
 //! Setting aside may take long and is done beside the writer: it gives an order, somebody carries it out, and it is told.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::ahead::Ahead;
 use super::fill::{Claim, Fill};
+use super::growing::{Grow, Growing, Grown};
 use super::state::Shared;
 use super::writer::JournalWriter;
-use crate::disk::{Access, Disk};
+use crate::disk::{Access, Disk, DiskFile};
 use crate::error::StoreError;
 
 /// What is set aside, and whether that is enough.
 #[derive(Debug)]
 pub(crate) struct Room {
-    /// Size of either file.
+    /// Size of either file, in the end.
     segment_bytes: u64,
+    /// The active segment is the first of the folder.
+    growing: Option<Growing>,
+    /// So many bytes come at once, a quarter of a segment at most.
+    expected_bytes: u64,
     has_spare: bool,
     /// On the spare that was made last.
     claim: Claim,
@@ -29,7 +38,8 @@ pub(crate) struct Room {
     is_filled: bool,
     /// Zeros in front of what is written, in a segment that was no spare.
     ahead: Option<Ahead>,
-    has_reserve: bool,
+    /// Size of the reserve; 0: there is none.
+    reserve_bytes: u64,
     /// The reserve was given up and has not been made again.
     is_given_up: bool,
     /// There was no space when something was to be set aside.
@@ -55,6 +65,8 @@ pub struct RoomOrder {
     dir: PathBuf,
     /// Bytes of the reserve, and how many more must be free.
     reserve: Option<(u64, u64)>,
+    /// More room in the active segment.
+    grow: Option<Grow>,
     /// Bytes of the spare segment.
     spare: Option<u64>,
     /// What is to be done with the spare afterwards.
@@ -66,7 +78,9 @@ pub struct RoomOrder {
 /// What has become of an order; false where space cannot be reserved.
 #[derive(Debug)]
 pub struct RoomMade {
-    reserve: Option<Result<bool, StoreError>>,
+    /// Of what size.
+    reserve: Option<(u64, Result<bool, StoreError>)>,
+    grown: Option<Grown>,
     spare: Option<Result<bool, StoreError>>,
     fill: Option<Fill>,
     ahead: Option<Fill>,
@@ -83,14 +97,17 @@ fn reserve_path(dir: &Path) -> PathBuf {
 impl Room {
     /// What an earlier life has set aside; `allocated_bytes`: reserved for the active segment.
     pub(crate) fn find(shared: &Shared, segment_bytes: u64, is_filled: bool, allocated_bytes: u64) -> Self {
-        let is_there = |file: PathBuf| find(&*shared.disk, &file, segment_bytes);
+        let growing = Growing::of_first(shared).filter(|_| allocated_bytes > 0);
+        let scale_bytes = scale_of(growing.as_ref(), allocated_bytes, segment_bytes);
         Room {
             segment_bytes,
-            has_spare: is_there(spare_path(&shared.dir)),
+            growing,
+            expected_bytes: 0,
+            has_spare: find(&*shared.disk, &spare_path(&shared.dir), segment_bytes) > 0,
             claim: Claim::default(),
             is_filled,
-            ahead: Ahead::of_first(shared, allocated_bytes).filter(|_| is_filled),
-            has_reserve: is_there(reserve_path(&shared.dir)),
+            ahead: Ahead::of_first(shared).filter(|_| is_filled),
+            reserve_bytes: find(&*shared.disk, &reserve_path(&shared.dir), scale_bytes),
             is_given_up: false,
             is_short: false,
             is_ordered: false,
@@ -103,9 +120,19 @@ impl Room {
         self.is_short || self.is_given_up
     }
 
+    /// What counts as a segment now: what is reserved of the active one while that grows.
+    pub(crate) fn scale_bytes(&self, used: Used) -> u64 {
+        scale_of(self.growing.as_ref(), used.allocated_bytes, self.segment_bytes)
+    }
+
+    /// So many bytes are on their way at once: room is made so that they are a quarter of it.
+    pub(crate) fn expect(&mut self, bytes: u64) {
+        self.expected_bytes = bytes.clamp(self.expected_bytes, self.segment_bytes / 4);
+    }
+
     /// Half of the active segment is used and the next one is not there yet: what comes is faster than whoever makes it.
     pub(crate) fn is_late(&self, used: Used) -> bool {
-        !self.has_spare && !self.is_vain && used.allocated_bytes > 0 && used.end * 2 >= self.segment_bytes
+        !self.has_spare && !self.is_vain && used.allocated_bytes > 0 && used.end * 2 >= self.scale_bytes(used)
     }
 
     pub(crate) fn has_spare(&self) -> bool {
@@ -130,61 +157,84 @@ impl Room {
 
     /// The active segment is written no more.
     pub(crate) fn seal(&mut self) {
-        self.ahead = None;
+        (self.ahead, self.growing) = (None, None);
     }
 
     /// The spare file has become a segment, or was tried to: it is gone, or still there.
     pub(crate) fn spare_used(&mut self, shared: &Shared) {
-        self.has_spare = self.has_spare && find(&*shared.disk, &spare_path(&shared.dir), self.segment_bytes);
+        self.has_spare = self.has_spare && find(&*shared.disk, &spare_path(&shared.dir), self.segment_bytes) > 0;
     }
 
     /// Frees the reserve, for what gives more back.
     pub(crate) fn give_up(&mut self, shared: &Shared) {
-        if self.has_reserve && shared.disk.remove(&reserve_path(&shared.dir)).is_ok() {
-            (self.has_reserve, self.is_given_up) = (false, true);
+        if self.reserve_bytes > 0 && shared.disk.remove(&reserve_path(&shared.dir)).is_ok() {
+            (self.reserve_bytes, self.is_given_up) = (0, true);
         }
     }
 
     /// A quarter of the active segment is used, or it began small: the next one is made. Early, as what is on its way to the
     /// log when there is no space for it has to find room in this one.
     pub(crate) fn is_due(&self, used: Used) -> bool {
-        used.end * 4 >= self.segment_bytes || used.allocated_bytes < self.segment_bytes
+        used.end * 4 >= self.scale_bytes(used) || self.growing.is_none() && used.allocated_bytes < self.segment_bytes
+    }
+
+    /// The size that the active segment should grow to, if it should: twice as much, again and again.
+    fn growth(&self, used: Used) -> Option<u64> {
+        let scale_bytes = self.scale_bytes(used);
+        let is_small = scale_bytes < self.segment_bytes;
+        let mut bytes = scale_bytes;
+        while bytes < self.segment_bytes && used.end.max(self.expected_bytes) * 4 >= bytes {
+            bytes *= 2;
+        }
+        (is_small && bytes > scale_bytes).then_some(bytes.min(self.segment_bytes))
     }
 
     fn order(&mut self, shared: &Arc<Shared>, used: Used) -> Option<RoomOrder> {
         if self.is_ordered || self.is_vain || used.allocated_bytes == 0 {
             return None;
         }
-        let needs_spare = !self.has_spare && self.is_due(used);
-        let ahead = self.ahead.as_mut().and_then(|ahead| ahead.order(shared, used.end));
-        let needs_space = needs_spare || !self.has_reserve;
+        let growth = self.growth(used);
+        let scale_bytes = growth.unwrap_or(self.scale_bytes(used));
+        let needs_spare = !self.has_spare && scale_bytes == self.segment_bytes && self.is_due(used);
+        let needs_reserve = self.reserve_bytes < scale_bytes;
+        let ahead = self.ahead.as_mut().and_then(|ahead| ahead.order(shared, used));
+        let needs_space = needs_spare || needs_reserve || growth.is_some();
         self.is_short &= needs_space;
         if !needs_space && ahead.is_none() {
             return None;
         }
         self.is_ordered = true;
         // Just freed space is not taken from what is about to free more.
-        let more_bytes = if self.is_given_up { self.segment_bytes / 4 } else { 0 };
+        let more_bytes = if self.is_given_up { scale_bytes / 4 } else { 0 };
         let (disk, dir) = (shared.disk.clone(), shared.dir.clone());
-        let reserve = (!self.has_reserve).then_some((self.segment_bytes, more_bytes));
+        let reserve = needs_reserve.then_some((scale_bytes, more_bytes));
+        let grow = growth.and_then(|bytes| Some(self.growing.as_ref()?.order(bytes)));
         let spare = needs_spare.then_some(self.segment_bytes);
         let fill = spare.filter(|_| self.is_filled).map(|bytes| {
             self.claim = Claim::default();
             Fill::new(shared.clone(), spare_path(&dir), 0..bytes, self.claim.clone())
         });
-        Some(RoomOrder { disk, dir, reserve, spare, fill, ahead })
+        Some(RoomOrder { disk, dir, reserve, grow, spare, fill, ahead })
     }
 
-    fn made(&mut self, made: RoomMade) -> Result<(), StoreError> {
+    /// Returns how many bytes are reserved for the active segment now, where it has grown.
+    fn made(&mut self, made: RoomMade) -> Result<Option<u64>, StoreError> {
         (self.is_ordered, self.is_short) = (false, false);
-        if let Some(reserve) = made.reserve {
-            self.has_reserve = self.is_there(reserve)?;
-            self.is_given_up &= !self.has_reserve;
+        let mut grown_bytes = None;
+        if let Some((bytes, reserve)) = made.reserve
+            && self.is_there(reserve)?
+        {
+            (self.reserve_bytes, self.is_given_up) = (bytes, false);
+        }
+        if let Some(grown) = made.grown {
+            // What has been sealed meanwhile does not grow.
+            let is_there = self.is_there(grown.result)?;
+            grown_bytes = (is_there && self.growing.is_some()).then_some(grown.bytes);
         }
         if let Some(spare) = made.spare {
             self.has_spare = self.is_there(spare)?;
         }
-        Ok(())
+        Ok(grown_bytes)
     }
 
     fn is_there(&mut self, made: Result<bool, StoreError>) -> Result<bool, StoreError> {
@@ -206,13 +256,16 @@ impl RoomOrder {
     /// Sets aside; takes as long as the disk does. Without space for the reserve the rest is not tried.
     #[must_use = "the writer has to be told with room_made()"]
     pub fn carry_out(self) -> RoomMade {
-        let reserve =
-            self.reserve.map(|(bytes, more_bytes)| make(&*self.disk, &reserve_path(&self.dir), bytes, more_bytes));
-        let may_go_on = !matches!(reserve, Some(Err(_)));
+        let reserve = self
+            .reserve
+            .map(|(bytes, more_bytes)| (bytes, make(&*self.disk, &reserve_path(&self.dir), bytes, more_bytes)));
+        let may_go_on = !matches!(reserve, Some((_, Err(_))));
+        let grown = self.grow.filter(|_| may_go_on).map(Grow::carry_out);
+        let may_go_on = may_go_on && grown.as_ref().is_none_or(|grown| grown.result.is_ok());
         let spare = self.spare.filter(|_| may_go_on);
         let spare = spare.map(|bytes| make(&*self.disk, &spare_path(&self.dir), bytes, 0));
         let fill = self.fill.filter(|_| matches!(spare, Some(Ok(true))));
-        RoomMade { reserve, spare, fill, ahead: self.ahead }
+        RoomMade { reserve, grown, spare, fill, ahead: self.ahead }
     }
 }
 
@@ -243,7 +296,20 @@ impl JournalWriter {
     pub fn room_made(&mut self, made: RoomMade) -> Result<(), StoreError> {
         self.check_running()?;
         let made = self.segment.room.made(made);
-        self.note(made)
+        let grown_bytes = self.note(made)?;
+        self.segment.grown(grown_bytes);
+        Ok(())
+    }
+
+    /// What counts as a segment for what may be on its way at once: the size of one, or what is reserved of the first one,
+    /// which begins small.
+    pub fn scale_bytes(&self) -> u64 {
+        self.segment.room.scale_bytes(self.segment.used(&self.shared))
+    }
+
+    /// So many bytes are on their way at once: a first segment that is small for them grows beforehand.
+    pub fn expect(&mut self, bytes: u64) {
+        self.segment.room.expect(bytes);
     }
 
     /// Sets aside what should be, here and now: for those who have no thread for it.
@@ -263,27 +329,31 @@ impl JournalWriter {
     }
 }
 
-/// Whether one of at least this size is there; a smaller one is removed.
-fn find(disk: &dyn Disk, file: &Path, bytes: u64) -> bool {
+fn scale_of(growing: Option<&Growing>, allocated_bytes: u64, segment_bytes: u64) -> u64 {
+    growing.map_or(segment_bytes, |_| allocated_bytes.min(segment_bytes))
+}
+
+/// The size of the file, if it is at least this; a smaller one is removed, and 0.
+fn find(disk: &dyn Disk, file: &Path, bytes: u64) -> u64 {
     let found = disk.open(file, Access::Read).and_then(|handle| handle.bytes());
     match found {
-        Ok(found) if found >= bytes => true,
+        Ok(found) if found >= bytes => found,
         Ok(_) => {
             // It is made anew; what cannot be removed is written over then.
             let _ = disk.remove(file);
-            false
+            0
         }
-        Err(_) => false,
+        Err(_) => 0,
     }
 }
 
-/// Makes a file of this size where so many more bytes are free; false where space cannot be reserved.
+/// Makes a file of this size, or makes one larger, where so many more bytes are free; false where space cannot be reserved.
 ///
 /// # Errors
-/// `Full`, `Exhausted`: nothing is left behind. `WriteFailed`.
+/// `Full`, `Exhausted`: it is there as it was before, or not at all. `WriteFailed`.
 fn make(disk: &dyn Disk, file: &Path, bytes: u64, more_bytes: u64) -> Result<bool, StoreError> {
     let make = |error| StoreError::make("set space aside in", file, error);
-    let handle = disk.open(file, Access::Create).map_err(make)?;
+    let (handle, before_bytes) = open_or_create(disk, file).map_err(make)?;
     let reserved = handle.allocate(bytes + more_bytes).and_then(|reserved| {
         if more_bytes > 0 {
             handle.set_len(bytes)?;
@@ -291,8 +361,23 @@ fn make(disk: &dyn Disk, file: &Path, bytes: u64, more_bytes: u64) -> Result<boo
         Ok(reserved)
     });
     if !matches!(reserved, Ok(true)) {
-        // What cannot be removed is written over at the next try.
-        let _ = disk.remove(file);
+        // What cannot be taken back is written over at the next try.
+        let _ = match before_bytes {
+            0 => disk.remove(file),
+            before_bytes => handle.set_len(before_bytes),
+        };
     }
     reserved.map_err(|error| StoreError::write("reserve space in", file, error))
+}
+
+/// Also the size that it had.
+fn open_or_create(disk: &dyn Disk, file: &Path) -> io::Result<(Arc<dyn DiskFile>, u64)> {
+    match disk.open(file, Access::Write) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok((disk.open(file, Access::Create)?, 0)),
+        Err(error) => Err(error),
+        Ok(handle) => {
+            let bytes = handle.bytes()?;
+            Ok((handle, bytes))
+        }
+    }
 }

@@ -164,6 +164,11 @@ impl SegmentWriter {
         Ok(())
     }
 
+    /// So many bytes are reserved for the active segment now, if it has grown.
+    pub(crate) fn grown(&mut self, bytes: Option<u64>) {
+        self.allocated_bytes = self.allocated_bytes.max(bytes.unwrap_or(0));
+    }
+
     /// How the active segment stands.
     pub(crate) fn used(&self, shared: &Shared) -> Used {
         Used { end: shared.state().active.end, allocated_bytes: self.allocated_bytes }
@@ -176,7 +181,7 @@ impl SegmentWriter {
     /// `Full`, `Exhausted`: later. Anything else is fatal.
     pub(crate) fn make_way(&mut self, shared: &Shared) -> Result<(), StoreError> {
         let used = self.used(shared);
-        match self.room.is_low() && used.end * 4 >= self.segment_bytes {
+        match self.room.is_low() && used.end * 4 >= self.room.scale_bytes(used) {
             true => self.roll(shared, 0),
             false => Ok(()),
         }

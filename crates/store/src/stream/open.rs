@@ -133,7 +133,7 @@ impl Folder<'_> {
             previous_last_at_us: 0,
             partitions: vec![partition; self.meta.partitions as usize],
         };
-        let new = segment_file::create(self.disk, self.dir, start, &[], config.segment_bytes_effective(), None)?;
+        let new = segment_file::create(self.disk, self.dir, start, &[], config.small_segment_bytes(), None)?;
         let allocated_bytes = new.start.allocated_bytes;
         Ok((VecDeque::new(), Active::empty(new), allocated_bytes))
     }

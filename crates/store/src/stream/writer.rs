@@ -26,6 +26,8 @@ use crate::writer::Append;
 pub(crate) struct StreamWriter {
     place: usize,
     segment_bytes: u64,
+    /// What is reserved of a segment that begins because time has passed.
+    small_bytes: u64,
     limits: Limits,
     batch: StreamBatch,
     /// Per partition the offset of the next record appended.
@@ -47,6 +49,7 @@ impl StreamWriter {
         Self {
             place: stream.index.0 as usize,
             segment_bytes: config.segment_bytes_effective(),
+            small_bytes: config.small_segment_bytes(),
             limits: Limits::new(config.retain_bytes, config.retain_age_ms),
             batch: StreamBatch::new(stream.partitions),
             next: state.active.next.clone(),
@@ -85,14 +88,15 @@ impl StreamWriter {
         let stream = &shared.streams[self.place];
         let (end, start_bytes) = stream.state().ends();
         if end + total > self.segment_bytes && end > start_bytes {
-            self.roll(shared, total)?;
+            self.roll(shared, self.segment_bytes, total)?;
         }
         let stream = &shared.streams[self.place];
         let (end, _) = stream.state().ends();
         let mut opening = vec![];
         let body = CommitBody { synced_before: end, runs };
         body.encode(self.batch.records.times_us().1, self.salt, &mut opening);
-        let sync_us = self.write(stream, &self.batch.records.parts(&opening), end, total)?;
+        self.grow(stream, end + total)?;
+        let sync_us = Self::write(stream, &self.batch.records.parts(&opening), end)?;
         self.publish(stream, &body, end + opening.len() as u64);
         let committed = Committed { records: self.batch.records.records(), bytes: total, streams: 1, sync_us };
         self.batch.clear();
@@ -100,12 +104,26 @@ impl StreamWriter {
         Ok(committed)
     }
 
-    /// Writes and syncs; returns the microseconds that the sync took.
-    fn write(&self, stream: &Stream, parts: &[IoSlice<'_>], at: u64, bytes: u64) -> Result<u64, StoreError> {
-        let (file, path) = stream.state().active_file();
-        if self.allocated_bytes > 0 && at + bytes > self.allocated_bytes {
-            file.allocate(at + bytes).map_err(|error| StoreError::write("reserve space in", &path, error))?;
+    /// Reserves space for the first `bytes` bytes of the active segment: twice as much as there was, where there is some, so
+    /// that commits seldom have to ask.
+    fn grow(&mut self, stream: &Stream, bytes: u64) -> Result<(), StoreError> {
+        if self.allocated_bytes == 0 || bytes <= self.allocated_bytes {
+            return Ok(());
         }
+        let (file, path) = stream.state().active_file();
+        let ample = (self.allocated_bytes * 2).min(self.segment_bytes).max(bytes);
+        let (reserved, result) = match file.allocate(ample) {
+            Ok(_) => (ample, Ok(())),
+            Err(_) => (bytes, file.allocate(bytes).map(drop)),
+        };
+        result.map_err(|error| StoreError::write("reserve space in", &path, error))?;
+        self.allocated_bytes = reserved;
+        Ok(())
+    }
+
+    /// Writes and syncs; returns the microseconds that the sync took.
+    fn write(stream: &Stream, parts: &[IoSlice<'_>], at: u64) -> Result<u64, StoreError> {
+        let (file, path) = stream.state().active_file();
         file.write_at(parts, at).map_err(|error| StoreError::write("write to", &path, error))?;
         let started = Instant::now();
         file.sync().map_err(|error| StoreError::sync("sync", &path, error))?;
@@ -125,11 +143,11 @@ impl StreamWriter {
         active.end = runs_start + body.runs_bytes();
     }
 
-    /// Seals the active segment and goes on in a new one with room for `bytes`.
-    fn roll(&mut self, shared: &Shared, bytes: u64) -> Result<(), StoreError> {
+    /// Seals the active segment and goes on in a new one with room for `bytes`; `least_bytes`: of it are reserved at least.
+    fn roll(&mut self, shared: &Shared, least_bytes: u64, bytes: u64) -> Result<(), StoreError> {
         let stream = &shared.streams[self.place];
         let start = Self::following(stream);
-        let wanted_bytes = self.segment_bytes.max(bytes + stream.state().active.start_bytes);
+        let wanted_bytes = least_bytes.max(bytes + stream.state().active.start_bytes);
         let new = segment_file::create(&*shared.disk, &stream.dir, start, &[], wanted_bytes, None)?;
         self.allocated_bytes = new.start.allocated_bytes;
         self.end_named = true;
@@ -177,7 +195,8 @@ impl StreamWriter {
         }
         let mut opening = vec![];
         CommitBody { synced_before: end, runs: vec![] }.encode(now_us(), self.salt, &mut opening);
-        match self.write(stream, &[IoSlice::new(&opening)], end, bytes) {
+        let written = self.grow(stream, end + bytes);
+        match written.and_then(|()| Self::write(stream, &[IoSlice::new(&opening)], end)) {
             Ok(_) => {
                 stream.state().active.end = end + bytes;
                 self.end_named = true;
@@ -195,7 +214,7 @@ impl StreamWriter {
         self.delete_sealed(shared, now_us, trimmed)?;
         let first_at_us = shared.streams[self.place].state().active.times_us.map(|times| times.0);
         if !self.is_dirty() && first_at_us.is_some_and(|first_at_us| self.limits.rolls(first_at_us, now_us)) {
-            match self.roll(shared, 0) {
+            match self.roll(shared, self.small_bytes, 0) {
                 Ok(()) => self.delete_sealed(shared, now_us, trimmed)?,
                 // A full disk heals by deleting, and that was done; the roll is tried again at the next call.
                 Err(error) if error.is_retryable() => self.postpone(shared, &error),

@@ -13,9 +13,9 @@ pub const NOW_US: i64 = 1_700_000_000_000_000;
 pub const A: GroupId = GroupId(0);
 pub const B: GroupId = GroupId(15);
 
-/// The smallest segments.
+/// The smallest segments, and a first one that grows twice.
 pub fn small() -> JournalConfig {
-    JournalConfig { segment_bytes: 64 << 10, ..JournalConfig::default() }
+    JournalConfig { segment_bytes: 64 << 10, first_bytes: 16 << 10, ..JournalConfig::default() }
 }
 
 /// The journal in a folder of the real file system, under its lock.

@@ -10,8 +10,6 @@ use lapwing_store::StoreError;
 use lapwing_store::journal::{GroupId, JournalReader, JournalWriter};
 
 const SEGMENT: u64 = 64 << 10;
-/// What is on its way when a publisher is told to wait: half of a segment, and half as much again.
-const UNDER_WAY: u64 = SEGMENT * 3 / 4;
 /// Times that something is tried again before it counts as standing still.
 const PATIENCE: usize = 200;
 
@@ -61,8 +59,9 @@ impl Queue {
                 self.tend();
             }
         }
-        let mut under_way = 0;
-        while under_way < UNDER_WAY {
+        // When a publisher is told to wait: half of a segment, and half as much again.
+        let (mut under_way, most) = (0, self.writer.scale_bytes() * 3 / 4);
+        while under_way < most {
             let bytes = next();
             under_way += bytes as u64 + 64;
             let index = append(&mut self.writer, A, &vec![7; bytes]);

@@ -11,6 +11,7 @@ mod faults;
 mod filled;
 mod format;
 mod full;
+mod idle;
 mod journal;
 mod model;
 #[path = "../store/sim/mod.rs"]
