@@ -28,7 +28,10 @@ impl<'a> FilterSection<'a> {
                 let what = "more filters in one packet than the limit";
                 return Err(ProtocolError::new(ReasonCode::QuotaExceeded, what, at));
             }
-            let filter = topic::filter_from_bytes(reader.binary()?, limits).map_err(|error| error.at_filter(at))?;
+            // One that is too long or too deep is well formed: it is refused alone, in the answer, and not the packet with
+            // all that is beside it, for a client that is cut off comes back and asks again.
+            let filter = topic::filter_from_bytes(reader.binary()?, &Limits::PROTOCOL);
+            let filter = filter.map_err(|error| error.at_filter(at))?;
             behind(reader, filter, at)?;
             count += 1;
         }

@@ -7,9 +7,9 @@
 pub struct Limits {
     /// Whole packet with its fixed header, in bytes; beyond it: 0x95, as soon as the fixed header is there.
     pub packet_bytes_max: u32,
-    /// A topic name or filter, in bytes; beyond it: 0x90 or 0x8F.
+    /// A topic name, in bytes; beyond it: 0x90. Filters are for whoever answers for each of them.
     pub topic_bytes_max: u16,
-    /// Levels of a topic name or filter (separators + 1); beyond it: 0x90 or 0x8F.
+    /// Levels of a topic name (separators + 1); beyond it: 0x90.
     pub topic_levels_max: u16,
     /// Filters in one SUBSCRIBE or UNSUBSCRIBE; beyond it: 0x97.
     pub filters_per_packet_max: u32,

@@ -91,12 +91,12 @@ impl Session {
 impl Ended {
     /// What is to be taken out of the filter tree.
     pub fn subscriptions(&self) -> impl Iterator<Item = Subscription<'_>> {
-        self.session.subscriptions.iter().map(|(filter, grant)| known(filter, *grant))
+        self.session.subscriptions.iter().map(|(filter, grant)| known(filter, grant))
     }
 
     /// The filters of its subscriptions, as the client wrote them: for a node that takes them out of its tree by and by.
     pub fn into_filters(self) -> impl ExactSizeIterator<Item = Box<str>> + use<> {
-        self.session.subscriptions.into_keys()
+        self.session.subscriptions.into_filters()
     }
 
     /// Its client id.

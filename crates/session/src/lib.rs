@@ -102,6 +102,7 @@ mod session;
 mod settings;
 mod stamp;
 mod step;
+mod subscribed;
 mod subscriptions;
 mod told;
 mod uses;

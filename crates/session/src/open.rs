@@ -1,6 +1,5 @@
 //! A client connects: its session begins, or goes on.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lapwing_codec::{Connect, Version};
@@ -10,6 +9,7 @@ use crate::flight::Window;
 use crate::id_set::IdSet;
 use crate::link::Link;
 use crate::queue::Queue;
+use crate::subscribed::Subscribed;
 use crate::told::Told;
 use crate::will::StoredWill;
 use crate::{Admission, Io, Session, SessionKey, Settings, connack};
@@ -67,7 +67,7 @@ impl Session {
             client_id: client_id.into(),
             expiry_s: 0,
             ends_at_ms: None,
-            subscriptions: BTreeMap::new(),
+            subscriptions: Subscribed::default(),
             window: Window::new(),
             queue: Queue::new(),
             reads_page: false,

@@ -75,7 +75,7 @@ impl Restoration {
 
     /// It has this subscription; the filter tree is the caller's.
     pub fn subscribed(&mut self, filter: &str, grant: Grant) {
-        self.session.subscriptions.insert(filter.into(), grant);
+        self.session.subscriptions.insert(filter, grant);
     }
 
     /// It has this message, which the client has not said to have: all of them, in the order of their entries.

@@ -12,7 +12,7 @@ impl Session {
         self.subscriptions.retain(|filter, grant| {
             let is_kept = keep(filter);
             if !is_kept {
-                removed(&known(filter, *grant));
+                removed(&known(filter, grant));
             }
             is_kept
         });

@@ -1,6 +1,5 @@
 //! The session: everything that belongs to one client id.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ack_line::AckLine;
@@ -8,6 +7,7 @@ use crate::flight::Window;
 use crate::id_set::IdSet;
 use crate::link::Link;
 use crate::queue::Queue;
+use crate::subscribed::Subscribed;
 use crate::told::Told;
 use crate::will::StoredWill;
 use crate::{DropReason, Grant, Losses, Settings, WillTerms};
@@ -27,8 +27,7 @@ pub struct Session {
     pub(crate) expiry_s: u32,
     /// When the session ends; set while there is no connection.
     pub(crate) ends_at_ms: Option<u64>,
-    /// By filter as the client wrote it (with `$share/...`).
-    pub(crate) subscriptions: BTreeMap<Box<str>, Grant>,
+    pub(crate) subscriptions: Subscribed,
     /// QoS 1 and 2 messages sent to the client and not done.
     pub(crate) window: Window,
     /// Messages waiting for room in the window or for the client to come back.
@@ -74,12 +73,12 @@ impl Session {
 
     /// The subscriptions: filter as the client wrote it, and what was granted.
     pub fn subscriptions(&self) -> impl ExactSizeIterator<Item = (&str, Grant)> {
-        self.subscriptions.iter().map(|(filter, grant)| (&**filter, *grant))
+        self.subscriptions.iter()
     }
 
     /// What was granted for `filter` (as the client wrote it), if the session has it.
     pub fn grant(&self, filter: &str) -> Option<Grant> {
-        self.subscriptions.get(filter).copied()
+        self.subscriptions.get(filter)
     }
 
     /// Messages that wait, those unacknowledged not counted.

@@ -175,6 +175,9 @@ impl Session {
         apply: &mut impl FnMut(&Subscription<'_>) -> Result<(), ReasonCode>,
     ) -> Result<ReasonCode, ReasonCode> {
         let SubscribeFilter { filter, options } = asked;
+        if !self.is_within_limits(filter) {
+            return Err(ReasonCode::TopicFilterInvalid);
+        }
         let shared = SharedFilter::parse(filter).map_err(|_| ReasonCode::TopicFilterInvalid)?;
         let options = match &self.link {
             // [MQTT-3.8.3-4]: No Local is not for groups.
@@ -183,10 +186,8 @@ impl Session {
             }
             _ => options,
         };
-        let has_room = self.subscriptions.len() < self.settings.subscriptions_max as usize;
-        let known = self.subscriptions.get_mut(filter);
-        let is_new = known.is_none();
-        if is_new && !has_room {
+        let is_new = self.subscriptions.get(filter).is_none();
+        if is_new && !self.may_have(filter) {
             return Err(ReasonCode::QuotaExceeded);
         }
         let wants_retained = match options.retain_handling {
@@ -196,11 +197,19 @@ impl Session {
         };
         let grant = Grant { options, subscription_id };
         apply(&Subscription { filter, shared, grant, is_new, wants_retained })?;
-        match known {
-            Some(known) => *known = grant,
-            None => drop(self.subscriptions.insert(filter.into(), grant)),
-        }
+        self.subscriptions.insert(filter, grant);
         Ok(granted(options.qos))
+    }
+
+    fn is_within_limits(&self, filter: &str) -> bool {
+        let separators = filter.bytes().filter(|byte| *byte == b'/').count();
+        filter.len() <= usize::from(self.settings.topic_bytes_max)
+            && separators < usize::from(self.settings.topic_levels_max)
+    }
+
+    fn may_have(&self, filter: &str) -> bool {
+        self.subscriptions.len() < self.settings.subscriptions_max as usize
+            && self.subscriptions.has_room(filter, self.settings.packet_bytes_max)
     }
 
     /// Applies an UNSUBSCRIBE. `apply` is called for each filter that the session had; it takes it out of the tree.

@@ -53,7 +53,7 @@ class Limits(BaseModel):
     packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
     """Largest packet a client may send."""
     topic_bytes_max: Size = Field(default=1024, ge=1, le=_U16)
-    """Longest topic name or filter."""
+    """Longest topic name or filter. A longer filter is refused in the SUBACK (0x8F)."""
     topic_levels_max: Count16 = 64
     """Most levels of a topic name or filter."""
     filters_per_packet_max: int = Field(default=0, ge=0, le=_U32)
@@ -63,7 +63,7 @@ class Limits(BaseModel):
     client_id_bytes_max: Size = Field(default=256, ge=1, le=_U16)
     """Longest client id."""
     subscriptions_per_session_max: int = Field(default=10_000, ge=0, le=_U32)
-    """Subscriptions of one session."""
+    """Subscriptions of one session, as many as fit in one SUBSCRIBE of packet_bytes_max."""
     groups_per_session_max: int = Field(default=1000, ge=0, le=_U32)
     """Consumer groups that one session may be a member of; 0: as many as it may have subscriptions."""
     groups_per_identity_max: int = Field(default=0, ge=0, le=_U32)

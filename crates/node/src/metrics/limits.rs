@@ -45,7 +45,7 @@ impl LimitCounters {
             ),
             Metric::counter(
                 "lapwing_subscriptions_refused_total",
-                "Filters refused (0x97): their session has subscriptions_per_session_max or groups_per_session_max, its identity groups_per_identity_max, or there are groups_max, or members_per_group_max.",
+                "Filters refused (0x97): their session has subscriptions_per_session_max, groups_per_session_max or what fits in packet_bytes_max, its identity groups_per_identity_max, or there are groups_max, or members_per_group_max.",
                 sum(|l| l.refused_subscriptions.get()),
             ),
             Metric::counter(

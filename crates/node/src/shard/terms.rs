@@ -30,6 +30,8 @@ fn settings(config: &Config) -> Settings {
     Settings {
         client_id_bytes_max: limits.client_id_bytes_max,
         subscriptions_max: limits.subscriptions_per_session_max,
+        topic_bytes_max: limits.topic_bytes_max,
+        topic_levels_max: limits.topic_levels_max,
         filters_per_packet_max: limits.filters_per_packet_max,
         keep_alive_s_max: limits.keep_alive_s_max,
         session_expiry_s_max: limits.session_expiry_s_max,

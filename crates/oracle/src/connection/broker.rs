@@ -65,6 +65,7 @@ impl Broker {
                 [draw.below(4)];
         let settings = Settings {
             subscriptions_max: 4,
+            topic_bytes_max: 100,
             session_expiry_s_max: 1000,
             session_expiry_s_v311: 500,
             receive_maximum: 3,

@@ -64,6 +64,56 @@ fn too_many_filters_in_a_packet_are_refused_in_the_answer() {
     }
 }
 
+/// Is a filter beyond the limits refused alone, and does the connection stay, with what it asked for beside?
+#[test]
+fn a_filter_that_is_too_long_or_too_deep_is_refused_in_the_answer() {
+    for (version, wrong) in [(Version::V5, 0x8F), (Version::V311, 0x80)] {
+        let settings = Settings { topic_bytes_max: 12, topic_levels_max: 3, ..Settings::default() };
+        let mut rig = Rig::connected(&connect(version), settings);
+        let filters = ["a/b/c", "a/b/c/d", "0123456789AB", "0123456789ABC", "$share/g/a", "$share/g/a/b", "////"];
+        let asked = filters.map(|filter| (filter, qos(QoS::AtLeastOnce)));
+        let reply = rig.subscribe(&asked, |_| Ok(())).unwrap();
+        rig.reply(reply).unwrap();
+        assert_eq!(rig.sent(), [format!("suback([1, {wrong}, 1, {wrong}, 1, {wrong}, {wrong}])")]);
+        assert_eq!(rig.session().subscriptions().len(), 3);
+        let (reply, removed) = rig.unsubscribe(&["a/b/c/d", "a/b/c"]);
+        assert_eq!((reply.reasons()[0] as u8, &removed[..]), (17, &["a/b/c".to_owned()][..]));
+    }
+}
+
+/// Can a client ask for all that it has in one packet, as MQTT.js does when it comes back, of whatever length its filters are?
+#[test]
+fn what_a_session_has_fits_in_one_packet() {
+    for (version, full) in [(Version::V5, 0x97), (Version::V311, 0x80)] {
+        let packet_bytes_max = 1_000;
+        let mut rig = Rig::connected(&connect(version), Settings { packet_bytes_max, ..Settings::default() });
+        let filters: Vec<String> = (0..100).map(|number| format!("{number:0>40}")).collect();
+        let mut had: Vec<&str> = vec![];
+        for filter in &filters {
+            let reply = rig.subscribe(&[(filter, qos(QoS::AtLeastOnce))], |_| Ok(())).unwrap();
+            let code = reply.reasons()[0] as u8;
+            assert!(code == 1 || (code == 0x97 && had.len() > 20), "{code} for the one behind {}", had.len());
+            if code == 1 {
+                had.push(filter);
+            }
+            rig.reply(reply).unwrap();
+        }
+        assert!(rig.sent().contains(&format!("suback([{full}])")));
+        let mut all = SubscribeFiltersBuf::new();
+        had.iter().for_each(|filter| all.push(filter, qos(QoS::AtLeastOnce)).unwrap());
+        let properties = SubscribeProperties::default();
+        let packet = Packet::Subscribe(Subscribe { packet_id: id(7), properties, filters: all.as_ref() });
+        let mut bytes = vec![];
+        packet.encode(version, &mut bytes).unwrap();
+        assert!(bytes.len() <= packet_bytes_max as usize, "{} bytes for {} filters", bytes.len(), had.len());
+        // One that it has is no new one, and one that has gone makes room.
+        assert_eq!(rig.subscribe(&[(had[0], qos(QoS::AtMostOnce))], |_| Ok(())).unwrap().reasons()[0] as u8, 0);
+        let (reply, _) = rig.unsubscribe(&[had[1]]);
+        rig.reply(reply).unwrap();
+        assert_eq!(rig.subscribe(&[("a", qos(QoS::AtMostOnce))], |_| Ok(())).unwrap().reasons()[0] as u8, 0);
+    }
+}
+
 /// [MQTT-3.3.1-9, MQTT-3.3.1-10, MQTT-3.3.1-11] retained messages: always, for a new subscription, never.
 #[test]
 fn retain_handling() {
