@@ -9,7 +9,7 @@ use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConf
 use mio::Poll;
 
 use crate::clock::NodeClock;
-use crate::config::{self, Config, Limits};
+use crate::config::{self, Config};
 use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
 use crate::extensions::Extensions;
