@@ -12,6 +12,8 @@ import paho.mqtt.client as paho
 Message = tuple[str, bytes]
 TIMEOUT_S = 30
 OUTSTANDING_MAX = 8
+READY = "ready"
+"""A topic that only says whether a bridge is there yet."""
 
 
 class Peer:
@@ -51,6 +53,11 @@ class Peer:
             time.sleep(0.001)
         self._asked += 1
         self._client.publish(topic, payload, qos, retain)
+
+    @property
+    def carried(self) -> dict[Message, int]:
+        """What it got, and how often, but for `READY`."""
+        return {message: times for message, times in list(self.got.items()) if message[0] != READY}
 
     @property
     def all_acknowledged(self) -> bool:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from neighbours_peer import Peer
+from neighbours_peer import READY, Peer
 from restarting import RestartingBroker
 
 STATE = "$SYS/broker/connection/br-1/state"
@@ -68,7 +68,8 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
     lines = "".join(
         f"topic {way}/{qos}/# {to} {qos}\n" for way, to in (("up", "out"), ("down", "in")) for qos in (1, 2)
     )
-    broker, bridge = bridged(lines + "cleansession false\n", "--set", "limits.queue_messages_max=100000", newest=newest)
+    lines += f"topic {READY} in 1\ncleansession false\n"
+    broker, bridge = bridged(lines, "--set", "limits.queue_messages_max=100000", newest=newest)
 
     def restart_here() -> None:
         if killed:
@@ -83,9 +84,10 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
 
     with (
         Peer(broker.port, "here", ("up/#", 2)) as here,
-        Peer(bridge.port, "there", ("down/#", 2)) as there,
+        Peer(bridge.port, "there", ("down/#", 2), (READY, 1)) as there,
     ):
         eventually(lambda: here.is_subscribed and there.is_subscribed, "no SUBACK")
+        eventually(partial(_is_ready, here, there), "the bridge has not subscribed: " + bridge.said()[-2000:])
         steps = (restart_here, restart_there, restart_here, restart_there, lambda: None)
         for step, restart in enumerate(steps):
             for number in range(step * count // len(steps), (step + 1) * count // len(steps)):
@@ -97,20 +99,26 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
             wanted = {(f"{way}/{1 + number % 2}/x", b"%d" % number) for number in range(count)}
             done = -1
             # As long as more comes there is no hurry: only silence is a failure.
-            while len(peer.got) < count:
-                assert done < len(peer.got), f"{way}: {count - len(peer.got)} are missing\n{bridge.said()[-3000:]}"
-                done = len(peer.got)
+            while len(peer.carried) < count:
+                assert done < len(peer.carried), f"{way}: {count - done} are missing\n{bridge.said()[-3000:]}"
+                done = len(peer.carried)
                 eventually(partial(_has_more, peer, done), f"{way}: {count - done} are missing")
-            assert set(peer.got) == wanted
+            assert set(peer.carried) == wanted
             doubled = [
-                message for message, times in peer.got.items() if message[0].startswith(f"{way}/2") and times > 1
+                message for message, times in peer.carried.items() if message[0].startswith(f"{way}/2") and times > 1
             ]
             assert killed or not doubled, f"doubled at QoS 2: {doubled[:10]}"
         eventually(lambda: here.all_acknowledged and there.all_acknowledged, "not all is acknowledged")
 
 
 def _has_more(peer: Peer, done: int) -> bool:
-    return len(peer.got) > done
+    return len(peer.carried) > done
+
+
+def _is_ready(here: Peer, there: Peer) -> bool:
+    """Whether the bridge has what it subscribes to: what is published before that comes to nobody, rightly."""
+    here.publish(READY, b"", 1)
+    return there.got[READY, b""] > 0
 
 
 @pytest.mark.slow
