@@ -28,17 +28,23 @@ class Response:
 
 
 def get(
-    url: str, params: dict[str, object] | None = None, *, method: str = "GET", content: bytes | None = None
+    url: str,
+    params: dict[str, object] | None = None,
+    *,
+    method: str = "GET",
+    content: bytes | None = None,
+    headers: dict[str, str] | None = None,
 ) -> Response:
     """Sends one request on a connection of its own."""
     parts = urlsplit(url)
     connection = http.client.HTTPConnection(str(parts.hostname), parts.port, timeout=TIMEOUT_S)
     query = urlencode(params) if params else parts.query
     try:
-        connection.request(method, f"{parts.path}?{query}" if query else parts.path, body=content)
+        target = f"{parts.path}?{query}" if query else parts.path
+        connection.request(method, target, body=content, headers=headers or {})
         response = connection.getresponse()
-        headers = {name.lower(): value for name, value in response.getheaders()}
-        return Response(response.status, headers, response.read())
+        kept = {name.lower(): value for name, value in response.getheaders()}
+        return Response(response.status, kept, response.read())
     finally:
         connection.close()
 

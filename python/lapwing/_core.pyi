@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict, final
+from typing import Any, Literal, TypedDict, final
 
 from typing_extensions import Buffer
 
@@ -60,6 +60,8 @@ class Authority:
         """Takes other users and rules from now on; on an error nothing changes."""
     def has_users(self) -> bool:
         """True when there is a users file; without one no password and no token is anybody's."""
+    def knows_somebody(self) -> bool:
+        """True when there is anything that credentials are checked against: users, tokens, somebody to ask."""
     def check_password(self, user: str, password: bytes) -> str | None:
         """The user's name, if this is its password or one of its tokens.
 
@@ -162,6 +164,11 @@ class Node:
     def audit(self, name: str, fields_json: str, refusal: str | None = None) -> None:
         """Has an event written into the audit trail, if there is one: a word, and an object in JSON; ``refusal``: it
         has the rate of that kind of refusal (``connect``, ``publish``, ``subscribe``, ``http``)."""
+    def identify(
+        self, username: str | None, password: bytes, address: str, listener: str
+    ) -> tuple[Literal["known", "wrong", "barred", "busy", "unavailable"], str, float]:
+        """Who sends a request over HTTP, with this password or token (``username`` None: a token): as for a CONNECT,
+        and as long. With ``known`` a name, and for how many seconds the answer is as good."""
     def hold_reads(self, delta: int) -> bool:
         """Answers of stream reads take up so many bytes more, or less; false: memory is above ``memory_high_bytes``."""
     def is_audited(self) -> bool:

@@ -23,10 +23,11 @@ from lapwing.http.server import HttpServer
 class MadeNode:
     """Two streams, each with one partition that has nothing in it."""
 
-    def __init__(self, *names: str) -> None:
+    def __init__(self, authority: MadeAuthority, *names: str) -> None:
         self.names = names
         self.forgotten: list[tuple[str, str]] = []
         self.tables: dict[str, Any] = {}
+        self.identify = authority.identify
 
     def streams_json(self) -> str:
         partitions = [{"partition": 0, "first_offset": 0, "next_offset": 0, "bytes": 0}]
@@ -105,20 +106,24 @@ class MadeAuthority:
         self.tokens = dict(tokens or {})
         self.rights = dict(rights or {})
         self.asked = 0
+        self.outcome = ""
+        self.good_for_s = 60.0
         self.gate = threading.Event()
         self.gate.set()
 
-    def has_users(self) -> bool:
-        return bool(self.passwords or self.tokens)
+    def knows_somebody(self) -> bool:
+        return bool(self.passwords or self.tokens or self.outcome)
 
-    def check_password(self, user: str, password: bytes) -> str | None:
+    def identify(self, username: str | None, password: bytes, _address: str, _listener: str) -> tuple[str, str, float]:
         self.asked += 1
-        assert self.gate.wait(TIMEOUT_S)
-        return user if self.passwords.get(user) == password else None
-
-    def check_token(self, token: str) -> str | None:
-        self.asked += 1
-        return self.tokens.get(token)
+        if self.outcome:
+            return self.outcome, "", 0.0
+        if username is None:
+            name = self.tokens.get(password.decode())
+        else:
+            assert self.gate.wait(TIMEOUT_S)
+            name = username if self.passwords.get(username) == password else None
+        return ("known", name, self.good_for_s) if name else ("wrong", "", 0.0)
 
     def reload(self, config_json: str) -> None:
         self.reloaded = json.loads(config_json)
@@ -145,8 +150,9 @@ def served(
 ) -> Iterator[HttpServer]:
     """A listening HTTP side with streams of those names; further arguments are settings of its section."""
     config = configured(address, rules=rules, http=http, listeners=listeners, auth={"users": users})
-    node = MadeNode(*names)
-    server = serve_http(node, authority or MadeAuthority(), config, has_hooks=has_hooks)  # type: ignore[arg-type]
+    authority = authority or MadeAuthority()
+    node = MadeNode(authority, *names)
+    server = serve_http(node, authority, config, has_hooks=has_hooks)  # type: ignore[arg-type]
     try:
         yield server
     finally:

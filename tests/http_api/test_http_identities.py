@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from served_node import RULE, MadeAuthority, ask, basic, bearer, configured, served
 
-from lapwing.http.identify import VERIFICATIONS_MAX, WAITING_MAX
+from lapwing.http.asked import WAITING_PER_ADDRESS_MAX
 
 SECRET = "correct-horse"
 READINGS = ("stream", "readings")
@@ -110,7 +110,7 @@ def test_health_is_open_to_all() -> None:
 
 @pytest.mark.parametrize(
     "header",
-    ["", "Basic", "Basic !", "Basic dXNlcg==", "Bearer", "Bearer wrong", "Digest x", "Basic /w==", "x" * 9000],
+    ["", "Basic", "Basic !", "Basic dXNlcg==", "Bearer", "Bearer wrong", "Digest x", "Basic /w==", "x" * 40_000],
 )
 def test_no_credentials_and_wrong_ones_are_401_and_not_repeated(header: str) -> None:
     with served(authority(), "readings", rules=(RULE,)) as server:
@@ -176,6 +176,25 @@ def test_what_was_verified_is_not_verified_again_until_told() -> None:
         known.passwords["spark"] = b"changed"
         server.reload(configured(rules=(RULE,)))
         assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 401
+        known.passwords["spark"], known.good_for_s = SECRET.encode(), 0.0
+        known.asked = 0
+        for asked in (1, 2):
+            assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 200
+            assert known.asked == asked, "what is good for no time is remembered for none"
+
+
+@pytest.mark.parametrize(("outcome", "status"), [("barred", 429), ("busy", 503), ("unavailable", 503)])
+def test_where_nobody_looks_at_credentials_nobody_comes_in_and_nothing_has_failed(outcome: str, status: int) -> None:
+    known = authority()
+    with served(known, "readings", rules=(RULE,), failures_max=2) as server:
+        known.outcome = outcome
+        for _ in range(4):
+            answer = ask(f"{server.url}/v1/streams", basic("spark", SECRET))
+            assert (answer.status_code, answer.json()["error"]["code"]) == (status, outcome)
+            assert "retry-after" in answer.headers
+        known.outcome = ""
+        counted = ask(f"{server.url}/metrics", basic("root", "toor")).text
+        assert f'lapwing_http_refused_total{{reason="{outcome}"}} 4' in counted
 
 
 def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
@@ -195,9 +214,9 @@ def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
 def test_verifying_blocks_nobody_and_is_bounded() -> None:
     known = authority()
     known.gate.clear()
-    with served(known, "readings", rules=(RULE,), failures_max=1000) as server, ThreadPoolExecutor(64) as pool:
+    with served(known, "readings", rules=(RULE,), failures_max=1000) as server, ThreadPoolExecutor(96) as pool:
         url = f"{server.url}/v1/streams"
-        room = VERIFICATIONS_MAX + WAITING_MAX
+        room = WAITING_PER_ADDRESS_MAX
         waiting = [pool.submit(ask, url, basic("spark", f"{guess}")) for guess in range(room)]
         beyond = [pool.submit(ask, url, basic("spark", "beyond")) for _ in range(20)]
         # As many are turned away as there are too many, whichever they are; the others wait for the gate.

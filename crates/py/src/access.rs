@@ -35,6 +35,11 @@ impl Authority {
         self.inner.verifier().has_users()
     }
 
+    /// True when there is anything that a name and a password are checked against: users, tokens, somebody to ask.
+    fn knows_somebody(&self) -> bool {
+        self.inner.checks_credentials()
+    }
+
     /// The user's name, if this is its password or one of its tokens. Takes tens of milliseconds, without the
     /// interpreter's lock; once verified, microseconds.
     fn check_password(&self, py: Python<'_>, user: &str, password: &[u8]) -> Option<String> {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    Config, Extensions, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress, StreamReadError,
+    Config, Extensions, HttpClaim, Identified, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
+    StreamReadError,
 };
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -109,6 +110,26 @@ impl Node {
     #[pyo3(signature = (name, fields_json, refusal=None))]
     fn audit(&self, py: Python<'_>, name: &str, fields_json: &str, refusal: Option<&str>) -> PyResult<()> {
         self.running(py, |handle| handle.audit(name, fields_json, refusal))?.map_err(|error| node_error(py, &error))
+    }
+
+    /// Who sends a request over HTTP, with this password or token: `("known", name, seconds)`, which is as good for so long;
+    /// or `("wrong" | "barred" | "busy" | "unavailable", "", 0.0)`. As a CONNECT would, and as long; without the interpreter's lock.
+    fn identify(
+        &self,
+        py: Python<'_>,
+        username: Option<&str>,
+        password: &[u8],
+        address: &str,
+        listener: &str,
+    ) -> PyResult<(&'static str, String, f64)> {
+        let claim = HttpClaim { username, password, address, listener };
+        Ok(match self.running(py, |handle| handle.identify(claim))? {
+            Identified::Known { name, good_for_ms } => ("known", name, good_for_ms as f64 / 1000.0),
+            Identified::Wrong => ("wrong", String::new(), 0.0),
+            Identified::Barred => ("barred", String::new(), 0.0),
+            Identified::Busy => ("busy", String::new(), 0.0),
+            Identified::Unavailable => ("unavailable", String::new(), 0.0),
+        })
     }
 
     /// Answers of stream reads take up so many bytes more, or less; false: memory is above `memory_high_bytes`.

@@ -94,12 +94,15 @@ def is_open(address: str | None) -> bool:
     return address is not None and not is_loopback(split_host_port(address)[0])
 
 
-def http_problem(address: str | None, http: HttpSection, *, has_users: bool) -> str:
+def http_problem(address: str | None, http: HttpSection, *, knows_somebody: bool) -> str:
     """What is missing for HTTP at that address; empty: nothing."""
     if not is_open(address):
         return ""
-    if not has_users:
-        return "no HTTP beyond loopback without users: set auth.users, or use 127.0.0.1, [::1] or localhost"
+    if not knows_somebody:
+        return (
+            "no HTTP beyond loopback without users: set auth.users (or auth.jwt, auth.http), or use 127.0.0.1, [::1] or"
+            " localhost"
+        )
     if http.certificate is None and not http.plain:
         return (
             "no HTTP beyond loopback without TLS: set http.certificate and http.key, or http.plain = true where"

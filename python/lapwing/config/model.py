@@ -168,7 +168,7 @@ class Config(BaseSettings):
 
     @model_validator(mode="after")
     def _http_is_safe(self) -> Self:
-        problem = http_problem(self.broker.http, self.http, has_users=self.auth.users is not None)
+        problem = http_problem(self.broker.http, self.http, knows_somebody=self.auth.knows_somebody)
         if problem:
             raise _at(("broker", "http"), self.broker.http, problem)
         return self

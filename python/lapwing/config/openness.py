@@ -68,8 +68,6 @@ def guards_of_mqtt(config: Config, *, has_hooks: bool = False) -> str:
         return ""
     if any(map(_takes_everybody, config.listeners)):
         return ""
-    if config.auth.jwt.is_on or config.auth.http.is_on:
-        return "tokens or a check over HTTP"
     # The permission bits of a socket decide there, and those of this machine who can reach HTTP are more.
     is_certified = any(listener.client_certificate != "none" for listener in config.listeners)
     return "client certificates" if is_certified else "its listeners (anonymous, or a Unix socket's mode)"

@@ -2,7 +2,8 @@
 
 - Starlette and uvicorn in a thread of the broker's process; what reads a disk, or verifies a password, goes to a pool
   of threads and runs in Rust without the interpreter lock.
-- The identities are MQTT's: a user with a password (Basic) or a token (Bearer), and the same rules. ``/healthz`` and
+- The identities are MQTT's: a user with a password (Basic), a token of a user's or a JWT (Bearer), whoever the check
+  over HTTP knows (Basic), decided by the node in the same turns; and the same rules. ``/healthz`` and
   ``/readyz`` are open; every other path passes the gate. Whoever may not read a stream does not learn that it exists.
 - Rights stand in rules: without them a user has none here. Without users, HTTP takes whom MQTT takes; where that is
   guarded by what HTTP cannot ask (hooks, certificates), it serves health and figures (``lapwing.http.caller``).

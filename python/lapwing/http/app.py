@@ -11,7 +11,7 @@ from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -28,6 +28,7 @@ from lapwing.http.identify import Identifier
 from lapwing.http.read import ReadEndpoint
 from lapwing.http.sessions import Sessions
 from lapwing.http.streams import Streams
+from lapwing.json_answer import JsonAnswer
 from lapwing.same_origin import HostCheck, HostNames
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ class Health:
 
     async def alive(self, _request: Request) -> Response:
         """``GET /healthz``: 200 while this process answers, whatever the node does."""
-        return JSONResponse({"status": "alive"})
+        return JsonAnswer({"status": "alive"})
 
     async def ready(self, _request: Request) -> Response:
         """``GET /readyz``: 200 while the node accepts connections and can acknowledge what they bring, else 503."""
@@ -128,7 +129,7 @@ class Health:
         if await anyio.to_thread.run_sync(self._node.disk_is_full):
             what = "the disk is full: what has to be on disk is not acknowledged"
             raise HttpError(503, "disk_full", what, "free some space, or shorten a stream's retention")
-        return JSONResponse({"status": "ready"})
+        return JsonAnswer({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
         """``GET /metrics``: the node's counters and those of this side; they name streams, so rights are needed."""

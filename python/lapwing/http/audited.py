@@ -10,11 +10,14 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lapwing.http.caller import known_caller
+from lapwing.http.gate import OPEN_PATHS
 from lapwing.http.identify import claimed_name
 
 _RESULT = "lapwing.result"
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
 _REFUSED = frozenset({401, 403, 429})
+_UNSAID = 503
+"""Where it comes before anybody is known: too many wait, or nobody can say."""
 
 Write = Callable[[str, str, str | None], None]
 """``Node.audit``: an event's name, its fields in JSON, and the kind of refusal that gives it its rate."""
@@ -41,7 +44,8 @@ class Audited:
         await self._app(scope, receive, noting_send)
 
     def _note(self, scope: Scope, status: int) -> None:
-        is_refused = status in _REFUSED
+        is_unknown = known_caller(scope) is None and scope["path"] not in OPEN_PATHS
+        is_refused = status in _REFUSED or (status == _UNSAID and is_unknown)
         if scope["method"] in _READS and not is_refused:
             return
         caller = known_caller(scope)

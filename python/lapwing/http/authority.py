@@ -1,21 +1,17 @@
-"""Who knows the identities: what this room asks of the broker's own authority (``lapwing._core.Authority``)."""
+"""Who knows the identities: what this room asks of the broker's own authority and node (``lapwing._core``)."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
+
+Outcome = Literal["known", "wrong", "barred", "busy", "unavailable"]
 
 
 class Authority(Protocol):
-    """The same users and rules as on MQTT. Asked from threads: verifying a password takes tens of milliseconds."""
+    """The same users and rules as on MQTT."""
 
-    def has_users(self) -> bool:
-        """Whether there are users; without, no password and no token is anybody's."""
-
-    def check_password(self, user: str, password: bytes) -> str | None:
-        """The user's name, if that is its password; as slow for a user that does not exist."""
-
-    def check_token(self, token: str) -> str | None:
-        """The name of the user that the token belongs to."""
+    def knows_somebody(self) -> bool:
+        """Whether there are users, tokens (JWT) or somebody to ask; without, no password and no token is anybody's."""
 
     def may(self, identity: str | None, right: str, what: str) -> bool:
         """Whether the rules permit it (None: anonymous): to read a ``stream`` of that name, to ``observe``,
@@ -23,3 +19,16 @@ class Authority(Protocol):
 
     def reload(self, config_json: str) -> None:
         """Takes other users and rules from now on; on an error nothing changes."""
+
+
+class Identify(Protocol):
+    """``Node.identify``: asked from threads, for it may take as long as a CONNECT."""
+
+    def __call__(
+        self, username: str | None, password: bytes, address: str, listener: str
+    ) -> tuple[Outcome, str, float]:
+        """Who comes with that, as MQTT would say: with ``known`` a name, and for how many seconds that is so.
+
+        ``wrong``: nobody has these. ``barred``: nothing of that address or name is checked for a while. ``busy``: too
+        many wait. ``unavailable``: nobody can say now.
+        """

@@ -8,12 +8,13 @@ from typing import Protocol
 
 import anyio
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from lapwing._core import CoreError
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
 from lapwing.http.query import check_names
+from lapwing.json_answer import JsonAnswer
 
 
 class BansNode(Protocol):
@@ -40,7 +41,7 @@ class Bans:
             text = await anyio.to_thread.run_sync(self._node.bans_json)
         except CoreError as error:
             raise http_error_of_core(error) from error
-        return JSONResponse(json.loads(text))
+        return JsonAnswer(json.loads(text))
 
     async def lift(self, request: Request) -> Response:
         """``DELETE /v1/bans/ADDRESS`` or ``/v1/bans/NAME``: those may log in again; their failures are forgotten."""
@@ -51,6 +52,6 @@ class Bans:
         except CoreError as error:
             raise http_error_of_core(error) from error
         if lifted:
-            return JSONResponse({"lifted": lifted})
+            return JsonAnswer({"lifted": lifted})
         remedy = "GET /v1/bans names those there are; an address or name is percent-encoded in a path"
         raise HttpError(404, "ban_unknown", f"no ban of {who!r}", remedy)

@@ -20,9 +20,18 @@ _HELP = {
 }
 
 
-REFUSALS = ("unauthenticated", "forbidden", "throttled", "busy", "misdirected", "cross_site")
-"""No valid credentials; no right; too many failed attempts from the address; too many verifications at a time; a Host
-that is not ours; a page of another site."""
+REFUSALS = (
+    "unauthenticated",
+    "forbidden",
+    "throttled",
+    "barred",
+    "busy",
+    "unavailable",
+    "misdirected",
+    "cross_site",
+)
+"""No valid credentials; no right; too many failed attempts from the address; too many wrong passwords of it, over MQTT
+or here; too many verifications at a time; nobody can say who it is; a Host that is not ours; a page of another site."""
 
 
 class HttpCounters:

@@ -8,10 +8,10 @@ from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse
 
 from lapwing.errors import CoreFailure
 from lapwing.http.counters import HttpCounters
+from lapwing.json_answer import JsonAnswer
 from lapwing.same_origin import NO_SNIFFING
 
 _log = logging.getLogger(__name__)
@@ -55,9 +55,9 @@ class HttpError(Exception):
         self.headers = headers
         self.body: dict[str, Any] = {"code": code, "message": message, "remedy": remedy, **evidence}
 
-    def response(self) -> JSONResponse:
+    def response(self) -> JsonAnswer:
         """The error as a response."""
-        return JSONResponse({"error": self.body}, status_code=self.status, headers=self.headers)
+        return JsonAnswer({"error": self.body}, status_code=self.status, headers=self.headers)
 
     def raw(self) -> bytes:
         """The whole answer in bytes, the last on its connection; for what no application has seen."""
@@ -81,7 +81,7 @@ def http_error_of_core(error: CoreFailure) -> HttpError:
     return HttpError(status, error.code, error.message, error.remedy, headers=None, **error.evidence)
 
 
-async def answer_http_error(counters: HttpCounters, _request: Request, error: Exception) -> JSONResponse:
+async def answer_http_error(counters: HttpCounters, _request: Request, error: Exception) -> JsonAnswer:
     """Starlette's handler for ``HttpError``; what a route refuses for want of a right is counted."""
     assert isinstance(error, HttpError)
     if error.status in (401, 403):
@@ -90,7 +90,7 @@ async def answer_http_error(counters: HttpCounters, _request: Request, error: Ex
     return error.response()
 
 
-async def answer_routing_error(request: Request, error: Exception) -> JSONResponse:
+async def answer_routing_error(request: Request, error: Exception) -> JsonAnswer:
     """Starlette's handler for what its router refuses: unknown path, wrong method."""
     assert isinstance(error, HTTPException)
     if error.status_code == 405:
@@ -111,7 +111,7 @@ async def answer_routing_error(request: Request, error: Exception) -> JSONRespon
     ).response()
 
 
-async def answer_defect(_request: Request, error: Exception) -> JSONResponse:
+async def answer_defect(_request: Request, error: Exception) -> JsonAnswer:
     """Starlette's handler for what nobody expected."""
     _log.error("a defect in the HTTP side", exc_info=error)
     what = f"a defect in the broker: {type(error).__name__}"

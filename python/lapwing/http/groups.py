@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import anyio
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from lapwing._core import CoreError
 from lapwing.config.one_group import group_json, parse_group, written_group
@@ -17,6 +17,7 @@ from lapwing.http.body import json_object
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
 from lapwing.http.tags import check_conditions, tag_of
+from lapwing.json_answer import JsonAnswer
 
 
 class GroupsNode(Protocol):
@@ -53,7 +54,7 @@ class Groups:
         """``GET /v1/groups``: every group as it is, and every table in force."""
         caller_of(request.scope).need_to_observe()
         settings = {name: written_group(table) for name, table in (await self._settings()).items()}
-        return JSONResponse({"groups": await self._groups(), "settings": settings})
+        return JsonAnswer({"groups": await self._groups(), "settings": settings})
 
     async def one(self, request: Request) -> Response:
         """``GET``, ``PUT`` and ``DELETE /v1/groups/NAME``."""
@@ -76,7 +77,7 @@ class Groups:
         if not groups and name not in settings:
             raise await self._unknown(name, settings)
         written = written_group(settings[name]) if name in settings else None
-        return JSONResponse({"name": name, "settings": written, "groups": groups}, headers=tag_of(written))
+        return JsonAnswer({"name": name, "settings": written, "groups": groups}, headers=tag_of(written))
 
     async def _put(self, name: str, request: Request) -> Response:
         """Replaces the table; 200 with what is in force then, 201 where there was none, 412 unless conditions hold."""
@@ -91,7 +92,7 @@ class Groups:
             await _of_node(partial(self._node.put_group, name, group_json(group)))
             settings = await self._written(name)
         status = 201 if before is None else 200
-        return JSONResponse({"name": name, "settings": settings}, status_code=status, headers=tag_of(settings))
+        return JsonAnswer({"name": name, "settings": settings}, status_code=status, headers=tag_of(settings))
 
     async def _remove(self, name: str, request: Request) -> Response:
         """204, 404 when there is no table of that name, 412 unless a condition holds. Groups that it declared end."""

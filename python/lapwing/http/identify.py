@@ -1,10 +1,10 @@
-"""From the header of a request to an identity: Basic and Bearer, verified off the event loop.
+"""From the header of a request to an identity: Basic and Bearer, asked of the node off the event loop.
 
-- A password costs milliseconds by design (argon2id): ``VERIFICATIONS_MAX`` run at a time, ``WAITING_MAX`` wait, what
-  comes beyond is answered 503.
-- What was verified is remembered for ``REMEMBERED_S``, under a keyed hash: a reader's next request costs nothing.
+- The node says who it is, as for a CONNECT: users, tokens (JWT), somebody who is asked over HTTP; in the same turns,
+  with the same bars. It may take as long, so few are asked about at a time (`lapwing.http.asked`).
+- What is known is remembered for as long as the node says, under a keyed hash: a reader's next request costs nothing.
   ``reload`` empties that memory when users change.
-- Failed attempts are bounded per address; see `lapwing.http.attempts`.
+- Failed attempts are bounded per address; see `lapwing.http.attempts`. So refusals go out at once here.
 """
 
 from __future__ import annotations
@@ -17,21 +17,18 @@ import time
 from collections import OrderedDict
 from functools import partial
 
-import anyio
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
+from lapwing.http.asked import Asked
 from lapwing.http.attempts import FailedAttempts
-from lapwing.http.authority import Authority
+from lapwing.http.authority import Authority, Identify
 from lapwing.http.caller import Caller, Standing
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError, unauthenticated
 
-VERIFICATIONS_MAX = 2
-WAITING_MAX = 32
-REMEMBERED_S = 60.0
 REMEMBERED_MAX = 1024
-_HEADER_CHARACTERS_MAX = 8192
+_HEADER_CHARACTERS_MAX = 32 << 10
 _WITHOUT_RULES = (
     "HTTP: there are users and no rules, so over HTTP nobody may read streams, observe or administer; name who may,"
     ' as in [[rules]] identity = "alice", may = ["admin"]. With the first rule MQTT, too, permits only what rules'
@@ -48,6 +45,7 @@ class Identifier:
 
     Args:
         authority: Users and rules.
+        identify: Tells who comes with a password or a token.
         has_rules: Whether there are rules.
         is_exposed: Whether other machines can reach the listener: then nobody gets in without credentials.
         guards: What guards MQTT beside users and rules, in words; empty: without those, everybody may everything.
@@ -58,6 +56,7 @@ class Identifier:
     def __init__(
         self,
         authority: Authority,
+        identify: Identify,
         *,
         has_rules: bool,
         is_exposed: bool,
@@ -66,16 +65,18 @@ class Identifier:
         counters: HttpCounters,
     ) -> None:
         self._authority = authority
+        self._identify = identify
         self._has_rules = has_rules
         self._is_exposed = is_exposed
         self._guards = guards
         self._attempts = FailedAttempts(failures_max)
         self._counters = counters
+        self._asked = Asked()
         self._hash_key = secrets.token_bytes(32)
         self._remembered: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
         self._generation = 0
-        self._threads: anyio.CapacityLimiter | None = None
-        self._asked = 0
+        self.url = ""
+        """The listener's, for whoever is asked about its callers; set once it is bound."""
 
     def reload(self, *, has_rules: bool) -> None:
         """Users or rules have changed: everybody is verified anew. Any thread may call it."""
@@ -86,7 +87,7 @@ class Identifier:
         """What an operator may not expect of who may do what here; empty: nothing. Any thread may call it."""
         if self._has_rules:
             return ""
-        if self._authority.has_users():
+        if self._authority.knows_somebody():
             return _WITHOUT_RULES
         return _GUARDED.format(self._guards) if self._guards and not self._is_exposed else ""
 
@@ -94,9 +95,10 @@ class Identifier:
         """Who sent the request.
 
         Raises:
-            HttpError: 401 without valid credentials, 429 after too many failed attempts, 503 while too many wait.
+            HttpError: 401 without valid credentials, 429 after too many failed attempts or while barred, 503 while too
+                many wait or nobody can say.
         """
-        if not self._is_exposed and not self._authority.has_users():
+        if not self._is_exposed and not self._authority.knows_somebody():
             return self._anonymous()  # as on MQTT: without users a name means nothing
         given = Headers(scope=scope).getlist("authorization")
         if not given:
@@ -109,8 +111,8 @@ class Identifier:
         key = hmac.digest(self._hash_key, b"%d " % self._generation + given[0].encode("latin-1"), "sha256")
         name = self._recall(key)
         if name is None:
-            name = await self._verify(given[0], scope)
-            self._remember(key, name)
+            name, good_for_s = await self._verify(given[0], scope)
+            self._remember(key, name, good_for_s)
         return Caller(name, Standing.RULED if self._has_rules else Standing.WITHOUT_RULES, self._authority)
 
     def _anonymous(self) -> Caller:
@@ -119,41 +121,40 @@ class Identifier:
             return Caller(None, Standing.RULED, self._authority)
         return Caller(None, Standing.GUARDED if self._guards else Standing.OPEN, self._authority, self._guards)
 
-    async def _verify(self, header: str, scope: Scope) -> str:
+    async def _verify(self, header: str, scope: Scope) -> tuple[str, float]:
+        """Who it is, and for how long."""
         address = scope["client"][0] if scope.get("client") else ""
         if not self._attempts.allowed(address):
-            self._counters.add("lapwing_http_refused_total", reason="throttled")
-            message = "too many failed attempts from this address"
-            raise HttpError(429, "too_many_failures", message, "wait a minute", headers={"Retry-After": "60"})
-        name = await self._ask(header)
-        if name is None:
-            self._attempts.failed(address)
-            raise self._refused(unauthenticated("the credentials are not valid"))
-        return name
+            raise self._too_many("throttled", "too_many_failures", "too many failed attempts from this address")
+        given = _given(header)
+        if given is not None:
+            ask = partial(self._identify, *given, address, self.url)
+            try:
+                outcome, name, good_for_s = await self._asked.ask(address, ask)
+            except HttpError:
+                self._counters.add("lapwing_http_refused_total", reason="busy")
+                raise
+            if outcome == "known":
+                return name, good_for_s
+            if outcome != "wrong":
+                raise self._unverified(outcome)
+        self._attempts.failed(address)
+        raise self._refused(unauthenticated("the credentials are not valid"))
 
-    async def _ask(self, header: str) -> str | None:
-        """The identity that the credentials belong to; asked in a thread, of which there are few."""
-        scheme, _, value = header.partition(" ")
-        value = value.strip()
-        if scheme.lower() == "bearer":
-            return await self._in_thread(partial(self._authority.check_token, value))
-        pair = _basic(value) if scheme.lower() == "basic" else None
-        if pair is None:
-            return None
-        return await self._in_thread(partial(self._authority.check_password, *pair))
-
-    async def _in_thread(self, check: partial[str | None]) -> str | None:
-        if self._asked >= VERIFICATIONS_MAX + WAITING_MAX:
-            self._counters.add("lapwing_http_refused_total", reason="busy")
+    def _unverified(self, outcome: str) -> HttpError:
+        """Nobody has looked at the credentials."""
+        if outcome == "barred":
+            message = "too many wrong passwords from this address; nothing is checked for it now"
+            return self._too_many("barred", "barred", message)
+        self._counters.add("lapwing_http_refused_total", reason=outcome)
+        message = "nobody can say now whose these credentials are"
+        if outcome == "busy":
             message = "too many credentials are being verified"
-            raise HttpError(503, "busy", message, "try again after Retry-After", headers={"Retry-After": "1"})
-        # Made in the event loop, which is not running yet when the application is put together.
-        self._threads = self._threads or anyio.CapacityLimiter(VERIFICATIONS_MAX)
-        self._asked += 1
-        try:
-            return await anyio.to_thread.run_sync(check, limiter=self._threads)
-        finally:
-            self._asked -= 1
+        return HttpError(503, outcome, message, "try again after Retry-After", headers={"Retry-After": "1"})
+
+    def _too_many(self, reason: str, code: str, message: str) -> HttpError:
+        self._counters.add("lapwing_http_refused_total", reason=reason)
+        return HttpError(429, code, message, "wait a minute", headers={"Retry-After": "60"})
 
     def _refused(self, error: HttpError) -> HttpError:
         self._counters.add("lapwing_http_refused_total", reason="unauthenticated")
@@ -163,8 +164,10 @@ class Identifier:
         name, until = self._remembered.get(key, ("", 0.0))
         return name if time.monotonic() < until else None
 
-    def _remember(self, key: bytes, name: str) -> None:
-        self._remembered[key] = name, time.monotonic() + REMEMBERED_S
+    def _remember(self, key: bytes, name: str, good_for_s: float) -> None:
+        if good_for_s <= 0:
+            return
+        self._remembered[key] = name, time.monotonic() + good_for_s
         self._remembered.move_to_end(key)
         while len(self._remembered) > REMEMBERED_MAX:
             self._remembered.popitem(last=False)
@@ -175,6 +178,15 @@ def claimed_name(header: str) -> str | None:
     scheme, _, value = header[:_HEADER_CHARACTERS_MAX].partition(" ")
     pair = _basic(value.strip()) if scheme.lower() == "basic" else None
     return None if pair is None else pair[0]
+
+
+def _given(header: str) -> tuple[str | None, bytes] | None:
+    """User and password of ``Basic``, or None and the token of ``Bearer``; None where it is neither."""
+    scheme, _, value = header.partition(" ")
+    value = value.strip()
+    if scheme.lower() == "bearer":
+        return (None, value.encode()) if value else None
+    return _basic(value) if scheme.lower() == "basic" else None
 
 
 def _basic(value: str) -> tuple[str, bytes] | None:

@@ -123,6 +123,7 @@ class HttpServer:
         """
         listeners = _listen(bound or _bind(self._address, self._settings.write_timeout), self._address)
         self.url = f"{'http' if self._tls is None else 'https'}://{shown_address(self._address, listeners)}"
+        self._identifier.url = self.url
         self._thread = threading.Thread(target=self._server.run, args=(listeners,), name="lapwing-http", daemon=True)
         self._thread.start()
         self._wait_until_started()
@@ -188,6 +189,7 @@ def serve_http(
     address, settings, counters = config.broker.http or "", config.http, HttpCounters()
     identifier = Identifier(
         authority,
+        node.identify,
         has_rules=bool(config.rules),
         is_exposed=is_open(address),
         guards="" if settings.open else guards_of_mqtt(config, has_hooks=has_hooks),

@@ -11,13 +11,14 @@ from typing import Any, Protocol, TypeVar
 import anyio
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from lapwing._core import CoreError
 from lapwing.http.audited import put_result
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
 from lapwing.http.query import bad_parameter, check_names, choice, number
+from lapwing.json_answer import JsonAnswer
 
 LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
 HEAD_DEFAULT, HEAD_MAX = 10, 100
@@ -77,14 +78,14 @@ class Sessions:
     async def index(self, request: Request) -> Response:
         """``GET /v1/sessions``: a page, by client id, or those with the longest queues."""
         caller_of(request.scope).need_to_observe()
-        return JSONResponse(await self._page(request.query_params, waiting=False))
+        return JsonAnswer(await self._page(request.query_params, waiting=False))
 
     async def one(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/sessions/CLIENT``: what it subscribes to, and the head of its queue; or its end."""
         client_id = request.path_params["client"]
         if request.method != "DELETE":
             caller_of(request.scope).need_to_observe()
-            return JSONResponse(await self._session(client_id, request.query_params))
+            return JsonAnswer(await self._session(client_id, request.query_params))
         caller_of(request.scope).need_to_administer()
         if await _of_node(partial(self._node.end_session, client_id)):
             return Response(status_code=204)
@@ -95,7 +96,7 @@ class Sessions:
         caller_of(request.scope).need_to_observe()
         page = await self._page(request.query_params, waiting=False, state="connected")
         clients = [_client_of(session) for session in page.pop("sessions")]
-        return JSONResponse({"clients": clients, **page})
+        return JsonAnswer({"clients": clients, **page})
 
     async def client(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/clients/CLIENT``: one connection; or its end, which leaves the session."""
@@ -105,7 +106,7 @@ class Sessions:
             session = await self._session(client_id, request.query_params)
             if not session["is_connected"]:
                 raise _not_connected(client_id)
-            return JSONResponse(_client_of(session))
+            return JsonAnswer(_client_of(session))
         caller_of(request.scope).need_to_administer()
         if await _of_node(partial(self._node.kick_client, client_id)):
             return Response(status_code=204)
@@ -116,7 +117,7 @@ class Sessions:
         caller_of(request.scope).need_to_observe()
         page = await self._page(request.query_params, waiting=True)
         queues = [_queue_of(session) for session in page.pop("sessions")]
-        return JSONResponse({"queues": queues, **page})
+        return JsonAnswer({"queues": queues, **page})
 
     async def queue(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/queues/CLIENT``: what has waited longest; or none of it any more."""
@@ -124,13 +125,13 @@ class Sessions:
         if request.method != "DELETE":
             caller_of(request.scope).need_to_observe()
             session = await self._session(client_id, request.query_params)
-            return JSONResponse({**_queue_of(session), "queue": session["queue"]})
+            return JsonAnswer({**_queue_of(session), "queue": session["queue"]})
         caller_of(request.scope).need_to_administer()
         dropped = await _of_node(partial(self._node.empty_queue, client_id))
         if dropped is None:
             raise _unknown(client_id)
         put_result(request.scope, messages=dropped[0], bytes=dropped[1])
-        return JSONResponse({"client_id": client_id, "messages": dropped[0], "bytes": dropped[1]})
+        return JsonAnswer({"client_id": client_id, "messages": dropped[0], "bytes": dropped[1]})
 
     async def _page(self, query: QueryParams, *, waiting: bool, state: str | None = None) -> dict[str, Any]:
         check_names(query, _LIST_PARAMETERS)

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from lapwing._core import CoreError
 from lapwing.http.caller import Caller, caller_of
 from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.json_answer import JsonAnswer
 
 if TYPE_CHECKING:
     from lapwing._core import Node
@@ -34,7 +35,7 @@ class Streams:
         seen = await self._seen_by(caller)
         if not seen:
             caller.need_to_list()
-        return JSONResponse({"streams": seen})
+        return JsonAnswer({"streams": seen})
 
     async def info(self, request: Request) -> Response:
         """``GET /v1/streams/NAME``: as in the list, and its named readers."""
@@ -42,7 +43,7 @@ class Streams:
         caller.need_to_see(name)
         stream = await self.find(name, caller)
         readers = await _of_node(partial(self._node.readers, name))
-        return JSONResponse({**stream, "readers": [_reader(*reader) for reader in readers]})
+        return JsonAnswer({**stream, "readers": [_reader(*reader) for reader in readers]})
 
     async def forget(self, request: Request) -> Response:
         """``DELETE /v1/streams/NAME/readers/READER``: 204, or 404 when there is none of that name."""

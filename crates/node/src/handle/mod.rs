@@ -4,6 +4,7 @@ mod audit;
 mod bans;
 mod end;
 mod groups;
+mod identify;
 mod notices;
 mod place;
 mod sessions;
@@ -38,6 +39,7 @@ use spawn::{
     spawn_shard, spawn_timekeeper, spawn_token_keys,
 };
 
+pub use identify::{HttpClaim, Identified};
 pub use notices::LogLine;
 
 /// A running node. Dropped without [`Handle::stop`] it is stopped at once, without draining.

@@ -2,12 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
+use lapwing_access::Identity;
+
 use super::failures::Bar;
-use super::feed::{Delays, Suspects};
+use super::feed::{AnswerTo, AskedFor, Delays, Denied, Secret, Suspects};
 use super::outside::OutsideCounters;
+use super::queue::Ask;
+use super::source::Source;
 use super::tokens::TokenCounters;
 use super::warden::Counts;
-use crate::desk::{Desk, Reply};
+use crate::desk::{Awaited, Desk, Reply, reply};
 use crate::hooks::Backlog;
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
@@ -28,6 +32,8 @@ pub(crate) struct PasswordControl {
     pub(super) suspects: Suspects,
     pub(super) delays: Delays,
     pub(super) asked: Desk<BarAsk>,
+    /// Passwords that came over HTTP.
+    pub(super) callers: Desk<Ask<Secret>>,
     /// Results that were handed back, so that who sleeps sees that there are some.
     pub(super) results: AtomicUsize,
     pub(super) checked: AtomicU64,
@@ -80,6 +86,31 @@ impl PasswordControl {
     pub(super) fn is_done(&self) {
         self.results.fetch_add(1, Ordering::Release);
         self.bell.ring();
+    }
+
+    /// Has a password checked that came over HTTP, in the turns of all others; `None` when too many wait already.
+    pub(crate) fn check(
+        &self,
+        source: Source,
+        username: &str,
+        asked_for: AskedFor<'_>,
+        deadline_ms: u64,
+    ) -> Option<Awaited<Result<Identity, Denied>>> {
+        if !self.backlog.admit(1, 0) {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        let (reply, awaited) = reply();
+        let AskedFor { password, work, outside } = asked_for;
+        let item = Secret { to: AnswerTo::Caller(reply), password: password.map(<[u8]>::to_vec), outside };
+        self.callers.put(Ask { source, username: username.into(), work, deadline_ms, item });
+        self.bell.ring();
+        Some(awaited)
+    }
+
+    /// Whether nothing of this address is to be decided beside the turns: it has guessed.
+    pub(crate) fn suspects(&self, source: Source) -> bool {
+        self.suspects.contains(source)
     }
 
     /// Asks for something, and wakes the thread.

@@ -11,16 +11,23 @@ use lapwing_codec::ReasonCode;
 use super::control::PasswordControl;
 use super::queue::Ask;
 use super::source::Source;
+use crate::desk::Reply;
 use crate::side_thread::SideFeed;
 
 /// What a password is handed over with. Without `Debug`: it is a secret.
 pub(crate) struct Secret {
-    pub(super) shard: usize,
-    pub(super) index: usize,
-    pub(super) ticket: u64,
+    pub(super) to: AnswerTo,
     /// `None` where only somebody else can be asked about a name alone.
     pub(super) password: Option<Vec<u8>>,
     pub(super) outside: Option<Box<Outside>>,
+}
+
+/// Where the answer goes.
+pub(super) enum AnswerTo {
+    /// A shard's connection, for its ticket.
+    Shard { shard: usize, index: usize, ticket: u64 },
+    /// Who waits outside of the node: HTTP.
+    Caller(Reply<Result<Identity, Denied>>),
 }
 
 /// What is asked for.
@@ -85,7 +92,7 @@ impl PasswordFeed {
         let AskedFor { password, work, outside } = asked_for;
         let (ticket, password) = (self.last_ticket, password.map(<[u8]>::to_vec));
         // The desk knows which shard asks.
-        let item = Secret { shard: 0, index, ticket, password, outside };
+        let item = Secret { to: AnswerTo::Shard { shard: 0, index, ticket }, password, outside };
         self.feed.ask(Ask { source, username: username.into(), work, deadline_ms, item });
         Some(ticket)
     }
@@ -124,7 +131,7 @@ pub(super) struct Suspects {
 }
 
 impl Suspects {
-    fn contains(&self, source: Source) -> bool {
+    pub(super) fn contains(&self, source: Source) -> bool {
         self.are_there.load(Ordering::Acquire)
             && self.sources.read().unwrap_or_else(PoisonError::into_inner).contains(&source)
     }

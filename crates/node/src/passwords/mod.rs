@@ -13,6 +13,8 @@
 //!
 //! Tokens (JWT) are checked here too, in the same turns. They cannot be guessed, so a bad one bars nobody, and is refused at the
 //! pace of other refusals.
+//!
+//! What comes over HTTP waits in the same lines, and counts as one guess more of its address.
 
 mod asking;
 mod control;
@@ -69,6 +71,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         suspects: Suspects::default(),
         delays: Delays { most: u64::from(guesses.delayed_max), ..Delays::default() },
         asked: Default::default(),
+        callers: Default::default(),
         results: 0.into(),
         checked: 0.into(),
         wrong: 0.into(),

@@ -10,7 +10,7 @@ use lapwing_codec::ReasonCode;
 
 use super::asking::Asking;
 use super::control::{BarAsk, PasswordControl};
-use super::feed::{Checked, Denied, Secret};
+use super::feed::{AnswerTo, Checked, Denied, Secret};
 use super::queue::Ask;
 use super::tokens::{TokenWords, refusal_of};
 use super::warden::{Unchecked, Warden};
@@ -141,6 +141,7 @@ impl PasswordThread {
                 !control.stop.load(Ordering::Acquire)
                     && control.results.load(Ordering::Acquire) == taken
                     && !control.asked.is_asked()
+                    && !control.callers.is_asked()
             });
         }
     }
@@ -152,12 +153,12 @@ impl PasswordThread {
                 Worker::Here(worker) => self.idle.push(worker),
                 Worker::Outside(worker) => self.asking.is_back(worker),
             }
-            self.settle(&ask, result, now_ms);
+            self.settle(ask, result, now_ms);
         }
     }
 
     /// Answers, and notes what that says of who asked.
-    fn settle(&mut self, ask: &Ask<Secret>, result: Result<Identity, Wrong>, now_ms: u64) {
+    fn settle(&mut self, ask: Ask<Secret>, result: Result<Identity, Wrong>, now_ms: u64) {
         let result = match result {
             Ok(identity) => {
                 // A token proves nothing about the password of that name.
@@ -184,42 +185,52 @@ impl PasswordThread {
                 Err(Denied { reason: refusal.reason(), wait_ms, is_told: true })
             }
         };
-        self.answer(&ask.item, result);
+        self.answer(ask.item, result);
     }
 
     fn take_asks(&mut self, now_ms: u64) {
-        while let Some((shard, mut ask)) = self.desk.next() {
-            ask.item.shard = shard;
-            if self.warden.failures.is_at_home(ask.source, &ask.username, now_ms)
-                && let Judgement::Granted(identity) = self.shared.authority.judge(&claim(&ask))
-            {
-                self.answer(&ask.item, Ok(identity));
-                continue;
+        for ask in self.control.callers.take() {
+            self.take_ask(ask, now_ms);
+        }
+        while let Some((asking, mut ask)) = self.desk.next() {
+            if let AnswerTo::Shard { shard, .. } = &mut ask.item.to {
+                *shard = asking;
             }
-            if ask.work == Work::Outside
-                && self.warden.admits(&ask, now_ms)
-                && let Some(remembered) = self.asking.remembered(&ask)
-            {
-                self.settle(&ask, remembered.map_err(Wrong::Password), now_ms);
-                continue;
+            self.take_ask(ask, now_ms);
+        }
+    }
+
+    fn take_ask(&mut self, ask: Ask<Secret>, now_ms: u64) {
+        if self.warden.failures.is_at_home(ask.source, &ask.username, now_ms)
+            && let Judgement::Granted(identity) = self.shared.authority.judge(&claim(&ask))
+        {
+            return self.answer(ask.item, Ok(identity));
+        }
+        if ask.work == Work::Outside
+            && self.warden.admits(&ask, now_ms)
+            && let Some(remembered) = self.asking.remembered(&ask)
+        {
+            return self.settle(ask, remembered.map_err(Wrong::Password), now_ms);
+        }
+        match self.warden.arrived(ask, now_ms) {
+            None => {}
+            Some(Unchecked::Displaced { ask, wait_ms }) => {
+                let reason = ReasonCode::QuotaExceeded;
+                self.answer(ask.item, Err(Denied { reason, wait_ms, is_told: false }));
             }
-            match self.warden.arrived(ask, now_ms) {
-                None => {}
-                Some(Unchecked::Displaced { ask, wait_ms }) => {
-                    let reason = ReasonCode::QuotaExceeded;
-                    self.answer(&ask.item, Err(Denied { reason, wait_ms, is_told: false }));
-                }
-                Some(Unchecked::Barred(ask)) => {
-                    let reason = ReasonCode::Banned;
-                    self.answer(&ask.item, Err(Denied { reason, wait_ms: 0, is_told: false }));
-                }
+            Some(Unchecked::Barred(ask)) => {
+                let reason = ReasonCode::Banned;
+                self.answer(ask.item, Err(Denied { reason, wait_ms: 0, is_told: false }));
             }
         }
     }
 
-    fn answer(&mut self, secret: &Secret, result: Result<Identity, Denied>) {
+    fn answer(&mut self, secret: Secret, result: Result<Identity, Denied>) {
         self.control.backlog.release(1, 0);
-        self.desk.answer(secret.shard, Checked { index: secret.index, ticket: secret.ticket, result });
+        match secret.to {
+            AnswerTo::Shard { shard, index, ticket } => self.desk.answer(shard, Checked { index, ticket, result }),
+            AnswerTo::Caller(reply) => reply.send(result),
+        }
     }
 
     fn hand_out(&mut self, now_ms: u64) {
@@ -228,7 +239,7 @@ impl PasswordThread {
             && let Some(ask) = self.warden.next_outside(now_ms)
         {
             if let Err(ask) = self.asking.ask(ask) {
-                self.settle(&ask, Err(Wrong::Unanswered("no thread to ask with".into())), now_ms);
+                self.settle(ask, Err(Wrong::Unanswered("no thread to ask with".into())), now_ms);
             }
         }
         while let Some(worker) = self.idle.pop() {

@@ -272,3 +272,18 @@ fn refusals_are_guesses() {
     assert_eq!(knock(&node, &with("c", "bob", b"x")), ReasonCode::Banned);
     assert_eq!(judge.asked(), 5);
 }
+
+/// A defect in what is done with an answer refuses the client it is about, is counted, and costs no place: with room for one
+/// question at a time the next ones are asked.
+#[test]
+fn a_panic_of_who_asks_costs_no_place() {
+    let judge = Judge::saying(|question| json!({"allow": question["password"] == "right"}));
+    let node = judge.start(json!({"in_flight_max": 1}));
+    for _ in 0..3 {
+        assert_eq!(knock(&node, &with("c", "$fault/panic", b"right")), ReasonCode::ServerUnavailable);
+    }
+    assert_eq!((judge.asked(), metric(&node, "lapwing_auth_http_checks_total", "failed")), (0, 3));
+    assert_eq!(knock(&node, &with("c", "bob", b"right")), ReasonCode::Success);
+    assert_eq!(knock(&node, &with("c", "bob", b"wrong")), BAD);
+    assert!(node.failure().is_none());
+}
