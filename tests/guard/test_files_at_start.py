@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -268,3 +270,16 @@ def test_root_is_named(tmp_path: Path) -> None:
     with RunningBroker(tmp_path).wait_until_ready() as running:
         assert "broker.user" in wait_for_line(running, "the broker runs as root")
         assert running.end() == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [(0o000, 0o007), (0o022, 0o027), (0o077, 0o077)])
+def test_what_a_command_writes_is_nothing_for_others(before: int, after: int) -> None:
+    """Tables with payloads and places, reports, the shell's history: whatever the umask that it is started with."""
+    script = (
+        "import os; from lapwing.cli import main\n"
+        "try:\n    main(['--version'])\nfinally:\n    print(oct(os.umask(0)), flush=True)\n"
+    )
+    started = subprocess.run(
+        [sys.executable, "-c", script], umask=before, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert started.stdout.splitlines()[-1] == oct(after), started.stderr

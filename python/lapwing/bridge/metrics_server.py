@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterable
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from lapwing.bridge.counts import Counts, prometheus_text
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import split_host_port
+from lapwing.json_answer import JsonAnswer
 from lapwing.listening import bind_every, shown_address
 from lapwing.same_origin import CROSS_SITE, MISDIRECTED, HostCheck, HostNames
 
@@ -108,8 +109,8 @@ class MetricsServer:
         lanes = self._all_counts()
         waiting = sorted({lane.rule for lane in lanes if lane.waiting_s() > 0 or not lane.is_connected()})
         if waiting:
-            return JSONResponse({"status": "waiting", "rules": waiting}, status_code=503)
-        return JSONResponse({"status": "alive"})
+            return JsonAnswer({"status": "waiting", "rules": waiting}, status_code=503)
+        return JsonAnswer({"status": "alive"})
 
 
 class _Server(uvicorn.Server):

@@ -102,7 +102,8 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Runs one command and exits with its code."""
+    """Runs one command and exits with its code. What it writes, tables and reports too, is nothing for others."""
+    os.umask(os.umask(0o077) | 0o007)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,8 @@ def _below(root: Path, folder: Path) -> Path:
 
 
 def _write(path: Path, text: str, *, replace: bool) -> None:
+    # Units are everybody's to read, and so are the folders on the way to them.
+    os.umask(0o022)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and path.read_text(encoding="utf-8") == text:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from lapwing.json_answer import JsonAnswer
 from lapwing.same_origin.host_names import HostNames, is_foreign
 from lapwing.same_origin.seldom import Seldom
 
@@ -28,10 +28,10 @@ class Refusal:
     message: str
     remedy: str
 
-    def response(self) -> JSONResponse:
+    def response(self) -> JsonAnswer:
         """In the form of every error of ours."""
         error = {"code": self.code, "message": self.message, "remedy": self.remedy}
-        return JSONResponse({"error": error}, status_code=self.status)
+        return JsonAnswer({"error": error}, status_code=self.status)
 
 
 class HostCheck:

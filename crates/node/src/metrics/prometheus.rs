@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Metric, MetricKind};
+use crate::one_line::is_hidden;
 
 /// Renders `metrics`; those of one name must follow each other.
 pub fn to_text(metrics: &[Metric]) -> String {
@@ -38,7 +39,10 @@ fn labels(text: &mut String, labels: &[(&'static str, String)]) {
             match c {
                 '\\' => text.push_str("\\\\"),
                 '"' => text.push_str("\\\""),
-                '\n' => text.push_str("\\n"),
+                // Groups and clients have names that others chose, and an operator may read this at a terminal.
+                c if is_hidden(c) => {
+                    let _ = write!(text, "\\{}", c.escape_unicode());
+                }
                 c => text.push(c),
             }
         }
@@ -65,5 +69,14 @@ mod tests {
             # HELP lapwing_b_total Second.\n# TYPE lapwing_b_total counter\n\
             lapwing_b_total{reason=\"a \\\"b\\\"\\\\\"} 2\nlapwing_b_total{reason=\"c\",x=\"y\"} 12345678901\n";
         assert_eq!(to_text(&metrics), expected);
+    }
+
+    /// Does a name begin no line, move no cursor and turn nothing around?
+    #[test]
+    fn names_of_others_are_shown_and_not_obeyed() {
+        let name = "a\n# TYPE forged counter\u{1b}[2J\u{9b}2J\u{202e}b\u{2028}\u{85}";
+        let text = to_text(&[Metric::counter("lapwing_b_total", "Second.", 1).with("group", name)]);
+        assert!(text.lines().count() == 3 && !text.contains(|c| is_hidden(c) && c != '\n'), "{text:?}");
+        assert!(text.contains(r#"{group="a\\u{a}# TYPE forged counter\\u{1b}[2J\\u{9b}2J"#), "{text}");
     }
 }
