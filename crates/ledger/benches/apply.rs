@@ -51,6 +51,7 @@ impl Log {
             published_at_ms: 1_700_000_000_000,
             expires_at_ms: 0,
             publisher: 7,
+            holder: None,
             origin: None,
             keepers: keepers.as_list(),
             groups: List::EMPTY,

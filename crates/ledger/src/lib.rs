@@ -30,6 +30,7 @@
 //!     published_at_ms: 2,
 //!     expires_at_ms: 0,
 //!     publisher: 7,
+//!     holder: None,
 //!     origin: None,
 //!     keepers: keepers.as_list(),
 //!     groups: List::EMPTY,

@@ -3,6 +3,7 @@
 //! A share that is not set costs nothing: nobody is counted. The anonymous are one identity together, and so have one share.
 
 use std::collections::HashMap;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -15,12 +16,30 @@ use crate::slot::stable_hash;
 const TELL_EVERY_MS: u64 = 60_000;
 
 /// An identity, by its name's hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Holder(u64);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Holder(NonZeroU64);
+
+/// The anonymous, and whose hash is none.
+const NOBODY: NonZeroU64 = NonZeroU64::MAX;
 
 impl Holder {
     pub(crate) fn of(identity: &Identity) -> Self {
-        Holder(identity.name().map_or(0, |name| stable_hash(name.as_bytes())))
+        Self::named(identity.name())
+    }
+
+    /// Who has this name; `None`: the anonymous.
+    pub(crate) fn named(name: Option<&str>) -> Self {
+        let hash = name.and_then(|name| NonZeroU64::new(stable_hash(name.as_bytes())));
+        Holder(hash.unwrap_or(NOBODY))
+    }
+
+    /// As the log has it.
+    pub(crate) const fn logged(self) -> NonZeroU64 {
+        self.0
+    }
+
+    pub(crate) const fn from_log(logged: NonZeroU64) -> Self {
+        Holder(logged)
     }
 }
 
@@ -31,6 +50,8 @@ pub(crate) struct IdentityShares {
     pub(crate) sessions: Share,
     /// Consumer groups that it has begun.
     pub(crate) groups: Share,
+    /// Retained messages that it has published last.
+    pub(crate) retained: RetainedHolders,
 }
 
 impl IdentityShares {
@@ -38,6 +59,10 @@ impl IdentityShares {
         IdentityShares {
             sessions: Share::new(limits.sessions_per_identity_max),
             groups: Share::new(limits.groups_per_identity_max),
+            retained: RetainedHolders::new(
+                limits.retained_messages_per_identity_max,
+                limits.retained_bytes_per_identity_max,
+            ),
         }
     }
 }
@@ -48,13 +73,12 @@ pub(crate) struct Share {
     /// 0: any number, and nobody counts.
     max: u32,
     held: Mutex<HashMap<Holder, u32>>,
-    /// When the log was told last of somebody who has too many, and one more.
-    told_ms: AtomicU64,
+    told: Seldom,
 }
 
 impl Share {
     fn new(max: u32) -> Self {
-        Share { max, held: Mutex::default(), told_ms: AtomicU64::new(0) }
+        Share { max, held: Mutex::default(), told: Seldom::default() }
     }
 
     pub(crate) const fn max(&self) -> u32 {
@@ -101,14 +125,106 @@ impl Share {
 
     /// Whether the log should hear of a refusal now: not more than once a minute.
     pub(crate) fn may_tell(&self, now_ms: u64) -> bool {
-        let told_ms = self.told_ms.load(Ordering::Relaxed);
-        if told_ms > 0 && now_ms < told_ms - 1 + TELL_EVERY_MS {
-            return false;
-        }
-        self.told_ms.compare_exchange(told_ms, now_ms + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        self.told.may_tell(now_ms)
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<Holder, u32>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// When the log was told last of somebody who has too much, and one more; 0: never.
+#[derive(Debug, Default)]
+struct Seldom(AtomicU64);
+
+impl Seldom {
+    fn may_tell(&self, now_ms: u64) -> bool {
+        let told_ms = self.0.load(Ordering::Relaxed);
+        if told_ms > 0 && now_ms < told_ms - 1 + TELL_EVERY_MS {
+            return false;
+        }
+        self.0.compare_exchange(told_ms, now_ms + 1, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// How many retained messages each identity has, and what they take up.
+///
+/// A message is of whoever published it last to its topic. Nobody has those of the node itself, and those that were on disk
+/// from before there was a share.
+#[derive(Debug)]
+pub(crate) struct RetainedHolders {
+    /// 0: any number.
+    messages_max: u64,
+    /// 0: any.
+    bytes_max: u64,
+    held: Mutex<HashMap<Holder, Retained>>,
+    told: Seldom,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Retained {
+    messages: u64,
+    bytes: u64,
+}
+
+impl RetainedHolders {
+    fn new(messages_max: u32, bytes_max: u64) -> Self {
+        RetainedHolders {
+            messages_max: messages_max.into(),
+            bytes_max,
+            held: Mutex::default(),
+            told: Seldom::default(),
+        }
+    }
+
+    /// Whether there is a share at all.
+    pub(crate) const fn is_on(&self) -> bool {
+        self.messages_max > 0 || self.bytes_max > 0
+    }
+
+    pub(crate) const fn bounds(&self) -> (u64, u64) {
+        (self.messages_max, self.bytes_max)
+    }
+
+    /// Whether `holder` may have a message of so many bytes for a topic whose message before is `before`: whose, and its bytes.
+    pub(crate) fn fits(&self, holder: Option<Holder>, bytes: u64, before: Option<(Option<Holder>, u64)>) -> bool {
+        let Some(holder) = holder.filter(|_| self.is_on()) else { return true };
+        let held = self.held().get(&holder).copied().unwrap_or_default();
+        // In the place of its own it needs what it has more.
+        let own = before.filter(|(of, _)| *of == Some(holder)).map(|(_, bytes)| bytes);
+        let (one, more) = (u64::from(own.is_none()), bytes.saturating_sub(own.unwrap_or(0)));
+        let is_within = |held: u64, more: u64, max: u64| max == 0 || more == 0 || held.saturating_add(more) <= max;
+        is_within(held.messages, one, self.messages_max) && is_within(held.bytes, more, self.bytes_max)
+    }
+
+    /// One of so many bytes is its.
+    pub(crate) fn take(&self, holder: Option<Holder>, bytes: u64) {
+        let Some(holder) = holder.filter(|_| self.is_on()) else { return };
+        let mut all = self.held();
+        let held = all.entry(holder).or_default();
+        held.messages += 1;
+        held.bytes += bytes;
+    }
+
+    /// One of so many bytes is not any more.
+    pub(crate) fn give_back(&self, holder: Option<Holder>, bytes: u64) {
+        let Some(holder) = holder.filter(|_| self.is_on()) else { return };
+        let mut all = self.held();
+        if let Some(held) = all.get_mut(&holder) {
+            held.messages = held.messages.saturating_sub(1);
+            held.bytes = held.bytes.saturating_sub(bytes);
+            if held.messages == 0 {
+                all.remove(&holder);
+            }
+        }
+    }
+
+    /// Whether the log should hear of a refusal now: not more than once a minute.
+    pub(crate) fn may_tell(&self, now_ms: u64) -> bool {
+        self.told.may_tell(now_ms)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<Holder, Retained>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -161,5 +277,35 @@ mod tests {
         let share = Share::new(1);
         let told = [0, 1, 59_999, 60_000, 60_001, 200_000].map(|now_ms| share.may_tell(now_ms));
         assert_eq!(told, [true, false, false, true, false, true]);
+    }
+
+    /// Has each a share of both, exactly; is one in the place of its own only what it has more, and one in another's place one more?
+    #[test]
+    fn both_bounds_of_retained_messages_are_exact() {
+        let share = RetainedHolders::new(2, 100);
+        let (alice, bob) = (Some(holder("alice")), Some(holder("bob")));
+        share.take(alice, 40);
+        assert!(share.fits(alice, 60, None) && !share.fits(alice, 61, None));
+        assert!(share.fits(alice, 100, Some((alice, 40))) && !share.fits(alice, 101, Some((alice, 40))));
+        assert!(share.fits(alice, 60, Some((bob, 900))) && !share.fits(alice, 61, Some((bob, 900))));
+        share.take(alice, 1);
+        assert!(!share.fits(alice, 0, None) && share.fits(alice, 1, Some((alice, 1))) && share.fits(bob, 100, None));
+        assert!(share.fits(None, 1_000_000, None), "the node's own");
+        share.give_back(alice, 1);
+        share.give_back(alice, 40);
+        (0..2).for_each(|_| share.give_back(alice, 40));
+        assert!(share.held().is_empty());
+    }
+
+    /// What came back is its, also where it is more than the share: then nothing more, but no more for what is there either.
+    #[test]
+    fn who_has_more_than_its_share_may_renew_it() {
+        let (share, alice) = (RetainedHolders::new(1, 0), Some(holder("alice")));
+        (0..3).for_each(|_| share.take(alice, 10));
+        assert!(!share.fits(alice, 1, None) && share.fits(alice, 1_000, Some((alice, 10))));
+        assert!(!RetainedHolders::new(0, 0).is_on() && RetainedHolders::new(0, 1).is_on());
+        let off = RetainedHolders::new(0, 0);
+        off.take(alice, 10);
+        assert!(off.held().is_empty() && off.fits(alice, u64::MAX, None));
     }
 }

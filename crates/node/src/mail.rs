@@ -8,6 +8,7 @@ use lapwing_router::Cursor;
 use lapwing_session::{Bound, Grant, Message, SessionKey};
 use lapwing_transport::Socket;
 
+use crate::identity_shares::Holder;
 use crate::listeners::ListenerId;
 use crate::shard::Origin;
 use crate::slot::ShardId;
@@ -51,6 +52,8 @@ pub(crate) struct Errand {
     pub(crate) retained_seq: u64,
     /// Of a retained message, and for groups: the hash of the publisher's client id.
     pub(crate) publisher: u64,
+    /// Of a retained message, where identities have shares of them: whose it is.
+    pub(crate) holder: Option<Holder>,
     /// For groups: when it had been read, on the node's clock.
     pub(crate) ingress_us: u64,
     /// When its Message Expiry Interval is over, on the node's clock; the frame itself has the interval as published.
@@ -248,6 +251,8 @@ pub(crate) enum Control {
 pub(crate) enum Wanted {
     /// Among retained messages.
     Retained,
+    /// Among those of its publisher's identity: not asked for, but what a question for the former may find missing.
+    RetainedShare,
     /// In the queue of every session that wants it.
     Queues,
 }
@@ -261,6 +266,8 @@ pub(crate) struct RoomQuestion {
     pub(crate) topic: Box<str>,
     /// What the message takes up.
     pub(crate) bytes: u64,
+    /// Whose it would be, where identities have shares.
+    pub(crate) holder: Option<Holder>,
     pub(crate) wanted: Wanted,
     /// Messages that the asking shard had posted before: they are in the queues first.
     pub(crate) posted: u64,
@@ -316,6 +323,8 @@ pub(crate) struct Source {
     pub(crate) origin: ShardId,
     /// Its number among those that this one has sent to the owner of its topic; 0: it was there before the node started.
     pub(crate) seq: u64,
+    /// Whose it is, where identities have shares.
+    pub(crate) holder: Option<Holder>,
 }
 
 /// One message of a page.

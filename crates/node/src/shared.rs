@@ -15,7 +15,7 @@ use crate::desk::Desk;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
 use crate::group_reports::{GroupReport, ReportDesk, gather};
-use crate::identity_shares::IdentityShares;
+use crate::identity_shares::{Holder, IdentityShares};
 use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     /// Settings of consumer groups; read by every shard, changed by the handle.
     pub(crate) groups: GroupBook,
     /// What each identity has of the node's tables; asked and written by every shard.
-    pub(crate) shares: IdentityShares,
+    pub(crate) shares: Arc<IdentityShares>,
     /// What holds for some topics; read by every shard, changed by the handle.
     pub(crate) topics: TopicBook,
     /// Code of the user's own that chooses members; started by the handle.
@@ -122,7 +122,7 @@ impl Shared {
         Shared {
             strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &places),
             groups: GroupBook::new(config.groups.clone()),
-            shares: IdentityShares::new(&config.limits),
+            shares: Arc::new(IdentityShares::new(&config.limits)),
             topics: TopicBook::new(config.topics.clone()),
             strategies: Strategies::default(),
             hold_counters: ranked_holds(&config).iter().map(|_| Arc::default()).collect(),
@@ -328,6 +328,11 @@ impl Shared {
     /// Whether retained messages have so little room left that the next one, be it of the largest size, might not fit.
     pub(crate) fn is_retained_tight(&self) -> bool {
         !self.retained.fits(2 * u64::from(self.config.packet_bytes_max()), None)
+    }
+
+    /// The same for the share of an identity, if there is one.
+    pub(crate) fn is_share_tight(&self, holder: Option<Holder>) -> bool {
+        !self.shares.retained.fits(holder, 2 * u64::from(self.config.packet_bytes_max()), None)
     }
 
     /// A retained message found no room: shards that keep expired ones are woken to give them up.

@@ -303,6 +303,16 @@ PAIRS: tuple[Pair, ...] = (
     _most("limits.groups_per_identity_max", _named("dispatch", "groups_max"), "there are no more groups"),
     _most("limits.sessions_per_identity_max", _places, "there are no more sessions"),
     _most("dispatch.members_per_group_max", _places, "there are no more sessions"),
+    _most(
+        "limits.retained_messages_per_identity_max",
+        _named("limits", "retained_messages_max"),
+        "there are no more retained messages",
+    ),
+    _most(
+        "limits.retained_bytes_per_identity_max",
+        _named("limits", "retained_bytes_max"),
+        "there are no more bytes of retained messages",
+    ),
     _least("dispatch.groups_max", _declared, "there is no room for the others", only_set=False),
     # What fits in a packet.
     _most("limits.connect_bytes_max", _packet(), "it has no effect"),

@@ -71,6 +71,12 @@ class Limits(BaseModel):
     sessions_per_identity_max: int = Field(default=0, ge=0, le=_U32)
     """Sessions of one identity, connected or kept; one more is refused (0x97); the anonymous are one; 0: any number."""
 
+    retained_messages_per_identity_max: int = Field(default=0, ge=0, le=_U32)
+    """Retained messages that clients of one identity have published last; one more is not kept (0x97); the anonymous
+    are one; 0: any number."""
+    retained_bytes_per_identity_max: Size = 0
+    """Bytes of them; 0: any."""
+
     keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
     """Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound."""
     tcp_keep_alive: Seconds = Field(default=600, le=32_767, serialization_alias="tcp_keep_alive_s")

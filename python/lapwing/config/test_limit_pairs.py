@@ -123,6 +123,20 @@ CASES = [
         "15",
         "= 15",
     ),
+    (
+        "limits.retained_messages_per_identity_max",
+        "[limits]\nretained_messages_max = 10\nretained_messages_per_identity_max = %s",
+        "11",
+        "10",
+        "retained_messages_max = 10",
+    ),
+    (
+        "limits.retained_bytes_per_identity_max",
+        '[limits]\nretained_bytes_max = "2MiB"\nretained_bytes_per_identity_max = %s',
+        '"3MiB"',
+        '"2MiB"',
+        "retained_bytes_max = 2MiB",
+    ),
     ("dispatch.groups_max", '[groups.a]\nfilters = ["x", "y"]\n[dispatch]\ngroups_max = %s', "1", "2", "2 groups"),
     ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
     (

@@ -1,10 +1,12 @@
 //! A message that somebody keeps: its body, once for the data group, and who keeps it.
 //!
 //! ```text
-//! flags u8: bit 0 origin, bit 1 retained, bit 2 consumer groups
+//! flags u8: bit 0 origin, bit 1 retained, bit 2 consumer groups, bit 3 holder
 //! published at (ms), expires at (ms, 0 = never): numbers      publisher u64, little endian
-//! [origin]      [retained topic: text]      number of keepers, keepers      [number of groups, groups: numbers]      frame: bytes
+//! [origin]      [retained topic: text]      [holder u64, not 0]      number of keepers, keepers      [number of groups, groups: numbers]      frame: bytes
 //! ```
+
+use std::num::NonZeroU64;
 
 use super::{Body, Origin};
 use crate::bounds::FRAME_BYTES_MAX;
@@ -14,7 +16,8 @@ use crate::{Fault, Keeper, KeeperId};
 const ORIGIN_BIT: u8 = 1;
 const RETAINED_BIT: u8 = 1 << 1;
 const GROUPS_BIT: u8 = 1 << 2;
-const ALL_BITS: u8 = (1 << 3) - 1;
+const HOLDER_BIT: u8 = 1 << 3;
+const ALL_BITS: u8 = (1 << 4) - 1;
 
 /// One message in one data group. All that keep it in this group are in the one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,8 @@ pub struct Published<'a> {
     pub groups: List<'a, KeeperId>,
     /// The topic, if this is its retained message from now on.
     pub retained: Option<&'a str>,
+    /// Whose retained message it is, where identities have shares of them: the hash of the name. Opaque here.
+    pub holder: Option<NonZeroU64>,
 }
 
 impl<'a> Body<'a> for Published<'a> {
@@ -47,7 +52,8 @@ impl<'a> Body<'a> for Published<'a> {
         out.push(
             bit(self.origin.is_some(), ORIGIN_BIT)
                 | bit(self.retained.is_some(), RETAINED_BIT)
-                | bit(has_groups, GROUPS_BIT),
+                | bit(has_groups, GROUPS_BIT)
+                | bit(self.holder.is_some(), HOLDER_BIT),
         );
         put_number(self.published_at_ms, out);
         put_number(self.expires_at_ms, out);
@@ -57,6 +63,9 @@ impl<'a> Body<'a> for Published<'a> {
         }
         if let Some(topic) = self.retained {
             put_text(topic, "a topic", out)?;
+        }
+        if let Some(holder) = self.holder {
+            out.extend_from_slice(&holder.get().to_le_bytes());
         }
         self.keepers.put(out)?;
         if has_groups {
@@ -70,21 +79,28 @@ impl<'a> Body<'a> for Published<'a> {
         let has = |bit| flags & bit != 0;
         let published_at_ms = input.number("the time of a message is cut off")?;
         let expires_at_ms = input.number("the expiry of a message is cut off")?;
-        let publisher = take_u64(input)?;
+        let publisher = take_u64(input, "the publisher is cut off")?;
         let origin = if has(ORIGIN_BIT) { Some(Origin::take(input)?) } else { None };
         let retained = match has(RETAINED_BIT) {
             true => Some(input.text("a topic is cut off, too long or not UTF-8")?),
             false => None,
         };
+        let holder = if has(HOLDER_BIT) { Some(take_holder(input)?) } else { None };
         let keepers = List::take(input)?;
         let groups = if has(GROUPS_BIT) { List::take(input)? } else { List::EMPTY };
         let frame = input.bytes(FRAME_BYTES_MAX, "a message is cut off or too long")?;
-        Ok(Published { frame, published_at_ms, expires_at_ms, publisher, origin, keepers, groups, retained })
+        Ok(Published { frame, published_at_ms, expires_at_ms, publisher, origin, keepers, groups, retained, holder })
     }
 }
 
-fn take_u64(input: &mut Input<'_>) -> Result<u64, Fault> {
+fn take_holder(input: &mut Input<'_>) -> Result<NonZeroU64, Fault> {
+    let at = input.at();
+    let what = "the holder of a retained message is cut off or 0";
+    NonZeroU64::new(take_u64(input, what)?).ok_or(Fault::Malformed { at, what })
+}
+
+fn take_u64(input: &mut Input<'_>, what: &'static str) -> Result<u64, Fault> {
     let mut bytes = [0; 8];
-    bytes.copy_from_slice(input.take(8, "the publisher is cut off")?);
+    bytes.copy_from_slice(input.take(8, what)?);
     Ok(u64::from_le_bytes(bytes))
 }

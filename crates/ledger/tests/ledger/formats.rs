@@ -58,6 +58,7 @@ fn entries_of_messages() {
         published_at_ms: 1,
         expires_at_ms: 2,
         publisher: 0x0807_0605_0403_0201,
+        holder: None,
         origin: None,
         keepers: List::EMPTY,
         groups: List::EMPTY,
@@ -81,6 +82,13 @@ fn entries_of_messages() {
         15, 8, 0xAC, 2, 0x81, 1, 2, 1, b't', 2, 9, 1, 10, 0b1_0110, 5, 0xAC, 2, 1, 11, 2, 0x30, 0,
     ]);
     check(&Entry::Published(whole), &bytes);
+
+    let holder = std::num::NonZeroU64::new(0x0100_0000_0000_0007);
+    let held = Published { retained: Some("t"), holder, ..published };
+    let bytes = [6, 1, 0b1010, 1, 2, 1, 2, 3, 4, 5, 6, 7, 8, 1, b't', 7, 0, 0, 0, 0, 0, 0, 1, 0, 2, 0x30, 0];
+    check(&Entry::Published(held), &bytes);
+    let nobodys = [&bytes[..15], &[0; 8], &bytes[23..]].concat();
+    assert!(Entry::decode(&nobodys).is_err(), "0 is nobody");
 
     let mut progress = ProgressBuf::new();
     progress.push(KeeperId(3), Fact::Finished { entry: 200 });

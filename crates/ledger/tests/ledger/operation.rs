@@ -140,6 +140,7 @@ impl Operation {
             published_at_ms: 1_700_000_000_000,
             expires_at_ms: 0,
             publisher: 0xFEED,
+            holder: None,
             origin: *origin,
             keepers: buffer.as_list(),
             groups: List::from_slice(&keepers(groups)),

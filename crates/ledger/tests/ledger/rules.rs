@@ -13,6 +13,7 @@ const PUBLISHED: Published<'static> = Published {
     published_at_ms: 1,
     expires_at_ms: 0,
     publisher: 0,
+    holder: None,
     origin: None,
     keepers: List::EMPTY,
     groups: List::EMPTY,

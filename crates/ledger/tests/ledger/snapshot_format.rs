@@ -35,6 +35,7 @@ fn state() -> GroupState {
             published_at_ms: 1,
             expires_at_ms: 0,
             publisher: 7,
+            holder: None,
             origin,
             keepers: List::from_slice(&keepers),
             groups: List::from_slice(&groups),

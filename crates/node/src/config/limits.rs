@@ -53,6 +53,11 @@ pub struct Limits {
     pub groups_per_identity_max: u32,
     /// Sessions of one identity, with and without a connection; one more is refused. The anonymous are one. 0: any number.
     pub sessions_per_identity_max: u32,
+    /// Retained messages that clients of one identity have published last; one more is not kept. The anonymous are one. 0: any
+    /// number.
+    pub retained_messages_per_identity_max: u32,
+    /// Bytes of them. 0: any.
+    pub retained_bytes_per_identity_max: u64,
     /// Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound.
     pub keep_alive_s_max: u16,
     /// Silence of a TCP connection after which the kernel asks whether its peer is still there. 0: never.
@@ -162,6 +167,8 @@ impl Default for Limits {
             groups_per_session_max: 1000,
             groups_per_identity_max: 0,
             sessions_per_identity_max: 0,
+            retained_messages_per_identity_max: 0,
+            retained_bytes_per_identity_max: 0,
             keep_alive_s_max: 0,
             tcp_keep_alive_s: 600,
             tcp_keep_alive_interval_s: 60,

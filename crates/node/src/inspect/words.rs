@@ -181,6 +181,7 @@ mod tests {
             published_at_ms: 5,
             expires_at_ms: 0,
             publisher: 1,
+            holder: None,
             origin: None,
             keepers: keepers.as_list(),
             groups: List::EMPTY,

@@ -17,6 +17,8 @@ pub(crate) struct LimitCounters {
     pub(crate) refused_share_groups: Counter,
     /// Clients refused because their identity has `sessions_per_identity_max`.
     pub(crate) refused_share_sessions: Counter,
+    /// Retained messages not kept because their identity has its share.
+    pub(crate) refused_share_retained: Counter,
     /// Times a client had used up `messages_per_s_max`.
     pub(crate) limited_messages: Counter,
     /// Times a client had used up `bytes_per_s_max`.
@@ -60,6 +62,8 @@ impl LimitCounters {
             ),
             Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_groups.get()))
                 .with("what", "groups"),
+            Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_retained.get()))
+                .with("what", "retained"),
             Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_sessions.get()))
                 .with("what", "sessions"),
             Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_messages.get()))

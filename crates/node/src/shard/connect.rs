@@ -198,7 +198,8 @@ impl Shard {
         }
         if let Some(discarded) = opened.discarded {
             let (membership, who) = rest.unwrap_or_default();
-            self.end_session(discarded, &membership, who.as_ref(), former.is_keeper);
+            let holder = self.holder_by(identity.name());
+            self.end_session(discarded, &membership, (who.as_ref(), holder), former.is_keeper);
         }
         if let Some(client) = who {
             let session_present = opened.session_present;

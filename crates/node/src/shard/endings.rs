@@ -14,6 +14,7 @@ use super::groups::Membership;
 use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
 use super::{Due, Shard};
 use crate::hooks::HookClient;
+use crate::identity_shares::Holder;
 
 /// So many shares take out what waits, however much it is: new endings never outrun the old.
 const SHARES_AT_MOST: u64 = 64;
@@ -22,7 +23,9 @@ impl Shard {
     /// The session of an entry that has been taken out of the table is over.
     pub(super) fn end_entry(&mut self, entry: Entry) {
         self.keep_ended(entry.kept_as);
-        self.end_session(entry.session, &entry.membership, entry.standing.who.as_ref(), entry.kept_as.is_keeper);
+        let holder = self.holder_by(entry.standing.identity.name());
+        let who = entry.standing.who.as_ref();
+        self.end_session(entry.session, &entry.membership, (who, holder), entry.kept_as.is_keeper);
     }
 
     /// A session is over: its subscriptions go, and a will that still waited is published.
@@ -30,7 +33,7 @@ impl Shard {
         &mut self,
         mut session: Session,
         membership: &Membership,
-        who: Option<&Arc<HookClient>>,
+        (who, holder): (Option<&Arc<HookClient>>, Option<Holder>),
         is_keeper: bool,
     ) {
         let key = session.key();
@@ -41,7 +44,7 @@ impl Shard {
             self.uncount(&subscription);
         }
         if let Some(will) = &ended.will {
-            self.publish_will(will, ended.client_id(), who);
+            self.publish_will(will, ended.client_id(), who, holder);
         }
         let filters = ended.into_filters().filter(|filter| !filter.starts_with("$share/")).collect();
         let is_first = self.endings.is_empty();

@@ -80,6 +80,7 @@ impl Shard {
         entry.away_since_ms = self.now_ms;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
         let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
+        let holder = self.holder_of(key);
         self.tell_disconnected(index, key, reason);
         self.give_up_parts(index);
         if let Some(client) = who.clone() {
@@ -99,7 +100,7 @@ impl Shard {
         }
         // Last: a group must not pick the member that has just gone to have its own will.
         if let Some(will) = will {
-            self.publish_will(&will, &client_id, who.as_ref());
+            self.publish_will(&will, &client_id, who.as_ref(), holder);
         }
         self.count_sessions();
     }
@@ -138,7 +139,7 @@ impl Shard {
             self.timers.add(again_ms, Due::Session(key));
             return;
         }
-        let now_ms = self.now_ms;
+        let (now_ms, holder) = (self.now_ms, self.holder_of(key));
         let Some(tick) = self.clients.with(key, |session, io| session.tick(now_ms, io)) else { return };
         match (tick.close, connection) {
             (Some(close), Some(index)) => self.close(index, &close),
@@ -151,7 +152,7 @@ impl Shard {
             _ => self.set_timer(key),
         }
         if let Some(will) = tick.will {
-            self.publish_will(&will, &client_id, who.as_ref());
+            self.publish_will(&will, &client_id, who.as_ref(), holder);
             self.keep_without_will(key);
         }
     }

@@ -10,6 +10,7 @@ use super::gate::{Asking, drop_reason};
 use super::serve::{Client, Flow};
 use crate::events::Happened;
 use crate::hooks::{Changed, HookCall, HookClient, HookMessage, HookName, Missing, SubscribeCall, Verdict, Whom};
+use crate::identity_shares::Holder;
 use crate::metrics::DropReason;
 
 /// A message that is not routed.
@@ -167,9 +168,19 @@ impl Shard {
     }
 
     /// Publishes a will, after `on_publish` has seen it as it is then; nobody is held back for that.
-    pub(super) fn publish_will(&mut self, will: &Arc<Message>, client_id: &str, who: Option<&Arc<HookClient>>) {
+    ///
+    /// `holder`: whose it is, if it is retained; its session may be gone already.
+    pub(super) fn publish_will(
+        &mut self,
+        will: &Arc<Message>,
+        client_id: &str,
+        who: Option<&Arc<HookClient>>,
+        holder: Option<Holder>,
+    ) {
         let hooks = self.hooks.as_mut().filter(|hooks| hooks.wants(HookName::Publish));
-        let (Some(hooks), Some(who)) = (hooks, who) else { return self.route_will(will, client_id, who) };
+        let (Some(hooks), Some(who)) = (hooks, who) else {
+            return self.route_will(will, client_id, who, holder);
+        };
         let message = Box::new(HookMessage::of(&will.publish()));
         let call = HookCall::Publish { client: who.clone(), message, is_will: true };
         let whom = Whom::Will { message: will.clone(), client: who.clone() };
@@ -181,24 +192,33 @@ impl Shard {
 
     /// A will with its verdict.
     pub(super) fn judged_will(&mut self, will: &Arc<Message>, who: &Arc<HookClient>, verdict: Verdict) {
+        let holder = self.holder_by(who.identity.as_deref());
         match self.decide_publish(verdict) {
-            Ok(None) => self.route_will(will, &who.client_id, Some(who)),
+            Ok(None) => self.route_will(will, &who.client_id, Some(who), holder),
             Ok(Some(changed)) => {
                 let publish = changed.publish(&will.publish());
                 let expires_at_ms = publish.properties.message_expiry_s.map_or(will.expires_at_ms(), |expiry_s| {
                     Some(self.now_ms.saturating_add(u64::from(expiry_s) * 1000))
                 });
                 let message = Arc::new(Message::new(&publish, will.publisher(), expires_at_ms));
-                self.route_will(&message, &who.client_id, Some(who));
+                self.route_will(&message, &who.client_id, Some(who), holder);
             }
             Err(refused) => self.counters.dropped(refused.why, 1),
         }
     }
 
-    fn route_will(&mut self, will: &Arc<Message>, client_id: &str, who: Option<&Arc<HookClient>>) {
+    fn route_will(
+        &mut self,
+        will: &Arc<Message>,
+        client_id: &str,
+        who: Option<&Arc<HookClient>>,
+        holder: Option<Holder>,
+    ) {
         self.counters.wills.add(1);
+        self.will_holder = holder;
         // A will is never held back: it waits in the lanes' own queues.
         let _ = self.route(&Routed::of(will), client_id);
+        self.will_holder = None;
         if let Some(who) = who {
             self.observe_published(who, &will.publish());
         }

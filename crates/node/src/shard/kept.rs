@@ -27,16 +27,10 @@ impl Shard {
     }
 
     /// The message that has just been delivered goes to the log, if a session or the retained table keeps it.
-    pub(super) fn keep(
-        &mut self,
-        routed: &Routed<'_>,
-        retained: Option<Retained>,
-        publisher: u64,
-        origin: Option<Origin>,
-    ) -> bool {
+    pub(super) fn keep(&mut self, routed: &Routed<'_>, retained: Option<Retained>, about: About) -> bool {
         (self.clients.repeats, self.clients.in_memory) = (0, false);
         match (&mut self.log, &mut self.clients.keeping) {
-            (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, About { publisher, origin }),
+            (Some(log), Some(keeping)) => keeping.keep(log, routed, retained, about),
             _ => false,
         }
     }

@@ -88,6 +88,7 @@ use crate::error::NodeError;
 use crate::events::EventQueue;
 use crate::handshakes::Shaken;
 use crate::hooks::{HookFeed, HookName};
+use crate::identity_shares::Holder;
 use crate::listeners::ListenerId;
 use crate::log::LogFeed;
 use crate::mail::{PageRequest, RoomQuestion};
@@ -217,6 +218,8 @@ pub(crate) struct Shard {
     stamper: stamp::Stamper,
     /// Messages that were given a name.
     stamped: u64,
+    /// Whose the will in hand is: its session may be gone.
+    will_holder: Option<Holder>,
     timers: Timers<Due>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
@@ -298,7 +301,7 @@ impl Shard {
             answers: Answers::default(),
             asked: Asked::default(),
             endings: Endings::default(),
-            retained: RetainedTable::new(shared.retained.clone()),
+            retained: RetainedTable::new(shared.retained.clone(), shared.shares.clone()),
             retained_wanted: 0,
             early_rooms: Vec::new(),
             replays: Replays::default(),
@@ -310,6 +313,7 @@ impl Shard {
             happenings: EventQueue::new(&shared.config.events, post.shards()),
             stamper: stamp::Stamper::default(),
             stamped: 0,
+            will_holder: None,
             held: Held::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,

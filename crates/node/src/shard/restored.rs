@@ -136,7 +136,7 @@ impl Hands for Shard {
     }
 
     fn retained(&mut self, restored: &RestoredMessage) {
-        let RestoredMessage { message, publisher } = restored;
-        self.retained.restore(message, Source { publisher: *publisher, origin: self.id, seq: 0 });
+        let RestoredMessage { message, publisher, holder } = restored;
+        self.retained.restore(message, Source { publisher: *publisher, origin: self.id, seq: 0, holder: *holder });
     }
 }

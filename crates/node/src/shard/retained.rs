@@ -12,7 +12,8 @@ use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use self::expiries::Expiries;
-use crate::mail::{PageItem, PageRequest, Source};
+use crate::identity_shares::{Holder, IdentityShares};
+use crate::mail::{PageItem, PageRequest, Source, Wanted};
 use crate::retained_share::RetainedShare;
 use crate::slot::stable_hash;
 use crate::sys::OURSELVES;
@@ -36,6 +37,8 @@ pub(crate) enum Retained {
     Cleared,
     /// There is no room for it, and its topic has no message any more.
     Refused,
+    /// The same: its publisher's identity has its share.
+    BeyondShare,
 }
 
 /// The table, with its bounds.
@@ -47,6 +50,8 @@ pub(crate) struct RetainedTable {
     bytes: u64,
     /// Room for them, of all shards together.
     share: Arc<RetainedShare>,
+    /// What identities may have of it.
+    shares: Arc<IdentityShares>,
     expiries: Expiries,
     /// Topics that have lost the message that is on disk and not got another one there, since somebody asked.
     cleared: Vec<Box<str>>,
@@ -59,12 +64,13 @@ type Found = (Vec<PageItem>, Option<Cursor>);
 const EXPIRED_PER_SET: usize = 4;
 
 impl RetainedTable {
-    pub(crate) fn new(share: Arc<RetainedShare>) -> Self {
+    pub(crate) fn new(share: Arc<RetainedShare>, shares: Arc<IdentityShares>) -> Self {
         RetainedTable {
             topics: TopicTree::new(),
             sys: 0,
             bytes: 0,
             share,
+            shares,
             expiries: Expiries::default(),
             cleared: Vec::new(),
         }
@@ -100,9 +106,9 @@ impl RetainedTable {
             return Retained::InMemory;
         }
         let bytes = message.footprint() as u64;
-        if !self.take_room(publish.topic, bytes, now_ms) {
+        if let Some(missing) = self.take_room(publish.topic, bytes, source.holder, now_ms) {
             self.remove(publish.topic);
-            return Retained::Refused;
+            return if missing == Wanted::RetainedShare { Retained::BeyondShare } else { Retained::Refused };
         }
         self.keep(message, source, in_memory);
         if in_memory { Retained::InMemory } else { Retained::Kept }
@@ -120,10 +126,12 @@ impl RetainedTable {
     /// Its room is taken.
     fn keep(&mut self, message: &Arc<Message>, source: Source, in_memory: bool) {
         self.bytes += message.footprint() as u64;
+        self.shares.retained.take(source.holder, message.footprint() as u64);
         // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
         let kept = Kept { message: message.clone(), source, in_memory };
         if let Some(before) = self.topics.insert(message.topic(), kept) {
             self.bytes -= before.message.footprint() as u64;
+            self.shares.retained.give_back(before.source.holder, before.message.footprint() as u64);
             if in_memory && !before.in_memory {
                 self.cleared.push(message.topic().into());
             }
@@ -142,6 +150,7 @@ impl RetainedTable {
             let bytes = before.message.footprint() as u64;
             self.bytes -= bytes;
             self.share.give_back(bytes);
+            self.shares.retained.give_back(before.source.holder, bytes);
             if !before.in_memory {
                 self.cleared.push(topic.into());
             }
@@ -160,24 +169,49 @@ impl RetainedTable {
         !self.cleared.is_empty()
     }
 
-    /// Whether a message of so many bytes may be kept for `topic`; what has expired gives way.
-    pub(crate) fn has_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
+    /// Where a message of so many bytes has no room, if it is to be kept for `topic`; what has expired gives way.
+    pub(crate) fn missing_room(
+        &mut self,
+        topic: &str,
+        bytes: u64,
+        holder: Option<Holder>,
+        now_ms: u64,
+    ) -> Option<Wanted> {
+        while !self.fits_share(topic, bytes, holder) {
+            if !self.give_up_expired(now_ms) {
+                return Some(Wanted::RetainedShare);
+            }
+        }
         while !self.share.fits(bytes, self.bytes_of(topic)) {
             if !self.give_up_expired(now_ms) {
-                return false;
+                return Some(Wanted::Retained);
             }
         }
-        true
+        None
     }
 
-    /// The same, and the room is taken.
-    fn take_room(&mut self, topic: &str, bytes: u64, now_ms: u64) -> bool {
-        while !self.share.take(bytes, self.bytes_of(topic)) {
+    /// The same, and the room is taken, but for the identity's: that is taken as the message is kept. Shards that keep messages
+    /// of one identity at the same moment may bring it as many above its share.
+    fn take_room(&mut self, topic: &str, bytes: u64, holder: Option<Holder>, now_ms: u64) -> Option<Wanted> {
+        while !self.fits_share(topic, bytes, holder) {
             if !self.give_up_expired(now_ms) {
-                return false;
+                return Some(Wanted::RetainedShare);
             }
         }
-        true
+        while !self.share.take(bytes, self.bytes_of(topic)) {
+            if !self.give_up_expired(now_ms) {
+                return Some(Wanted::Retained);
+            }
+        }
+        None
+    }
+
+    fn fits_share(&self, topic: &str, bytes: u64, holder: Option<Holder>) -> bool {
+        if holder.is_none() {
+            return true;
+        }
+        let before = self.topics.get(topic).map(|kept| (kept.source.holder, kept.message.footprint() as u64));
+        self.shares.retained.fits(holder, bytes, before)
     }
 
     /// Gives up what has expired, at most `most`: other shards may need the room.

@@ -21,6 +21,7 @@ use super::mailroom::ELSEWHERE;
 use super::route::Target;
 use super::serve::{Client, Flow};
 use crate::config::QueuePolicy;
+use crate::identity_shares::Holder;
 use crate::mail::{Control, RoomQuestion, Wanted};
 use crate::metrics::DropReason;
 use crate::slot::ShardId;
@@ -58,7 +59,10 @@ impl Shard {
         if !publish.qos.is_acknowledged() || !client.version.has_properties() {
             return false;
         }
-        let needs_retained = publish.retain && !publish.payload.is_empty() && self.shared.is_retained_tight();
+        let holder = if publish.retain { self.holder_of(client.session) } else { None };
+        let needs_retained = publish.retain
+            && !publish.payload.is_empty()
+            && (self.shared.is_retained_tight() || self.shared.is_share_tight(holder));
         let needs_queues = self.shared.config.limits.queue_policy == QueuePolicy::Refuse;
         if !needs_retained && !needs_queues {
             return false;
@@ -79,18 +83,17 @@ impl Shard {
         let owner = self.owner_of_topic(&topic);
         if needs_retained && owner != self.id {
             asked.push((owner, Wanted::Retained));
-        } else if needs_retained && !self.retained.has_room(&topic, bytes, self.now_ms) {
-            missing = missing.or(Some(Wanted::Retained));
+        } else if needs_retained {
+            missing = missing.or(self.retained.missing_room(&topic, bytes, holder, self.now_ms));
         }
-        self.ask_for_room(index, &topic, bytes, &asked, missing)
+        self.ask_for_room(index, (&topic, bytes, holder), &asked, missing)
     }
 
     /// Sends the questions, unless it is known already that there is no room; true when answers are to be waited for.
     fn ask_for_room(
         &mut self,
         index: usize,
-        topic: &str,
-        bytes: u64,
+        (topic, bytes, holder): (&str, u64, Option<Holder>),
         asked: &[(ShardId, Wanted)],
         missing: Option<Wanted>,
     ) -> bool {
@@ -104,7 +107,7 @@ impl Shard {
         let born = connection.born;
         for &(shard, wanted) in asked {
             let posted = self.sequences.posted(shard);
-            let question = RoomQuestion { index, born, topic: topic.into(), bytes, wanted, posted };
+            let question = RoomQuestion { index, born, topic: topic.into(), bytes, holder, wanted, posted };
             self.post.control(shard, Control::AskRoom(Box::new(question)));
         }
         true
@@ -141,15 +144,21 @@ impl Shard {
 
     /// Another shard wants to know whether there is room here for a message of one of its clients.
     pub(super) fn answer_room(&mut self, from: ShardId, question: Box<RoomQuestion>) {
+        let mut wanted = question.wanted;
         let fits = match question.wanted {
-            Wanted::Retained => self.retained.has_room(&question.topic, question.bytes, self.now_ms),
+            Wanted::Retained | Wanted::RetainedShare => {
+                let RoomQuestion { topic, bytes, holder, .. } = &*question;
+                let missing = self.retained.missing_room(topic, *bytes, *holder, self.now_ms);
+                wanted = missing.unwrap_or(wanted);
+                missing.is_none()
+            }
             Wanted::Queues if !self.sequences.has_taken(from, question.posted) => {
                 self.early_rooms.push((from, question));
                 return;
             }
             Wanted::Queues => self.look_at_queues(&question.topic, question.bytes).0,
         };
-        let RoomQuestion { index, born, wanted, .. } = *question;
+        let RoomQuestion { index, born, .. } = *question;
         self.post.control(from, Control::Room { index, born, wanted, fits });
     }
 
@@ -182,6 +191,11 @@ impl Shard {
                 self.counters.dropped(DropReason::RetainedFull, 1);
                 self.shared.want_retained_room();
                 "there is no room for one more retained message"
+            }
+            Wanted::RetainedShare => {
+                self.counters.dropped(DropReason::RetainedFull, 1);
+                self.refused_beyond_share(self.holder_name(client.session).as_deref());
+                "you have your share of retained messages"
             }
             Wanted::Queues => {
                 self.counters.limits.refused_queue_full.add(1);

@@ -1,13 +1,16 @@
 //! Where a message goes: streams, sessions here, shards that asked for it, groups, the owner of its retained copy.
 
+use std::sync::Arc;
+
 use lapwing_codec::{Publish, QoS};
 use lapwing_envelope::{Envelope, sent_at_us};
-use lapwing_session::{Accepted, Grant, Routed, unstamped};
+use lapwing_session::{Accepted, Grant, Routed, SessionKey, unstamped};
 
 use super::Shard;
 use super::groups::{Origin as GroupOrigin, Publisher};
-use super::keeping::Origin;
+use super::keeping::{About, Origin};
 use super::retained::Retained;
+use crate::identity_shares::Holder;
 use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons, Source};
 use crate::memory::Pressure;
@@ -71,14 +74,16 @@ impl Shard {
         if let Some(owner) = retain_owner {
             errand.retained_seq = self.sequences.send(owner);
             errand.publisher = publisher;
+            errand.holder = self.will_holder.take().or_else(|| self.holder_of(routed.publisher()));
             self.sequences.note_live(self.id, owner, errand.retained_seq, publish.topic);
             self.sequences.delivered.note(self.id, errand.retained_seq, publish.topic);
         }
-        let source = Source { publisher, origin: self.id, seq: errand.retained_seq };
+        let source = Source { publisher, origin: self.id, seq: errand.retained_seq, holder: errand.holder };
         let retained = if retain_owner == Some(self.id) { self.retain(routed, source) } else { None };
         // First that a topic has lost its message, then who has said so: what is known to have been said has been done.
         let is_cleared = self.clear_retained(publish.qos);
-        let is_kept = self.keep(routed, retained, publisher, origin) | is_cleared;
+        let about = About { publisher, origin, holder: errand.holder };
+        let is_kept = self.keep(routed, retained, about) | is_cleared;
         let elsewhere = retain_owner.filter(|owner| *owner != self.id);
         let is_awaited = self.post_publish(publish, found, elsewhere, errand);
         match found.any {
@@ -220,11 +225,13 @@ impl Shard {
         let mut retained = None;
         if reasons.has(Reasons::RETAIN) {
             self.sequences.apply(from);
-            let source = Source { publisher: errand.publisher, origin: from, seq: errand.retained_seq };
+            let Errand { publisher, retained_seq: seq, holder, .. } = *errand;
+            let source = Source { publisher, origin: from, seq, holder };
             retained = self.retain(routed, source);
         }
         self.clear_retained(routed.publish().qos);
-        self.keep(routed, retained, errand.publisher, errand.origin);
+        let Errand { publisher, origin, holder, .. } = *errand;
+        self.keep(routed, retained, About { publisher, origin, holder });
     }
 
     /// Keeps a retained message whose topic is owned here; `None` where that was done before the node started.
@@ -246,9 +253,45 @@ impl Shard {
             self.counters.dropped(DropReason::RetainedFull, 1);
             self.shared.want_retained_room();
         }
+        if retained == Retained::BeyondShare {
+            self.counters.dropped(DropReason::RetainedFull, 1);
+            self.refused_beyond_share(None);
+        }
         self.counters.retained_messages.set(self.retained.messages());
         self.counters.retained_bytes.set(self.retained.bytes());
         Some(retained)
+    }
+
+    /// Whose a retained message of that session is, where identities have shares of them.
+    pub(super) fn holder_of(&self, session: SessionKey) -> Option<Holder> {
+        if !self.shared.shares.retained.is_on() {
+            return None;
+        }
+        self.clients.peek(session).map(|entry| Holder::of(&entry.standing.identity))
+    }
+
+    /// The same for who has this name.
+    pub(super) fn holder_by(&self, name: Option<&str>) -> Option<Holder> {
+        self.shared.shares.retained.is_on().then(|| Holder::named(name))
+    }
+
+    /// The name of who has a session, for the log.
+    pub(super) fn holder_name(&self, session: SessionKey) -> Option<Arc<str>> {
+        self.clients.peek(session)?.standing.identity.shared_name().cloned()
+    }
+
+    /// A retained message is not kept, because its publisher's identity has its share; the name where that is known here.
+    pub(super) fn refused_beyond_share(&self, name: Option<&str>) {
+        self.counters.limits.refused_share_retained.add(1);
+        let share = &self.shared.shares.retained;
+        if share.may_tell(self.now_ms) {
+            let (messages, bytes) = share.bounds();
+            let who = name.unwrap_or("an identity");
+            self.shared.notify(format!(
+                "{who} has its share of retained messages (limits.retained_messages_per_identity_max = {messages}, \
+                 limits.retained_bytes_per_identity_max = {bytes}): one more was not kept"
+            ));
+        }
     }
 
     /// The shard that keeps the retained message of `topic`.

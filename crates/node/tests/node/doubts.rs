@@ -63,6 +63,7 @@ fn crashed() -> tempfile::TempDir {
             published_at_ms: 1,
             expires_at_ms: 0,
             publisher: 7,
+            holder: None,
             origin: Some(origin),
             keepers: keepers.as_list(),
             groups: List::EMPTY,

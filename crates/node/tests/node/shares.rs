@@ -1,10 +1,10 @@
 //! What one session and one identity may have of the tables that all share.
 
-use lapwing_codec::{Connect, QoS, ReasonCode, SubscriptionOptions, Version};
+use lapwing_codec::{Connect, Packet, PacketId, Publish, QoS, ReasonCode, SubscriptionOptions, Version, Will};
 use lapwing_node::Handle;
 
 use crate::client::Client;
-use crate::packets::{ConnectExt, connect, lasting};
+use crate::packets::{ConnectExt, connect, lasting, will};
 use crate::{eventually, ids_on_both_shards, metric, node};
 
 const AT_MOST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
@@ -125,4 +125,87 @@ fn what_comes_back_counts_and_stays() {
         client.subscribe(&format!("$share/{id}/t"), AT_MOST_ONCE);
     }
     after.stop().unwrap();
+}
+
+fn retained<'a>(topic: &'a str, payload: &'a [u8], qos: QoS) -> Publish<'a> {
+    let packet_id = (qos != QoS::AtMostOnce).then(|| PacketId::new(1).unwrap());
+    Publish { retain: true, qos, packet_id, ..Publish::qos0(topic, payload) }
+}
+
+/// The answer to a retained message of QoS 1.
+fn retain(client: &mut Client, topic: &str, payload: &[u8]) -> ReasonCode {
+    client.send(&Packet::Publish(retained(topic, payload, QoS::AtLeastOnce)));
+    client.expect("PUBACK", |packet| match packet {
+        // Nobody has subscribed, which is no refusal.
+        Packet::PubAck(ack) if ack.reason == ReasonCode::NoMatchingSubscribers => Some(ReasonCode::Success),
+        Packet::PubAck(ack) => Some(ack.reason),
+        _ => None,
+    })
+}
+
+/// Is one retained message more than the share refused in 5.0, and delivered but not kept where nobody can be told (3.1.1, QoS 0,
+/// wills), on either shard, while others keep theirs and there is room again for what is cleared?
+#[test]
+fn an_identity_has_so_many_retained_messages() {
+    let node = start(r#""retained_messages_per_identity_max": 4"#, "");
+    let [first, second] = ids_on_both_shards();
+    let (mut one, _) = Client::connect_with(&node, &of("alice", connect(&first)));
+    let (mut two, _) = Client::connect_with(&node, &of("alice", connect(&second)));
+    for n in 0..4 {
+        let client = if n % 2 == 0 { &mut one } else { &mut two };
+        assert_eq!(retain(client, &format!("alice/{n}"), b"1"), ReasonCode::Success);
+    }
+    for n in 4..12 {
+        let client = if n % 2 == 0 { &mut one } else { &mut two };
+        assert_eq!(retain(client, &format!("alice/{n}"), b"1"), ReasonCode::QuotaExceeded);
+    }
+    assert_eq!(
+        (metric(&node, SHARE_REFUSED, "retained"), told(&node, "alice has its share of retained messages")),
+        (8, 1)
+    );
+    assert_eq!(retain(&mut one, "alice/0", b"another"), ReasonCode::Success);
+
+    let (mut watcher, _) = Client::connect_with(&node, &of("bob", connect("watcher")));
+    watcher.subscribe("live/#", AT_MOST_ONCE);
+    let (mut old, _) = Client::connect_with(&node, &of("alice", connect("old").in_version(Version::V311)));
+    assert_eq!(retain(&mut old, "live/1", b"1"), ReasonCode::Success);
+    one.send(&Packet::Publish(retained("live/2", b"2", QoS::AtMostOnce)));
+    let last_words = Will { retain: true, ..will("live/3", b"3") };
+    drop(Client::connect_with(&node, &of("alice", connect("dies").with_will(last_words))));
+    let mut came: Vec<_> = (0..3).map(|_| watcher.receive().topic).collect();
+    came.sort_unstable();
+    assert_eq!(came, ["live/1", "live/2", "live/3"]);
+    assert_eq!((metric(&node, SHARE_REFUSED, "retained"), metric(&node, "lapwing_retained_messages", "")), (11, 4));
+
+    let (mut bob, _) = Client::connect_with(&node, &of("bob", connect("bob")));
+    for n in 0..4 {
+        assert_eq!(retain(&mut bob, &format!("bob/{n}"), b"1"), ReasonCode::Success);
+    }
+    assert_eq!(retain(&mut bob, "bob/4", b"1"), ReasonCode::QuotaExceeded);
+    assert_eq!(retain(&mut two, "alice/1", b""), ReasonCode::Success);
+    assert_eq!(retain(&mut one, "alice/4", b"1"), ReasonCode::Success);
+}
+
+/// Are bytes a share of their own, and does what was on disk count for whom it was of, and stay where the share became smaller?
+#[test]
+fn retained_messages_that_come_back_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let on_disk = format!(r#", "data_dir": {:?}, "durability": "disk""#, dir.path());
+    let before = start(r#""retained_bytes_per_identity_max": 10000"#, &on_disk);
+    let (mut alice, _) = Client::connect_with(&before, &of("alice", connect("a")));
+    assert_eq!(retain(&mut alice, "a/1", &[7; 4_000]), ReasonCode::Success);
+    assert_eq!(retain(&mut alice, "a/2", &[7; 4_000]), ReasonCode::Success);
+    assert_eq!(retain(&mut alice, "a/3", &[7; 4_000]), ReasonCode::QuotaExceeded);
+    before.stop().unwrap();
+
+    let after = start(r#""retained_bytes_per_identity_max": 5000"#, &on_disk);
+    let (mut alice, _) = Client::connect_with(&after, &of("alice", connect("a")));
+    assert_eq!(metric(&after, "lapwing_retained_messages", ""), 2);
+    assert_eq!(retain(&mut alice, "a/3", b"1"), ReasonCode::QuotaExceeded);
+    assert_eq!(retain(&mut alice, "a/1", &[8; 4_000]), ReasonCode::Success, "in its place");
+    let (mut bob, _) = Client::connect_with(&after, &of("bob", connect("b")));
+    assert_eq!(retain(&mut bob, "b", &[7; 4_000]), ReasonCode::Success);
+    assert_eq!(retain(&mut alice, "a/1", b""), ReasonCode::Success);
+    assert_eq!(retain(&mut alice, "a/2", b""), ReasonCode::Success);
+    assert_eq!(retain(&mut alice, "a/3", b"1"), ReasonCode::Success);
 }

@@ -221,6 +221,7 @@ impl Writer {
             published_at_ms: self.index,
             expires_at_ms: 0,
             publisher: 7,
+            holder: None,
             origin,
             keepers: keepers.as_list(),
             groups: List::from_slice(&groups),

@@ -12,7 +12,7 @@ use lapwing_session::{Bound, Delivered, Fate, Outcome, Routed};
 use super::Shard;
 use super::pending::take_due;
 use crate::mail::Assigned;
-use crate::shard::keeping::{Kept, Origin};
+use crate::shard::keeping::{About, Kept, Origin};
 
 /// So many that wait are looked at to find out whether one of them may go on.
 const LOOKED_AT: usize = 64;
@@ -45,7 +45,9 @@ impl Shard {
             return self.pending.adoptions.push_back((*assigned, routed.keep().clone()));
         };
         self.counters.deliveries.add(1);
-        if delivered == Delivered::Sent && self.keep(routed, None, 0, Some(origin)) {
+        if delivered == Delivered::Sent
+            && self.keep(routed, None, About { publisher: 0, origin: Some(origin), holder: None })
+        {
             self.pending.adopted.push_back((self.clients.promises.take(), to, bound));
         }
     }

@@ -9,7 +9,7 @@ use super::book::HOLD_NAME;
 use super::owned::HeldMessage;
 use super::{Holds, Shard};
 use crate::mail::{Errand, Reasons, Through};
-use crate::shard::keeping::Origin;
+use crate::shard::keeping::{About, Origin};
 use crate::slot::{ShardId, stable_hash};
 
 impl Holds {
@@ -91,7 +91,7 @@ impl Shard {
         let message = routed.keep().clone();
         let held = HeldMessage { message, publisher, ingress_us, entry, in_memory, is_resent: false };
         hold.queue.add(publish.topic, routed.footprint() as u64, deadline_ms, held);
-        self.keep(routed, None, publisher, origin)
+        self.keep(routed, None, About { publisher, origin, holder: None })
     }
 
     /// Whether a hold takes a message: it has not got it from before the node started, and has room.

@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 use super::Shard;
 use crate::mail::{Errand, Offered, OfferedList, Reasons, Through};
 use crate::shard::groups::{Origin as GroupOrigin, Publisher};
+use crate::shard::keeping::About;
 use crate::shard::route::Target;
 use crate::slot::ShardId;
 
@@ -89,7 +90,8 @@ impl Shard {
             let (in_group, _) = self.offer_to_groups(routed, GroupOrigin { publisher, ingress_us: errand.ingress_us });
             taken |= in_group;
         }
-        let is_kept = self.keep(routed, None, errand.publisher, errand.origin);
+        let is_kept =
+            self.keep(routed, None, About { publisher: errand.publisher, origin: errand.origin, holder: None });
         (if taken { Offered::Taken } else { Offered::Nobody }, is_kept)
     }
 

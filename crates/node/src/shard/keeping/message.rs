@@ -7,6 +7,7 @@ use lapwing_ledger::{Entry, List, Published};
 use lapwing_session::{KeptTerms, Routed};
 
 use super::{GROUPS, Keeping, Kept};
+use crate::identity_shares::Holder;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
 use crate::shard::retained::Retained;
@@ -52,6 +53,8 @@ pub(crate) struct About {
     pub(crate) publisher: u64,
     /// Of a QoS 2 message: whose, and which use of its packet id.
     pub(crate) origin: Option<Origin>,
+    /// Of a retained one: whose it is, where identities have shares.
+    pub(crate) holder: Option<Holder>,
 }
 
 impl Keeping {
@@ -132,6 +135,7 @@ impl Keeping {
             keepers: keepers.as_list(),
             groups: List::from_slice(&groups),
             retained,
+            holder: about.holder.filter(|_| retained.is_some()).map(Holder::logged),
         });
         let awaited = publish.qos.is_acknowledged();
         self.append(log, slot_in(group), awaited, &entry);

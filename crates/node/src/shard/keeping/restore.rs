@@ -15,6 +15,7 @@ use super::stored::{Stored, StoredMessage};
 use super::{GROUPS, Kept, Origin, identity};
 use crate::data_groups::{DataGroups, Doubt, Share};
 use crate::error::NodeError;
+use crate::identity_shares::Holder;
 use crate::mail::decode_frame;
 use crate::shard::holds::HOLD_NAME;
 use crate::shard::standing::Standing;
@@ -61,6 +62,8 @@ pub(crate) struct RestoredMessage {
     pub(crate) message: Arc<lapwing_session::Message>,
     /// Hash of its publisher's client id.
     pub(crate) publisher: u64,
+    /// Whose it is, if there was a share then.
+    pub(crate) holder: Option<Holder>,
 }
 
 impl Recovered {
@@ -91,8 +94,8 @@ impl Recovered {
         }
         let groups: Vec<_> = state.groups().map(|kept| unfinished(kept, &stored)).collect();
         for stored in state.retained().filter_map(|(_, index)| stored.message(index)) {
-            let StoredMessage { message, publisher, .. } = stored.clone();
-            hands.retained(&RestoredMessage { message, publisher });
+            let StoredMessage { message, publisher, holder, .. } = stored.clone();
+            hands.retained(&RestoredMessage { message, publisher, holder });
         }
         // Every data group is asked next, this one too.
         drop(state);

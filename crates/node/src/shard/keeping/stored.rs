@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::deadline;
 use super::restore::Recovered;
 use crate::error::NodeError;
+use crate::identity_shares::Holder;
 use crate::mail::decode_frame;
 use crate::shard::mailroom::ELSEWHERE;
 
@@ -30,6 +31,8 @@ pub(crate) struct StoredMessage {
     pub(crate) message: Arc<Message>,
     /// Hash of its publisher's client id.
     pub(crate) publisher: u64,
+    /// Whose retained message it is.
+    pub(crate) holder: Option<Holder>,
     /// When it came in, on the node's clock.
     pub(crate) published_at_ms: u64,
 }
@@ -73,7 +76,8 @@ impl Stored {
         let message = Arc::new(Message::new(&publish, ELSEWHERE, expires_at_ms));
         // A wall clock that was set back while the node was down makes nothing of the future.
         let (publisher, published_at_ms) = (published.publisher, published.published_at_ms.min(now_ms));
-        self.messages.insert(index, StoredMessage { message, publisher, published_at_ms });
+        let holder = published.holder.map(Holder::from_log);
+        self.messages.insert(index, StoredMessage { message, publisher, holder, published_at_ms });
         Ok(())
     }
 

@@ -15,10 +15,15 @@ fn set(table: &mut RetainedTable, topic: &str, payload: &[u8], expiry_s: Option<
 }
 
 fn table_of(messages_max: u64, bytes_max: u64) -> RetainedTable {
-    RetainedTable::new(Arc::new(RetainedShare::new(messages_max, bytes_max)))
+    RetainedTable::new(Arc::new(RetainedShare::new(messages_max, bytes_max)), shares(0))
 }
 
-const PUBLISHER: Source = Source { publisher: 7, origin: ShardId(0), seq: 1 };
+const PUBLISHER: Source = Source { publisher: 7, origin: ShardId(0), seq: 1, holder: None };
+
+fn shares(retained_messages_per_identity_max: u32) -> Arc<IdentityShares> {
+    let limits = crate::config::Limits { retained_messages_per_identity_max, ..Default::default() };
+    Arc::new(IdentityShares::new(&limits))
+}
 
 fn request(filter: &str) -> PageRequest {
     let (filter, need) = (filter.into(), Box::default());
@@ -155,7 +160,7 @@ fn a_page_shows_the_table_as_it_is() {
 #[test]
 fn shards_share_their_bounds() {
     let share = Arc::new(RetainedShare::new(3, 10_000));
-    let (mut one, mut other) = (RetainedTable::new(share.clone()), RetainedTable::new(share));
+    let (mut one, mut other) = (RetainedTable::new(share.clone(), shares(0)), RetainedTable::new(share, shares(0)));
     assert!(
         set(&mut one, "a", b"1", None, 0) && set(&mut one, "b", b"1", None, 0) && set(&mut other, "c", b"1", None, 0)
     );
@@ -168,4 +173,32 @@ fn shards_share_their_bounds() {
     other.restore(Routed::new(publish, SessionKey(0), 0).keep(), PUBLISHER);
     assert_eq!((one.messages(), other.messages()), (2, 2));
     assert!(!set(&mut one, "g", b"1", None, 2_000) && set(&mut one, "b", b"2", None, 2_000));
+}
+
+/// Two shards, and identities with two messages each: is a third refused on either, its topic left without one; does a topic go
+/// over to who publishes there next, and is there room again for what was cleared, has expired, or is another's now?
+#[test]
+fn identities_have_shares() {
+    let (share, holders) = (Arc::new(RetainedShare::new(100, 10_000)), shares(2));
+    let mut tables = [(); 2].map(|()| RetainedTable::new(share.clone(), holders.clone()));
+    let mut put = |table: usize, who: &str, topic: &str, payload: &[u8], expiry_s: Option<u32>, now_ms: u64| {
+        let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
+        let publish = Publish { retain: true, properties, ..Publish::qos0(topic, payload) };
+        let source = Source { holder: Some(Holder::named(Some(who))), ..PUBLISHER };
+        tables[table].set(&Routed::new(publish, SessionKey(0), now_ms), source, now_ms)
+    };
+    assert_eq!(put(0, "alice", "a", b"1", None, 0), Retained::Kept);
+    assert_eq!(put(1, "alice", "b", b"1", None, 0), Retained::Kept);
+    assert_eq!(put(0, "bob", "c", b"1", None, 0), Retained::Kept);
+    assert_eq!(put(1, "alice", "d", b"1", None, 0), Retained::BeyondShare);
+    assert_eq!(put(0, "alice", "c", b"1", None, 0), Retained::BeyondShare, "bob's value is older now");
+    assert_eq!(put(0, "alice", "a", b"2", None, 0), Retained::Kept, "in the place of its own");
+    assert_eq!(put(0, "bob", "a", b"3", None, 0), Retained::Kept);
+    assert_eq!(put(0, "alice", "e", b"1", Some(1), 0), Retained::Kept, "what is bob's now made room");
+    assert_eq!(put(0, "alice", "f", b"1", None, 0), Retained::BeyondShare);
+    assert_eq!(put(0, "alice", "f", b"1", None, 2_000), Retained::Kept, "one had expired");
+    assert_eq!(put(1, "alice", "b", b"", None, 2_000), Retained::Cleared);
+    assert_eq!(put(1, "alice", "g", b"1", None, 2_000), Retained::Kept);
+    assert_eq!(put(1, "alice", "h", b"1", None, 2_000), Retained::BeyondShare);
+    assert_eq!(tables.each_ref().map(RetainedTable::messages), [2, 1]);
 }

@@ -89,6 +89,7 @@ fn published(frame: &[u8], origin: Option<Origin>, keepers: &KeepersBuf, out: &m
         published_at_ms: 1,
         expires_at_ms: 0,
         publisher: 7,
+        holder: None,
         origin,
         keepers: keepers.as_list(),
         groups: List::EMPTY,
