@@ -1,4 +1,4 @@
-"""Is what docs/security.md says of tests and of unsafe code so, in the sources as they are?"""
+"""Is what docs/security.md and docs/supply.md say of tests and of unsafe code so, in the sources as they are?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pages import DOCS, ROOT
 
-PAGE = (DOCS / "security.md").read_text()
+PAGE = "".join((DOCS / name).read_text() for name in ("security.md", "supply.md"))
 NAMED = sorted(set(re.findall(r"`([\w./-]+\.(?:py|rs))::(\w*)`", PAGE)))
 FUZZED = sorted(set(re.findall(r"`(fuzz/[\w/]+\.rs)`", PAGE)))
 UNSAFE_ROWS = re.findall(r"^\| `(crates/[\w/]+\.rs)` \| (\d+) \| [^|]+ \| ([^|]+) \|$", PAGE, re.MULTILINE)

@@ -106,7 +106,7 @@ fn topics(client_id: &str, name: Option<&str>) -> Vec<String> {
     all
 }
 
-/// What the rules say, as docs/security.md has it.
+/// What the rules say, as docs/access.md has it.
 struct Definition<'a> {
     rules: &'a [RuleConfig],
     name: Option<&'a str>,

@@ -32,7 +32,7 @@ _HEADER_CHARACTERS_MAX = 32 << 10
 _WITHOUT_RULES = (
     "HTTP: there are users and no rules, so over HTTP nobody may read streams, observe or administer; name who may,"
     ' as in [[rules]] identity = "alice", may = ["admin"]. With the first rule MQTT, too, permits only what rules'
-    " permit: docs/security.md shows the rules that leave it as it is"
+    " permit: docs/http-access.md shows the rules that leave it as it is"
 )
 _GUARDED = (
     "HTTP serves health and metrics only: MQTT is guarded by {}, which HTTP cannot ask. Name users (auth.users) and"
