@@ -18,4 +18,4 @@ class JsonAnswer(JSONResponse):
 
     def render(self, content: Any) -> bytes:
         """The body, in UTF-8."""
-        return json_text(content).encode()
+        return json_text(content, compact=True).encode()

@@ -29,9 +29,10 @@ def payload_text(payload: bytes) -> str:
     return one_line(payload.decode(errors="backslashreplace"))
 
 
-def json_text(document: object, *, ascii_only: bool = False) -> str:
+def json_text(document: object, *, ascii_only: bool = False, compact: bool = False) -> str:
     """A JSON document on one line, in the characters of its language; what has no shape is escaped as JSON does it."""
-    text = json.dumps(document, ensure_ascii=ascii_only, separators=(", ", ": "))
+    separators = (",", ":") if compact else (", ", ": ")
+    text = json.dumps(document, ensure_ascii=ascii_only, separators=separators)
     return text if text.isprintable() else _HIDDEN.sub(_shown_in_json, text)
 
 

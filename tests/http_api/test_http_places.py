@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 
+import pytest
 from served_node import ask, served, strangers
 
 PLACES = 16
@@ -29,6 +30,22 @@ def test_idle_connections_of_one_address_keep_nobody_out() -> None:
             _read_until(peer, b'{"status":"alive"}')
         assert ask(f"{server.url}/v1/streams").status_code == 200
         assert b"" in [_without_waiting(peer) for peer in idle]
+
+
+def test_who_is_refused_in_the_midst_of_sending_hears_why() -> None:
+    """Is a head without end answered, not cut off with the answer thrown away; and its sender not heard for ever?"""
+    head = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"a" * 5_000_000
+    with served(None) as server, strangers(server, 1, head) as (peer,):
+        _read_until(peer, b'"remedy":"send a request of HTTP/1.1"}}')
+        assert peer.recv(1) == b""
+        peer.settimeout(30)
+        with pytest.raises(ConnectionError):
+            _send_for_ever(peer)
+
+
+def _send_for_ever(peer: socket.socket) -> None:
+    while True:
+        peer.sendall(b"a" * 1_000_000)
 
 
 def _read_until(peer: socket.socket, end: bytes) -> None:

@@ -19,6 +19,10 @@ from lapwing.http.gate import put_refusal
 from lapwing.http.places import Place, Places
 
 _CLOSE = (b"connection", b"close")
+_LINGER_S = 1.0
+_LINGER_BYTES_MAX = 16 << 20
+"""Who is refused in the midst of sending is heard out for so long and so much, unread: closed at once, the kernel would
+throw away what the peer was told."""
 
 
 class LimitedProtocol(H11Protocol):
@@ -30,6 +34,8 @@ class LimitedProtocol(H11Protocol):
     place: Place | None = None
     """Taken before, where there was a handshake."""
     _late: asyncio.TimerHandle | None = None
+    _unread_bytes: int | None = None
+    """Thrown away since it was refused; None: it was not."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes the connection, or refuses it when there are too many."""
@@ -44,6 +50,11 @@ class LimitedProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Part of a request: the clock runs from its first byte until its head is whole."""
+        if self._unread_bytes is not None:
+            self._unread_bytes += len(data)
+            if self._unread_bytes > _LINGER_BYTES_MAX:
+                self.transport.abort()
+            return
         if self._late is None and not self._answering():
             self._expect_head()
         super().data_received(data)
@@ -68,11 +79,22 @@ class LimitedProtocol(H11Protocol):
         if self._answering():
             self.transport.abort()
             return
-        self._say_and_close(HttpError(400, "bad_request", msg.rstrip("."), "send a request of HTTP/1.1"))
+        self._stop_clock()
+        error = HttpError(400, "bad_request", msg.rstrip("."), "send a request of HTTP/1.1")
+        if not self.transport.can_write_eof():  # TLS
+            self._say_and_close(error)
+            return
+        self.transport.write(error.raw())
+        self.transport.write_eof()
+        self._unread_bytes = 0
+        self._late = self.loop.call_later(_LINGER_S, self.transport.abort)
 
     def give_up(self) -> None:
         """Goes, because there is no place, or another needs this one."""
         self.counters.add("lapwing_http_connections_refused_total")
+        if self._unread_bytes is not None:
+            self.transport.abort()
+            return
         if self.cycle is not None and self._late is None:
             # Idle between two requests: what it is told now it would take for the answer to the next.
             self.transport.close()

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use lapwing_access::may_be_token;
 use serde_json::Value;
 
 /// Characters of one text that are written.
@@ -23,7 +24,7 @@ pub(crate) fn cut(text: &str) -> String {
 /// `value` with all its texts cut and without tokens, and its lists cut.
 pub(super) fn cleaned(value: Value) -> Value {
     match value {
-        Value::String(text) => Value::String(cut(&without_tokens(&text))),
+        Value::String(text) => Value::String(cut(&without_jwts(&without_tokens(&text)))),
         Value::Array(values) => values.into_iter().take(ENTRIES_MAX).map(cleaned).collect(),
         Value::Object(fields) => {
             fields.into_iter().take(ENTRIES_MAX).map(|(key, value)| (cut(&key), cleaned(value))).collect()
@@ -43,6 +44,20 @@ fn without_tokens(text: &str) -> String {
         shown.push_str(TOKEN);
         shown.push_str(if is_token { "***" } else { part });
         shown.push_str(if is_token { rest } else { "" });
+    }
+    shown
+}
+
+/// The same of tokens that others sign (JWT).
+fn without_jwts(text: &str) -> String {
+    let is_of_jwt = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while !rest.is_empty() {
+        let word = rest.len() - rest.trim_start_matches(is_of_jwt).len();
+        let between = rest[word..].find(is_of_jwt).map_or(rest.len(), |length| word + length);
+        shown.push_str(if may_be_token(&rest[..word]) { "***" } else { &rest[..word] });
+        shown.push_str(&rest[word..between]);
+        rest = &rest[between..];
     }
     shown
 }
@@ -111,6 +126,14 @@ mod tests {
             (String::new(), ""),
         ] {
             assert_eq!(without_tokens(&text), shown);
+        }
+        let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk";
+        for (text, shown) in [
+            (jwt.to_owned(), "***"),
+            (format!("/v1/sessions/{jwt} ä{jwt}"), "/v1/sessions/*** ä***"),
+            ("/v1/eye.html 10.0.0.1:80 ey.x".into(), "/v1/eye.html 10.0.0.1:80 ey.x"),
+        ] {
+            assert_eq!(cleaned(json!(text)), json!(shown));
         }
         let nested = cleaned(json!({"a": [{"b": token}], "n": 7}));
         assert_eq!(nested, json!({"a": [{"b": "lapwing_***"}], "n": 7}));

@@ -18,6 +18,7 @@ use lapwing_session::{Grant, Routed, SessionKey};
 use rustc_hash::FxBuildHasher;
 
 use super::Shard;
+use super::keeping::About;
 use super::sequence::Start;
 use crate::mail::{Control, Page, PageItem, PageRequest};
 use crate::slot::{ShardId, stable_hash};
@@ -301,7 +302,7 @@ impl Shard {
             self.note_in_memory(routed.publish());
             self.clients.deliver(page.to, &routed, std::iter::once(grant), self.now_ms);
             // What a kept session has been given is its own: it outlives the retained message, and the node.
-            self.keep(&routed, None, 0, None);
+            self.keep(&routed, None, About { publisher: 0, origin: None, holder: None });
         }
         page.messages.len()
     }
