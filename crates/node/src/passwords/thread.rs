@@ -206,6 +206,10 @@ impl PasswordThread {
         {
             return self.answer(ask.item, Ok(identity));
         }
+        if ask.work == Work::Outside {
+            // A reload may have come since the turn began: who asks after it is judged by it.
+            self.asking.look(self.shared.authority.outside());
+        }
         if ask.work == Work::Outside
             && self.warden.admits(&ask, now_ms)
             && let Some(remembered) = self.asking.remembered(&ask)
