@@ -8,7 +8,7 @@ use lapwing_codec::ReasonCode;
 
 use super::Handle;
 use crate::passwords::{AskedFor, Outside, Source};
-use crate::shared::Phase;
+use crate::life::Phase;
 
 /// So long who was verified need not be verified again.
 const GOOD_FOR_MS_MAX: u64 = 60_000;
