@@ -7,8 +7,8 @@ use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher, Work};
 use lapwing_codec::ReasonCode;
 
 use super::Handle;
-use crate::passwords::{AskedFor, Outside, Source};
 use crate::life::Phase;
+use crate::passwords::{AskedFor, Outside, Source};
 
 /// So long who was verified need not be verified again.
 const GOOD_FOR_MS_MAX: u64 = 60_000;
