@@ -12,7 +12,7 @@ class CountingNode(MadeNode):
     """One whose memory may be short."""
 
     def __init__(self) -> None:
-        super().__init__("all")
+        super().__init__(MadeAuthority(), "all")
         self.held: list[int] = []
         self.has_room = True
 
