@@ -33,6 +33,16 @@ pub(crate) fn read_start(file: &dyn DiskFile, path: &Path) -> Result<(SegmentSta
     SegmentStart::decode(&bytes[..read]).map_err(|fault| StoreError::corrupt(path, 0, fault.to_string()))
 }
 
+/// Reserves `ample` bytes of a segment, or where there is less room the `bytes` that are needed; returns how many.
+pub(crate) fn reserve(file: &dyn DiskFile, path: &Path, bytes: u64, ample: u64) -> Result<u64, StoreError> {
+    let (reserved, result) = match file.allocate(ample) {
+        Ok(_) => (ample, Ok(())),
+        Err(_) => (bytes, file.allocate(bytes).map(drop)),
+    };
+    result.map_err(|error| StoreError::write("reserve space in", path, error))?;
+    Ok(reserved)
+}
+
 /// A segment that was just made: empty behind its opening.
 #[derive(Debug)]
 pub(crate) struct NewSegment {

@@ -19,6 +19,7 @@ use crate::disk::DiskFile;
 use crate::error::StoreError;
 use crate::notice::Notice;
 use crate::record::{CommitBody, LIFETIME_JOURNAL, RecordHeader, RecordKind};
+use crate::segment_file;
 
 /// What the writer keeps for itself. It alone changes the shared state, so a copy of a position taken under the lock
 /// stays true after the lock is let go.
@@ -155,12 +156,7 @@ impl SegmentWriter {
         }
         let (file, path) = shared.state().active_file();
         let ample = bytes + self.segment_bytes / 16;
-        let (reserved, result) = match file.allocate(ample) {
-            Ok(_) => (ample, Ok(())),
-            Err(_) => (bytes, file.allocate(bytes).map(drop)),
-        };
-        result.map_err(|error| StoreError::write("reserve space in", &path, error))?;
-        self.allocated_bytes = reserved;
+        self.allocated_bytes = segment_file::reserve(&*file, &path, bytes, ample)?;
         Ok(())
     }
 

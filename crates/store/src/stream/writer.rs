@@ -112,12 +112,7 @@ impl StreamWriter {
         }
         let (file, path) = stream.state().active_file();
         let ample = (self.allocated_bytes * 2).min(self.segment_bytes).max(bytes);
-        let (reserved, result) = match file.allocate(ample) {
-            Ok(_) => (ample, Ok(())),
-            Err(_) => (bytes, file.allocate(bytes).map(drop)),
-        };
-        result.map_err(|error| StoreError::write("reserve space in", &path, error))?;
-        self.allocated_bytes = reserved;
+        self.allocated_bytes = segment_file::reserve(&*file, &path, bytes, ample)?;
         Ok(())
     }
 
