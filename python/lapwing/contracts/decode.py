@@ -91,7 +91,7 @@ def decode_readings(payloads: pa.Array) -> pa.RecordBatch:
         for index in late:
             rows[index] = _mended(raws[index], index, refused, notes)
         columns = _columns(rows)
-    columns["rsrp_dbm"] = _known_rsrp(columns, notes)
+    columns["rsrp_dbm"] = _rounded(_known_rsrp(columns, notes), READING["rsrp_dbm"])
     reasons = _reasons(raws, refused)
     told = pa.array([", ".join(notes[i]) if i in notes else None for i in range(len(raws))], pa.string())
     noted = told if notes else pa.nulls(len(raws), pa.string())
@@ -125,9 +125,12 @@ def _columns(rows: list[tuple[Any, ...]]) -> dict[str, pa.Array]:
 
 
 def _column(field: Field, values: Any) -> pa.Array:
-    if not field.fractional:
-        return pa.array(values, field.arrow_type())
-    return pc.round(pa.array(values, pa.float64()), round_mode="half_towards_infinity").cast(field.arrow_type())
+    """Fractions as they were said: their range is asked of these, not of what they are rounded to."""
+    return pa.array(values, pa.float64() if field.fractional else field.arrow_type())
+
+
+def _rounded(column: pa.Array, field: Field) -> pa.Array:
+    return pc.round(column, round_mode="half_towards_infinity").cast(field.arrow_type())
 
 
 def _not_utf8(payloads: pa.Array, raws: Sequence[bytes]) -> set[int]:
@@ -154,8 +157,10 @@ def _known_rsrp(columns: dict[str, pa.Array], notes: dict[int, list[str]]) -> pa
     rsrp = pc.if_else(pc.equal(rsrp, RSRP_UNKNOWN_DBM), pa.scalar(None, rsrp.type), rsrp)
     networks = columns["network"].dictionary_encode()
     names = [technology_of(name) for name in networks.dictionary.to_pylist()]
-    low = pa.array([each.low if each else None for each in names], pa.int32()).take(networks.indices)
-    high = pa.array([each.high if each else None for each in names], pa.int32()).take(networks.indices)
+    any_low = RSRP_UNKNOWN_DBM + 1  # between the two nothing can be told from "unknown" once it is rounded
+    low = pa.array([each.low if each else any_low for each in names], pa.float64()).take(networks.indices)
+    high = pa.array([each.high if each else None for each in names], pa.float64()).take(networks.indices)
+    low, high = low.fill_null(any_low), high.fill_null(float("inf"))
     outside = pc.or_(pc.less(rsrp, low), pc.greater(rsrp, high)).fill_null(False)
     for index in pc.indices_nonzero(outside).to_pylist():
         notes.setdefault(index, []).append("rsrp_dbm out_of_range")

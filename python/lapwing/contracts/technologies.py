@@ -9,6 +9,7 @@ GSM    RXLEV       3GPP TS 45.008, 8.1.4
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -28,15 +29,15 @@ UMTS = Technology("UMTS", -120, -24)
 GSM = Technology("GSM", -113, -47)
 
 NAMES: Mapping[str, Technology] = {
-    **dict.fromkeys(("5g", "nr", "5g nr", "nr-sa", "5g sa"), NR),
-    **dict.fromkeys(("lte", "lte+", "lte-a", "4g", "4g+"), LTE),
-    **dict.fromkeys(("umts", "3g", "wcdma", "hsdpa", "hsupa", "hspa", "hspa+", "dc-hspa"), UMTS),
+    **dict.fromkeys(("5g", "nr", "5gnr", "nrsa", "5gsa", "nrnsa", "5gnsa"), NR),
+    **dict.fromkeys(("lte", "lte+", "ltea", "lteca", "4g", "4g+", "4glte"), LTE),
+    **dict.fromkeys(("umts", "3g", "wcdma", "hsdpa", "hsupa", "hspa", "hspa+", "hspap", "dchspa"), UMTS),
     **dict.fromkeys(("gsm", "2g", "gprs", "edge"), GSM),
 }
-"""What devices call them, in lower case; any other network is taken at its word. Of 5G over an LTE anchor phones report
-the anchor's or the new cell's strength: both lie in NR's range."""
+"""What devices call them, in lower case and without spaces, dashes and underscores; any other network is taken at its
+word. Of 5G over an LTE anchor phones report the anchor's or the new cell's strength: both lie in NR's range."""
 
 
 def technology_of(network: str | None) -> Technology | None:
     """The technology of a network, as a device names it; None where nobody knows."""
-    return NAMES.get((network or "").strip().lower())
+    return NAMES.get(re.sub(r"[\s_-]+", "", network or "").lower())

@@ -96,6 +96,8 @@ BROKEN = [
     (but(serial=-1), "out_of_range", "serial"),
     (but(boot=-1), "out_of_range", "boot"),
     (but(serial=2**63), "out_of_range", "serial"),
+    (but(serial=2**64 - 1), "out_of_range", "serial"),
+    (but(boot=10**400), "out_of_range", "boot"),
     (but(sent_at="1969-12-31T23:59:59.999999Z"), "out_of_range", "sent_at"),
     (but(measured_at="2262-01-01T00:00:00Z"), "out_of_range", "measured_at"),
     (but(measured_at="0001-01-01T00:00:00+05:00"), "out_of_range", "measured_at"),
@@ -107,6 +109,8 @@ MENDED = [
     (but(lat=90.001), "out_of_range", "lat"),
     (but(lon=-180.001), "out_of_range", "lon"),
     (literal({"lat": "1e400"}), "out_of_range", "lat"),
+    (but(lat=10**400), "out_of_range", "lat"),
+    (but(channel=-(10**400)), "out_of_range", "channel"),
     (but(occupied_share=1.01), "out_of_range", "occupied_share"),
     (but(occupied_share=-0.01), "out_of_range", "occupied_share"),
     (but(rsrp_dbm=-201), "out_of_range", "rsrp_dbm"),
@@ -189,6 +193,8 @@ def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> No
         ("5G", -156, -31),
         ("HSPA+", -120, -24),
         ("edge", -113, -47),
+        (" NR_NSA ", -156, -31),
+        ("Lte-CA", -140, -44),
         ("6G", -199, 100),
         (None, -199, 100),
     ],
@@ -196,7 +202,7 @@ def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> No
 def test_rsrp_is_judged_by_its_technology(network: str, low: int, high: int) -> None:
     for value in (low, high):
         assert decode_one(but(network=network, rsrp_dbm=value))["rsrp_dbm"] == value
-    for value in (low - 1, high + 1):
+    for value in (low - 1, low - 0.4, high + 0.4, high + 1):
         row = decode_one(but(network=network, rsrp_dbm=value))
         assert row["rsrp_dbm"] is None
         assert row["notes"] == (None if value == -200 else "rsrp_dbm out_of_range")
@@ -248,6 +254,7 @@ VALUE = st.one_of(
     st.none(),
     st.booleans(),
     st.integers(-(2**70), 2**70),
+    st.sampled_from([10**400, -(10**400)]),
     st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=140),
     st.sampled_from(["2019-12-01T13:05:00Z", "2019-12-01", "2300-01-01T00:00:00Z", "1969-01-01T00:00:00Z"]),

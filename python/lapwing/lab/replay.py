@@ -58,6 +58,7 @@ class Replay:
             raise TraceError(f"speed {speed} is not above 0", where="--speed", remedy="give a number such as 1 or 200")
         self._zone = _zone(zone)
         self._speed = speed
+        self._path = path
         self._traces = find(path)
         self.malformed: list[Malformed] = []
         """Rows that cannot be sent, each named; found before anything is sent."""
@@ -108,7 +109,8 @@ class Replay:
                 self._readings += 1
                 self._seconds = max(self._seconds, due.due_us / 1e6)
         if not self._readings:
-            raise TraceError("no sound row in any trace", remedy=str(self.malformed[0]) if self.malformed else "")
+            remedy = str(self.malformed[0]) if self.malformed else "there is a header, and nothing below it"
+            raise TraceError("no sound row in any trace", where=str(self._path), remedy=remedy)
 
     def _play(self, device: int, *, survey: bool = False) -> Iterator[Due]:
         """The sound rows of a trace; a ``survey`` takes down what is wrong, or was, and playing passes it over."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -123,6 +125,64 @@ def test_every_rule_has_a_meaning() -> None:
     assert all(REPAIRS.values())
 
 
+@pytest.mark.parametrize(
+    ("text", "rules_applied"),
+    [
+        ("2019-07-01T11:00:00Z", []),
+        ("2019-07-01t11:00:00z", []),
+        ("2019-07-01 13:00:00+02:00", []),
+        ("2019-07-01T13:00:00+02", []),
+        ("2019-07-01T11:00Z", []),
+        ("2019-07-01 11:00:00 UTC", []),
+        ("2019-07-01 12:00:00", []),
+        ("2019-07-01T11:00:00.000 Z", []),
+        ("01.07.2019 12:00:00", ["day_first"]),
+        ("1561978800", ["epoch"]),
+        ("1561978800000", ["epoch"]),
+        ("1561978800000000", ["epoch"]),
+        ("1561978800000000000", ["epoch"]),
+    ],
+)
+def test_a_time_is_read_or_mended_by_a_named_rule(tmp_path: Path, text: str, rules_applied: list[str]) -> None:
+    row = one(tmp_path / "a.csv", SOUND.replace("2019.07.01_12.00.00", text))
+    assert (row.measured_at_us, rules(row)) == (1_561_978_800_000_000, rules_applied)
+
+
+@pytest.mark.parametrize("text", ["2017.01.01_00.59.60", "2017-01-01 00:59:60 +01:00", "31.12.2016 23:59:60"])
+def test_a_leap_second_is_the_one_after_it(tmp_path: Path, text: str) -> None:
+    zone = IRELAND if text.startswith("3") else ZoneInfo("Europe/Paris")
+    row = RowReader(HEAD.split(","), zone).read(2, SOUND.replace("2019.07.01_12.00.00", text).split(","))
+    assert (row.measured_at_us, rules(row)[-1]) == (1_483_228_800_000_000, "leap_second")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2019.07.01_12.00.60", "2019-07-01T24:00:00Z", "07/01/2019 12:00:00", "2019-07-01", "1561978800.5", "31535999",
+        "9183110400", "2019-07-01T12:00:00-25:00", "2019-07-01T12:00.5Z", "1" * 100_000,
+    ],
+)  # fmt: skip
+def test_what_may_mean_two_times_or_none_is_refused_in_few_words(tmp_path: Path, text: str) -> None:
+    (bad,) = rows_of(write(tmp_path / "a.csv", SOUND.replace("2019.07.01_12.00.00", text)))
+    assert isinstance(bad, Malformed)
+    assert bad.problem.startswith("Timestamp ")
+    assert len(bad.problem) < 250
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_files_in_any_unicode_compressed_or_not_with_a_quoted_header(
+    tmp_path: Path, encoding: str, name: str
+) -> None:
+    quoted = ",".join(f'"{column}"' for column in HEAD.split(","))
+    data = f"{quoted}\r\n{SOUND.replace('B', 'Bü')}\r\n".encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
+    (trace,) = find(tmp_path / name)
+    (row,) = trace.rows(IRELAND)
+    assert isinstance(row, TraceRow)
+    assert (row.values["operator"], trace.device) == ("Bü", "a")
+
+
 @pytest.mark.parametrize("delimiter", [";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"])
@@ -174,14 +234,6 @@ def test_an_hour_that_occurs_twice_goes_on_from_the_row_before(tmp_path: Path) -
     told = [datetime.fromtimestamp(row.measured_at_us / 1e6, UTC).strftime("%H:%M:%S") for row in sound]
     assert told == ["23:59:59", "00:30:00", "00:59:59", "01:00:00", "01:10:00", "02:00:00"]
     assert [rules(row) for row in sound] == [[], *[["hour_twice"]] * 4, []]
-
-
-@pytest.mark.parametrize(
-    "text", ["2019-07-01T11:00:00Z", "2019-07-01 13:00:00+02:00", "2019-07-01 12:00:00", "2019-07-01T11:00:00.000 Z"]
-)
-def test_times_may_be_iso_8601(tmp_path: Path, text: str) -> None:
-    row = one(tmp_path / "a.csv", SOUND.replace("2019.07.01_12.00.00", text))
-    assert row.measured_at_us == 1_561_978_800_000_000
 
 
 def test_zeros_mean_unknown_for_operator_cell_and_rsrq(tmp_path: Path) -> None:
@@ -239,12 +291,38 @@ def test_what_is_no_trace_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("a,b\n1,2\n")
     (tmp_path / "nothing.csv").touch()
     (tmp_path / "twice.csv").write_text(f"{HEAD},RSRP\n{SOUND},1\n")
+    (tmp_path / "other.csv").write_text(f"{HEAD},RSSI\n{SOUND},1\n")
+    (tmp_path / "endless.csv").write_text("x" * 1_000_000)
+    (tmp_path / "a.txt").write_text(f"{HEAD}\n{SOUND}\n")
+    os.mkfifo(tmp_path / "pipe.csv")
     for name, problem in (
         ("none", "no such"),
+        ("x" * 300, "too long"),
         ("empty", r"no \.csv"),
         ("b.csv", "Timestamp"),
-        ("nothing.csv", "Timestamp"),
+        ("nothing.csv", "no header"),
+        ("endless.csv", "no header"),
         ("twice.csv", "RSRP is there twice"),
+        ("other.csv", "RSSI is there twice"),
+        ("a.txt", "neither a ZIP nor a"),
+        ("pipe.csv", "neither a file nor a folder"),
     ):
         with pytest.raises(TraceError, match=problem):
+            rows_of(tmp_path / name)
+
+
+def test_what_is_damaged_is_refused_by_name(tmp_path: Path) -> None:
+    rows = "\n".join([HEAD, *[SOUND] * 2000])
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.mkdir("folder.csv")
+        archive.writestr("a.csv", rows)
+    archived, compressed = (tmp_path / "a.zip").read_bytes(), gzip.compress(rows.encode())
+    begin = archived.index(b"a.csv") + 5
+    (tmp_path / "broken.zip").write_bytes(archived[:begin] + b"\x55" * 60 + archived[begin + 60 :])
+    (tmp_path / "central.zip").write_bytes(archived[:-70] + b"\x55" * 40 + archived[-30:])
+    (tmp_path / "cut.csv.gz").write_bytes(compressed[:-20])
+    (tmp_path / "wrong.csv.gz").write_bytes(compressed[:-6] + b"\0" * 6)
+    assert len(rows_of(tmp_path / "a.zip")) == 2000
+    for name in ("broken.zip", "central.zip", "cut.csv.gz", "wrong.csv.gz"):
+        with pytest.raises(TraceError, match="cannot be read"):
             rows_of(tmp_path / name)

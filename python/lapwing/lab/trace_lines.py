@@ -7,6 +7,7 @@ follows it, in silence.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,13 @@ DELIMITERS = (",", ";", "\t", "|")
 LINE_CHARS_MAX = 131_072
 """A line that is longer is no row of a trace."""
 
+_GZIP = b"\x1f\x8b"
+_BY_ZEROS = {
+    b"\1\0\1\0": "utf-16-le",
+    b"\0\1\0\1": "utf-16-be",
+    b"\1\0\0\0": "utf-32-le",
+    b"\0\0\0\1": "utf-32-be",
+}
 RECORD_LINES_MAX = 16
 """A quoted text with more line ends is a quote that somebody forgot to close."""
 
@@ -38,11 +46,26 @@ class Unreadable:
 
 
 def as_text(raw: BinaryIO) -> TextIO:
-    """UTF-8 with or without a byte order mark, or UTF-16 with one; bytes that are neither become U+FFFD."""
-    buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
-    if buffered.peek(2)[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return io.TextIOWrapper(buffered, encoding="utf-16", errors="replace", newline="")
-    return io.TextIOWrapper(buffered, encoding="utf-8-sig", errors="replace", newline="")
+    """The text of a file, compressed with gzip or not: UTF-8 with or without a byte order mark, UTF-16 or UTF-32; bytes
+    that are none of it become U+FFFD.
+    """
+    buffered = _buffered(raw)
+    if buffered.peek(2)[:2] == _GZIP:
+        buffered = io.BufferedReader(gzip.GzipFile(fileobj=buffered))  # type: ignore[type-var]
+    return io.TextIOWrapper(buffered, encoding=_encoding(buffered.peek(4)[:4]), errors="replace", newline="")
+
+
+def _buffered(raw: BinaryIO) -> io.BufferedReader:
+    return raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
+
+
+def _encoding(head: bytes) -> str:
+    """By the byte order mark; without one by the zeros beside the first letter, which is of a header in ASCII."""
+    if head in (b"\xff\xfe\0\0", b"\0\0\xfe\xff"):
+        return "utf-32"
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return "utf-16"
+    return _BY_ZEROS.get(bytes(byte and 1 for byte in head), "utf-8-sig")
 
 
 class Lines:
@@ -72,10 +95,10 @@ class Lines:
         line = found[1]
 
         def named(delimiter: str) -> int:
-            return len(set(wanted) & {name.strip() for name in _split(line, delimiter) or []})
+            return len(set(wanted) & set(_header(line, delimiter)))
 
         self._delimiter = max(DELIMITERS, key=named)
-        return [name.strip() for name in _split(line, self._delimiter) or []]
+        return _header(line, self._delimiter)
 
     def records(self) -> Iterator[Record | Unreadable]:
         """Every record or line that is none, in order; empty lines are left out."""
@@ -128,6 +151,14 @@ class Lines:
         while not rest.endswith(("\n", "\r")) and (rest := self._text.readline(LINE_CHARS_MAX)):
             pass
         return self._line, line.rstrip("\r\n")
+
+
+def _header(line: str, delimiter: str) -> list[str]:
+    """The names in a line; none where it is no line of fields with that delimiter."""
+    try:
+        return [name.strip() for name in _split(line, delimiter) or []]
+    except csv.Error:
+        return []
 
 
 def _split(record: str, delimiter: str) -> list[str] | None:

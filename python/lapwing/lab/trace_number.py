@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from lapwing.lab.trace_repairs import Repair
+from lapwing.lab.trace_repairs import Repair, shown
 
 _PLAIN = re.compile(r"[+-]?(\d+|(\d+\.\d*|\.\d+)([eE][+-]?\d{1,3})?|\d+[eE][+-]?\d{1,3})", re.ASCII)
 _WHOLE = re.compile(r"[+-]?\d{1,18}", re.ASCII)
@@ -35,11 +35,11 @@ def number(text: str, column: str, repairs: list[Repair], *, decimal_comma: bool
     if _PLAIN.fullmatch(text) and text != "2147483647":
         return _value(text, column)
     mended, rules = _mended(text, decimal_comma=decimal_comma)
-    repairs += [Repair(rule, f"{column} {text!r}") for rule in rules]
+    repairs += [Repair(rule, f"{column} {shown(text)}") for rule in rules]
     if mended is None or mended in UNKNOWN:
         return None
     if not _PLAIN.fullmatch(mended):
-        raise ValueError(f"{column} {text!r} is not a number")
+        raise ValueError(f"{column} {shown(text)} is not a number")
     return _value(mended, column)
 
 
@@ -53,7 +53,7 @@ def _value(text: str, column: str) -> int | float:
         return int(text)
     value = float(text)
     if abs(value) == float("inf"):
-        raise ValueError(f"{column} {text!r} is not a finite number")
+        raise ValueError(f"{column} {shown(text)} is not a finite number")
     return value
 
 

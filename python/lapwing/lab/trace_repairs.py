@@ -20,9 +20,20 @@ REPAIRS: Mapping[str, str] = {
     "no_value": "NaN, NA, N/A, null, none and 2147483647 (Android's UNAVAILABLE) are unknown",
     "rounded": "a fraction where the contract has whole numbers is rounded, halves away from zero",
     "out_of_range": "an optional value outside the contract's range is unknown",
+    "epoch": "a whole number is the time since 1970 in s, ms, us or ns: of the years 1971 to 2260 only one can be meant",
+    "day_first": "15.01.2020 10:00:00 is the 15th of January: with dots the day comes first",
+    "leap_second": "23:59:60 UTC is the second after it, as clocks without leap seconds count",
     "hour_twice": "of an hour that the zone has twice, the one that is closer to the row before",
     "clock_jump": "the clock jumped by more than ten minutes: the next row is due a second later, its time stays",
 }
+
+
+_SHOWN_CHARS = 80
+
+
+def shown(text: str) -> str:
+    """What stood in a cell, for a message: the beginning of it where it is long."""
+    return repr(text) if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]!r}... ({len(text)} characters)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from lapwing.contracts.reading import READING
 from lapwing.lab.payload import Value
 from lapwing.lab.trace_number import UNKNOWN, number, whole
-from lapwing.lab.trace_repairs import Repair
+from lapwing.lab.trace_repairs import Repair, shown
 from lapwing.lab.trace_time import measured_at_us
 
 REQUIRED = ("Timestamp", "Longitude", "Latitude", "NetworkMode", "RSRP")
@@ -30,6 +30,8 @@ _NUMBERS = {
     "dl_kbps": "DL_bitrate",
     "ul_kbps": "UL_bitrate",
 }
+READ = (*REQUIRED, *(name for name in _NUMBERS.values() if name != "RSRP"), "Operatorname", "RAWCELLID", "CellID")
+"""All columns that are looked at; each is there once."""
 _NOT_TEXT = "\ufffd"
 
 
@@ -110,7 +112,7 @@ class RowReader:
     def _coordinate(self, cells: Mapping[str, str], column: str, limit: float, repairs: list[Repair]) -> float:
         value = number(cells[column], column, repairs, decimal_comma=self._decimal_comma)
         if value is None or abs(value) > limit:
-            raise ValueError(f"{column} {cells[column]!r} is not within ±{limit:.0f} degrees")
+            raise ValueError(f"{column} {shown(cells[column])} is not within ±{limit:.0f} degrees")
         return float(value)
 
 
@@ -120,9 +122,9 @@ def _name(cells: Mapping[str, str], column: str, field: str, repairs: list[Repai
         return None
     said = text.strip()
     if said != text:
-        repairs.append(Repair("spaces", f"{column} {text!r}"))
+        repairs.append(Repair("spaces", f"{column} {shown(text)}"))
     if _NOT_TEXT in said:
-        raise ValueError(f"{column} {text!r} is not UTF-8 text")
+        raise ValueError(f"{column} {shown(text)} is not UTF-8 text")
     if len(said) > int(READING[field].high or 0):
         repairs.append(Repair("out_of_range", f"{column} of {len(said)} characters"))
         return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
@@ -17,10 +18,14 @@ from zoneinfo import ZoneInfo
 
 from lapwing.errors import LapwingError
 from lapwing.lab.trace_lines import Lines, Unreadable, as_text
-from lapwing.lab.trace_row import REQUIRED, MalformedRowError, RowReader, TraceRow
+from lapwing.lab.trace_row import READ, REQUIRED, MalformedRowError, RowReader, TraceRow
 from lapwing.text import one_line
 
 DEVICE_CHARS_MAX = 128
+_ENDS = (".csv", ".csv.gz")
+_REMEDY = "give --replay a ZIP, a folder or a CSV file"
+_UNREADABLE = (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+"""What a disk, gzip and ZIP say of what is damaged, encrypted, or packed in a way that nobody here knows."""
 
 
 class TraceError(LapwingError):
@@ -61,8 +66,17 @@ class Trace:
         """Every row after the header, in the order of the file, sound or not.
 
         Raises:
-            TraceError: the file lacks a column of ``REQUIRED``, or has one twice.
+            TraceError: the file cannot be read, lacks a column of ``REQUIRED``, or has one that is read twice.
         """
+        try:
+            yield from self._rows(zone)
+        except _UNREADABLE as problem:
+            told = (problem.strerror if isinstance(problem, OSError) else None) or str(problem) or "it ends too early"
+            raise TraceError(
+                f"cannot be read: {told}", where=self.name, remedy="is it whole, and not encrypted? take it out, or mend it"
+            ) from None
+
+    def _rows(self, zone: ZoneInfo) -> Iterator[TraceRow | Malformed]:
         with as_text(self.open()) as text:
             lines = Lines(text)
             columns = lines.header(REQUIRED)
@@ -78,6 +92,8 @@ class Trace:
                     yield Malformed(self.name, record.line, str(problem))
 
     def _check_header(self, columns: Sequence[str]) -> None:
+        if not columns:
+            raise TraceError("there is no header that can be read", where=self.name, remedy="take the file out")
         missing = [column for column in REQUIRED if column not in columns]
         if missing:
             raise TraceError(
@@ -85,7 +101,7 @@ class Trace:
                 where=self.name,
                 remedy=f"replay takes CSV with a header that names {', '.join(REQUIRED)} (docs/demo.md)",
             )
-        twice = [column for column in REQUIRED if columns.count(column) > 1]
+        twice = [column for column in READ if columns.count(column) > 1]
         if twice:
             raise TraceError(f"column {', '.join(twice)} is there twice", where=self.name, remedy="rename one of them")
 
@@ -96,24 +112,35 @@ def find(path: Path) -> list[Trace]:
     Raises:
         TraceError: nothing there, not a ZIP, or no ``.csv`` in it.
     """
-    if not path.exists():
-        raise TraceError(
-            "no such file or folder", where=str(path), remedy="give --replay a ZIP, a folder or a CSV file"
-        )
+    try:
+        return _found(path)
+    except FileNotFoundError:
+        raise TraceError("no such file or folder", where=str(path), remedy=_REMEDY) from None
+    except (OSError, zipfile.BadZipFile) as problem:
+        told = problem.strerror if isinstance(problem, OSError) else problem
+        raise TraceError(f"cannot be read: {told}", where=str(path), remedy=_REMEDY) from None
+
+
+def _found(path: Path) -> list[Trace]:
+    path.stat()  # says why, where it cannot be looked at
     if path.is_dir():
         files = {found.relative_to(path).as_posix(): found for found in path.rglob("*") if found.is_file()}
         return _traces(path, {name: _opener(found) for name, found in files.items()})
+    if not path.is_file():  # who reads a pipe waits
+        raise TraceError("neither a file nor a folder", where=str(path), remedy=_REMEDY)
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
+            names = [member.filename for member in archive.infolist() if not member.is_dir()]
         return _traces(path, {name: _member_opener(path, name) for name in names})
+    if not _is_trace(path.name):
+        raise TraceError("neither a ZIP nor a .csv file", where=str(path), remedy=_REMEDY)
     return _traces(path, {path.name: _opener(path)})
 
 
 def _traces(path: Path, openers: dict[str, Callable[[], BinaryIO]]) -> list[Trace]:
     names = sorted(name for name in openers if _is_trace(name))
     if not names:
-        raise TraceError("no .csv file in it", where=str(path), remedy="give --replay a ZIP, a folder or a CSV file")
+        raise TraceError("no .csv file in it", where=str(path), remedy=_REMEDY)
     devices = _devices(names)
     return [Trace(name, devices[name], openers[name]) for name in names]
 
@@ -121,20 +148,25 @@ def _traces(path: Path, openers: dict[str, Callable[[], BinaryIO]]) -> list[Trac
 def _is_trace(name: str) -> bool:
     # macOS archivers add a shadow `__MACOSX/._NAME.csv` for each file; those are not text.
     pure = PurePosixPath(name)
-    return pure.suffix.lower() == ".csv" and not pure.name.startswith("._")
+    return pure.name.lower().endswith(_ENDS) and not pure.name.startswith("._")
 
 
 def _devices(names: Sequence[str]) -> dict[str, str]:
     """A device is called after its file; where two files share a name, after the whole path, or with a number."""
-    stems = Counter(_slug(PurePosixPath(name).stem) for name in names)
+    stems = Counter(_slug(PurePosixPath(_stem(name)).name) for name in names)
     devices: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        stem = _slug(PurePosixPath(name).stem)
-        wanted = stem if stems[stem] == 1 else _slug(str(PurePosixPath(name).with_suffix("")))
+        stem = _slug(PurePosixPath(_stem(name)).name)
+        wanted = stem if stems[stem] == 1 else _slug(_stem(name))
         devices[name] = _free(wanted, taken)
         taken.add(devices[name])
     return devices
+
+
+def _stem(name: str) -> str:
+    """The path without what says that it is a trace."""
+    return name[: -len(next(end for end in reversed(_ENDS) if name.lower().endswith(end)))]
 
 
 def _free(wanted: str, taken: Set[str]) -> str:
@@ -152,22 +184,13 @@ def _slug(text: str) -> str:
 
 
 def _opener(path: Path) -> Callable[[], BinaryIO]:
-    def open_file() -> BinaryIO:
-        try:
-            return path.open("rb")
-        except OSError as problem:
-            raise TraceError(f"cannot be read: {problem.strerror}", where=str(path)) from problem
-
-    return open_file
+    return lambda: path.open("rb")
 
 
 def _member_opener(path: Path, name: str) -> Callable[[], BinaryIO]:
     def open_member() -> BinaryIO:
         # Each trace opens the archive anew: the members of one shared `ZipFile` would seek in turns.
-        try:
-            with zipfile.ZipFile(path) as archive:
-                return archive.open(name)  # type: ignore[return-value]
-        except (OSError, zipfile.BadZipFile, RuntimeError) as problem:
-            raise TraceError(f"cannot be read: {problem}", where=f"{path}/{name}") from problem
+        with zipfile.ZipFile(path) as archive:
+            return archive.open(name)  # type: ignore[return-value]
 
     return open_member
