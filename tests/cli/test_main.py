@@ -75,6 +75,29 @@ def test_wrong_usage(arguments: list[str], what: str) -> None:
     assert "--help" in one_error(result)
 
 
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["user", "remove", "a", "--users", LONG],
+        ["user", "list", "--users", LONG],
+        ["audit", "verify", LONG],
+        ["config", "check", LONG],
+        ["stream", "list", "--token-file", LONG],
+        ["pub", "t", "--file", LONG],
+        ["demo", "--out", LONG],
+        ["pipeline", "maintain", "--out", LONG],
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_a_path_that_the_system_refuses_is_one_line(arguments: list[str]) -> None:
+    result = call(*arguments)
+    assert result.returncode == 2
+    assert "too long" in one_error(result) or "300 bytes in one name" in one_error(result)
+
+
 def test_no_command_is_help() -> None:
     result = lapwing()
     assert result.returncode == 2

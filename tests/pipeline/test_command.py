@@ -136,7 +136,7 @@ def test_failures_have_one_line_and_a_code(stream: ServedStream, tmp_path: Path)
     one_line(ended, "--out has '%20' in its path")
     (tmp_path / "file").touch()
     ended = run("run", "coverage", "--source", stream.url, "--out", str(tmp_path / "file"))
-    assert ended.returncode == 1
+    assert ended.returncode == 2
     one_line(ended, "--out", str(tmp_path / "file"))
     stream.close()
     ended = run("run", "coverage", *source, "--conf", "lapwing.retry_s=0")

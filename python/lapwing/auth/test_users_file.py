@@ -72,6 +72,14 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert list(read_users(tmp_path / "there" / "real.toml")) == ["a"]
 
 
+def test_what_is_no_file_is_left_as_it_is(tmp_path: Path) -> None:
+    """A device would be replaced by a file, for everybody; who reads a pipe waits for ever."""
+    os.mkfifo(tmp_path / "users.toml")
+    with pytest.raises(ConfigError, match="is no file"), update_users(tmp_path / "users.toml") as users:
+        users["a"] = User("a", None, {})
+    assert (tmp_path / "users.toml").is_fifo()
+
+
 def test_two_at_a_time_wait_for_each_other(tmp_path: Path) -> None:
     """Is no change lost when many happen at once?"""
     file = tmp_path / "users.toml"

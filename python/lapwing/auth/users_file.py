@@ -65,6 +65,10 @@ def read_users(path: Path) -> Users:
 
 def _read(path: Path) -> str:
     try:
+        if (
+            path.exists() and not path.is_file() and not path.is_dir()
+        ):  # who reads a pipe waits; a device would be replaced
+            raise ConfigError("the users file is no file", where=str(path), remedy="name a file, or make one there")
         with path.open("rb") as file:
             raw = file.read(_BYTES_MAX + 1)
         if len(raw) > _BYTES_MAX:

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lapwing import __version__
+from lapwing.cli.system_refusal import about_a_path
 from lapwing.errors import LapwingError
 from lapwing.text import LogFormatter, one_line
 
@@ -126,6 +127,12 @@ def run(arguments: list[str]) -> int:
         # Whoever read our output has left (`lapwing sub ... | head`): nobody to say it to.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
+    except OSError as error:
+        told = about_a_path(error)
+        if told is None:
+            raise
+        print_error(told)
+        return told.exit_code
     return result if isinstance(result, int) else 0
 
 

@@ -199,7 +199,7 @@ def test_several_bad_members_are_all_named_and_a_bad_required_one_counts() -> No
         (None, -199, 100),
     ],
 )
-def test_rsrp_is_judged_by_its_technology(network: str, low: int, high: int) -> None:
+def test_rsrp_is_judged_by_its_technology(network: str, low: float, high: float) -> None:
     for value in (low, high):
         assert decode_one(but(network=network, rsrp_dbm=value))["rsrp_dbm"] == value
     for value in (low - 1, low - 0.4, high + 0.4, high + 1):

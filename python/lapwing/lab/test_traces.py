@@ -171,9 +171,7 @@ def test_what_may_mean_two_times_or_none_is_refused_in_few_words(tmp_path: Path,
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le"])
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
-def test_files_in_any_unicode_compressed_or_not_with_a_quoted_header(
-    tmp_path: Path, encoding: str, name: str
-) -> None:
+def test_files_in_any_unicode_compressed_or_not_with_a_quoted_header(tmp_path: Path, encoding: str, name: str) -> None:
     quoted = ",".join(f'"{column}"' for column in HEAD.split(","))
     data = f"{quoted}\r\n{SOUND.replace('B', 'Bü')}\r\n".encode(encoding)
     (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)

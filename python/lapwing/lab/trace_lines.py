@@ -12,7 +12,7 @@ import io
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, TextIO
+from typing import Any, BinaryIO, TextIO
 
 DELIMITERS = (",", ";", "\t", "|")
 LINE_CHARS_MAX = 131_072
@@ -51,12 +51,12 @@ def as_text(raw: BinaryIO) -> TextIO:
     """
     buffered = _buffered(raw)
     if buffered.peek(2)[:2] == _GZIP:
-        buffered = io.BufferedReader(gzip.GzipFile(fileobj=buffered))  # type: ignore[type-var]
+        buffered = _buffered(gzip.GzipFile(fileobj=buffered))
     return io.TextIOWrapper(buffered, encoding=_encoding(buffered.peek(4)[:4]), errors="replace", newline="")
 
 
-def _buffered(raw: BinaryIO) -> io.BufferedReader:
-    return raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
+def _buffered(raw: Any) -> io.BufferedReader:
+    return raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
 
 
 def _encoding(head: bytes) -> str:

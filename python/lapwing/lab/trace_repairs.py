@@ -20,7 +20,7 @@ REPAIRS: Mapping[str, str] = {
     "no_value": "NaN, NA, N/A, null, none and 2147483647 (Android's UNAVAILABLE) are unknown",
     "rounded": "a fraction where the contract has whole numbers is rounded, halves away from zero",
     "out_of_range": "an optional value outside the contract's range is unknown",
-    "epoch": "a whole number is the time since 1970 in s, ms, us or ns: of the years 1971 to 2260 only one can be meant",
+    "epoch": "a whole number is the time since 1970 in s, ms, us or ns: only one lies in the years 1971 to 2260",
     "day_first": "15.01.2020 10:00:00 is the 15th of January: with dots the day comes first",
     "leap_second": "23:59:60 UTC is the second after it, as clocks without leap seconds count",
     "hour_twice": "of an hour that the zone has twice, the one that is closer to the row before",

@@ -73,7 +73,9 @@ class Trace:
         except _UNREADABLE as problem:
             told = (problem.strerror if isinstance(problem, OSError) else None) or str(problem) or "it ends too early"
             raise TraceError(
-                f"cannot be read: {told}", where=self.name, remedy="is it whole, and not encrypted? take it out, or mend it"
+                f"cannot be read: {told}",
+                where=self.name,
+                remedy="is it whole, and not encrypted? take it out, or mend it",
             ) from None
 
     def _rows(self, zone: ZoneInfo) -> Iterator[TraceRow | Malformed]:

@@ -33,6 +33,12 @@ class TableError(LapwingError):
     """A table cannot be created, read or written."""
 
 
+class FolderError(TableError):
+    """A folder that was given cannot be written."""
+
+    exit_code = 2
+
+
 class ConflictError(TableError):
     """Somebody else has changed the table meanwhile: what was to be committed has to be made again."""
 

@@ -48,6 +48,8 @@ OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "qua
 BY_DAY = "folders by day"
 _TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
 _TRIES = 10
+_DAYS_MAX = 365 * 1000
+"""Before the first of so many no calendar here counts, and no reading was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ def migrate(out: Path) -> dict[str, list[str]]:
 
 def _tables(out: Path) -> list[Path]:
     check_folder("--out", out)
+    out = out.absolute()  # one that begins with ~ or has a colon is not taken for a URL
     found = [out / "tables" / name for name in RECORDS if (out / "tables" / name / "_delta_log").is_dir()]
     if not found:
         raise ConfigError("there are no tables", where=str(out / "tables"), remedy="give the --out of a job")
@@ -137,7 +140,7 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
 def _predicates(
     name: str, keep_days: int | None, forget: Sequence[str], now: datetime, *, by_day: bool
 ) -> Iterator[str]:
-    if keep_days is not None and name in DAYS:
+    if keep_days is not None and keep_days < _DAYS_MAX and name in DAYS:
         first = (now.astimezone(UTC) - timedelta(days=keep_days)).replace(hour=0, minute=0, second=0, microsecond=0)
         if by_day:  # whole files, of which none has to be read
             yield f"{DAY} < '{first:%Y-%m-%d}'"

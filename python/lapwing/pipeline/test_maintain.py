@@ -18,10 +18,13 @@ from lapwing.pipeline import by_day
 from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.maintain import BY_DAY, maintain, migrate
+from lapwing.pipeline.report.tables import read
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import DeltaSink
 from lapwing.pipeline.sinks.files import write_files
 
+AGES = 10**12
+"""So many days no calendar has."""
 NOW = datetime(2026, 3, 10, 12, 0, tzinfo=UTC)
 _VALUES: dict[str, Any] = {
     "string": "x",
@@ -44,6 +47,17 @@ def add(out: Path, name: str, **values: Any) -> None:
     sink = opened(out, name)
     rows = pa.Table.from_pylist([row], pa.schema(list(record.arrow_schema())))
     sink.append(write_files(rows, sink.folder, by_day=sink.is_by_day), "s", {0: 1})
+
+
+@pytest.mark.parametrize("name", ["~", "s3:x", "file:x", "a b/../#%"])
+def test_a_relative_path_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Neither a home nor a URL; and days that no calendar has are none."""
+    monkeypatch.chdir(tmp_path)
+    Path("a b").mkdir()
+    add(Path(name).absolute(), "quality", device="d", minute=NOW)
+    assert [each.rows_deleted for each in maintain(Path(name), keep_days=AGES, forget=["x"])] == [0]
+    assert read(Path(name), "quality")["device"].to_pylist() == ["d"]
+    assert migrate(Path(name)) == {"quality": []}
 
 
 def column(out: Path, table: str, name: str) -> list[Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.errors import FolderError, TableError
 
 _LOCK = ".lapwing-job"
 _ENDING_S = 60.0
@@ -33,7 +33,8 @@ class JobFolder:
         """Makes both folders and takes hold of ``out``.
 
         Raises:
-            TableError: One cannot be written, or another job is at work there. One that was killed is waited for.
+            FolderError: One cannot be written.
+            TableError: Another job is at work there. One that was killed is waited for.
         """
         for flag, folder in (("--out", out), ("--checkpoint", checkpoint)):
             try:
@@ -42,7 +43,7 @@ class JobFolder:
                 probe.touch()
                 probe.unlink()
             except OSError as error:
-                raise TableError(
+                raise FolderError(
                     f"{flag} cannot be written: {error.strerror}",
                     where=str(folder),
                     remedy=f"give a {flag} that this user may write",
@@ -62,7 +63,7 @@ class JobFolder:
         try:
             file = (out / _LOCK).open("a+")
         except OSError as error:
-            raise TableError(
+            raise FolderError(
                 f"--out cannot be written: {error.strerror}",
                 where=str(out),
                 remedy="give an --out that this user may write",

@@ -90,7 +90,7 @@ class StreamJob(ABC, Generic[Progress]):
         self._master, self._conf = master, given
         self._take_options(self._options)
         self._source = open_source(source, self._options)
-        self._out = Path(out)
+        self._out = Path(out).absolute()  # one that begins with ~ or has a colon is not taken for a URL
         self._checkpoint = (Path(checkpoint) if checkpoint else self._own_checkpoint()).absolute()
         self._trigger = trigger
         self._progress = progress or (lambda _: None)

@@ -37,7 +37,7 @@ def read(out: Path, name: str, columns: Sequence[str] | None = None) -> pa.Table
     table = _open(out, name)
     contract = ({**LATE_TABLES, **COMMAND_TABLES, **TABLES})[name].arrow_schema()
     wanted = list(contract.names if columns is None else columns)
-    paths = [str(path) for path in table_files(table, out / "tables" / name)]
+    paths = [str(path) for path in table_files(table, (out / "tables" / name).absolute())]
     try:
         files = ds.dataset(paths, schema=pa.schema(table.schema().to_arrow()), format=PARQUET)
         found = files.to_table(columns=wanted)
@@ -56,7 +56,7 @@ def rows(out: Path, name: str) -> int:
 
 
 def _open(out: Path, name: str) -> DeltaTable:
-    path = out / "tables" / name
+    path = (out / "tables" / name).absolute()  # one that begins with ~ or has a colon is not taken for a URL
     try:
         table = DeltaTable(str(path))
     except TableNotFoundError as problem:

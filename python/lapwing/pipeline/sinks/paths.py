@@ -5,6 +5,7 @@ Delta's logs hold URIs, in which a space is ``%20``. A path is a path: whoever o
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -17,8 +18,21 @@ _NO_FOLDER = re.compile(r"[\x00-\x1f\x7f\[\]^|\\]|%[0-9A-Fa-f]{2}|[\ud800-\udfff
 """What delta-rs cannot open (1.x: it reads some paths as URIs twice); found by trying every character."""
 
 
+_NAME_BYTES_MAX = 255
+_PATH_BYTES_MAX = 3_800
+"""What the system takes is 4,095, with the names of tables, days and files below the folder."""
+
+
 def check_folder(flag: str, folder: Path) -> None:
     """Raises `ConfigError` where no table can be below ``folder``, which ``flag`` names."""
+    whole = os.fsencode(folder.absolute())
+    for limit, found_bytes in ((_NAME_BYTES_MAX, max(map(len, whole.split(b"/")))), (_PATH_BYTES_MAX, len(whole))):
+        if found_bytes > limit:
+            raise ConfigError(
+                f"{flag} has {found_bytes} bytes in {'one name' if limit == _NAME_BYTES_MAX else 'all'}",
+                where=f"{ascii(str(folder))[:60]}...",
+                remedy=f"give a {flag} of at most {_PATH_BYTES_MAX} bytes, {_NAME_BYTES_MAX} in each name",
+            )
     found = _NO_FOLDER.search(str(folder.absolute()))
     if found is not None:
         raise ConfigError(

@@ -20,7 +20,16 @@ def test_a_path_that_delta_cannot_open_is_refused_in_one_line(name: str) -> None
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("name", ["my out", "ü", "#1", "100%", "%zz", "a:b", "a?b", "'`\"", "{*}", "a=b&c", "..."])
+@pytest.mark.parametrize("name", ["x" * 256, "ü" * 128, "y/" * 1900 + "z"])
+def test_a_path_that_the_system_cannot_have_is_refused_in_one_line(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"--out has \d+ bytes in") as caught:
+        check_folder("--out", Path(name))
+    assert len(str(caught.value)) < 250
+
+
+@pytest.mark.parametrize(
+    "name", ["my out", "ü", "#1", "100%", "%zz", "a:b", "a?b", "'`\"", "{*}", "a=b&c", "...", " -x ", "x" * 255]
+)
 def test_every_other_path_is_a_path(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name / "things"
     check_folder("--out", folder)
