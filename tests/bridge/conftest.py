@@ -44,6 +44,7 @@ class RunningBridge(Running):
         flags = [word for setting in given for word in ("--set", setting)]
         super().__init__("bridge", "run", "--json", *flags, variables=variables)
         self.notices: list[str] = []
+        self._looked_at = 0
         self.metrics_url = ""
 
     def wait_until_ready(self) -> RunningBridge:
@@ -62,10 +63,12 @@ class RunningBridge(Running):
                 return event
 
     def wait_for_notice(self, part: str) -> str:
-        """Until it has said something with ``part`` in it."""
+        """Until it has said something with ``part`` in it: later than what was waited for last, be it before `ready`."""
         while True:
-            notice: str = self.event("notice")["notice"]
-            if part in notice:
+            if self._looked_at == len(self.notices):
+                self.event("notice")
+            self._looked_at += 1
+            if part in (notice := self.notices[self._looked_at - 1]):
                 return notice
 
     def all_notices(self) -> list[str]:
