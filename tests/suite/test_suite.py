@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -138,14 +137,24 @@ def test_what_cargo_says_is_counted_by_package() -> None:
     assert rust_phase.excerpt(CARGO).startswith("failures:\n\n---- rules::bad stdout")
 
 
-@pytest.mark.parametrize("page", ["", f"before\n\n{nightly.HEAD}\nafter\n"])
-def test_a_night_is_the_first_row_of_its_table(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write: Callable[[], str] = lambda: nightly.with_row(page, "2026-11-25", "0123abc", "all 9 passed")  # noqa: E731
-    if not page:
-        with pytest.raises(ValueError, match=r"reliability\.md"):
-            write()
-        return
+def test_each_proof_of_a_night_has_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the order of the proofs, whichever is run first; the one before is replaced."""
+    page = f"before\n\n{nightly.HEAD}\nafter\n"
+    for run in (
+        nightly.Run("crash", "2026-11-25", "0123abc", "41", "passed"),
+        nightly.Run("tests", "2026-11-26", "4567def", "20", "passed"),
+        nightly.Run("crash", "2026-11-26", "4567def", "40", "FAILED"),
+    ):
+        page = nightly.with_run(page, run)
+    rows = "| tests | 2026-11-26 | `4567def` | 20 | passed |\n| crash | 2026-11-26 | `4567def` | 40 | FAILED |\n"
+    assert page == f"before\n\n{nightly.HEAD}{rows}\nafter\n"
     file = tmp_path / "page.md"
-    file.write_text(nightly.with_row(write(), "2026-11-26", "4567def", "failed: lab"))
+    file.write_text(page)
     monkeypatch.setattr(nightly, "PAGE", file)
-    assert nightly.since().endswith("(2026-11-26, 4567def): failed: lab")
+    monkeypatch.setattr(nightly, "commits_since", {"4567def": "7"}.get)
+    assert "tests passed 7, crash FAILED 7, fault-matrix never" in nightly.since()
+
+
+def test_a_page_without_the_table_is_not_written() -> None:
+    with pytest.raises(ValueError, match=r"reliability\.md"):
+        nightly.with_run("no table", nightly.Run("crash", "2026-11-25", "0123abc", "41", "passed"))

@@ -1,10 +1,10 @@
 """`make nightly`: every proof that CI has no time for, one after the other, and what came of each.
 
     python -m tools.suite.nightly                  # all: hours
-    python -m tools.suite.nightly tests crash      # some
-    python -m tools.suite.nightly --since          # how many commits ago the last whole night was
+    python -m tools.suite.nightly tests crash      # some: a night may be spread over days
+    python -m tools.suite.nightly --since          # how many commits ago each was run last
 
-A whole night writes its date, commit and result into docs/reliability.md, to be committed with it.
+What came of each proof, with date and commit, is written into docs/reliability.md, to be committed.
 Exit status 0: all passed. 1: some did not; the log of each lies in out/nightly.
 """
 
@@ -16,6 +16,7 @@ import re
 import subprocess
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
@@ -32,8 +33,23 @@ PROOFS = {
     "soak": "soak",
 }
 """By name, the target of the Makefile."""
-HEAD = "| night | commit | result |\n|---|---|---|\n"
-ROW = re.compile(r"^\| (\d{4}-\d\d-\d\d) \| `(\w+)` \| (.*) \|$", re.MULTILINE)
+HEAD = "| proof | last run | commit | minutes | result |\n|---|---|---|---|---|\n"
+ROW = re.compile(r"^\| ([a-z-]+) \| (\d{4}-\d\d-\d\d) \| `(\w+)` \| (\d+) \| (passed|FAILED) \|\n", re.MULTILINE)
+
+
+class Run(NamedTuple):
+    """What came of one proof when it was run last."""
+
+    proof: str
+    date: str
+    commit: str
+    minutes: str
+    result: str
+
+    @property
+    def row(self) -> str:
+        """As a line of the table."""
+        return f"| {self.proof} | {self.date} | `{self.commit}` | {self.minutes} | {self.result} |\n"
 
 
 def prove(name: str) -> tuple[bool, float]:
@@ -50,28 +66,38 @@ def git(*arguments: str) -> str:
     return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False).stdout.strip()
 
 
-def with_row(page: str, date: str, commit: str, result: str) -> str:
-    """The page, with this night as the first row of its table."""
-    head, found, rest = page.partition(HEAD)
+def runs_of(page: str) -> dict[str, Run]:
+    """By proof, what the page says of its last run."""
+    return {found[0]: Run(*found) for found in ROW.findall(page)}
+
+
+def with_run(page: str, run: Run) -> str:
+    """The page with this run in its table, in place of the one of that proof before."""
+    before, found, rest = page.partition(HEAD)
     if not found:
         raise ValueError(f"docs/reliability.md has no table with the head {HEAD.splitlines()[0]!r}")
-    return f"{head}{found}| {date} | `{commit}` | {result} |\n{rest}"
+    runs = runs_of(rest) | {run.proof: run}
+    rows = "".join(runs[proof].row for proof in PROOFS if proof in runs)
+    return f"{before}{found}{rows}{ROW.sub('', rest)}"
 
 
 def since() -> str:
-    """One line on the last whole night, for CI."""
-    found = ROW.search(PAGE.read_text())
-    if not found:
-        return "the last `make nightly`: none is written down in docs/reliability.md"
-    date, commit, result = found.groups()
-    count = git("rev-list", "--count", f"{commit}..HEAD")
-    return f"the last `make nightly`: {count or 'an unknown number of'} commits ago ({date}, {commit}): {result}"
+    """One line for CI: how many commits ago each proof was run, which failed, and which nobody ever ran."""
+    runs = runs_of(PAGE.read_text())
+    said = [f"{each.proof} {each.result} {commits_since(each.commit)}" for each in runs.values()]
+    said += [f"{proof} never" for proof in PROOFS if proof not in runs]
+    return f"`make nightly`, in commits ago: {', '.join(said)}"
+
+
+def commits_since(commit: str) -> str:
+    """How many commits lie behind this one; `?` where git does not know."""
+    return git("rev-list", "--count", f"{commit}..HEAD") or "?"
 
 
 def main() -> int:
     """Entry point."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--since", action="store_true", help="only say how many commits ago the last night was")
+    parser.add_argument("--since", action="store_true", help="only say how many commits ago each was run")
     parser.add_argument("proofs", nargs="*", help=f"of: {', '.join(PROOFS)}; default: all")
     given = parser.parse_args()
     if unknown := [name for name in given.proofs if name not in PROOFS]:
@@ -79,18 +105,18 @@ def main() -> int:
     if given.since:
         print(since())
         return 0
-    failed: list[str] = []
     names = given.proofs or list(PROOFS)
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    all_passed = True
     print(f"{'proof':<14}{'minutes':>8}  result; logs in {LOGS.relative_to(ROOT)}", flush=True)
     for name in names:
+        commit = git("rev-parse", "--short", "HEAD")
         passed, minutes = prove(name)
-        failed += [] if passed else [name]
-        print(f"{name:<14}{minutes:>8.0f}  {'passed' if passed else 'FAILED'}", flush=True)
-    if not given.proofs:
-        result = f"failed: {', '.join(failed)}" if failed else f"all {len(names)} passed"
-        today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-        PAGE.write_text(with_row(PAGE.read_text(), today, git("rev-parse", "--short", "HEAD"), result))
-    return 1 if failed else 0
+        run = Run(name, today, commit, f"{minutes:.0f}", "passed" if passed else "FAILED")
+        print(f"{name:<14}{run.minutes:>8}  {run.result}", flush=True)
+        PAGE.write_text(with_run(PAGE.read_text(), run))
+        all_passed &= passed
+    return 0 if all_passed else 1
 
 
 if __name__ == "__main__":
