@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-python crash fault-matrix soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-python crash fault-matrix openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -148,6 +148,9 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
 	$(call step,at every change of a simulated disk and every step of a session)
 	@cargo test --locked --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
+
+openraft: $(CACHE)/toolchain ## openraft's own suite for log storages, on the journal
+	@cargo test --locked --quiet --manifest-path tests/openraft/Cargo.toml --target-dir target/openraft
 
 faults-kafka: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## Kafka, bridge members and the broker killed, paused, without disk, at random for ten minutes (FAULTS="--seconds 60")
 	@$(BIN)/python -m tests.faults_kafka --seconds 600 $(FAULTS)

@@ -39,10 +39,14 @@ class Device(ABC):
         except OSError:
             return
         self._is_clean = clean or not self._expiry_s
+        self.line.send(self._connect())
+
+    def _connect(self) -> bytes:
+        """The packet."""
         properties = b"\x11" + struct.pack("!I", self._expiry_s) + b"\x21" + struct.pack("!H", self._window)
         if self._version != 5:
             properties = b""
-        self.line.send(wire.connect(self.name, version=self._version, clean=self._is_clean, properties=properties))
+        return wire.connect(self.name, version=self._version, clean=self._is_clean, properties=properties)
 
     def leave(self) -> None:
         """Says goodbye."""

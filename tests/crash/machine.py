@@ -91,6 +91,13 @@ def read_stream(http: str, name: str) -> list[tuple[str, bytes]]:
     return rows
 
 
+def has_session(http: str, client_id: str) -> bool:
+    """Whether the broker keeps a session of this client."""
+    status = get(f"{http}/v1/sessions/{client_id}").status_code
+    assert status in (200, 404), f"the session of {client_id}: HTTP {status}"
+    return status == 200
+
+
 def read_retained(url: str, filter_: str, awaited: set[str]) -> dict[str, bytes]:
     """Payload by topic of all retained messages; waits for those `awaited`, which give up after a while."""
     found: dict[str, bytes] = {}

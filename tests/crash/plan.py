@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-STREAM, GROUP, HOLD = "all", "crew", "h/#"
+STREAM, GROUP, HOLD, WILLS = "all", "crew", "h/#", "w/#"
+LONG_S = 3_600
+"""Longer than any round lasts."""
 _KIB = 1 << 10
 
 
@@ -58,6 +60,28 @@ class Subscribing:
 
 
 @dataclass(frozen=True)
+class Mortality:
+    """One client with a will.
+
+    Attributes:
+        qos: Its wills'.
+        will_delay_s: Its wills'; none in 3.1.1.
+        expiry_s: How long its session stays; 0: it ends with its connection.
+    """
+
+    name: str
+    version: int
+    qos: int
+    will_delay_s: int
+    expiry_s: int
+
+    @property
+    def is_patient(self) -> bool:
+        """Neither delay nor session ends in a round: its wills must not come."""
+        return min(self.will_delay_s, self.expiry_s) >= LONG_S
+
+
+@dataclass(frozen=True)
 class Life:
     """One run of the broker, which ends with a crash.
 
@@ -65,11 +89,13 @@ class Life:
         messages: It goes down some time after so many were sent in it,
         delay_s: to be exact, so much later.
         power: The system goes down with it, and what was not synced is lost.
+        down_s: So long it stays down; sessions expire and wills fall due meanwhile.
     """
 
     messages: int
     delay_s: float
     power: bool
+    down_s: float
 
 
 @dataclass(frozen=True)
@@ -86,6 +112,8 @@ class Plan:
     subscribers: tuple[Subscribing, ...]
     members: tuple[Subscribing, ...]
     taker: Subscribing
+    heir: Subscribing
+    mortals: tuple[Mortality, ...]
     lives: tuple[Life, ...]
     durability: str = "disk"
 
@@ -138,6 +166,8 @@ def plan(seed: int, *, power_cut: bool = False) -> Plan:
             _keeper(random, f"member-{n}", f"$share/{GROUP}/g/#", members_qos) for n in range(random.randint(1, 3))
         ),
         taker=_keeper(random, "taker", HOLD, random.choice((1, 2))),
+        heir=_keeper(random, "heir", WILLS, 2),
+        mortals=tuple(_mortal(random, f"mortal-{n}") for n in range(random.randint(1, 4))),
         lives=tuple(_life(random, power_cut=power_cut) for _ in range(random.choice((1, 2, 2, 3)))),
     )
 
@@ -175,7 +205,7 @@ def _subscriber(random: Random, name: str, topics: tuple[str, ...]) -> Subscribi
         version=random.choice((4, 5)),
         filters=filters,
         qos=random.choice((1, 2, 2)),
-        expiry_s=3_600,
+        expiry_s=LONG_S,
         is_lazy=random.random() < 0.5,
         window=random.choice((1, 10, 1_000)),
     )
@@ -187,9 +217,20 @@ def _keeper(random: Random, name: str, filter_: str, qos: int) -> Subscribing:
         version=random.choice((4, 5)),
         filters=(filter_,),
         qos=qos,
-        expiry_s=3_600,
+        expiry_s=LONG_S,
         is_lazy=random.random() < 0.5,
         window=random.choice((1, 10, 1_000)),
+    )
+
+
+def _mortal(random: Random, name: str) -> Mortality:
+    version = random.choice((4, 5, 5))
+    return Mortality(
+        name,
+        version=version,
+        qos=random.choice((1, 2)),
+        will_delay_s=random.choice((0, 1, LONG_S)) if version == 5 else 0,
+        expiry_s=random.choice((0, 1, LONG_S) if version == 5 else (0, LONG_S)),
     )
 
 
@@ -198,4 +239,5 @@ def _life(random: Random, *, power_cut: bool) -> Life:
         messages=random.choice((5, 50, 300, 800)) + random.randint(0, 200),
         delay_s=random.choice((0.0, random.uniform(0, 0.003), random.uniform(0, 0.1))),
         power=power_cut and random.random() < 0.7,
+        down_s=random.choice((0.0, 0.0, 0.0, 1.5)),
     )

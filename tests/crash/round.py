@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
@@ -13,8 +13,9 @@ from typing import Any
 from .books import Books, Interest, Message
 from .device import Device
 from .loop import Loop
-from .machine import Machine, read_retained, read_stream
-from .plan import GROUP, HOLD, STREAM, Life, Plan, Publishing
+from .machine import Machine, has_session, read_retained, read_stream
+from .mortals import Mortal
+from .plan import GROUP, HOLD, LONG_S, STREAM, Life, Plan, Publishing
 from .power import PowerCut
 from .publisher import Publisher
 from .subscribers import Member, Sleeper, Subscriber, Taker
@@ -73,8 +74,12 @@ class Round:
             held = self.books.keep(f"hold {HOLD}", is_ordered=False)
             held.interests.append(Interest(HOLD, 2, asked_at=0, granted_at=0))
             self._subscribers.append(Taker(plan.taker, self.books, held))
+        # A will was written before all that its client sent, and comes behind it.
+        self._heir = Sleeper(plan.heir, self.books, self.books.keep(plan.heir.name, is_ordered=False))
+        self._subscribers.append(self._heir)
+        self._mortals = [Mortal(each, self.books) for each in plan.mortals]
         self._loop = Loop()
-        self._loop.devices += [*self._publishers, *self._subscribers]
+        self._loop.devices += [*self._publishers, *self._subscribers, *self._mortals]
         self._url = self._http = ""
 
     def run(self) -> Outcome:
@@ -100,6 +105,7 @@ class Round:
                 self._start()
                 self._work(life)
                 self._crash(power=life.power)
+                time.sleep(life.down_s)
             self._start()
             self._settle()
         finally:
@@ -136,7 +142,7 @@ class Round:
         self._loop.until(LIFE_S, "the crash", lambda: time.monotonic() >= deadline, self._act)
 
     def _act(self) -> None:
-        for device in (*self._publishers, *self._subscribers):
+        for device in (*self._publishers, *self._subscribers, *self._mortals):
             device.act(self._random, self._url)
 
     def _wait(self, what: str, is_so: Callable[[], bool]) -> None:
@@ -149,9 +155,22 @@ class Round:
         self._wait("all acknowledgements", lambda: all(one.is_settled for one in self._publishers))
         for device in self._subscribers:
             self._wait(f"{device.name} to come back", lambda one=device: self._is_back(one))
+        self._bury()
         self._end_queues()
         self._compare()
         self.books.check_arrived()
+
+    def _bury(self) -> None:
+        """All mortals die: their last wills come, and the sessions end that expire. What does not is a finding."""
+        for mortal in self._mortals:
+            mortal.die()
+        self._drain([self._heir])
+        for mortal in self._mortals:
+            if mortal.plan.expiry_s < LONG_S:
+                self._wait(f"the end of {mortal.name}'s session", lambda one=mortal: not self._has_session(one))
+
+    def _has_session(self, mortal: Mortal) -> bool:
+        return has_session(self._http, mortal.name)
 
     def _is_back(self, device: Device) -> bool:
         if device.line is None:
@@ -193,7 +212,7 @@ class Round:
             one.answer_all()
         return all((end.publisher, end.serial) in one.keeping.seen for one, end in ends)
 
-    def _drain(self, takers: list[Member] | list[Taker]) -> None:
+    def _drain(self, takers: Sequence[Subscriber]) -> None:
         """What does not come is a finding of the books, not a time that was over."""
         keeping = takers[0].keeping
         deadline = time.monotonic() + SETTLE_S

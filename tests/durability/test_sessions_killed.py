@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from commands import RunningBroker
 from web import get
+from wire import name_on
 
 from lapwing import Client
 from lapwing.client import Will
@@ -201,19 +202,27 @@ def test_a_client_of_3_1_1_finds_its_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("expiry_s", [0, 3_600])
-def test_the_will_of_a_client_that_was_here_goes_out(tmp_path: Path, expiry_s: int) -> None:
-    """The crash was the end of its connection, and perhaps of its session; it goes out once."""
+def test_the_wills_of_clients_that_were_here_go_out(tmp_path: Path, expiry_s: int) -> None:
+    """The crash was the end of their connections, and perhaps of their sessions. Each goes out once, and to who is kept
+    by the other shard too: not before every shard knows of all subscriptions."""
+    names = [name_on(n % 2, 2, f"sensor-{n}-") for n in range(20)]
     with broker(tmp_path) as running:
         kept(running, "guard").subscribe("wills/#", qos=1)
-        will = Will("wills/sensor", b"gone", qos=1)
-        sensor = Client(running.url, client_id="sensor", session_expiry_s=expiry_s, will=will).connect()
-        # On one connection in order, and the answer waits for the disk.
-        sensor.publish("wills/marker", "marker", qos=1)
-        sensor.flush()
+        sensors = [
+            Client(
+                running.url, client_id=name, session_expiry_s=expiry_s, will=Will("wills/sensor", name.encode(), qos=1)
+            ).connect()
+            for name in names
+        ]
+        for sensor in sensors:
+            # On one connection in order, and the answer waits for the disk.
+            sensor.publish("wills/marker", "marker", qos=1)
+        for sensor in sensors:
+            sensor.flush()
         running.process.kill()
     with broker(tmp_path) as running:
         guard = kept(running, "guard")
-        assert take(guard, 2) == ["marker", "gone"]
+        assert sorted(take(guard, 2 * len(names))) == sorted([*names, *["marker"] * len(names)])
         assert is_silent(guard)
         running.process.kill()
     with broker(tmp_path) as running:

@@ -116,7 +116,9 @@ impl Shard {
     fn until_next_timer(&self) -> Duration {
         let now_ms = self.shared.now_ms();
         let overdue_at = self.hooks.as_ref().and_then(crate::hooks::HookFeed::next_due_ms);
-        let next_at = [self.timers.next_at(), overdue_at, self.doors.next_at()].into_iter().flatten().min();
+        // None is run before it listens; it is woken for that.
+        let timers_at = self.timers.next_at().filter(|_| self.is_listening);
+        let next_at = [timers_at, overdue_at, self.doors.next_at()].into_iter().flatten().min();
         let next = next_at.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
         next.map_or(SLEEP_MAX, |next| next.min(SLEEP_MAX))
     }
@@ -248,6 +250,10 @@ impl Shard {
     }
 
     fn run_timers(&mut self) {
+        if !self.is_listening {
+            // A will, or a dead letter, must reach sessions of every shard: before, their subscriptions are not known here.
+            return;
+        }
         // Only as many as there are now: what they add waits for the next turn.
         for _ in 0..self.timers.len() {
             let Some((at_ms, due)) = self.timers.due(self.now_ms) else { break };
