@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import os
@@ -15,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from unittest import mock
+
+from fork_server import Forked, ForkServer, Request
 
 from lapwing.cli.app import run
 
@@ -32,6 +35,8 @@ def lapwing(
     *arguments: str, stdin: bytes | None = None, cwd: Path | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Runs one command to its end; output as text."""
+    if stdin is None and _acts_on_lapwing_alone(variables):
+        return _ended(_fork(arguments, cwd, variables), arguments)
     result = subprocess.run(
         [*LAPWING, *arguments],
         input=stdin,
@@ -42,6 +47,34 @@ def lapwing(
         check=False,
     )
     return subprocess.CompletedProcess(result.args, result.returncode, result.stdout.decode(), result.stderr.decode())
+
+
+@functools.cache
+def _fork_server() -> ForkServer:
+    return ForkServer()
+
+
+def _fork(arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, str]) -> Forked:
+    return _fork_server().start(Request([*arguments], str(cwd or Path.cwd()), clean_environment(**variables)))
+
+
+def _acts_on_lapwing_alone(variables: dict[str, str]) -> bool:
+    """Whether a process that has begun can take them over: not those of the loader, the interpreter, its libraries."""
+    return all(name.startswith("LAPWING_") for name in variables)
+
+
+def _ended(process: Forked, arguments: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    too_long = threading.Timer(TIMEOUT_S, process.kill)
+    too_long.start()
+    errors: list[str] = []
+    reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))
+    with process.stdout, process.stderr:
+        reader.start()
+        said = process.stdout.read()
+        reader.join()
+    code = process.wait()
+    too_long.cancel()
+    return subprocess.CompletedProcess(["lapwing", *arguments], code, said, errors[0])
 
 
 def call(
@@ -61,18 +94,24 @@ def call(
     return subprocess.CompletedProcess(["lapwing", *arguments], code, said, errors)
 
 
+def _started(arguments: tuple[str, ...], cwd: Path | None, variables: dict[str, str]) -> Forked | subprocess.Popen[str]:
+    if _acts_on_lapwing_alone(variables):
+        return _fork(arguments, cwd, variables)
+    return subprocess.Popen(
+        [*LAPWING, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env=clean_environment(**variables),
+    )
+
+
 class Running:
     """A command that runs until it is told to end, or the block is left."""
 
     def __init__(self, *arguments: str, cwd: Path | None = None, variables: dict[str, str] | None = None) -> None:
-        self.process = subprocess.Popen(
-            [*LAPWING, *arguments],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=cwd,
-            env=clean_environment(**(variables or {})),
-        )
+        self.process = _started(arguments, cwd, variables or {})
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self.errors: list[str] = []
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._read, self._read_errors)]

@@ -63,7 +63,7 @@ class RunningBridge(Running):
                 return event
 
     def wait_for_notice(self, part: str) -> str:
-        """Until it has said something with ``part`` in it, behind what was waited for last; perhaps before ``ready``."""
+        """Until it has said something with ``part`` in it, after what was waited for last; perhaps before `ready`."""
         while True:
             if self._looked_at == len(self.notices):
                 self.event("notice")
