@@ -19,8 +19,9 @@ COLUMNS = (
     "window_start", "tile_x", "tile_y", "network", "operator", "samples", "occupied_count", "occupied_sum_ppb",
     "rsrp_count", "served_dbm", "last_seen", "rsrp_histogram",
 )  # fmt: skip
-NETWORKS_SHOWN_MAX = 5
-"""One large, the others small."""
+NETWORKS_SHOWN_MAX = 10
+"""One large, the others small: five operators with two networks each."""
+_BETWEEN = "\x1f"
 _PPB = 1e9
 
 
@@ -96,7 +97,9 @@ def coverage_facts(out: Path, aspect: float) -> CoverageFacts | None:
     names, network = _networks(table)
     kept = pc.filter(table, pa.array(inside))
     layers = [_layer(name, kept.filter(pa.array(network[inside] == code)), shown) for code, name in enumerate(names)]
-    layers = sorted((layer for layer in layers if len(layer.x)), key=lambda layer: -int(layer.samples.sum()))
+    layers = sorted(
+        (layer for layer in layers if len(layer.x)), key=lambda layer: (-int(layer.samples.sum()), layer.name)
+    )
     return CoverageFacts(
         frame=shown,
         networks=layers[:NETWORKS_SHOWN_MAX],
@@ -149,15 +152,17 @@ def _totals(table: pa.Table, names: list[str], network: NDArray[np.int64]) -> li
                 occupied_share=int(_whole(here, "occupied_sum_ppb").sum()) / _PPB / known if known else float("nan"),
             )
         )
-    return sorted(totals, key=lambda facts: -facts.samples)
+    return sorted(totals, key=lambda facts: (-facts.samples, facts.name))
 
 
 def _networks(table: pa.Table) -> tuple[list[str], NDArray[np.int64]]:
     """The networks' names, with their operators', and each row's index into them; a null network is "unknown"."""
-    network = pc.fill_null(table["network"], "unknown")
-    named = pc.binary_join_element_wise(table["operator"], network, " ", null_handling="skip")
-    encoded = named.combine_chunks().dictionary_encode()
-    return encoded.dictionary.to_pylist(), encoded.indices.to_numpy().astype(np.int64)
+    network, operator = pc.fill_null(table["network"], "unknown"), pc.fill_null(table["operator"], "")
+    # Apart until each has its number: "A B" of nobody is not "B" of "A".
+    pairs = pc.binary_join_element_wise(operator, network, _BETWEEN)
+    encoded = pairs.combine_chunks().dictionary_encode()
+    names = [pair.replace(_BETWEEN, " ", 1).removeprefix(" ") for pair in encoded.dictionary.to_pylist()]
+    return names, encoded.indices.to_numpy().astype(np.int64)
 
 
 def _samples_per_tile(table: pa.Table) -> NDArray[np.int64]:

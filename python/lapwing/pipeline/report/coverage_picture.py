@@ -4,6 +4,7 @@ channels are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,10 +25,40 @@ ASPECT = MAP_WIDTH / MAP_HEIGHT
 
 _LEFT, _BOTTOM = 0.95, 0.85
 _SMALL_LEFT, _SMALL_GAP = 9.4, 0.22
-_SMALL_WIDTH = 2.98
+_SMALL_SPACE = 6.18
+"""For all small maps of a row, with the gaps between them."""
 _SMALL_TITLE = 0.5
 _NAME_CHARS_MAX = 32
-_SMALL_NAME_CHARS_MAX = 28
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Small maps side by side, from the top; sizes in inches.
+
+    Attributes:
+        abreast: How many in a row.
+        name_chars: What of a name there is room for.
+        font: Of the titles, in points.
+    """
+
+    abreast: int
+    name_chars: int
+    font: float
+
+    @property
+    def width(self) -> float:
+        """Of one map."""
+        return (_SMALL_SPACE - (self.abreast - 1) * _SMALL_GAP) / self.abreast
+
+    def place(self, index: int) -> tuple[float, float, float]:
+        """Left, bottom and width of a map."""
+        row, column = divmod(index, self.abreast)
+        bottom = _BOTTOM + MAP_HEIGHT - self.width / ASPECT - row * (MAP_HEIGHT + _SMALL_TITLE) / self.abreast
+        return _SMALL_LEFT + column * (self.width + _SMALL_GAP), bottom, self.width
+
+
+FEW, MANY = Grid(2, 28, 9.0), Grid(3, 26, 7.5)
+"""Four small maps, or nine."""
 
 
 def draw_coverage(facts: CoverageFacts | None, scheme: Scheme, path: Path) -> Path:
@@ -80,26 +111,27 @@ def _strength_bar(sheet: Sheet, large: Axes, mesh: QuadMesh, facts: CoverageFact
 
 
 def _small_maps(sheet: Sheet, facts: CoverageFacts, scheme: Scheme, norm: Normalize) -> None:
-    """Up to four further networks, or three and the occupancy of the first, two abreast, from the top."""
+    """Further networks, and last the occupancy of the first, as many as there is room for."""
     first = facts.networks[0]
-    busy = first if not np.isnan(first.occupied_share).all() else None
-    layers = facts.networks[1 : 4 if busy else 5]
-    panels = len(layers) + (busy is not None)
-    width = _SMALL_WIDTH
-    places = []
-    for index in range(panels):
-        row, column = divmod(index, 2) if panels > 2 else (index, 0)
-        bottom = _BOTTOM + MAP_HEIGHT - width / ASPECT - row * (MAP_HEIGHT + _SMALL_TITLE) / 2
-        places.append((_SMALL_LEFT + column * (width + _SMALL_GAP), bottom))
-    for place, layer in zip(places, layers, strict=False):
-        axes = sheet.axes(place[0], place[1], width, width / ASPECT)
+    busy = not np.isnan(first.occupied_share).all()
+    grid = FEW if len(facts.networks) - 1 + busy <= FEW.abreast**2 else MANY
+    layers = facts.networks[1 : shown(facts)]
+    for index, layer in enumerate(layers):
+        left, bottom, width = grid.place(index)
+        axes = sheet.axes(left, bottom, width, width / ASPECT)
         _strength_map(axes, facts, layer, scheme, norm, labels=False)
-        _small_title(axes, layer.name, _counts(layer), scheme)
-    if busy is not None:
-        _busy_map(sheet, facts, busy, (places[-1][0], places[-1][1], width))
+        _small_title(axes, layer.name, _counts(layer, lines=2 if grid is MANY else 1), grid, scheme)
+    if busy:
+        _busy_map(sheet, facts, first, grid, grid.place(len(layers)))
 
 
-def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[float, float, float]) -> None:
+def shown(facts: CoverageFacts) -> int:
+    """How many networks have a map: where there is an occupancy to show it takes the last place."""
+    busy = not np.isnan(facts.networks[0].occupied_share).all()
+    return min(len(facts.networks), 1 + MANY.abreast**2 - busy)
+
+
+def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, grid: Grid, place: tuple[float, float, float]) -> None:
     scheme = sheet.scheme
     left, bottom, width = place
     axes = sheet.axes(left, bottom, width, width / ASPECT)
@@ -107,7 +139,7 @@ def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[flo
     mesh = map_axes.fill(
         axes, facts.frame, layer, layer.occupied_share, scheme.occupancy(), Normalize(0, 1), gaps=False
     )
-    _small_title(axes, layer.name, "share of time occupied", scheme)
+    _small_title(axes, layer.name, "share of time occupied", grid, scheme)
     bar_axes = sheet.axes(left, bottom - 0.18, width, 0.1)
     bar = sheet.figure.colorbar(mesh, cax=bar_axes, orientation="horizontal", ticks=[0, 0.5, 1])
     bar.outline.set_visible(False)
@@ -115,19 +147,21 @@ def _busy_map(sheet: Sheet, facts: CoverageFacts, layer: Layer, place: tuple[flo
     bar_axes.tick_params(colors=scheme.muted, labelcolor=scheme.muted, labelsize=8.5, length=0)
 
 
-def _small_title(axes: Axes, name: str, told: str, scheme: Scheme) -> None:
-    """Two lines: two small maps stand side by side."""
-    axes.set_title(f"{plain(name, _SMALL_NAME_CHARS_MAX)}\n{told}", pad=4, color=scheme.ink, fontsize=9)
+def _small_title(axes: Axes, name: str, told: str, grid: Grid, scheme: Scheme) -> None:
+    """On lines of their own: small maps stand side by side."""
+    axes.set_title(f"{plain(name, grid.name_chars)}\n{told}", pad=4, color=scheme.ink, fontsize=grid.font)
 
 
 def _title(layer: Layer) -> str:
     return f"{plain(layer.name, _NAME_CHARS_MAX)}: {_counts(layer)}"
 
 
-def _counts(layer: Layer) -> str:
+def _counts(layer: Layer, lines: int = 1) -> str:
     """How many readings a layer has, and how many a tile: the median and the most."""
     samples = np.sort(layer.samples)
-    return f"{int(samples.sum()):,} readings, {samples[(len(samples) - 1) // 2]:,} per tile, at most {samples[-1]:,}"
+    between = "\n" if lines > 1 else ", "
+    per_tile = f"{samples[(len(samples) - 1) // 2]:,} per tile, at most {samples[-1]:,}"
+    return f"{int(samples.sum()):,} readings{between}{per_tile}"
 
 
 def _subtitle(facts: CoverageFacts) -> str:
@@ -142,8 +176,8 @@ def _note(facts: CoverageFacts) -> str:
     parts = [span, f"line on the scale: served from {facts.served_dbm} dBm"]
     if facts.rsrp_known < facts.samples:
         parts.append(f"{facts.samples - facts.rsrp_known:,} readings without RSRP (outlined where a tile has no other)")
-    if facts.networks_left_out:
-        parts.append(f"{facts.networks_left_out:,} networks more in the report's table")
+    if left_out := facts.networks_left_out + len(facts.networks) - shown(facts):
+        parts.append(f"{left_out:,} networks more in the report's table")
     if facts.tiles_outside:
         parts.append(f"{facts.tiles_outside:,} far tiles outside the map")
     return "  ·  ".join(parts)

@@ -75,7 +75,10 @@ def _cards(facts: Facts) -> str:
     figures.append(("in quarantine", count(facts.tables.rows["quarantine"]), _mood(facts.tables.rows["quarantine"])))
     whole = next((route for route in facts.latency if route.name == "sent->ingress"), None)
     if whole is not None:
-        figures += [("device to broker, p50", duration(whole.p50_us), ""), ("p99", duration(whole.p99_us), "")]
+        figures += [
+            ("device to broker, p50", duration(whole.p50_us), ""),
+            ("device to broker, p99", duration(whole.p99_us), ""),
+        ]
     return cards(figures)
 
 
@@ -141,13 +144,23 @@ def _network_table(facts: Facts) -> str:
     if facts.coverage is None:
         return ""
     served = f"served (≥ {facts.coverage.served_dbm} dBm)"
-    head = ("network", "readings", "tiles", "readings per tile", "RSRP p10", "p50", "p90", served, "time occupied")
+    head = (
+        "network",
+        "readings",
+        "tiles",
+        "per tile, median (most)",
+        "RSRP p10",
+        "p50",
+        "p90",
+        served,
+        "time occupied",
+    )
     body = [
         (
             network.name,
             count(network.samples),
             count(network.tiles),
-            f"{count(network.samples_per_tile_p50)}, at most {count(network.samples_per_tile_max)}",
+            f"{count(network.samples_per_tile_p50)} ({count(network.samples_per_tile_max)})",
             dbm(network.rsrp_p10_dbm),
             dbm(network.rsrp_p50_dbm),
             dbm(network.rsrp_p90_dbm),

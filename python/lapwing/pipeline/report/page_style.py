@@ -39,7 +39,7 @@ figcaption{margin-top:.7rem;max-width:62rem}
 figure+.scroll,.scroll+.scroll{margin-top:1.1rem}
 table{border-collapse:collapse;width:100%;font-size:.92rem;font-variant-numeric:tabular-nums}
 th,td{padding:.45rem .8rem;border-bottom:1px solid var(--line);white-space:nowrap}
-th{color:var(--muted);font-weight:600}
+th{color:var(--muted);font-weight:600;white-space:normal;vertical-align:bottom;min-width:4.2rem}
 td:first-child,th:first-child{padding-left:0}
 .word{text-align:left}
 .figure{text-align:right}

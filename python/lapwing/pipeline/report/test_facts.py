@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from lapwing.pipeline.report.buckets import BUCKET_WIDTH, bucket_us
 from lapwing.pipeline.report.conftest import MakeTables, write_tables
-from lapwing.pipeline.report.coverage_facts import coverage_facts
+from lapwing.pipeline.report.coverage_facts import _networks, coverage_facts
+from lapwing.pipeline.report.coverage_picture import ASPECT, FEW, HEIGHT, MANY, WIDTH, Grid
 from lapwing.pipeline.report.histogram import Histograms
 from lapwing.pipeline.report.latency_facts import latency_facts
 from lapwing.pipeline.report.loss_facts import COUNTS, loss_facts
@@ -60,6 +63,24 @@ def test_networks_of_two_operators_are_two(tmp_path: Path) -> None:
     assert facts is not None
     assert {network.name for network in facts.totals} == {"A unknown", "A 5G", "A LTE", "A HSPA+", "HSPA+"}
     assert (len(facts.networks), facts.networks_left_out) == (5, 0)
+
+
+def test_names_that_read_the_same_are_no_one_network() -> None:
+    """And who has as many readings comes in the order of the names."""
+    pairs = [("A B", "C"), ("A", "B C"), (None, "A B C"), ("A", None), ("", "LTE"), (None, "LTE")]
+    operator, network = zip(*pairs, strict=True)
+    names, codes = _networks(pa.table({"operator": pa.array(operator), "network": pa.array(network)}))
+    assert names == ["A B C", "A B C", "A B C", "A unknown", "LTE"]
+    assert codes.tolist() == [0, 1, 2, 3, 4, 4]
+
+
+@pytest.mark.parametrize("grid", [FEW, MANY])
+def test_small_maps_lie_beside_each_other_within_the_picture(grid: Grid) -> None:
+    boxes = [grid.place(index) for index in range(grid.abreast**2)]
+    rooms = [(left, bottom, left + width, bottom + width / ASPECT + 0.42) for left, bottom, width in boxes]
+    assert all(right < WIDTH and bottom > 0.7 and top < HEIGHT for _, bottom, right, top in rooms)
+    for one, other in combinations(rooms, 2):
+        assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 
 def test_a_stray_tile_does_not_shrink_the_map_and_is_counted() -> None:
@@ -125,9 +146,9 @@ def test_time_steps_hold_both_ends() -> None:
 @pytest.mark.parametrize(
     ("us", "text"),
     [
-        (0, "0 us"),
-        (1.5, "1.5 us"),
-        (-432.1, "-432 us"),
+        (0, "0 µs"),
+        (1.5, "1.5 µs"),
+        (-432.1, "-432 µs"),
         (1_240, "1.24 ms"),
         (3.4e6, "3.4 s"),
         (6e8, "10 min"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 
 _UNITS = (
-    (1e3, 1.0, "us"),
+    (1e3, 1.0, "µs"),
     (1e6, 1e3, "ms"),
     (120e6, 1e6, "s"),
     (7200e6, 60e6, "min"),
@@ -16,7 +16,7 @@ _UNITS = (
 
 
 def duration(us: float) -> str:
-    """Microseconds in a unit that leaves few digits: ``850 us``, ``1.24 ms``, ``3.4 s``, ``12 min``."""
+    """Microseconds in a unit that leaves few digits: ``850 µs``, ``1.24 ms``, ``3.4 s``, ``12 min``."""
     if isnan(us):
         return "-"
     sign, size = ("-" if us < 0 else ""), abs(us)
