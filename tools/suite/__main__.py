@@ -43,8 +43,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Entry point; ``arguments``: in place of those of the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tier", choices=TIERS, default="fast", help="which proofs; default: fast")
-    parser.add_argument("--jvm-workers", type=int, default=3, help="workers of the phase with JVMs")
-    parser.add_argument("--workers", type=int, default=6, help="workers of the phase that mostly waits")
+    parser.add_argument("--jvm-workers", type=int, default=4, help="workers of the phase with JVMs")
+    parser.add_argument("--workers", type=int, default=8, help="workers of the phase that mostly waits")
     parser.add_argument("--no-rust", action="store_true", help="without the Rust rooms")
     parser.add_argument("tests", nargs="*", help="files or folders of tests; default: all")
     given = parser.parse_args(arguments)
