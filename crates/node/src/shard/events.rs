@@ -35,8 +35,9 @@ impl Shard {
         }
     }
 
-    /// True when `publish_events` would get something done.
+    /// True when `publish_events` would get something done; not before the subscriptions of every shard are known here.
     pub(super) fn may_publish_events(&self) -> bool {
-        !self.happenings.is_empty() && self.post.has_credit() && self.log.as_ref().is_none_or(LogFeed::has_credit)
+        let is_time = self.is_listening && !self.happenings.is_empty();
+        is_time && self.post.has_credit() && self.log.as_ref().is_none_or(LogFeed::has_credit)
     }
 }

@@ -172,19 +172,33 @@ impl Shard {
     /// before anything else that a session could take part in.
     pub(super) fn renew_licences(&mut self) {
         let version = Some(self.shared.authority.version());
-        if self.licences_version == version {
-            return;
+        if self.licences_version != version {
+            self.licences_version = version;
+            for key in self.clients.session_keys() {
+                let Some(entry) = self.clients.entry(key) else { continue };
+                let identity = entry.standing.identity.clone();
+                self.renew(key, &identity);
+            }
         }
-        self.licences_version = version;
+        if self.owes_expulsions() {
+            self.expelled_version = version;
+            self.expel_unwelcome();
+        }
+    }
+
+    /// Whether sessions may be there whose users are not welcome any more. At the start they go when clients may come: their
+    /// wills must reach sessions of every shard, and before, their subscriptions are not known here.
+    pub(super) fn owes_expulsions(&self) -> bool {
+        self.is_listening && self.expelled_version != Some(self.shared.authority.version())
+    }
+
+    fn expel_unwelcome(&mut self) {
         for key in self.clients.session_keys() {
             let Some(entry) = self.clients.entry(key) else { continue };
-            let (identity, authority) = (entry.standing.identity.clone(), &self.shared.authority);
-            let known = authority.still_knows(&identity);
-            let may_stay = authority.may_connect(&identity, &entry.client_id, is_given(&entry.client_id));
-            self.renew(key, &identity);
-            if !known {
+            let (identity, authority) = (&entry.standing.identity, &self.shared.authority);
+            if !authority.still_knows(identity) {
                 self.expel(key, ReasonCode::NotAuthorized, "the user was removed");
-            } else if !may_stay {
+            } else if !authority.may_connect(identity, &entry.client_id, is_given(&entry.client_id)) {
                 self.counters.access.revoked.add(1);
                 self.expel(key, ReasonCode::NotAuthorized, "its client id is not permitted any more");
             }

@@ -233,6 +233,8 @@ pub(crate) struct Shard {
     /// The version of users and rules that all licences were made under; none before the first turn, which compares what the
     /// log had with the users and rules of today.
     licences_version: Option<u64>,
+    /// The version under which who is not welcome any more was sent away.
+    expelled_version: Option<u64>,
     /// The version of the groups' tables that holds here.
     groups_version: u64,
     /// Who has still to be held against certificates that were read again.
@@ -319,6 +321,7 @@ impl Shard {
             now_ms: 0,
             draining: false,
             licences_version: None,
+            expelled_version: None,
             groups_version: 0,
             recheck: certificates::Recheck::default(),
             topic_rules: TopicRules::unread(),

@@ -158,6 +158,7 @@ impl Shard {
             || self.shared.session_desk(self.id.index()).is_asked()
             || self.shared.groups.version() != self.groups_version
             || Some(self.shared.authority.version()) != self.licences_version
+            || self.owes_expulsions()
             || self.has_new_topic_rules()
     }
 

@@ -9,16 +9,22 @@ use lapwing_node::Handle;
 
 use crate::client::Client;
 use crate::packets::{ConnectExt, connect, lasting, will};
-use crate::{metric, node};
+use crate::{ids_on_both_shards, metric, node};
 
 /// Hashing is costly by design: once for all tests.
 static HASH: LazyLock<String> = LazyLock::new(|| lapwing_access::hash_password(b"right").expect("it can be hashed"));
 const AT_MOST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
+const AT_LEAST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
 
 /// A node with these users, each of whom may do everything with the topics that are named.
 fn start(dir: &Path, users: &[(&str, &str)]) -> Handle {
-    let named = users.iter().map(|(name, _)| format!(r#"{{"name": "{name}", "password": "{}"}}"#, *HASH));
-    let may = users.iter().map(|(name, topics)| {
+    start_with(dir, &users.iter().map(|(name, _)| *name).collect::<Vec<_>>(), users)
+}
+
+/// The same with rights for others too.
+fn start_with(dir: &Path, users: &[&str], rights: &[(&str, &str)]) -> Handle {
+    let named = users.iter().map(|name| format!(r#"{{"name": "{name}", "password": "{}"}}"#, *HASH));
+    let may = rights.iter().map(|(name, topics)| {
         format!(r#"{{"identity": "{name}", "may": ["publish", "subscribe"], "topics": ["{topics}"]}}"#)
     });
     let (named, may) = (named.collect::<Vec<_>>().join(","), may.collect::<Vec<_>>().join(","));
@@ -78,6 +84,34 @@ fn the_session_of_a_removed_user_has_ended() {
     let (_, present) = Client::connect_with(&after, &of("alice", again));
     assert!(!present, "the session of somebody else");
     assert_eq!(Client::try_connect(&after, &of("gone", connect("other"))), ReasonCode::BadUserNameOrPassword);
+    after.stop().unwrap();
+}
+
+/// Does the will of a session that ends so reach those who are kept, by whichever shard?
+#[test]
+fn the_will_of_a_removed_user_reaches_every_shard() {
+    let dir = tempfile::tempdir().unwrap();
+    let rights = [("gone", "#"), ("alice", "#")];
+    let before = start_with(dir.path(), &["gone", "alice"], &rights);
+    let watchers = ids_on_both_shards();
+    for id in &watchers {
+        Client::connect_with(&before, &of("alice", lasting(id))).0.subscribe("w/#", AT_LEAST_ONCE);
+    }
+    for id in watchers.iter().map(|id| format!("{id}-gone")).chain((0..8).map(|n| format!("gone-{n}"))) {
+        let properties = WillProperties { delay_s: 3_600, ..WillProperties::default() };
+        let last_will = lapwing_codec::Will { properties, ..will("w/gone", b"w") };
+        drop(Client::connect_with(&before, &of("gone", lasting(&id).with_will(last_will))));
+    }
+    before.stop().unwrap();
+
+    let after = start_with(dir.path(), &["alice"], &rights);
+    for id in &watchers {
+        let (mut watcher, present) = Client::connect_with(&after, &of("alice", lasting(id)));
+        assert!(present);
+        for _ in 0..10 {
+            assert_eq!(watcher.receive().topic, "w/gone");
+        }
+    }
     after.stop().unwrap();
 }
 
