@@ -23,10 +23,15 @@ _OF_CLUSTERS = ("SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "SPARK_SUBMIT_OPTS", "S
 _OF_ITS_JVM = "SPARK_SUBMIT_OPTS"
 """Options of the JVM: of a cluster only where they set what Spark or Hadoop read."""
 _SETTINGS = ("-Dspark.", "-Dhadoop.")
-_ASKED = (
-    "import importlib.util as u, sys; print(*sys.version_info[:2],"
-    " *(name for name in ('pyspark', 'lapwing', 'pyarrow', 'msgspec') if not u.find_spec(name)))"
-)
+_ANSWER = "lapwing asks:"
+_ASKED = f"""import sys
+found = ["%s.%s" % sys.version_info[:2]]
+if sys.version_info[0] > 2:
+    from importlib.util import find_spec
+    found += [name for name in ("pyspark", "lapwing", "pyarrow", "msgspec") if not find_spec(name)]
+sys.stdout.write("\\n{_ANSWER} " + " ".join(found) + "\\n")
+"""
+"""Also for a Python 2, and for one that prints other things at its start."""
 _PATIENCE_S = 30.0
 
 
@@ -102,18 +107,23 @@ def _check_python(named: str, python: str) -> None:
     remedy = f"unset it, or name a Python {version} that has lapwing, such as {sys.executable}"
     try:
         asked = subprocess.run(  # noqa: S603  (the user's own choice)
-            [python, "-c", _ASKED], capture_output=True, text=True, check=False, timeout=_PATIENCE_S
+            [python, "-c", _ASKED],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_PATIENCE_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SparkUnusableError(f"Spark's Python cannot be started: {error}", where=where, remedy=remedy) from None
-    major, minor, *missing = asked.stdout.split() if asked.returncode == 0 else ("", "")
-    if not major:
-        told = (asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}"])[-1]
+    answers = [line.split() for line in asked.stdout.splitlines() if line.startswith(_ANSWER)]
+    if asked.returncode or not answers:
+        told = (asked.stderr.strip().splitlines() or [f"exit code {asked.returncode}, and no answer"])[-1]
         raise SparkUnusableError(f"Spark's Python does not run: {told}", where=where, remedy=remedy)
-    if f"{major}.{minor}" != version:
-        raise SparkUnusableError(
-            f"Spark's Python is {major}.{minor}, and this is {version}", where=where, remedy=remedy
-        )
+    found, *missing = answers[-1][len(_ANSWER.split()) :]
+    if found != version:
+        raise SparkUnusableError(f"Spark's Python is {found}, and this is {version}", where=where, remedy=remedy)
     if missing:
         raise SparkUnusableError(f"Spark's Python has no {', '.join(missing)}", where=where, remedy=remedy)
 

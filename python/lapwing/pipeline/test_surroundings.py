@@ -73,8 +73,13 @@ def test_without_a_word_it_is_this_python(monkeypatch: pytest.MonkeyPatch, unset
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("echo 3 1", "Spark's Python is 3.1, and this is"),
-        (f"echo {sys.version_info[0]} {sys.version_info[1]} lapwing msgspec", "has no lapwing, msgspec"),
+        ("echo lapwing asks: 3.1", "Spark's Python is 3.1, and this is"),
+        (
+            f"echo hello; echo lapwing asks: {sys.version_info[0]}.{sys.version_info[1]} lapwing msgspec",
+            "has no lapwing, msg",
+        ),
+        ("exit 0", "does not run: exit code 0, and no answer"),
+        ("echo 3 11", "does not run: exit code 0, and no answer"),
         ("echo no such library >&2; exit 127", "does not run: no such library"),
     ],
 )
@@ -89,6 +94,11 @@ def test_a_python_that_cannot_serve_is_named(
         choose_python(conf, local=True)
     assert all(part in str(caught.value) for part in (problem, f"{named} = {python}", "unset it", sys.executable))
     choose_python(conf, local=False)  # on a cluster it is a path of its workers
+
+
+def test_a_python_that_says_other_things_as_well_serves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYSPARK_PYTHON", script(tmp_path, f'echo welcome 9; exec {sys.executable} "$@"'))
+    choose_python({}, local=True)
 
 
 def test_a_python_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
