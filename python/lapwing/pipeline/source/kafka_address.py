@@ -50,7 +50,7 @@ class KafkaAddress:
 def _server(text: str, url: str) -> str:
     try:
         parts = urlsplit(f"//{text}")
-        known = parts.hostname is not None and parts.port is not None and parts.netloc == text
+        known = parts.hostname is not None and parts.port and parts.netloc == text
     except ValueError:
         known = False
     if not known:

@@ -27,7 +27,21 @@ def test_an_address_is_read(url: str, said: str) -> None:
     assert str(StreamAddress.parse(url)) == said
 
 
-@pytest.mark.parametrize("url", ["", "host:1", "ftp://host/x", "http://", "http://h:99999", f"{URL}/0", f"{URL}?a=1"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "host:1",
+        "ftp://host/x",
+        "http://",
+        "http://h:99999",
+        f"{URL}/0",
+        f"{URL}?a=1",
+        f"{URL}#a",
+        "http://h:0",
+        "http://h\n:1",
+    ],
+)
 def test_no_address_is_refused(url: str) -> None:
     with pytest.raises(ConfigError, match=r"HTTP|URL|stream"):
         StreamAddress.parse(url)
@@ -48,6 +62,16 @@ def test_options_are_typed_and_case_does_not_count() -> None:
         ("start", "middle"),
         ("until", "[1]"),
         ("tasks", "1.5"),
+        ("tasks", "1" * 30),
+        ("timeout_s", "0"),
+        ("timeout_s", "9e9"),
+        ("rows_per_request", "0"),
+        ("start", '{"0": -1}'),
+        ("start", '{"0": 1.5}'),
+        ("start", '{"0": true}'),
+        ("start", '{"0": 1, "0": 2}'),
+        ("start", '{"-1": 0}'),
+        ("start", '{"0": 9223372036854775808}'),
         ("colour", "red"),
     ],
 )

@@ -12,6 +12,11 @@ from typing import Any
 from lapwing.errors import ConfigError
 
 _NUMBER = re.compile(r"\+?(\d+|\d+\.\d*|\.\d+)([eE][+-]?\d{1,2})?", re.ASCII)
+_MOST: Mapping[str, float] = {"int": 2**31 - 1, "float": 1e6}
+"""More fits neither into what Spark counts with nor into a clock of the system."""
+_ABOVE_ZERO = frozenset(("timeout_s", "rows_per_request", "bytes_per_request"))
+"""Of the others 0 has a meaning of its own, or takes a limit away."""
+_OFFSET_MAX = 2**63 - 1
 _ELSEWHERE = {
     "maxoffsetspertrigger": "max_rows_per_batch",
     "maxrowspertrigger": "max_rows_per_batch",
@@ -27,7 +32,7 @@ def typed_options(known: Iterable[Field[Any]], given: Mapping[str, str], where: 
     """The values of ``given`` as the types of their fields say.
 
     Args:
-        known: A dataclass's fields: ``str``, ``int``, ``float`` or ``Literal``; numbers are at least 0.
+        known: A dataclass's fields: ``str``, ``int``, ``float`` or ``Literal``; numbers are at least 0, or above it.
         given: By name; Spark keeps no case: ``tokenFile``, ``token_file`` and ``tokenfile`` are one.
         where: For errors.
 
@@ -57,9 +62,18 @@ def _meant(name: str, fields: Mapping[str, Field[Any]]) -> str:
 def offsets_option(name: str, text: str, where: str) -> Mapping[int, int]:
     """Offsets per partition from JSON."""
     try:
-        return {int(partition): int(offset) for partition, offset in json.loads(text).items()}
-    except (ValueError, AttributeError, TypeError):
-        raise wrong_option(name, text, 'give earliest, latest or JSON {"PARTITION": OFFSET}', where) from None
+        pairs = json.loads(text, object_pairs_hook=list)
+        found = {int(partition): offset for partition, offset in pairs}
+        sound = len(found) == len(pairs) and all(map(_is_offset, (*found, *found.values())))
+    except (ValueError, TypeError, RecursionError):
+        sound = False
+    if not sound:
+        raise wrong_option(name, text, 'give earliest, latest or JSON {"PARTITION": OFFSET}', where)
+    return found
+
+
+def _is_offset(value: object) -> bool:
+    return type(value) is int and 0 <= value <= _OFFSET_MAX
 
 
 def wrong_option(name: str, value: str, remedy: str, where: str) -> ConfigError:
@@ -81,7 +95,15 @@ def _typed(name: str, kind: str, value: str, where: str) -> Any:
             return value
         if not _NUMBER.fullmatch(value.strip()):  # Python takes 1_0 for ten, and has NaN
             raise ValueError
-        return number(value)
+        made = number(value)
+        if made > _MOST[kind] or (made == 0 and name in _ABOVE_ZERO):
+            raise ValueError
     except ValueError:
-        wanted = f"give one of {kind[len('Literal[') : -1]}" if kind.startswith("Literal") else f"give {kind} >= 0"
-        raise wrong_option(name, value, wanted, where) from None
+        raise wrong_option(name, value, _wanted(name, kind), where) from None
+    return made
+
+
+def _wanted(name: str, kind: str) -> str:
+    if kind.startswith("Literal"):
+        return f"give one of {kind[len('Literal[') : -1]}"
+    return f"give {kind} {'>' if name in _ABOVE_ZERO else '>='} 0, at most {_MOST[kind]:.0f}"
