@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pyarrow as pa
 from deltalake import DeltaTable
 from deltalake import Field as DeltaField
 from deltalake import Schema as DeltaSchema
+from deltalake.schema import PrimitiveType
 
 from lapwing.contracts.fields import Field, Record
 
@@ -30,7 +33,21 @@ def why_unfit(table: DeltaTable, record: Record) -> tuple[str, str] | None:
     strange = [name for name, column in theirs.items() if name not in record.names and not column.nullable]
     if missing or strange:
         return f"it has the columns {', '.join(theirs)}", f"it is of another release: {_ANOTHER}"
+    changed = _changed(theirs, record)
+    if changed:
+        return f"somebody has changed the type of {changed}", f"change it back, or {_ANOTHER}"
     return None
+
+
+def _changed(theirs: Mapping[str, DeltaField], record: Record) -> str:
+    """Columns whose type is not ours any more: our files would not fit what the table says of them."""
+    ours = ((column.name, column.type) for column in delta_schema(record).fields)
+    pairs = ((name, kind, theirs[name].type) for name, kind in ours)
+    return ", ".join(
+        f"{name} from {kind.type} to {their.type}"
+        for name, kind, their in pairs
+        if isinstance(kind, PrimitiveType) and isinstance(their, PrimitiveType) and kind != their
+    )
 
 
 def unreadable(table: DeltaTable) -> str:

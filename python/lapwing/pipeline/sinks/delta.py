@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +19,7 @@ from lapwing.contracts.fields import Record
 from lapwing.contracts.tables import PARTITIONED
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.columns import delta_schema, why_unfit
-from lapwing.pipeline.sinks.commits import commits
+from lapwing.pipeline.sinks.commits import app_id, commit_mark, commits, first_line, said_beside, start_id
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
 from lapwing.pipeline.sinks.paths import table_files
@@ -61,32 +60,36 @@ class DeltaSink:
         self._keys = tuple(keys)
         self._schema = pa.schema(list(record.arrow_schema()))
         self._table = self._open()
+        self._marked = self.version, commit_mark(folder, self.version)
 
     def positions(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
         """Per partition the offset up to which this table is done; 0 for one it has not met."""
-        done = {p: self._table.transaction_version(_app_id(stream_uuid, p)) for p in partitions}
+        done = {p: self._table.transaction_version(app_id(stream_uuid, p)) for p in partitions}
         spark_s = self._positions_of_spark(stream_uuid)
         return {p: max(int(offset or 0), spark_s.get(p, 0)) for p, offset in done.items()}
 
     def knows(self, stream_uuid: str, partitions: Sequence[int]) -> bool:
         """Whether a commit has said a position of that stream, be it 0."""
-        ids = (stream_uuid, *(_app_id(stream_uuid, p) for p in partitions))
+        ids = (stream_uuid, *(app_id(stream_uuid, p) for p in partitions))
         return any(self._table.transaction_version(each) is not None for each in ids)
 
     def begin(self, stream_uuid: str, done: Mapping[int, int], starts: Mapping[int, int]) -> None:
         """Commits where a job begins with a stream: it has nothing to do up to ``done``, and cannot know what was
         before ``starts``.
         """
-        at = {_app_id(stream_uuid, p): offset for p, offset in self._forward(stream_uuid, done).items()}
-        at |= {_start_id(stream_uuid, p): offset for p, offset in starts.items()}
+        at = {app_id(stream_uuid, p): offset for p, offset in self._forward(stream_uuid, done).items()}
+        at |= {start_id(stream_uuid, p): offset for p, offset in starts.items()}
         said = [Transaction(name, offset) for name, offset in sorted(at.items())]
         properties = CommitProperties(app_transactions=said)
-        self._table.create_write_transaction([], "append", self._table.schema(), commit_properties=properties)
-        self._table.update_incremental()
+        try:
+            self._table.create_write_transaction([], "append", self._table.schema(), commit_properties=properties)
+        except DeltaError as error:
+            raise self._gone(error) from None
+        self._take_up()
 
     def starts(self, stream_uuid: str, partitions: Sequence[int]) -> dict[int, int]:
         """Per partition what `begin` has said of it; 0: the job has read it from its first message."""
-        return {p: int(self._table.transaction_version(_start_id(stream_uuid, p)) or 0) for p in partitions}
+        return {p: int(self._table.transaction_version(start_id(stream_uuid, p)) or 0) for p in partitions}
 
     @property
     def is_by_day(self) -> bool:
@@ -162,6 +165,7 @@ class DeltaSink:
             merge_by_name(self._table, self._keys, rows, self._properties(stream_uuid, done))
         except CommitFailedError as error:
             raise self._conflict(error) from None
+        self._take_up()
 
     def replace(self, rows: pa.Table) -> None:
         """Puts ``rows`` in place of all there is, which says the same; positions stay."""
@@ -209,11 +213,20 @@ class DeltaSink:
         Raises:
             TableError: The table is gone, or is not what it was: see `why_unfit`.
         """
+        # delta-rs looks for new commits only: of another table in its place it would take them for this one's.
+        version, mark = self._marked
+        found = commit_mark(self.folder, version)
+        if found != mark:
+            raise self._gone("it was taken away" if found is None else "another one has taken its place")
         try:
-            self._table.update_incremental()
+            self._take_up()
         except DeltaError as error:
-            raise self._unusable(_first_line(error), "bring it back, or give another --out") from None
+            raise self._gone(error) from None
         self._check_columns(self._table)
+
+    def _take_up(self) -> None:
+        self._table.update_incremental()
+        self._marked = self.version, commit_mark(self.folder, self.version)
 
     @property
     def version(self) -> int:
@@ -248,13 +261,15 @@ class DeltaSink:
                 if not left:
                     raise self._conflict(error) from None
                 self.refresh()
+            except DeltaError as error:
+                raise self._gone(error) from None
             else:
                 break
-        self._table.update_incremental()
+        self._take_up()
 
     def _conflict(self, told: object) -> ConflictError:
         return ConflictError(
-            f"somebody else has changed table {self.record.name} meanwhile: {_first_line(told)}",
+            f"somebody else has changed table {self.record.name} meanwhile: {first_line(told)}",
             where=str(self.folder),
             remedy="run it again, it goes on where it was; let others write less often",
         )
@@ -263,7 +278,7 @@ class DeltaSink:
         at = self._forward(uuid, done)
         return CommitProperties(
             max_commit_retries=0 if strict else None,
-            app_transactions=[Transaction(_app_id(uuid, p), offset) for p, offset in sorted(at.items())],
+            app_transactions=[Transaction(app_id(uuid, p), offset) for p, offset in sorted(at.items())],
         )
 
     def _forward(self, uuid: str, done: Mapping[int, int]) -> dict[int, int]:
@@ -276,7 +291,7 @@ class DeltaSink:
         if self._table.transaction_version(uuid) is None:
             return {}
         for commit in commits(self.folder, self._table.version()):
-            said = _metadata(commit).get(POSITIONS_KEY, {}).get(uuid)
+            said = said_beside(commit).get(POSITIONS_KEY, {}).get(uuid)
             if said is not None:
                 return {int(partition): int(offset) for partition, offset in said.items()}
         raise self._unusable("its history no longer says where it stands", "bring its log back, or give another --out")
@@ -288,7 +303,7 @@ class DeltaSink:
         except OSError as error:
             raise self._unusable(f"{error.strerror or error}", "give an --out that this user may write") from None
         except DeltaError as error:
-            raise self._unusable(_first_line(error), "move the folder away, or give another --out") from None
+            raise self._unusable(first_line(error), "move the folder away, or give another --out") from None
         self._check_columns(table)
         return table
 
@@ -313,26 +328,8 @@ class DeltaSink:
             raise_if_key_not_exists=False,
         )
 
+    def _gone(self, told: object) -> TableError:
+        return self._unusable(first_line(told), "bring it back, or give another --out")
+
     def _unusable(self, what: str, remedy: str) -> TableError:
         return TableError(f"table {self.record.name} cannot be used: {what}", where=str(self.folder), remedy=remedy)
-
-
-def _first_line(told: object) -> str:
-    return next(iter(str(told).splitlines()), type(told).__name__)
-
-
-def _start_id(stream_uuid: str, partition: int) -> str:
-    return f"{stream_uuid}/{partition}/start"
-
-
-def _metadata(commit: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What its writer said beside it; others' commits may say anything, or nothing."""
-    try:
-        said = json.loads(commit.get("userMetadata") or "{}")
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
-
-
-def _app_id(stream_uuid: str, partition: int) -> str:
-    return f"{stream_uuid}/{partition}"

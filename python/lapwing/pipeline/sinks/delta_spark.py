@@ -99,7 +99,7 @@ class SparkDeltaSink(DeltaSink):
             if _CONFLICT.search(str(error)):
                 raise self._conflict(error) from None
             raise
-        self._table.update_incremental()
+        self._take_up()
         if self._table.version() == before:
             if moves:
                 raise self._unusable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from deltalake import DeltaTable, Field
+from deltalake import DeltaTable, Field, Schema, write_deltalake
 from deltalake.schema import PrimitiveType
 
 from lapwing.contracts import fields
@@ -92,6 +93,35 @@ def test_a_lost_column_is_named(sink: DeltaSink) -> None:
     other = fields.Record("things", 1, (*sink.record.fields, fields.Field("more", "int64", "needed")))
     with pytest.raises(TableError, match="it has the columns name, channel, count"):
         DeltaSink(sink.folder, other)
+
+
+def test_a_changed_type_is_named(sink: DeltaSink) -> None:
+    """Our files would not fit what the table says of them any more."""
+    changed = [Field(each.name, PrimitiveType("double" if each.name == "count" else each.type.type)) for each in
+               DeltaTable(sink.folder).schema().fields]  # fmt: skip
+    write_deltalake(
+        sink.folder, pa.schema(Schema(changed).to_arrow()).empty_table(), mode="overwrite", schema_mode="overwrite"
+    )
+    with pytest.raises(TableError, match=r"changed the type of count from .* to double"):
+        sink.refresh()
+
+
+@pytest.mark.parametrize("commits", [0, 1, 9])
+def test_a_table_that_others_take_away_or_replace_is_named(sink: DeltaSink, commits: int) -> None:
+    """Also where the other one has as many commits, or more: of those delta-rs would take up the last ones."""
+    append(sink, {0: 1}, ("a", 1, 1))
+    sink.compact()
+    sink.refresh()
+    shutil.rmtree(sink.folder)
+    with pytest.raises(TableError, match="it was taken away"):
+        sink.refresh()
+    with pytest.raises(TableError, match="table things cannot be used"):
+        sink.append([], ONE, {0: 2})
+    other = DeltaSink(sink.folder, sink.record)
+    for number in range(commits):
+        append(other, {0: number + 1}, ("b", 1, number))
+    with pytest.raises(TableError, match=r"it was taken away|another one has taken its place"):
+        sink.refresh()
 
 
 def test_a_table_that_is_gone_or_older_is_named(tmp_path: Path) -> None:
