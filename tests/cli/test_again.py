@@ -12,8 +12,9 @@ from commands import Running
 from restarting import RestartingBroker
 
 import lapwing
-from lapwing.cli.again import PAUSE_MAX_S, Again
-from lapwing.errors import ConnectError, LapwingError, TimedOutError
+from lapwing.cli.again import PAUSE_MAX_S, Again, is_passing
+from lapwing.cli.http_api import HttpAnswerError
+from lapwing.errors import ConnectError, LapwingError, StreamError, TimedOutError
 
 TIMEOUT_S = 30
 
@@ -87,6 +88,13 @@ def test_who_is_refused_at_first_ends(broker: RestartingBroker) -> None:
     broker.kill()
     with Running("sub", "a", "--url", broker.url) as sub:
         assert sub.process.wait(TIMEOUT_S) == ConnectError.exit_code
+
+
+@pytest.mark.parametrize(("status", "passes"), [(503, True), (502, True), (429, True), (404, False), (410, False)])
+def test_a_broker_that_answers_while_it_stops_is_waited_for(status: int, passes: bool) -> None:
+    error = StreamError("the node does not run")
+    error.__cause__ = HttpAnswerError(status)
+    assert is_passing(error) == passes
 
 
 def test_pauses_grow_and_what_stays_wrong_ends(monkeypatch: pytest.MonkeyPatch) -> None:

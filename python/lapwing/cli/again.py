@@ -8,6 +8,7 @@ import time
 
 from lapwing._core import CoreError
 from lapwing.cli.common import notice
+from lapwing.cli.http_api import HttpAnswerError
 from lapwing.errors import LapwingError, TimedOutError
 
 PAUSE_FIRST_S = 0.5
@@ -17,6 +18,8 @@ _WITH_REASON = frozenset({"refused", "disconnected"})
 # Unavailable, busy, shutting down, quota, an operator's kick, connection rate: a broker that may want us later. Not a
 # session taken over: two who come again by turns would throw each other out for ever.
 _PASSING = frozenset({0x88, 0x89, 0x8B, 0x8D, 0x97, 0x98, 0x9C, 0x9F})
+# A broker that stops or is short of memory still answers for a while; so does a proxy that has lost it.
+_PASSING_STATUS = frozenset({429, 502, 503, 504})
 
 
 def is_passing(error: LapwingError) -> bool:
@@ -24,6 +27,8 @@ def is_passing(error: LapwingError) -> bool:
     cause = error.__cause__
     if isinstance(cause, CoreError):
         return cause.code in _LOST or (cause.code in _WITH_REASON and cause.evidence.get("reason") in _PASSING)
+    if isinstance(cause, HttpAnswerError):
+        return cause.status in _PASSING_STATUS
     return isinstance(error, TimedOutError) or isinstance(cause, OSError | http.client.HTTPException)
 
 

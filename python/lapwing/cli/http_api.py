@@ -20,6 +20,14 @@ _KINDS: dict[str, type[LapwingError]] = {
 }
 
 
+class HttpAnswerError(Exception):
+    """The cause of an error that the broker, or a proxy before it, has answered with ``status``."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        super().__init__(status)
+
+
 class HttpApi:
     """One kept connection.
 
@@ -73,7 +81,7 @@ class HttpApi:
             self._connection.close()
             raise self._no_answer(error) from error
         if response.status not in (200, 201, 204):
-            raise self._error(response.status, answer, f"{self.url}{path}")
+            raise self._error(response.status, answer, f"{self.url}{path}") from HttpAnswerError(response.status)
         return response.headers, answer
 
     def _no_answer(self, error: Exception) -> ConnectError:

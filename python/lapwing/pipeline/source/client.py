@@ -31,6 +31,16 @@ from lapwing.pipeline.source.address import StreamAddress
 
 _SCHEMA = ENVELOPE.arrow_schema()
 _RETRY_PAUSE_S = 0.25
+_PASSING_STATUS = frozenset((502, 503, 504))
+"""A broker that stops, or is short of memory, still answers for a while; so does a proxy that has lost it."""
+
+
+class _PassingError(Exception):
+    """What may be otherwise in a moment."""
+
+    def __init__(self, refusal: LapwingError) -> None:
+        self.refusal = refusal
+        super().__init__(refusal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +175,10 @@ class StreamClient:
                         where=str(self.address),
                         remedy="start the broker, or correct the address of the source",
                     ) from None
-                time.sleep(_RETRY_PAUSE_S)
+            except _PassingError as passing:
+                if time.monotonic() >= deadline:
+                    raise passing.refusal from None
+            time.sleep(_RETRY_PAUSE_S)
         raise AssertionError("attempts never end")
 
     def _attempts(self) -> Iterator[float]:
@@ -183,6 +196,8 @@ class StreamClient:
         self._connection.request("GET", target, headers=self._credentials.headers())
         answer = self._connection.getresponse()
         body = answer.read()
+        if answer.status in _PASSING_STATUS:
+            raise _PassingError(self._refusal(answer.status, body))
         if answer.status != http.client.OK:
             raise self._refusal(answer.status, body)
         return {name.lower(): value for name, value in answer.getheaders()}, body
