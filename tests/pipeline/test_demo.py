@@ -73,10 +73,14 @@ def test_without_java_a_line_says_what_to_install(tmp_path: Path) -> None:
 
 
 @needs_java
-def test_traces_that_are_not_there_are_named(tmp_path: Path) -> None:
+def test_traces_and_a_python_that_are_not_there_are_named(tmp_path: Path) -> None:
     done = demo("--replay", tmp_path / "none.zip", "--out", tmp_path / "out")
     assert done.returncode == 2
     assert f"error: no such file or folder ({tmp_path / 'none.zip'})" in done.stderr
+    assert not (tmp_path / "out").exists()
+    done = demo("--out", tmp_path / "out", PYSPARK_PYTHON="/bin/true")
+    assert done.returncode == 2
+    assert "error: Spark's Python does not run" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -34,7 +34,7 @@ from lapwing.lab.synthetic import Synthetic
 from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.progress import BatchProgress
 from lapwing.pipeline.report.facts import Facts
-from lapwing.pipeline.session import check_java, check_spark
+from lapwing.pipeline.session import check_machine
 
 STREAM = "readings"
 """The stream's name, and the Kafka topic's."""
@@ -100,8 +100,7 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
         be used, or a failure of a part.
     """
     begun = time.monotonic()
-    check_spark()
-    check_java()
+    check_machine(None, {})
     if plan.kafka:
         find_jars()
     check_claim(plan.out)

@@ -275,3 +275,38 @@ def add_up(messages: list[Message], told: list[dict[str, Any]], rows: pa.Table) 
 
 def with_minute(rows: pa.Table) -> pa.Table:
     return rows.append_column("ingress_at", pa.array([0] * rows.num_rows, pa.timestamp("us", "UTC")))
+
+
+LARGEST = 2**63 - 1
+ODD = st.tuples(
+    st.sampled_from("ab"),
+    st.sampled_from([0, 1, LARGEST]),
+    st.integers(0, 6) | st.integers(0, 140) | st.sampled_from([JUMP_MAX, JUMP_MAX + 1, 2**62, LARGEST - 1, LARGEST]),
+    st.sampled_from([-1, -2]),
+    st.booleans(),
+)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(st.lists(ODD, max_size=8), st.booleans()), max_size=4), st.sampled_from([0, 7]))
+def test_any_history_adds_up(batches: list[tuple[list[Message], bool]], start: int) -> None:
+    """Boots that fall, serials of 63 bits, jumps, a job that began late, and holes before batches: nothing vanishes,
+    nothing is negative, and below the highest serial each has come, is missing, or is nobody's loss.
+    """
+    seen, parts = NONE_SEEN, []
+    told: list[dict[str, Any]] = []
+    for messages, has_hole in batches:
+        classified = classify(table(messages, len(told)), seen, {0: start}, holes=[0] if has_hole and told else [])
+        told += classified.to_pylist()
+        parts.append(quality(with_minute(classified)))
+        seen = pa.concat_tables([seen, marks(classified)])
+    rows = joined_quality(pa.concat_tables(parts)) if parts else quality(with_minute(classify(table([]), seen)))
+    total = {name: sum(rows[name].to_pylist()) for name in ("repeated", "quarantined", "missing", "before_start")}
+    assert len(told) == sum(row["first"] for row in told) + total["repeated"] + total["quarantined"]
+    assert min(total.values()) >= 0
+    tops: dict[Any, int] = {}
+    came = [row for row in told if not row["jumped"]]
+    for row in came:
+        tops[row["device"], row["boot"]] = max(tops.get((row["device"], row["boot"]), -1), row["serial"])
+    never_came = sum(top + 1 for top in tops.values()) - len({(r["device"], r["boot"], r["serial"]) for r in came})
+    assert never_came == total["missing"] + total["before_start"]
