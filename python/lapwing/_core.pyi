@@ -76,6 +76,10 @@ class Authority:
         ``identity`` None is anonymous. Rules with ``%c`` permit nothing here: there is no client id.
         """
 
+def certificate_times(pem: bytes) -> list[tuple[bool, int, int | None]]:
+    """From when until when certificates and revocation lists hold, of all in PEM that can be read: whether it is a
+    list, and seconds since 1970, UTC; None: without end."""
+
 def default_tables_json() -> str:
     """The node's configuration with every default: ``{"config", "stream", "hold", "topic_tables_max"}``; the stream's
     filter is ``#``."""
@@ -157,8 +161,6 @@ class Node:
         """
     def start_progress(self) -> tuple[int, int]:
         """Bytes of the log that a start has read, and how many it has to read in all; both 0 until that is known."""
-    def reload_access(self, access_json: str) -> None:
-        """Takes other users and rules (``lapwing.config.access_json``); on an error nothing changes."""
     def listeners(self) -> list[str]:
         """The addresses that clients connect to, with their real ports."""
     def audit(self, name: str, fields_json: str, refusal: str | None = None) -> None:
@@ -173,8 +175,9 @@ class Node:
         """Answers of stream reads take up so many bytes more, or less; false: memory is above ``memory_high_bytes``."""
     def is_audited(self) -> bool:
         """Whether there is an audit trail."""
-    def reload(self) -> int:
-        """Reads the listeners' certificates again; returns for how many. What cannot be read stays as it was."""
+    def reload(self, reload_json: str) -> int:
+        """Takes over what ``lapwing.broker_reload.reload_json`` makes, and the listeners' certificates: all of it, or
+        on an error nothing. Returns for how many listeners these were read again."""
     def listener_faults(self) -> list[tuple[str, str]]:
         """What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do."""
     def ready(self) -> bool:
@@ -193,10 +196,6 @@ class Node:
         """The tables of consumer groups in force, in the node's names and units."""
     def put_group(self, name: str, group_json: str) -> None:
         """Takes or replaces the table of a share name or pattern; on an error nothing changes."""
-    def change_groups(self, changes_json: str) -> None:
-        """Takes, replaces and takes out (null) tables by name or pattern: all, or on an error none."""
-    def change_topics(self, topics_json: str) -> None:
-        """Takes other tables of topics (``lapwing.config.topic_tables.topics_json``); on an error nothing changes."""
     def remove_group(self, name: str) -> bool:
         """Takes the table of a share name or pattern out; false when there was none."""
     def sessions_json(

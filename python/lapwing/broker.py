@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +15,7 @@ from lapwing._core import CoreError, Node
 from lapwing.audit.broker import BrokerAudit
 from lapwing.broker_guard import looked_at, stepping_down
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
-from lapwing.broker_reload import reloaded_tables
+from lapwing.broker_reload import RELOADED, reload_json
 from lapwing.broker_tables import (
     GroupLike,
     HoldLike,
@@ -24,10 +25,11 @@ from lapwing.broker_tables import (
     checked_config,
     stream_tables,
 )
+from lapwing.certificate_times import certificate_notices
 from lapwing.config import Config, GroupConfig, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables
-from lapwing.config.openness import check_listeners
+from lapwing.config.openness import check_listeners, users_notices
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 from lapwing.log.line import LogLine
 from lapwing.text import one_line
@@ -168,12 +170,14 @@ class Broker:
                 self._node = Node(node_json(self.config), dispatcher, strategies)
                 tables = access_tables(self.config)
                 self._access = AccessCounts.of(tables)
+                self._to_tell += users_notices(self.config, self._access.users)
                 self._node.start(on_bound)
                 self._audited.started(self._node, tables)
         if self.config.broker.http is not None:
             try:
                 has_hooks = self._hooks is not None
-                self._http = start_http(self._node, self.config, http_sockets, has_hooks=has_hooks)
+                access = json.dumps(tables)
+                self._http = start_http(self._node, self.config, access, http_sockets, has_hooks=has_hooks)
             except LapwingError:
                 self.stop()
                 raise
@@ -184,6 +188,13 @@ class Broker:
         told = looked_at(config, self._file, has_hooks=self._hooks is not None)
         self._to_tell += [line for line in told if line not in self._told]
         self._told = told
+
+    def look_at_certificates(self) -> None:
+        """Says of certificates what time alone has changed since the start or the last reload."""
+        told = certificate_notices(self.config, time.time())
+        new = [line for line in told if line not in self._told]
+        self._to_tell += new
+        self._told += new
 
     def start_progress(self) -> tuple[int, int]:
         """Bytes of the log that :meth:`start` has read, and how many it has to read in all, for another thread to ask.
@@ -247,12 +258,11 @@ class Broker:
     def reload(self, config: Config | Callable[[], Config] | None = None) -> int:
         """Takes over what may change while the broker runs: users, rules, topics, groups, certificates and keys.
 
-        Users and rules change both or, on an error, neither; then nothing else is looked at. A configuration without
-        users or rules where there were some is an error, unless ``auth.no_users`` or ``auth.no_rules`` says that it is
-        meant: a file that is just being written must not open the broker. Of groups, tables that are
-        new, changed or gone since the configuration was read last are taken over, all or none: what was changed while
-        the broker runs (``put_group``, HTTP) stays where the configuration says what it said before. New connections
-        use the new certificates, those there are go on.
+        All of it or, on an error, nothing. A configuration without users or rules where there were some is an error,
+        unless ``auth.no_users`` or ``auth.no_rules`` says that it is meant: a file that is just being written must not
+        open the broker. Of groups, tables that are new, changed or gone since the configuration was read last are taken
+        over: what was changed while the broker runs (``put_group``, HTTP) stays where the configuration says what it
+        said before. New connections use the new certificates, those there are go on.
 
         Args:
             config: Where users, rules, topics and groups stand now, or what reads it; None: where they stood before,
@@ -262,30 +272,30 @@ class Broker:
             The number of listeners that have read certificates again.
 
         Raises:
-            ConfigError: a user, a rule, a topic or a group is wrong, or a file cannot be used; what it was for stays as
-                it was. Others may write a file that the broker believes: nothing is taken over.
+            ConfigError: a user, a rule, a topic or a group is wrong, a file cannot be used, or others may write one
+                that the broker believes; nothing is taken over.
         """
         with self._audited.failure("reload_failed"):
             return self._reload(config() if callable(config) else config or self.config)
 
     def _reload(self, config: Config) -> int:
-        self._running()
+        """Whatever can be wrong is found before anything changes."""
+        node = self._running()
         self._look(config)
         before, tables = self.config, access_tables(config)
         access = AccessCounts.of(tables)
         check_still_closed(self._access, access, config.auth)
+        take_over_http = None if self._http is None else self._http.read_again()
         with _core_errors():
-            self._running().reload_access(json.dumps(tables))
-            self._audited.access(tables)
+            listeners = node.reload(reload_json(before, config, tables))
+            self.config = before.model_copy(update={key: getattr(config, key) for key in RELOADED})
             self._access = access
-            if self._http is not None:
-                self._http.reload(config)
-            self.config = self.config.model_copy(update={"auth": config.auth, "rules": config.rules})
-            for taken in reloaded_tables(self._running(), self.config, config):
-                self.config = self.config.model_copy(update=taken)
-            listeners = self._running().reload()
+            self._to_tell += users_notices(config, access.users)
+            if take_over_http is not None:
+                take_over_http(json.dumps(tables))
+            self._audited.access(tables)
             self._audited.reloaded(before, self.config, listeners)
-            return listeners
+        return listeners
 
     @property
     def access_counts(self) -> AccessCounts:

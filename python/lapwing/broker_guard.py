@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lapwing.certificate_times import certificate_notices
 from lapwing.config.exposure import exposures
 from lapwing.file_rights import check_files
 from lapwing.privileges.program import unreadable_program
@@ -31,7 +33,7 @@ def looked_at(config: Config, file: Path | None = None, *, has_hooks: bool = Fal
     told = exposures(config, is_root=uid == 0, has_hooks=has_hooks)
     if config.broker.user is not None and (path := unreadable_program()):
         told.append(f"{config.broker.user} may not read {path}: what hooks import must have been loaded before")
-    return told + check_files(config, uid, file)
+    return told + check_files(config, uid, file) + certificate_notices(config, time.time())
 
 
 @contextmanager

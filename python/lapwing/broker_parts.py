@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lapwing._core import Authority
-from lapwing.config import Config, access_json
+from lapwing.config import Config
 
 if TYPE_CHECKING:
     import socket
@@ -60,7 +60,9 @@ def bound_for_http(config: Config) -> list[socket.socket] | None:
     return bind_http(config)
 
 
-def start_http(node: Node, config: Config, bound: Sequence[socket.socket] | None, *, has_hooks: bool) -> HttpServer:
+def start_http(
+    node: Node, config: Config, access: str, bound: Sequence[socket.socket] | None, *, has_hooks: bool
+) -> HttpServer:
     """The HTTP side of ``node``, listening; it doubles the time a broker takes to start.
 
     Raises:
@@ -68,4 +70,4 @@ def start_http(node: Node, config: Config, bound: Sequence[socket.socket] | None
     """
     from lapwing.http import serve_http
 
-    return serve_http(node, Authority(access_json(config)), config, has_hooks=has_hooks, bound=bound)
+    return serve_http(node, Authority(access), config, has_hooks=has_hooks, bound=bound)

@@ -1,35 +1,31 @@
-"""What a running broker takes over of a configuration that was read again: its tables of topics and of groups."""
+"""What a running broker takes over of a configuration that was read again, as its node is told it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from lapwing.config import Config
-
 if TYPE_CHECKING:
-    from lapwing._core import Node
+    from lapwing.config import Config
+
+RELOADED = ("auth", "rules", "topics", "groups")
+"""The tables that are taken over; what certificates hold is in no table."""
 
 
-def reloaded_tables(node: Node, before: Config, now: Config) -> Iterator[dict[str, Any]]:
-    """Hands on the tables that are not what they were, and yields each of them, by its field, once it is taken over.
+def reload_json(before: Config, now: Config, access: Mapping[str, Any]) -> str:
+    """What ``lapwing._core.Node.reload`` takes: users and rules; tables of topics and groups that are not as they were.
 
     Args:
-        node: The broker.
         before: What the configuration said when it was read last.
         now: What it says.
-
-    Raises:
-        CoreError: A table is wrong; those before it were taken over, this one was not.
+        access: What ``lapwing.config.auth.access_tables`` has read of it.
     """
     # Imported only where they are needed: a broker starts sooner.
+    from lapwing.config.one_group import changed_tables
+    from lapwing.config.topic_tables import topic_tables
+
+    tables: dict[str, Any] = {"access": access, "groups": changed_tables(before.groups, now.groups)}
     if before.topics != now.topics:
-        from lapwing.config.topic_tables import topics_json
-
-        node.change_topics(topics_json(now.topics))
-        yield {"topics": now.topics}
-    if before.groups != now.groups:
-        from lapwing.config.one_group import changes_json
-
-        node.change_groups(changes_json(before.groups, now.groups))
-        yield {"groups": now.groups}
+        tables["topics"] = topic_tables(now.topics)
+    return json.dumps(tables)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import wire
+from certificates import Certificates
 from peer import Peer
 from scenario import PASSWORD, RULES
 from wire import CONNACK, DISCONNECT, PUBACK
@@ -133,6 +135,30 @@ def test_a_wrong_reload_changes_nothing(broker: lapwing.Broker, join: Join, own_
     alice.publish("open/a", qos=1)
     assert alice.round_trip() == []
     join("bob", "b")
+
+
+@pytest.mark.parametrize("fault", ["certificate", "group", "topic", "user"])
+def test_a_reload_is_whole_or_not_at_all(own_users: Path, token: str, tmp_path: Path, fault: str) -> None:
+    """Rules and users that are in order are not taken over beside something that is wrong; nor is anything else."""
+    made = Certificates.make(tmp_path)
+    tls = {"url": "tls://127.0.0.1:0", "certificate": made.chain, "key": made.key}
+    rule = {"identity": "alice", "may": ["publish", "subscribe"], "topics": ["new"]}
+    others: dict[str, Any] = {"groups": {"more": {"filters": ["more"]}}}
+    settings: dict[str, Any] = {"listeners": [tls], "users": own_users, "rules": RULES}
+    with lapwing.Broker(["tcp://127.0.0.1:0"], **settings) as broker, Peer(broker.url, 5) as alice:
+        alice.join("a", username="alice", password=PASSWORD)
+        if fault == "certificate":
+            made.key.write_text("no key")
+        elif fault == "group":
+            others["groups"]["bad"] = {"use": "nowhere:Chooser"}
+        elif fault == "topic":
+            others["topics"] = {"t": {"durability": "disk"}}
+        else:
+            own_users.write_text("[users.alice]\npassword = '$argon2id$'\n")
+        with pytest.raises(ConfigError):
+            broker.reload(Config(auth=AuthSection(users=own_users), rules=[rule], **others))
+        assert alice.subscribe_to("open/a", "new") == b"\0\x87", "what was in force stays"
+        assert (broker.groups(), revoked(broker)) == ([], 0)
 
 
 def test_a_new_user_comes_in(broker: lapwing.Broker, join: Join, own_users: Path) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import trustme
 from certificates import Certificates
 from commands import call
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -75,3 +77,22 @@ def test_beside_a_broker_that_runs_with_it(tmp_path: Path) -> None:
         beside = call("config", "check", str(file), "--running")
         assert (beside.returncode, beside.stdout) == (0, f"{file}: in order\n")
     assert call("config", "check", str(file)).returncode == 0
+
+
+def test_what_is_out_of_its_time_is_said(tmp_path: Path) -> None:
+    """By the check and by the start, and neither is a reason not to start: SIGHUP reads what is renewed."""
+    made = Certificates.make(tmp_path)
+    past = trustme.CA().issue_cert("localhost", not_after=datetime.now(UTC) - timedelta(days=2))
+    (tmp_path / "c.pem").write_bytes(b"".join(part.bytes() for part in past.cert_chain_pems))
+    past.private_key_pem.write_to_path(str(tmp_path / "k.pem"))
+    (tmp_path / "users.toml").write_text("")
+    text = f'[auth]\nusers = "users.toml"\n{TLS}client_ca = "{made.authority}"\nclient_certificate = "optional"\n'
+    code, told = check(tmp_path, text)
+    assert code == 0, told
+    with lapwing.Broker.from_config(load(tmp_path / "lapwing.toml", environment={}).config) as broker:
+        lines = broker.notices()
+        broker.look_at_certificates()
+        assert broker.notices() == []
+    for said in ("(listeners.0.certificate): the certificate has expired on", "has no users: nobody comes in"):
+        assert said in told
+        assert [said in line for line in lines].count(True) == 1, lines

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from web import TIMEOUT_S, Response
 
-from lapwing.config import Config
+from lapwing.config import Config, access_json
 from lapwing.http import serve_http
 from lapwing.http.server import HttpServer
 
@@ -161,6 +161,11 @@ def served(
 
 def configured(address: str = "127.0.0.1:0", **tables: Any) -> Config:
     return Config(broker={"http": address}, **tables)  # type: ignore[arg-type]
+
+
+def reload(server: HttpServer, **tables: Any) -> None:
+    """What a broker does at a reload, once its node has taken the rest."""
+    server.read_again()(access_json(configured(**tables)))
 
 
 @contextmanager

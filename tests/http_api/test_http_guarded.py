@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from served_node import RULE, MadeAuthority, ask, basic, bearer, configured, served
+from served_node import RULE, MadeAuthority, ask, basic, bearer, reload, served
 
 from lapwing import Broker
 from lapwing.config import Config
@@ -85,7 +85,7 @@ def test_users_and_rules_go_on_deciding_behind_hooks() -> None:
         assert ask(f"{server.url}/v1/sessions").status_code == 200
         assert ask(f"{server.url}/v1/streams/readings/0").status_code == 401
         known.tokens.clear()
-        server.reload(configured())
+        reload(server)
         assert ask(f"{server.url}/v1/streams/readings/0", bearer("t")).status_code == 403, "a reload opens nothing"
 
 

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from served_node import RULE, MadeAuthority, ask, basic, bearer, configured, served
+from served_node import RULE, MadeAuthority, ask, basic, bearer, reload, served
 
 from lapwing.http.asked import WAITING_PER_ADDRESS_MAX
 
@@ -137,7 +137,7 @@ def test_users_without_rules_have_no_rights(caplog: pytest.LogCaptureFixture) ->
             assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden"), (method, path)
             assert '[[rules]] identity = "device-7", may = [' in refused.json()["error"]["remedy"]
         assert ask(f"{server.url}/readyz").status_code == 200
-        server.reload(configured(rules=(RULE,)))
+        reload(server, rules=(RULE,))
         assert ask(f"{server.url}/v1/streams/readings/0", bearer("t")).status_code == 200
     assert ['[[rules]] identity = "alice"' in told for told in caplog.messages] == [True], "told at the start, once"
 
@@ -159,10 +159,10 @@ def test_users_that_come_with_a_reload_end_the_freedom_of_all() -> None:
     with served(known, "readings") as server:
         assert ask(f"{server.url}/v1/streams").status_code == 200
         known.tokens["t"] = "u"
-        server.reload(configured())
+        reload(server)
         assert ask(f"{server.url}/v1/streams").status_code == 401
         known.tokens.clear()
-        server.reload(configured(rules=(RULE,)))
+        reload(server, rules=(RULE,))
         assert ask(f"{server.url}/v1/streams/readings/0").status_code == 401
         assert known.reloaded["rules"][0]["identity"] == "anonymous"
 
@@ -174,7 +174,7 @@ def test_what_was_verified_is_not_verified_again_until_told() -> None:
             assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 200
         assert known.asked == 1
         known.passwords["spark"] = b"changed"
-        server.reload(configured(rules=(RULE,)))
+        reload(server, rules=(RULE,))
         assert ask(f"{server.url}/v1/streams", basic("spark", SECRET)).status_code == 401
         known.passwords["spark"], known.good_for_s = SECRET.encode(), 0.0
         known.asked = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import trustme
-from served_node import ask, configured, served, strangers
+from served_node import ask, reload, served, strangers
 
 from lapwing.cli.stream_api import StreamApi
 from lapwing.config import Config
@@ -95,11 +95,11 @@ def test_new_files_count_for_new_connections_and_wrong_ones_for_none(files: File
         first = shown(server, files)
         renewed = files.renew()
         assert shown(server, files) == first, "not before it is told"
-        server.reload(configured())
+        reload(server)
         assert shown(server, files) == renewed != first
         files.certificate.write_text("no certificate")
         with pytest.raises(ConfigError, match=str(files.certificate)):
-            server.reload(configured())
+            reload(server)
         assert shown(server, files) == renewed
 
 

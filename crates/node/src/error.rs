@@ -22,7 +22,7 @@ pub enum NodeError {
     /// A listener could not be opened.
     #[error(transparent)]
     Bind(#[from] BindError),
-    /// Several listeners could not read their certificates again; they keep those they have.
+    /// Several listeners could not read their certificates again; all keep those they have.
     #[error("{}", all_of(.0))]
     Reload(Vec<BindError>),
     /// The log could not be opened, or failed while the node ran.

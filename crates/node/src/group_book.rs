@@ -81,11 +81,18 @@ impl GroupBook {
         self.change(|tables| tables.remove(name).map(|_| ()).ok_or(())).is_ok()
     }
 
-    /// Takes, replaces and takes out (`None`) several tables: all of them, or on an error none.
+    /// Takes, replaces and takes out (`None`) several tables, and does what goes with it: all of it, or on an error nothing.
     ///
     /// # Errors
-    /// `Config`: there would be too many.
-    pub(crate) fn change_all(&self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
+    /// `Config`: there would be too many. What `with_it` returns, which is called last.
+    pub(crate) fn change_all(
+        &self,
+        changes: BTreeMap<String, Option<GroupConfig>>,
+        with_it: impl FnOnce() -> Result<(), NodeError>,
+    ) -> Result<(), NodeError> {
+        if changes.is_empty() {
+            return with_it();
+        }
         self.change(|tables| {
             let mut new = tables.clone();
             for (name, table) in changes {
@@ -98,6 +105,7 @@ impl GroupBook {
                 let what = format!("would have {} tables, and may have {GROUP_TABLES_MAX}", new.len());
                 return Err(NodeError::config("groups", what, "Remove some, or use one pattern for many."));
             }
+            with_it()?;
             *tables = new;
             Ok(())
         })

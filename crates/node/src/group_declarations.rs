@@ -18,16 +18,6 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes, replaces and takes out settings of several groups, and tells every shard; on an error nothing changes.
-    pub(crate) fn change_groups(&self, changes: BTreeMap<String, Option<GroupConfig>>) -> Result<(), NodeError> {
-        for (name, group) in &changes {
-            group.as_ref().map_or(Ok(()), |group| self.check_strategy(name, group))?;
-        }
-        self.groups.change_all(changes)?;
-        self.bells.iter().for_each(Bell::ring);
-        Ok(())
-    }
-
     /// Whether the strategy that a group uses is there: code is named in the configuration only, never at run time.
     pub(crate) fn check_strategy(&self, name: &str, group: &GroupConfig) -> Result<(), NodeError> {
         match group.r#use.as_deref() {

@@ -45,6 +45,7 @@ mod notices;
 mod one_line;
 mod passwords;
 mod queue_pages;
+mod reload;
 mod retained_share;
 mod session_reports;
 mod shard;
@@ -79,6 +80,7 @@ pub use hooks::{
 };
 pub use lapwing_codec::{QoS, ReasonCode, RetainHandling, SubscriptionOptions};
 pub use lapwing_store::ReadBy;
+pub use lapwing_transport::{CertificateTimes, certificate_times};
 pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
 pub use session_reports::{Emptied, SessionOrder, SessionQuery};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use lapwing_transport::{BindError, Certificates, KeepAlive, Listener, ListenerSettings};
+use lapwing_transport::{Certificates, FreshCertificates, KeepAlive, Listener, ListenerSettings};
 
 use crate::config::{Config, Durability, IdentitySource, ListenerConfig};
 use crate::error::NodeError;
@@ -76,21 +76,37 @@ impl Listeners {
         self.all.iter()
     }
 
-    /// Reads all certificates again; returns for how many listeners, and what was wrong with the others, which keep
-    /// what they have.
-    pub(crate) fn reload(&self) -> (usize, Vec<BindError>) {
-        let results = self.all.iter().filter_map(|state| state.certificates.as_ref()).map(|held| held.reload());
-        let (mut reloaded, mut failures) = (0, Vec::new());
-        for result in results {
-            match result {
-                Ok(()) => reloaded += 1,
+    /// Reads the files of all listeners again, in their order; nothing is in force yet.
+    ///
+    /// # Errors
+    /// `Bind`, `Reload`: all that cannot be used.
+    pub(crate) fn read_again(&self) -> Result<Vec<FreshCertificates>, NodeError> {
+        let (mut fresh, mut failures) = (Vec::new(), Vec::new());
+        for held in self.with_certificates() {
+            match held.read_again() {
+                Ok(read) => fresh.push(read),
                 Err(error) => failures.push(error),
             }
         }
-        if reloaded > 0 {
+        match failures.len() {
+            0 => Ok(fresh),
+            1 => Err(NodeError::Bind(failures.remove(0))),
+            _ => Err(NodeError::Reload(failures)),
+        }
+    }
+
+    /// Takes what [`Listeners::read_again`] has read; returns for how many listeners.
+    pub(crate) fn take(&self, fresh: Vec<FreshCertificates>) -> usize {
+        let taken = fresh.len();
+        self.with_certificates().zip(fresh).for_each(|(held, fresh)| held.take(fresh));
+        if taken > 0 {
             self.version.fetch_add(1, Ordering::AcqRel);
         }
-        (reloaded, failures)
+        taken
+    }
+
+    fn with_certificates(&self) -> impl Iterator<Item = &Arc<Certificates>> {
+        self.all.iter().filter_map(|state| state.certificates.as_ref())
     }
 
     /// How often certificates were read again: connections are held against what they say now.

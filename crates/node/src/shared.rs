@@ -4,12 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
-use lapwing_access::{AccessConfig, Authority};
-use lapwing_transport::BindError;
+use lapwing_access::Authority;
 
 use crate::audit::Audit;
 use crate::clock::NodeClock;
-use crate::config::{Config, TopicTables, check_access};
+use crate::config::Config;
 use crate::descriptors;
 use crate::desk::Desk;
 use crate::error::NodeError;
@@ -199,29 +198,6 @@ impl Shared {
     /// Wakes every thread that clients come through.
     fn ring(&self) {
         self.bells.iter().chain(&self.handshake_bells).for_each(Bell::ring);
-    }
-
-    /// Takes other users and rules and tells every shard; on an error nothing changes.
-    pub(crate) fn reload_access(&self, access: &AccessConfig) -> Result<(), NodeError> {
-        check_access(&access.auth)?;
-        self.authority.reload(&access.auth, &access.rules)?;
-        self.token_keys.look();
-        self.bells.iter().for_each(Bell::ring);
-        Ok(())
-    }
-
-    /// Reads certificates again and tells every shard; as [`Listeners::reload`].
-    pub(crate) fn reload_certificates(&self) -> (usize, Vec<BindError>) {
-        let result = self.listeners.reload();
-        self.bells.iter().for_each(Bell::ring);
-        result
-    }
-
-    /// Takes other tables of topics and tells every shard.
-    pub(crate) fn change_topics(&self, tables: TopicTables) {
-        if self.topics.replace(tables) {
-            self.bells.iter().for_each(Bell::ring);
-        }
     }
 
     /// Where one shard is asked for its groups.

@@ -73,6 +73,13 @@ pub(crate) fn hash_password(py: Python<'_>, password: &[u8]) -> PyResult<String>
     py.detach(|| lapwing_access::hash_password(password)).map_err(|error| access_error(py, &error))
 }
 
+/// From when until when certificates and revocation lists hold, `(is_list, from_s, until_s)`, of all in PEM that can be read.
+#[pyfunction]
+pub(crate) fn certificate_times(pem: &[u8]) -> Vec<(bool, u64, Option<u64>)> {
+    let found = lapwing_node::certificate_times(pem);
+    found.iter().map(|times| (times.is_list, times.from.as_secs(), times.until.map(|until| until.as_secs()))).collect()
+}
+
 fn parse(py: Python<'_>, config_json: &str) -> PyResult<AccessConfig> {
     serde_json::from_str(config_json).map_err(|error| {
         let message = format!("users and rules: {error}");

@@ -101,11 +101,6 @@ impl Node {
         self.running(py, |handle| handle.listeners())
     }
 
-    /// Takes other users and rules; on an error nothing changes.
-    fn reload_access(&self, py: Python<'_>, access_json: &str) -> PyResult<()> {
-        self.running(py, |handle| handle.reload_access(access_json))?.map_err(|error| node_error(py, &error))
-    }
-
     /// Has an event written into the audit trail, if there is one; `refusal`: it has the rate of that kind of refusal.
     #[pyo3(signature = (name, fields_json, refusal=None))]
     fn audit(&self, py: Python<'_>, name: &str, fields_json: &str, refusal: Option<&str>) -> PyResult<()> {
@@ -146,9 +141,9 @@ impl Node {
         self.running(py, |handle| handle.is_audited()).unwrap_or(false)
     }
 
-    /// Reads the listeners' certificates again; returns for how many listeners. Those that cannot be read stay as they were.
-    fn reload(&self, py: Python<'_>) -> PyResult<usize> {
-        self.running(py, |handle| handle.reload())?.map_err(|error| node_error(py, &error))
+    /// Takes over what is read again, all of it or on an error nothing; returns for how many listeners that were certificates.
+    fn reload(&self, py: Python<'_>, reload_json: &str) -> PyResult<usize> {
+        self.running(py, |handle| handle.reload(reload_json))?.map_err(|error| node_error(py, &error))
     }
 
     /// True while the node accepts connections and has not failed.
@@ -193,16 +188,6 @@ impl Node {
     /// Takes or replaces the table of a share name while the node runs; on an error nothing changes.
     fn put_group(&self, py: Python<'_>, name: &str, group_json: &str) -> PyResult<()> {
         self.running(py, |handle| handle.put_group(name, group_json))?.map_err(|error| node_error(py, &error))
-    }
-
-    /// Takes, replaces and takes out several tables: `{NAME: {...}, NAME: null}`; on an error nothing changes.
-    fn change_groups(&self, py: Python<'_>, changes_json: &str) -> PyResult<()> {
-        self.running(py, |handle| handle.change_groups(changes_json))?.map_err(|error| node_error(py, &error))
-    }
-
-    /// Takes other tables of topics: `{FILTER: {...}}`, all that are to be in force; on an error nothing changes.
-    fn change_topics(&self, py: Python<'_>, topics_json: &str) -> PyResult<()> {
-        self.running(py, |handle| handle.change_topics(topics_json))?.map_err(|error| node_error(py, &error))
     }
 
     /// Takes the table of a share name out; false when there was none.

@@ -45,4 +45,4 @@ pub use peer::PeerAddress;
 pub use refusal::Refusal;
 pub use settings::{ClientCertificate, KeepAlive, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;
-pub use tls::{CertificateName, Certificates, Lapse};
+pub use tls::{CertificateName, CertificateTimes, Certificates, FreshCertificates, Lapse, certificate_times};

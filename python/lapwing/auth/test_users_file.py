@@ -151,3 +151,30 @@ def test_tokens_are_new_and_long() -> None:
     tokens = {new_token() for _ in range(10)}
     assert len(tokens) == 10
     assert all(token.startswith("lapwing_") and len(token) >= 50 and len(digest) == 64 for token, digest in tokens)
+
+
+def test_a_file_that_was_cut_off_is_no_file(tmp_path: Path) -> None:
+    """Written by the command: at each byte. What is behind its last line counts, too: somebody may have added it."""
+    file = tmp_path / "users.toml"
+    with update_users(file) as users:
+        users["alice"] = User("alice", "$argon2id$x")
+        users["bob"] = User("bob", None, {"laptop": "0" * 64})
+    whole = file.read_text()
+    head = len(whole) - len(whole.split("\n", 1)[1])
+    for end in range(head, len(whole) - 1):
+        file.write_text(whole[:end])
+        with pytest.raises(ConfigError, match=r"users\.toml"):
+            read_users(file)
+    more = '\n[users."carol"]\npassword = "$argon2id$y"\n'
+    for text in (whole, whole.replace("\n", "\r\n"), "\ufeff" + whole, whole + more):
+        file.write_bytes(text.encode())
+        assert list(read_users(file))[:2] == ["alice", "bob"]
+    assert list(read_users(file)) == ["alice", "bob", "carol"]
+
+
+@pytest.mark.parametrize("text", ["\0" * 64, "a = " + "[" * 100_000, '[users."a"]\n[users."a"]\n'])
+def test_whatever_lies_there_is_one_error(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "users.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=r"users\.toml"):
+        read_users(file)

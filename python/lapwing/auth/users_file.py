@@ -21,11 +21,14 @@ from lapwing.auth.names import parse_token_name, parse_user_name
 from lapwing.auth.user import User
 from lapwing.errors import ConfigError, LapwingError
 from lapwing.text import one_line
+from lapwing.toml_parse import parse_toml
 
 _Key = tuple[str, ...]
 Users = dict[str, User]
 """Users by name, in the order of the file."""
 
+HEAD = "# Written by `lapwing user`, down to its last line. Passwords are kept as argon2id, tokens as SHA-256.\n"
+LAST_LINE = "# end of users"
 _BYTES_MAX = 64 << 20
 _REMEDY = "correct it, or remove the user and add it again with lapwing user"
 
@@ -50,8 +53,13 @@ def read_users(path: Path) -> Users:
         ConfigError: missing, unreadable, not TOML, or an entry is wrong; names file, line and user, never a hash.
     """
     text = _read(path)
+    if is_cut_off(text):
+        remedy = "write the users file as a whole, or put it back from a copy"
+        raise ConfigError(
+            f"the users file was cut off: its last line, {LAST_LINE!r}, is missing", where=str(path), remedy=remedy
+        )
     try:
-        file = _File.model_validate(tomllib.loads(text))
+        file = _File.model_validate(parse_toml(text))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("the users file is not valid TOML", where=f"{path}: {error}", remedy=_REMEDY) from None
     except ValidationError as error:
@@ -61,6 +69,11 @@ def read_users(path: Path) -> Users:
     if problems := list(_bad_names(users)):
         raise _wrong(path, text, problems)
     return users
+
+
+def is_cut_off(text: str) -> bool:
+    """Whether a file that says that it has a last line has lost it; who writes a file by hand needs none."""
+    return text.startswith(HEAD[:-1]) and LAST_LINE not in text.splitlines()
 
 
 def _read(path: Path) -> str:
@@ -73,7 +86,7 @@ def _read(path: Path) -> str:
             raw = file.read(_BYTES_MAX + 1)
         if len(raw) > _BYTES_MAX:
             raise ConfigError(f"the users file is larger than {_BYTES_MAX} bytes", where=str(path))
-        return raw.decode()
+        return raw.decode("utf-8-sig")
     except OSError as error:
         remedy = "make it with lapwing user add NAME, and let the broker's account read it"
         raise ConfigError(f"cannot read the users file: {error.strerror}", where=str(path), remedy=remedy) from error

@@ -10,10 +10,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from lapwing.auth.users_file import Users, read_users
+from lapwing.auth.users_file import HEAD, LAST_LINE, Users, read_users
 from lapwing.errors import ConfigError
 
-_HEAD = "# Written by `lapwing user`. Passwords are kept as argon2id, tokens as SHA-256.\n"
 _MODE = 0o600
 
 
@@ -44,7 +43,7 @@ def update_users(path: Path) -> Iterator[Users]:
 
 
 def _text(users: Users) -> str:
-    blocks = [_HEAD]
+    blocks = [HEAD]
     for user in users.values():
         lines = [f"[users.{_quoted(user.name)}]"]
         if user.password is not None:
@@ -53,7 +52,7 @@ def _text(users: Users) -> str:
             pairs = ", ".join(f"{_quoted(name)} = {_quoted(digest)}" for name, digest in user.tokens.items())
             lines.append(f"tokens = {{ {pairs} }}")
         blocks.append("\n".join(lines) + "\n")
-    return "\n".join(blocks)
+    return "\n".join([*blocks, f"{LAST_LINE}\n"])
 
 
 def _quoted(text: str) -> str:

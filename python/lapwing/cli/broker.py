@@ -12,7 +12,6 @@ from lapwing.cli.common import ConfigFile, Settings, echo_json, examples
 
 if TYPE_CHECKING:
     from lapwing.broker import Broker
-    from lapwing.config import Config
 
 app = typer.Typer()
 
@@ -70,6 +69,7 @@ def broker(
     from lapwing import Broker
     from lapwing.cli.broker_loop import serve
     from lapwing.config import load
+    from lapwing.config.reread import Reread
     from lapwing.log.printer import printer_of
 
     flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
@@ -78,10 +78,8 @@ def broker(
     if log_format is not None:
         flags["log.format"] = "--log-format", log_format
 
-    def read() -> Config:
-        return load(config, settings=settings, flags=flags).config
-
-    given = read()
+    read = Reread(config, lambda: load(config, settings=settings, flags=flags))
+    given = read.in_force
     if accept_loss_of:
         from lapwing.cli.store_loss import give_up
         from lapwing.privileges import acting_as, wanted_account
@@ -90,7 +88,7 @@ def broker(
             give_up(given.broker.data, accept_loss_of)
     running = Broker.from_config(given, config)
     log = printer_of(given.log)
-    return serve(running, on_ready=lambda: _announce(running, as_json=json), read_config=read, log=log)
+    return serve(running, on_ready=lambda: _announce(running, as_json=json), config=read, log=log)
 
 
 def _flags(given: Mapping[str, tuple[str, object]]) -> dict[str, tuple[str, object]]:

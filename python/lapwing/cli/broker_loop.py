@@ -7,17 +7,17 @@ process at once. That is safe: what was acknowledged is on disk already.
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lapwing.cli.received import Received
 from lapwing.cli.start_progress import start_told
-from lapwing.config.access_change import AccessCounts
 from lapwing.errors import LapwingError
 from lapwing.log.disk_watch import DiskWatch
 from lapwing.log.printer import LogPrinter
@@ -27,19 +27,20 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from lapwing.broker import Broker
-    from lapwing.config import Config
+    from lapwing.config.reread import Reread
 
 _CHECK_INTERVAL_S = 0.5
+_CERTIFICATES_INTERVAL_S = 3_600.0
 _STOPPED = 0  # in the queue of signals: the drain has ended; no signal has this number
 
 
-def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[], Config], log: LogPrinter) -> int:
+def serve(broker: Broker, on_ready: Callable[[], None], config: Reread, log: LogPrinter) -> int:
     """Starts ``broker``, calls ``on_ready``, returns the exit code when it has ended.
 
     Args:
         broker: Not started yet.
         on_ready: Called when clients can connect.
-        read_config: Reads the configuration again, at SIGHUP; of what it says only users, rules, groups and
+        config: Reads the configuration again, at SIGHUP; of what it says only users, rules, topics, groups and
             certificates are taken over.
         log: Prints what there is to tell.
 
@@ -48,18 +49,19 @@ def serve(broker: Broker, on_ready: Callable[[], None], read_config: Callable[[]
             (``DefectError.exit_code``), for the supervisor that starts it again.
     """
     with _signals() as received, log.takes_logging():
-        return _Serving(broker, received, log).run(on_ready, read_config)
+        return _Serving(broker, received, log).run(on_ready, config)
 
 
 class _Serving:
     """One broker, from its start to its end."""
 
-    def __init__(self, broker: Broker, received: queue.SimpleQueue[int], log: LogPrinter) -> None:
+    def __init__(self, broker: Broker, received: Received, log: LogPrinter) -> None:
         self._broker, self._received, self._log = broker, received, log
         self._supervisor = Supervisor()
+        self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S
         self._disk = DiskWatch(broker.config.broker.data, broker.metrics)
 
-    def run(self, on_ready: Callable[[], None], read_config: Callable[[], Config]) -> int:
+    def run(self, on_ready: Callable[[], None], config: Reread) -> int:
         """To the end."""
         with start_told(self._progress, tell=partial(self._log.notice, subject="start")):
             self._broker.start()
@@ -67,7 +69,7 @@ class _Serving:
             self._tell()
             on_ready()
             self._supervisor.ready(f"listens at {', '.join(self._broker.urls)}")
-            self._wait_for_end(read_config)
+            self._wait_for_end(config)
         except BaseException:
             self._broker.stop()
             raise
@@ -80,22 +82,21 @@ class _Serving:
         self._supervisor.starting(f"reading the log: {done:,} of {total:,} bytes")
         return done, total
 
-    def _wait_for_end(self, read_config: Callable[[], Config]) -> None:
+    def _wait_for_end(self, config: Reread) -> None:
         """Returns at SIGTERM or SIGINT; raises when the broker fails."""
         while True:
             # Before the error that ended it: they may say how it came to that.
             self._tell()
             self._broker.check()
             self._supervisor.alive()
-            try:
-                number = self._received.get(timeout=_CHECK_INTERVAL_S)
-            except queue.Empty:
+            number = self._received.get(_CHECK_INTERVAL_S)
+            if number is None:
                 continue
             if number != signal.SIGHUP:
                 self._tell()
                 return
             self._supervisor.reloading()
-            self._reload(read_config)
+            self._reload(config)
             self._supervisor.ready()
 
     def _tell(self) -> None:
@@ -104,17 +105,24 @@ class _Serving:
         if self._broker.config.broker.durability == "disk" or self._broker.config.streams:
             for line in self._disk.look():
                 self._log.line(line)
+        if time.monotonic() >= self._certificates_at:
+            self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S
+            self._broker.look_at_certificates()
 
-    def _reload(self, read_config: Callable[[], Config]) -> None:
+    def _reload(self, config: Reread) -> None:
         """A file that cannot be used is no reason to stop: what was read before stays in force."""
         before = self._broker.access_counts
         try:
-            listeners = self._broker.reload(read_config)
+            listeners = self._broker.reload(config.again)
         except LapwingError as failure:
             for line in failure.lines():
-                self._log.notice(f"SIGHUP: {line}; what was in force stays")
+                self._log.warning(f"SIGHUP: {line}; what was in force stays")
+        except Exception as defect:
+            # Nor is a defect of ours: who is connected stays so.
+            self._log.error("SIGHUP: a defect of Lapwing's own, please report it; what was in force stays", defect)
         else:
-            counts = f"{_change(before, self._broker.access_counts)}; listeners with certificates: {listeners}"
+            config.taken()
+            counts = f"{before.change_to(self._broker.access_counts)}; listeners with certificates: {listeners}"
             self._log.notice(f"SIGHUP: users, rules, groups and certificates are read again ({counts})")
 
     def _drain(self) -> int:
@@ -131,7 +139,7 @@ class _Serving:
 
         threading.Thread(target=stop, name="lapwing-drain", daemon=True).start()
         while (number := self._received.get()) != _STOPPED:
-            if number != signal.SIGHUP:
+            if number is not None and number != signal.SIGHUP:
                 self._log.step("stopped at once")
                 _stop_at_once(number)
         if failures:
@@ -145,9 +153,9 @@ def _stop_at_once(number: int) -> None:
 
 
 @contextmanager
-def _signals() -> Iterator[queue.SimpleQueue[int]]:
-    """Signals by number, as they come; the handlers before are put back at the end."""
-    received: queue.SimpleQueue[int] = queue.SimpleQueue()
+def _signals() -> Iterator[Received]:
+    """Signals as they come; the handlers before are put back at the end."""
+    received = Received()
 
     def handle(number: int, _frame: FrameType | None) -> None:
         received.put(number)
@@ -159,7 +167,3 @@ def _signals() -> Iterator[queue.SimpleQueue[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _change(before: AccessCounts, now: AccessCounts) -> str:
-    return str(now) if now == before else f"{before} before, {now} now"

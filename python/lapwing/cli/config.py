@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -66,14 +67,14 @@ def check(
     from lapwing.config.exposure import exposures
     from lapwing.errors import ConfigError
     from lapwing.file_rights import check_files, check_kinds
-    from lapwing.rehearsal.start import start_faults
+    from lapwing.rehearsal.start import start_faults, start_notices
 
     config = load(file, environment={}).config
     check_kinds(config)  # before anything is read: a pipe has nobody at its other end
     uid, told = _uid_of(config)
     faults: list[LapwingError] = []
     try:
-        told += exposures(config) + check_files(config, uid, file)
+        told += exposures(config) + check_files(config, uid, file) + start_notices(config, time.time())
     except ConfigError as error:
         faults += error.problems or [error]
     for notice in told:

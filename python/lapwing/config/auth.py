@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from lapwing.auth.users_file import read_users
 from lapwing.config.http_check import HttpCheckSection, http_check_table
 from lapwing.config.jwt import JwtSection, jwt_table
+from lapwing.config.off import OptionalFile
 from lapwing.config.units import Duration
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ class AuthSection(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    users: Annotated[Path | None, BeforeValidator(lambda value: None if value in ("", "off") else value)] = None
+    users: OptionalFile = None
     """File of users, as `lapwing user` writes it; read at start and at SIGHUP.
     "off": names and passwords mean nothing."""
 

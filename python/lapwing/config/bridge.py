@@ -20,7 +20,7 @@ from lapwing.config.bridge_text import (
     parse_mqtt_template,
     places,
 )
-from lapwing.config.http import OptionalFile
+from lapwing.config.off import OptionalFile
 from lapwing.config.units import Duration, Seconds, Size
 from lapwing.host_port import split_host_port
 

@@ -7,18 +7,14 @@ from __future__ import annotations
 
 import re
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from lapwing.config.addresses import is_loopback
+from lapwing.config.off import OptionalFile
 from lapwing.config.units import Duration
 from lapwing.host_port import split_host_port
-
-
-def _file_or_off(value: object) -> object:
-    return None if value in ("", "off") else value
 
 
 def parse_http_host(text: str) -> str:
@@ -38,8 +34,6 @@ def parse_http_host(text: str) -> str:
 
 
 _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
-OptionalFile = Annotated[Path | None, BeforeValidator(_file_or_off)]
-"""A file, or "off"."""
 
 
 class HttpSection(BaseModel):

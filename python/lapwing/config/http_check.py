@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from lapwing.config.http import OptionalFile
-from lapwing.config.jwt import text_of_file
+from lapwing.config.key_files import text_of_file
+from lapwing.config.off import OFF, OptionalFile, has_settings
 from lapwing.config.outside import OutsideUrl, check_outside_url
 from lapwing.config.units import Duration, Size
 from lapwing.errors import ConfigError
-
-
-def _off_is_none(value: object) -> object:
-    return None if value in ("", "off") else value
 
 
 class HttpCheckSection(BaseModel):
@@ -24,7 +20,7 @@ class HttpCheckSection(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: Annotated[OutsideUrl | None, BeforeValidator(_off_is_none)] = None
+    url: Annotated[OutsideUrl | None, OFF] = None
     """Asked by POST with client id, user name, password, address and listener; redirects are not followed."""
 
     ca: OptionalFile = None
@@ -68,8 +64,7 @@ class HttpCheckSection(BaseModel):
     @model_validator(mode="after")
     def _may_be_asked(self) -> Self:
         if self.url is None:
-            # What `config show` prints of a table that is off says nothing.
-            if any(getattr(self, name) != field.default for name, field in type(self).model_fields.items()):
+            if has_settings(self):
                 raise ValueError("name whom to ask: url")
             return self
         check_outside_url(self.url, plain=self.plain, key="plain")

@@ -8,18 +8,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from lapwing.config.http import OptionalFile
+from lapwing.config.key_files import read_key_file, text_of_file
+from lapwing.config.off import OFF, OptionalFile, has_settings
 from lapwing.config.outside import OutsideUrl, check_outside_url
 from lapwing.config.units import Duration, Seconds, Size
-from lapwing.errors import ConfigError
 
-_FILE_BYTES_MAX = 1 << 20
 _SOURCES = ("secret_file", "key_files", "jwks_file", "jwks_url")
 _CLAIM = Annotated[str, Field(min_length=1, max_length=256)]
-
-
-def _off_is_none(value: object) -> object:
-    return None if value in ("", "off") else value
 
 
 def _one_or_many(value: object) -> object:
@@ -29,8 +24,8 @@ def _one_or_many(value: object) -> object:
 Algorithm = Literal[
     "HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"
 ]
-OptionalClaim = Annotated[_CLAIM | None, BeforeValidator(_off_is_none)]
-OptionalText = Annotated[Annotated[str, Field(min_length=1, max_length=2_048)] | None, BeforeValidator(_off_is_none)]
+OptionalClaim = Annotated[_CLAIM | None, OFF]
+OptionalText = Annotated[Annotated[str, Field(min_length=1, max_length=2_048)] | None, OFF]
 
 
 class JwtSection(BaseModel):
@@ -51,7 +46,7 @@ class JwtSection(BaseModel):
     jwks_file: OptionalFile = None
     """File with a JWK Set. Like the two above it is read at the start and at SIGHUP, as a whole or not at all."""
 
-    jwks_url: Annotated[OutsideUrl | None, BeforeValidator(_off_is_none)] = None
+    jwks_url: Annotated[OutsideUrl | None, OFF] = None
     """URL of a JWK Set, fetched again and again; redirects are not followed. One of these four has the keys."""
 
     jwks_ca: OptionalFile = None
@@ -115,8 +110,7 @@ class JwtSection(BaseModel):
         if len(sources) > 1:
             raise ValueError(f"keys come from one place: {' or '.join(sources)}")
         if not sources:
-            # What `config show` prints of a table that is off says nothing.
-            if any(getattr(self, name) != field.default for name, field in type(self).model_fields.items()):
+            if has_settings(self):
                 raise ValueError(f"name where the keys are: {', '.join(_SOURCES)}")
             return self
         if not self.algorithms:
@@ -174,33 +168,3 @@ def _keys(jwt: JwtSection) -> dict[str, Any]:
             "bytes_max": jwt.jwks_bytes_max,
         }
     }
-
-
-def text_of_file(file: Path, key: str) -> str:
-    """The text of a file that ``key`` names.
-
-    Raises:
-        ConfigError: it cannot be read, is too long, or is no text.
-    """
-    try:
-        return read_key_file(file, key).decode()
-    except UnicodeDecodeError:
-        raise ConfigError(f"{file} is no text", where=key, remedy="write PEM or JSON into it") from None
-
-
-def read_key_file(file: Path, key: str) -> bytes:
-    """The bytes of a file that ``key`` names; nothing of them is in an error.
-
-    Raises:
-        ConfigError: it cannot be read, or is too long.
-    """
-    try:
-        with file.open("rb") as opened:
-            found = opened.read(_FILE_BYTES_MAX + 1)
-    except OSError as error:
-        raise ConfigError(
-            f"{file} cannot be read: {error.strerror}", where=key, remedy="check the path, and who may read it"
-        ) from error
-    if len(found) > _FILE_BYTES_MAX:
-        raise ConfigError(f"{file} is longer than {_FILE_BYTES_MAX} bytes", where=key, remedy="name a file of keys")
-    return found

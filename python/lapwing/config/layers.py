@@ -17,6 +17,7 @@ from typing import Any
 from lapwing.config.secret_text import without_secrets
 from lapwing.config.toml_lines import key_lines
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.toml_parse import parse_toml
 
 KeyPath = tuple[str, ...]
 ENVIRONMENT_PREFIX = "LAPWING_"
@@ -25,10 +26,12 @@ _FILE_BYTES_MAX = 1 << 20
 
 @dataclass
 class Layer:
-    """Values of one source, and for each key path in it where that stands."""
+    """Values of one source, and for each key path in it where that stands; of a file also its name and its text."""
 
     values: dict[str, Any] = field(default_factory=dict)
     places: dict[KeyPath, str] = field(default_factory=dict)
+    name: str = ""
+    text: str = ""
 
     def put(self, path: KeyPath, value: object, place: str) -> None:
         """Sets ``value`` at ``path``, making tables on the way; a scalar on the way is overwritten."""
@@ -50,7 +53,7 @@ def file_layer(path: Path) -> Layer:
     """
     text = _read(path)
     try:
-        values = tomllib.loads(text)
+        values = parse_toml(text)
     except tomllib.TOMLDecodeError as error:
         message, line = _syntax_error(str(error), text)
         raise ConfigError(
@@ -58,7 +61,7 @@ def file_layer(path: Path) -> Layer:
             where=f"{path}:{line}",
             remedy="correct this line",
         ) from error
-    return Layer(values, {key: f"{path}:{line}" for key, line in key_lines(text).items()})
+    return Layer(values, {key: f"{path}:{line}" for key, line in key_lines(text).items()}, str(path), text)
 
 
 def _read(path: Path) -> str:
@@ -139,7 +142,7 @@ def parse_text(text: str, place: str) -> object:
     if not text.lstrip().startswith(("[", "{")):
         return text
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return parse_toml(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError as error:
         message, _ = _syntax_error(str(error), text)
         raise ConfigError(

@@ -24,6 +24,16 @@ class Loaded:
     config: Config
     layers: tuple[Layer, ...]
 
+    @property
+    def name(self) -> str:
+        """Of the file; empty: there is none."""
+        return self.layers[-1].name
+
+    @property
+    def text(self) -> str:
+        """All of the file, as it was read; empty: there is none."""
+        return self.layers[-1].text
+
     def place(self, path: KeyPath) -> str:
         """Where the value at ``path`` was set; ``"default"`` where nobody set it."""
         strongest = next((layer.places[path] for layer in self.layers if path in layer.places), None)

@@ -43,6 +43,7 @@ from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
 from lapwing.config.listeners import ListenerConfig
 from lapwing.config.log import LogSection
+from lapwing.config.off import OFF
 from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
 from lapwing.config.sys_tree import SysSection
@@ -91,7 +92,7 @@ class BrokerSection(BaseModel):
     users, certificates, keys, hooks) or a folder on the way to them: "strict" refuses the start, or the reload; "warn"
     says so, for machines whose modes are not to be had otherwise."""
 
-    user: Annotated[str | None, BeforeValidator(_off_is_none)] = None
+    user: Annotated[str | None, OFF] = None
     """Name or uid of the account to become once the ports are bound, on Linux, where the broker is started as root;
     "off": it stays who it is."""
 
@@ -122,7 +123,7 @@ class BrokerSection(BaseModel):
             )
         return shards
 
-    server_reference: Annotated[ClientText | None, BeforeValidator(_off_is_none)] = None
+    server_reference: Annotated[ClientText | None, OFF] = None
     """Where clients may go while this broker is away, told to 5.0 clients (0x9C) when it shuts down; "off": nowhere."""
 
     server_moved: bool = False
@@ -135,7 +136,7 @@ class BrokerSection(BaseModel):
             raise PydanticCustomError("server_moved", "name the other server in server_reference, or leave this out")
         return moved
 
-    response_information_prefix: Annotated[TopicText | None, BeforeValidator(_off_is_none)] = None
+    response_information_prefix: Annotated[TopicText | None, OFF] = None
     """What the Response Information of a client that requests it begins with; its client id follows. "off": none."""
 
     drain: Duration = Field(default=10_000, le=3_600_000, serialization_alias="drain_ms")

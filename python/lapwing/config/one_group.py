@@ -44,10 +44,10 @@ def group_json(group: GroupConfig) -> str:
     return json.dumps(group_table(group))
 
 
-def changes_json(before: Mapping[str, GroupConfig], now: Mapping[str, GroupConfig]) -> str:
-    """What ``lapwing._core.Node.change_groups`` takes: tables that are new or changed, null for those that are gone."""
+def changed_tables(before: Mapping[str, GroupConfig], now: Mapping[str, GroupConfig]) -> dict[str, Any]:
+    """Tables that are new or changed, in the node's own names, and None for those that are gone."""
     changed = {name: group_table(group) for name, group in now.items() if before.get(name) != group}
-    return json.dumps({**changed, **{name: None for name in before if name not in now}})
+    return {**changed, **{name: None for name in before if name not in now}}
 
 
 def written_group(table: Mapping[str, Any]) -> dict[str, object]:

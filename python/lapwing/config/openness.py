@@ -54,6 +54,21 @@ def check_listeners(config: Config, layers: Sequence[Layer] = (), *, has_hooks: 
         raise ConfigError("the configuration is wrong", problems=problems)
 
 
+def users_notices(config: Config, users: int | None) -> list[str]:
+    """What to say of a users file without users, while nobody else is asked: a start may come before the first of them.
+
+    Args:
+        config: The whole configuration.
+        users: How many are in the file; None: there is none.
+    """
+    if users != 0 or config.auth.jwt.is_on or config.auth.http.is_on:
+        return []
+    return [
+        f"auth.users = {str(config.auth.users)!r} has no users: nobody comes in by a password or as a user; add them"
+        " with lapwing user add NAME, and send SIGHUP"
+    ]
+
+
 def guards_of_mqtt(config: Config, *, has_hooks: bool = False) -> str:
     """What keeps somebody without a name from MQTT beside users and rules, in words; empty: nothing does.
 

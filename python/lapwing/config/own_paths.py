@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -25,7 +26,7 @@ def beside(file: Path, layer: Layer, model: type[BaseModel]) -> Layer:
     values = _resolved(layer.values, model, file.parent)
     if isinstance(data, str) and not Path(data).is_absolute():
         _refuse_moved(file, Path(data), file.parent / data)
-    return Layer(values, layer.places)
+    return replace(layer, values=values)
 
 
 def _refuse_moved(file: Path, before: Path, now: Path) -> None:

@@ -20,6 +20,11 @@ from lapwing.errors import ConfigError
         (AccessCounts(3, 2), AccessCounts(0, 2), "users"),
         (AccessCounts(3, 2), AccessCounts(3, 0), "rules"),
         (AccessCounts(None, 1), AccessCounts(None, 0), "rules"),
+        (AccessCounts(None, 0, ("tokens",)), AccessCounts(None, 0), "users"),
+        (AccessCounts(None, 0, ("tokens",)), AccessCounts(0, 0), "users"),
+        (AccessCounts(None, 0, ("tokens",)), AccessCounts(1, 0), ""),
+        (AccessCounts(3, 0, ("tokens",)), AccessCounts(3, 0), ""),
+        (AccessCounts(3, 0), AccessCounts(None, 0, ("tokens",)), "users"),
     ],
 )
 def test_what_is_lost(before: AccessCounts, now: AccessCounts, lost: str) -> None:
@@ -35,3 +40,17 @@ def test_counts_are_words() -> None:
     tables = {"auth": {"users": [{"name": "a"}]}, "rules": [{}, {}]}
     assert str(AccessCounts.of(tables)) == "1 user, 2 rules"
     assert str(AccessCounts.of({"auth": {"users": None}, "rules": []})) == "no users file, 0 rules"
+
+
+def test_what_changes_is_words() -> None:
+    """Also where the counts are what they were; and nothing of what is secret."""
+
+    def counted(password: str = "1", may: str = "publish", issuer: str | None = None) -> AccessCounts:
+        auth = {"users": [{"name": "a", "password": password}], "jwt": issuer and {"issuer": issuer}}
+        return AccessCounts.of({"auth": auth, "rules": [{"may": [may]}]})
+
+    assert counted().change_to(counted()) == "1 user, 1 rule"
+    assert counted().change_to(counted("2", "subscribe")) == "1 user, 1 rule; changed: users, rules"
+    assert counted().change_to(counted(issuer="i")) == "1 user, 1 rule before, 1 user, 1 rule, tokens now"
+    changed = counted(issuer="i").change_to(counted(issuer="j"))
+    assert changed == "1 user, 1 rule, tokens; changed: settings of tokens"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -33,8 +32,3 @@ Topics = Annotated[dict[TopicFilter, TopicConfig], Field(max_length=TOPIC_TABLES
 def topic_tables(topics: dict[str, TopicConfig]) -> dict[str, Any]:
     """All tables in the node's own names."""
     return {filter_: table.model_dump() for filter_, table in topics.items()}
-
-
-def topics_json(topics: dict[str, TopicConfig]) -> str:
-    """What ``lapwing._core.Node.change_topics`` takes."""
-    return json.dumps(topic_tables(topics))

@@ -46,10 +46,16 @@ def check_kinds(config: Config) -> None:
     problems = [
         LapwingError(f"{file.key} is {kind}", where=str(file.path), remedy="name a file: it is read again at a reload")
         for file in believed_files(config)
-        if (facts := facts_of(file.path.resolve())) is not None and (kind := kind_of(facts))
+        if (kind := kind_at(file.path))
     ]
     if problems:
         raise ConfigError("something else lies where a file is named", problems=problems)
+
+
+def kind_at(path: Path) -> str:
+    """What lies there, in words, where it is neither a file nor a folder; empty: one of these, or nothing."""
+    facts = facts_of(path.resolve())
+    return "" if facts is None else kind_of(facts)
 
 
 def _written_by_others(files: list[Believed], trusted: Trusted) -> Iterator[LapwingError]:

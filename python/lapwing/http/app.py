@@ -62,12 +62,34 @@ def make_app(
     node: Node, settings: HttpSection, counters: HttpCounters, identifier: Identifier, names: HostNames
 ) -> ASGIApp:
     """The application for one node; ``identifier`` tells who sent a request, ``names`` what the listener is called."""
+    routes = routes_of(node, settings, counters)
+    audited = [Middleware(Audited, write=node.audit)] if node.is_audited() else []
+    app = Starlette(
+        routes=routes,
+        middleware=[
+            Middleware(Guard, counters=counters, routes=routes),
+            *audited,
+            Middleware(Gate, identifier=identifier),
+        ],
+        exception_handlers={
+            HttpError: partial(answer_http_error, counters),
+            HTTPException: answer_routing_error,
+            Exception: answer_defect,
+        },
+    )
+    app.router.redirect_slashes = False
+    # Around the whole of it: also what answers a defect.
+    return HostCheck(app, names, remedy=_NAMES_HELP, refused=counters.refused_at_the_door)
+
+
+def routes_of(node: Node, settings: HttpSection, counters: HttpCounters) -> list[Route]:
+    """Everything that there is to ask for; each but health asks the caller's rights itself."""
     streams = Streams(node)
     groups = Groups(node, body_timeout_s=settings.keep_alive / 1000)
     sessions = Sessions(node)
     bans = Bans(node)
     health = Health(node, counters)
-    routes = [
+    return [
         Route("/v1/streams", streams.index),
         Route("/v1/streams/{name}", streams.info),
         Route(
@@ -92,23 +114,6 @@ def make_app(
         Route("/readyz", health.ready),
         Route("/metrics", health.metrics),
     ]
-    audited = [Middleware(Audited, write=node.audit)] if node.is_audited() else []
-    app = Starlette(
-        routes=routes,
-        middleware=[
-            Middleware(Guard, counters=counters, routes=routes),
-            *audited,
-            Middleware(Gate, identifier=identifier),
-        ],
-        exception_handlers={
-            HttpError: partial(answer_http_error, counters),
-            HTTPException: answer_routing_error,
-            Exception: answer_defect,
-        },
-    )
-    app.router.redirect_slashes = False
-    # Around the whole of it: also what answers a defect.
-    return HostCheck(app, names, remedy=_NAMES_HELP, refused=counters.refused_at_the_door)
 
 
 class Health:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import json
 import logging
 import socket
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 from starlette.types import ASGIApp
 
-from lapwing.config.auth import access_json
 from lapwing.config.http import is_open
 from lapwing.config.openness import guards_of_mqtt
 from lapwing.errors import AddressInUseError, BrokerError
@@ -98,18 +98,26 @@ class HttpServer:
 
         return cast("type[asyncio.Protocol]", entry)  # uvicorn only calls it
 
-    def reload(self, config: Config) -> None:
-        """Takes over users and rules, verifies everybody anew, and reads the certificates again, for new connections.
+    def read_again(self) -> Callable[[str], None]:
+        """Reads the certificates again; nothing changes yet.
+
+        Returns:
+            What takes them over for new connections, together with users and rules (``lapwing.config.access_json``)
+            that the node has taken already, and verifies everybody anew.
 
         Raises:
-            ConfigError: a certificate's file cannot be used; the old ones stay in force.
-            CoreError: a user or a rule is wrong; those of before stay in force.
+            ConfigError: a certificate's file cannot be used.
         """
-        self._authority.reload(access_json(config))
-        self._identifier.reload(has_rules=bool(config.rules))
-        self._tell()
-        if self._tls is not None:
-            self._tls.reload()
+        context = None if self._tls is None else self._tls.read_again()
+
+        def take(access: str) -> None:
+            self._authority.reload(access)
+            self._identifier.reload(has_rules=bool(json.loads(access)["rules"]))
+            if self._tls is not None and context is not None:
+                self._tls.context = context
+            self._tell()
+
+        return take
 
     def start(self, bound: Sequence[socket.socket] | None = None) -> None:
         """Listens; answers requests on return.

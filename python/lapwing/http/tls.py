@@ -2,7 +2,7 @@
 
 uvicorn's own TLS has no clock on a handshake shorter than a minute, no limit on how many are under way, and reads its
 files once. Here a connection that has not shaken hands in time is dropped, handshakes count as connections, and
-``reload`` makes the next connection use new files; a file that cannot be used leaves the old ones in force.
+another ``context`` is used from the next connection on.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class ServerTls:
         self._stopped = False
         self.context = server_context(settings)
 
-    def reload(self) -> None:
-        """Reads the files again.
+    def read_again(self) -> ssl.SSLContext:
+        """What the files hold now, for ``context``.
 
         Raises:
-            ConfigError: one cannot be used; the old ones stay in force.
+            ConfigError: one cannot be used.
         """
-        self.context = server_context(self._settings)
+        return server_context(self._settings)
 
     def admit(self, transport: asyncio.Transport) -> Place | None:
         """A place for one more handshake, for that is a connection too; None: there is none."""

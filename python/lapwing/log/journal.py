@@ -10,9 +10,12 @@ import socket
 import struct
 from collections.abc import Mapping
 
+import typer
+
 from lapwing.errors import ConfigError
 
 SOCKET = "/run/systemd/journal/socket"
+_SEND_TIMEOUT_S = 1.0
 _PRIORITIES = {"error": 3, "warning": 4, "notice": 5, "info": 6}
 
 
@@ -27,23 +30,46 @@ class Journal:
     """
 
     def __init__(self, path: str = SOCKET) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._path = path
         try:
-            self._socket.connect(path)
+            self._socket = _connected(path)
         except OSError as error:
-            self._socket.close()
             remedy = 'take format = "text", which journald reads from standard error'
             raise ConfigError(f"no journald listens: {error.strerror}", where=path, remedy=remedy) from error
 
     def write(self, level: str, subject: str, text: str) -> None:
-        """One entry."""
+        """One entry. While journald is away or takes nothing, its text goes to standard error: that ends no broker."""
         fields = {
             "MESSAGE": text,
             "PRIORITY": str(_PRIORITIES.get(level, 6)),
             "SYSLOG_IDENTIFIER": "lapwing",
             "LAPWING_SUBJECT": subject,
         }
-        self._socket.send(entry(fields))
+        try:
+            self._send(entry(fields))
+        except OSError:
+            typer.echo(text, err=True)
+
+    def _send(self, datagram: bytes) -> None:
+        try:
+            self._socket.send(datagram)
+        except TimeoutError:
+            raise
+        except OSError:  # it was started again, with a socket of its own
+            self._socket.close()
+            self._socket = _connected(self._path)
+            self._socket.send(datagram)
+
+
+def _connected(path: str) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    made.settimeout(_SEND_TIMEOUT_S)
+    try:
+        made.connect(path)
+    except OSError:
+        made.close()
+        raise
+    return made
 
 
 def entry(fields: Mapping[str, str]) -> bytes:

@@ -12,7 +12,7 @@ import typer
 
 from lapwing.log.journal import Journal, is_standard_error
 from lapwing.log.line import LogLine
-from lapwing.text import json_text, log_text, one_line
+from lapwing.text import json_text, log_text, one_line, traceback_text
 
 if TYPE_CHECKING:
     from lapwing.config.log import LogSection
@@ -42,6 +42,14 @@ class LogPrinter(logging.Handler):
     def notice(self, text: str, subject: str = "other") -> None:
         """Prints something that the operator should know."""
         self.line(LogLine(subject, "notice", one_line(text)))
+
+    def warning(self, text: str, subject: str = "other") -> None:
+        """Prints something that did not go as the operator wanted."""
+        self.line(LogLine(subject, "warning", one_line(text)))
+
+    def error(self, text: str, error: Exception, subject: str = "other") -> None:
+        """Prints what should not have been raised, and where it was."""
+        self.line(LogLine(subject, "error", f"{one_line(text)}\n{traceback_text(error)}"))
 
     def step(self, text: str) -> None:
         """Prints what happens to the broker itself as it ends, whatever level is wanted."""

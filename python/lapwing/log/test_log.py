@@ -80,6 +80,23 @@ def test_journald_has_fields(tmp_path: Path) -> None:
     assert entry({"MESSAGE": "a\nb"}) == b"MESSAGE\n" + struct.pack("<Q", 3) + b"a\nb\n"
 
 
+def test_a_journald_that_goes_ends_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """While it is away lines go to standard error, and to the one that is started after it again."""
+    path = tmp_path / "socket"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(path))
+        journal = Journal(str(path))
+    journal.write("warning", "disk", "full")
+    path.unlink()
+    journal.write("warning", "disk", "fuller")
+    assert capsys.readouterr().err == "full\nfuller\n"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(str(path))
+        listener.settimeout(5)
+        journal.write("warning", "disk", "empty")
+        assert listener.recv(4096).startswith(b"MESSAGE=empty\n")
+
+
 def test_the_journal_is_known_by_its_stream(tmp_path: Path) -> None:
     with (tmp_path / "stream").open("w") as stream:
         found = os.fstat(stream.fileno())

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from lapwing._core import Authority, CoreError, Node
+from lapwing.auth import read_users
 from lapwing.broker_parts import choosers_of, dispatcher_of
+from lapwing.certificate_times import certificate_notices
 from lapwing.config import access_json, node_json
+from lapwing.config.openness import users_notices
 from lapwing.errors import ConfigError, LapwingError, from_core
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import port_faults
@@ -37,6 +41,20 @@ def start_faults(config: Config, *, is_running: bool = False) -> list[LapwingErr
         looks += [lambda: folder_faults(config), lambda: port_faults(config)]
     found = [fault for look in looks for fault in _told(look)]
     return list({str(fault): fault for fault in found}.values())
+
+
+def start_notices(config: Config, now_s: float) -> list[str]:
+    """What a start would say of the files' contents, and take: certificates out of their time, no users in their file.
+
+    Args:
+        config: The whole configuration.
+        now_s: Seconds since 1970, UTC.
+    """
+    told = certificate_notices(config, now_s, with_lists=True)
+    if config.auth.users is not None:
+        with suppress(ConfigError):  # a fault, and told as one
+            told += users_notices(config, len(read_users(config.auth.users)))
+    return told
 
 
 def _told(look: Callable[[], Iterable[LapwingError]]) -> Iterator[LapwingError]:

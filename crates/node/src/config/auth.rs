@@ -1,6 +1,6 @@
 //! Users and rules: their shapes and checks are those of the room `access`.
 
-use lapwing_access::{AccessConfig, AccessError, AuthConfig, Authority, JwtKeys, RuleConfig};
+use lapwing_access::{AccessError, AuthConfig, Authority, JwtKeys, RuleConfig};
 
 use crate::error::NodeError;
 use crate::passwords::check_outside;
@@ -23,15 +23,6 @@ pub fn check_access(auth: &AuthConfig) -> Result<(), NodeError> {
         check_fetched(fetched)?;
     }
     auth.outside.as_ref().map_or(Ok(()), check_outside)
-}
-
-/// Users and rules alone, for a reload.
-///
-/// # Errors
-/// `Config`: the JSON is not of their shape.
-pub(crate) fn access_from_json(text: &str) -> Result<AccessConfig, NodeError> {
-    serde_json::from_str(text)
-        .map_err(|error| NodeError::config("auth", error.to_string(), "Correct the key or the value named."))
 }
 
 impl From<AccessError> for NodeError {

@@ -33,8 +33,8 @@ use crate::error::NodeError;
 use crate::slot::DATA_GROUPS;
 
 pub use audit::{AuditConfig, AuditFailure};
+pub(crate) use auth::authority;
 pub use auth::check_access;
-pub(crate) use auth::{access_from_json, authority};
 pub use dispatch::DispatchConfig;
 pub use durability::Durability;
 pub use envelope::{EnvelopeConfig, StampPolicy};
@@ -52,7 +52,7 @@ pub use strategy_table::{default_tables_json, dispatch_table_json};
 pub use streams::{StreamConfig, StreamKey};
 pub use sys::SysConfig;
 pub use topics::TopicConfig;
-pub(crate) use topics::{TopicTables, topics_from_json};
+pub(crate) use topics::{TopicTables, check_topics};
 
 /// Everything a node is started with.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -194,7 +194,7 @@ impl Config {
         for (name, stream) in &self.streams {
             stream.check(name)?;
         }
-        topics::check_topics(&self.topics, self.keeps_sessions())?;
+        check_topics(&self.topics, self.keeps_sessions())?;
         self.dispatch.check()?;
         groups::check_groups(&self.groups)?;
         hold::check_holds(&self.hold, self.keeps_sessions())?;

@@ -23,7 +23,10 @@ pub struct TopicConfig {
 pub(super) const TOPIC_TABLES_MAX: usize = 256;
 
 /// Checks tables of a node that keeps sessions on disk (`has_disk`), or does not.
-pub(super) fn check_topics(topics: &TopicTables, has_disk: bool) -> Result<(), NodeError> {
+///
+/// # Errors
+/// `Config`: names the key and the remedy.
+pub(crate) fn check_topics(topics: &TopicTables, has_disk: bool) -> Result<(), NodeError> {
     if topics.len() > TOPIC_TABLES_MAX {
         let what = format!("has {} tables, and may have {TOPIC_TABLES_MAX}", topics.len());
         return Err(NodeError::config("topics", what, "Remove some, or use wildcards."));
@@ -40,17 +43,6 @@ pub(super) fn check_topics(topics: &TopicTables, has_disk: bool) -> Result<(), N
     Ok(())
 }
 
-/// Reads tables by topic filter, for a node that is like `has_disk` says.
-///
-/// # Errors
-/// `Config`: names the key and the remedy.
-pub(crate) fn topics_from_json(text: &str, has_disk: bool) -> Result<TopicTables, NodeError> {
-    let tables: TopicTables = serde_json::from_str(text)
-        .map_err(|error| NodeError::config("topics", error.to_string(), "Write tables by topic filter."))?;
-    check_topics(&tables, has_disk)?;
-    Ok(tables)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,6 +50,10 @@ mod tests {
     /// Is every kind of wrong table refused with its key, and is memory fine where there is no disk?
     #[test]
     fn wrong_tables_name_their_key() {
+        let read = |json: &str, has_disk| {
+            let tables: TopicTables = serde_json::from_str(json).map_err(|error| error.to_string())?;
+            check_topics(&tables, has_disk).map_err(|error| error.to_string())
+        };
         for (json, has_disk, key) in [
             (r#"{"a/#/b": {"durability": "memory"}}"#, true, "topics.a/#/b"),
             (r#"{"$share/g/a": {"durability": "memory"}}"#, true, "topics.$share/g/a"),
@@ -65,10 +61,10 @@ mod tests {
             (r#"{"a": {}}"#, true, "durability"),
             (r#"{"a": {"durability": "disk"}}"#, false, "topics.a.durability"),
         ] {
-            let error = topics_from_json(json, has_disk).unwrap_err().to_string();
+            let error = read(json, has_disk).unwrap_err();
             assert!(error.contains(key), "{json}: {error}");
         }
-        assert_eq!(topics_from_json(r#"{"a/#": {"durability": "memory"}}"#, false).unwrap().len(), 1);
+        assert_eq!(read(r#"{"a/#": {"durability": "memory"}}"#, false), Ok(()));
         let many = (0..=TOPIC_TABLES_MAX).map(|n| (format!("t/{n}"), TopicConfig { durability: Durability::Memory }));
         assert!(check_topics(&many.collect(), true).unwrap_err().to_string().contains("257 tables"));
     }

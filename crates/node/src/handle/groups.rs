@@ -1,7 +1,5 @@
 //! Consumer groups of a running node: seen, and changed.
 
-use std::collections::BTreeMap;
-
 use serde_json::json;
 
 use super::Handle;
@@ -28,21 +26,6 @@ impl Handle {
     pub fn put_group(&self, name: &str, group_json: &str) -> Result<(), NodeError> {
         self.shared.put_group(name, GroupConfig::from_json(name, group_json)?)?;
         self.renew_groups()
-    }
-
-    /// Takes, replaces and takes out several tables while the node runs: `{NAME: {...}, NAME: null}`, all or none.
-    ///
-    /// # Errors
-    /// `Config`: names the key and the remedy; nothing changes.
-    pub fn change_groups(&self, changes_json: &str) -> Result<(), NodeError> {
-        let changes: BTreeMap<String, Option<serde_json::Value>> = serde_json::from_str(changes_json)
-            .map_err(|error| NodeError::config("groups", error.to_string(), "Write tables by name."))?;
-        let read = |(name, table): (String, Option<serde_json::Value>)| {
-            let table = table.map(|table| GroupConfig::from_json(&name, &table.to_string())).transpose()?;
-            Ok((name, table))
-        };
-        let changes = changes.into_iter().map(read).collect::<Result<BTreeMap<_, _>, NodeError>>()?;
-        self.shared.change_groups(changes)
     }
 
     /// Takes the table of a share name out: groups take what then holds, those it declared end when nobody is in them.

@@ -18,7 +18,7 @@ use std::thread::JoinHandle;
 use crate::assemble::{self, HookParts, LogParts, PageParts, Parts};
 use crate::audit::lay_audit;
 use crate::clock::lay_timekeeper;
-use crate::config::{self, Config};
+use crate::config::Config;
 use crate::error::NodeError;
 use crate::extensions::Extensions;
 use crate::handshakes::{HandshakeRoom, HandshakeThread};
@@ -30,6 +30,7 @@ use crate::mailbox::Bell;
 use crate::metrics::{HookCounters, LogCounters, Metric, ShardCounters, group_metrics, hold_metrics, journal_metrics};
 use crate::passwords::{PasswordControl, PasswordParts};
 use crate::queue_pages::PageControl;
+use crate::reload::Reload;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::Shared;
 use crate::streams::Streams;
@@ -188,40 +189,20 @@ impl Handle {
         self.listeners.clone()
     }
 
-    /// Takes other users and rules while the node runs: both, or on an error neither.
+    /// Takes over what may change while the node runs, all of it or on an error nothing: `{"access": {"auth": {...}, "rules":
+    /// [...]}, "topics": {FILTER: {...}}, "groups": {NAME: {...}, NAME: null}}`, each of them as [`Config`] has it and absent
+    /// where it stays as it is; and the certificates and keys of listeners, whose files are read again.
     ///
-    /// `access_json`: `{"auth": {...}, "rules": [...]}`, as [`Config`] has them. Sessions that are open get their new
-    /// rights in the next turn of their shard; those whose user is gone end.
-    /// # Errors
-    /// `Config`: names the key and the remedy, and no secret.
-    pub fn reload_access(&self, access_json: &str) -> Result<(), NodeError> {
-        self.shared.reload_access(&config::access_from_json(access_json)?)
-    }
-
-    /// Takes other tables of topics while the node runs: `{FILTER: {"durability": "memory"}}`, all that are to be in force.
+    /// Sessions that are open get their new rights in the next turn of their shard; those whose user is gone end. New
+    /// handshakes use the new files. Of topics these are all tables, of groups those that are to be taken, replaced, or taken
+    /// out (`null`). What came before under other topics' tables stays where it is: a session takes them up when nothing waits
+    /// for it any more, so that no message overtakes another one of its topic.
     ///
-    /// What came before stays where it is. A session takes up the new rules when nothing waits for it any more, so that no
-    /// message overtakes another one of its topic.
+    /// Returns the number of listeners whose files were read.
     /// # Errors
-    /// `Config`: names the key and the remedy; nothing changes.
-    pub fn change_topics(&self, topics_json: &str) -> Result<(), NodeError> {
-        let tables = config::topics_from_json(topics_json, self.shared.config.keeps_sessions())?;
-        self.shared.change_topics(tables);
-        Ok(())
-    }
-
-    /// Reads again what may change while the node runs: certificates and keys of listeners. New handshakes use them.
-    ///
-    /// Returns the number of listeners that have new ones.
-    /// # Errors
-    /// `Reload`: some could not be read; those listeners keep what they have, the others have new ones.
-    pub fn reload(&self) -> Result<usize, NodeError> {
-        let (reloaded, mut failures) = self.shared.reload_certificates();
-        match failures.len() {
-            0 => Ok(reloaded),
-            1 => Err(NodeError::Bind(failures.remove(0))),
-            _ => Err(NodeError::Reload(failures)),
-        }
+    /// `Config`, `Bind`, `Reload`: names the key or the file and the remedy, and no secret.
+    pub fn reload(&self, reload_json: &str) -> Result<usize, NodeError> {
+        self.shared.reload(Reload::from_json(reload_json)?)
     }
 
     /// What a start with `config` would refuse of its listeners' settings and files, all of it; no port is touched.

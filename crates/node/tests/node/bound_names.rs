@@ -26,7 +26,7 @@ fn start(rules: &[&str], rest: &str) -> Handle {
 }
 
 fn reload(node: &Handle, rules: &[&str]) {
-    node.reload_access(&format!("{{{}}}", access(rules))).unwrap();
+    node.reload(&format!(r#"{{"access": {{{}}}}}"#, access(rules))).unwrap();
 }
 
 fn on_disk(dir: &Path) -> String {

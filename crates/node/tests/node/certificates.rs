@@ -23,7 +23,7 @@ fn who_is_revoked_is_sent_away() {
         assert_eq!(client.connack(), ReasonCode::Success);
     }
     authority.revoke(&[2]);
-    assert_eq!(node.reload().unwrap(), 1);
+    assert_eq!(node.reload("{}").unwrap(), 1);
     assert_eq!(clients[1].disconnected(), Some(ReasonCode::NotAuthorized));
     assert_eq!(metric(&node, LAPSED, "revoked"), 1);
     let told: Vec<String> = node.take_notices().into_iter().filter(|line| line.contains("certificates")).collect();
@@ -33,7 +33,7 @@ fn who_is_revoked_is_sent_away() {
     clients[0].send(&Packet::PingReq);
     clients[0].expect_pong();
     authority.revoke(&[]);
-    node.reload().unwrap();
+    node.reload("{}").unwrap();
     assert_eq!(TlsClient::connect(&node, &configs[1], 1, "back").connack(), ReasonCode::Success);
 }
 

@@ -163,8 +163,8 @@ fn answers_are_remembered() {
         assert_eq!(knock(&node, &with("c", "forgotten", b"")), ReasonCode::Success);
         assert_eq!(judge.asked(), n);
     }
-    let auth = json!({"auth": {"outside": judge.settings(json!({"names": "b*"}))}});
-    node.reload_access(&auth.to_string()).unwrap();
+    let access = json!({"auth": {"outside": judge.settings(json!({"names": "b*"}))}});
+    node.reload(&json!({ "access": access }).to_string()).unwrap();
     assert_eq!(knock(&node, &with("c", "bob", b"right")), ReasonCode::Success);
     assert_eq!(knock(&node, &with("c", "carol", b"right")), ReasonCode::ServerUnavailable);
     assert_eq!(judge.asked(), 9, "other settings remember nothing");

@@ -195,7 +195,7 @@ fn a_reload_is_whole_or_not_at_all() {
     let node = start(by_secret(json!({})), json!({}));
     let good = token(json!({}));
     let (mut client, _) = Client::connect_with(&node, &with(packets::connect("d"), &good));
-    let reload = |jwt: Value| node.reload_access(&json!({"auth": {"jwt": jwt}}).to_string());
+    let reload = |jwt: Value| node.reload(&json!({"access": {"auth": {"jwt": jwt}}}).to_string());
     for bad in ["", "{}", "{\"keys\": []}", &set[..set.len() / 2]] {
         let error = reload(settings(json!(["ES256"]), json!({"jwks": bad}), json!({}))).expect_err(bad);
         assert!(error.to_string().contains("auth.jwt.jwks_file"), "{error}");

@@ -23,7 +23,7 @@ const SESSIONS_MAX: usize = 1024;
 /// Loaded certificates; shared by all clones of a listener. A handshake takes those of its moment.
 pub struct Certificates {
     settings: TlsSettings,
-    /// Written by [`Certificates::reload`], read once per connection.
+    /// Written by [`Certificates::take`], read once per connection.
     current: RwLock<Arc<Loaded>>,
 }
 
@@ -32,6 +32,16 @@ struct Loaded {
     config: Arc<ServerConfig>,
     trust: Trust,
     rsa_bits: Option<u32>,
+}
+
+/// Certificates that were read again and are not in force yet.
+pub struct FreshCertificates(Arc<Loaded>);
+
+impl fmt::Debug for FreshCertificates {
+    /// Nothing of what was read.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FreshCertificates").finish_non_exhaustive()
+    }
 }
 
 impl fmt::Debug for Certificates {
@@ -51,14 +61,17 @@ impl Certificates {
         Ok(Certificates { settings, current })
     }
 
-    /// Reads the files again; new handshakes use what they hold now.
+    /// What the files hold now; [`Certificates::take`] puts it in force.
     ///
     /// # Errors
-    /// As [`Certificates::load`]; then everything stays as it was.
-    pub fn reload(&self) -> Result<(), BindError> {
-        let fresh = Arc::new(Loaded::read(&self.settings)?);
-        *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh;
-        Ok(())
+    /// As [`Certificates::load`].
+    pub fn read_again(&self) -> Result<FreshCertificates, BindError> {
+        Ok(FreshCertificates(Arc::new(Loaded::read(&self.settings)?)))
+    }
+
+    /// New handshakes use `fresh`.
+    pub fn take(&self, fresh: FreshCertificates) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = fresh.0;
     }
 
     /// The file of the key, and its bits, if it is an RSA key: its signatures cost by far the most.

@@ -3,6 +3,7 @@
 mod certificates;
 mod files;
 mod name;
+mod times;
 mod trust;
 
 use std::io::{self, IoSlice, Read, Write};
@@ -13,8 +14,9 @@ use rustls::{HandshakeKind, ServerConnection};
 
 use crate::refusal::Refusal;
 
-pub use certificates::Certificates;
+pub use certificates::{Certificates, FreshCertificates};
 pub use name::CertificateName;
+pub use times::{CertificateTimes, certificate_times};
 pub use trust::Lapse;
 
 /// Times that one read asks the stream below; so a peer that sends empty records keeps nobody else waiting.

@@ -236,13 +236,13 @@ fn a_reload_changes_what_new_handshakes_use() {
     assert!(is_trusted(&old) && !is_trusted(&new));
 
     fs::write(&settings.key, "not a key").unwrap();
-    assert!(certificates.reload().unwrap_err().to_string().contains("server.key"));
+    assert!(certificates.read_again().unwrap_err().to_string().contains("server.key"));
     assert!(is_trusted(&old));
 
     let (certificate, key) = new.issue_server();
     fs::write(&settings.certificate, certificate).unwrap();
     fs::write(&settings.key, key).unwrap();
-    certificates.reload().unwrap();
+    certificates.take(certificates.read_again().unwrap());
     assert!(is_trusted(&new) && !is_trusted(&old));
 }
 

@@ -64,7 +64,7 @@ fn who_is_revoked_is_out() {
     assert_eq!(lapses(), [None, None]);
     authority.write("list.pem", &authority.revoke(&[7, 9], 2090));
     assert_eq!(lapses(), [None, None]);
-    certificates.reload().unwrap();
+    certificates.take(certificates.read_again().unwrap());
     assert_eq!(lapses(), [None, Some(Lapse::Revoked)]);
     assert!(shake(&listener, client(9)).is_err());
     let (end, file) = certificates.revocations_end().unwrap();
@@ -91,7 +91,7 @@ fn time_and_authorities_count_later_too() {
         (None, Some(Lapse::Expired))
     );
     authority.write("ca.pem", &other);
-    certificates.reload().unwrap();
+    certificates.take(certificates.read_again().unwrap());
     assert_eq!(named.certificate_lapse(SystemTime::now()), Some(Lapse::Untrusted));
     assert_eq!((unnamed.certificate_lapse(end + second), unnamed.certificate_expires_at()), (None, None));
 }
@@ -123,7 +123,7 @@ fn wrong_lists_are_named() {
         (&authority.revoke(&[7], 2025), "was to be replaced by 2025-01-01"),
     ] {
         authority.write("list.pem", text);
-        let error = certificates.reload().unwrap_err();
+        let error = certificates.read_again().unwrap_err();
         assert!(error.to_string().contains("list.pem") && error.to_string().contains(what), "{error}");
         assert!(!error.remedy().is_empty() && !error.to_string().contains("sesame"), "{error}");
     }
@@ -152,8 +152,25 @@ fn a_handshake_is_resumed_unless_certificates_count() {
             let resumed = |_| shake(&listener, config.clone()).unwrap().is_resumed();
             assert_eq!([1, 2].map(resumed), [false, resumes], "{asks:?} {version:?}");
             // What the old files allowed is nothing to those read again.
-            certificates.reload().unwrap();
+            certificates.take(certificates.read_again().unwrap());
             assert!(!shake(&listener, config.clone()).unwrap().is_resumed(), "{asks:?} {version:?}");
         }
     }
+}
+
+/// Are the times of all that can be read told, whatever else lies in the file?
+#[test]
+fn times_are_told() {
+    let authority = Authority::new();
+    let mut params = CertificateParams::new([]).unwrap();
+    (params.not_before, params.not_after) = (date_time_ymd(2024, 2, 29), date_time_ymd(2060, 1, 1));
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.signed_by(&key, &authority.issuer).unwrap().pem();
+    let garbled = "-----BEGIN CERTIFICATE-----\nc2VzYW1l\n-----END CERTIFICATE-----\n";
+    let all = [&authority.revoke(&[1], 2090), garbled, &certificate, &key.serialize_pem()].concat();
+    let days = |days| Some(Duration::from_secs(days * 24 * 3600));
+    let found = certificate_times(all.as_bytes());
+    let found: Vec<_> = found.iter().map(|times| (times.is_list, Some(times.from), times.until)).collect();
+    assert_eq!(found, [(false, days(19_782), days(32_872)), (true, days(19_723), days(43_830))]);
+    assert_eq!(certificate_times(b"\0-----BEGIN"), []);
 }
