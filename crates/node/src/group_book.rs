@@ -165,11 +165,15 @@ mod tests {
     fn several_change_together_or_not_at_all() {
         let book = GroupBook::new(GroupTables::from([("a".into(), GroupConfig::default())]));
         let table = |workers| Some(GroupConfig { workers, ..GroupConfig::default() });
-        book.change_all(BTreeMap::from([("a".into(), None), ("b".into(), table(2)), ("c".into(), None)])).unwrap();
+        let changes = || BTreeMap::from([("a".into(), None), ("b".into(), table(2)), ("c".into(), None)]);
+        let fault = || Err(NodeError::config("rules", "wrong".into(), ""));
+        assert!(book.change_all(changes(), fault).is_err() && book.change_all(BTreeMap::new(), fault).is_err());
+        assert_eq!((book.tables().contains_key("a"), book.tables().contains_key("b")), (true, false), "nothing without it");
+        book.change_all(changes(), || Ok(())).unwrap();
         assert_eq!(book.tables().keys().collect::<Vec<_>>(), ["b"]);
         let before = book.version();
         let many = (0..GROUP_TABLES_MAX).map(|n| (format!("g{n}"), table(3))).collect();
-        assert!(book.change_all(many).unwrap_err().to_string().contains("1001 tables"));
+        assert!(book.change_all(many, || Ok(())).unwrap_err().to_string().contains("1001 tables"));
         assert_eq!((book.version(), book.tables().len()), (before, 1));
     }
 

@@ -178,3 +178,13 @@ def test_whatever_lies_there_is_one_error(tmp_path: Path, text: str) -> None:
     file.write_text(text)
     with pytest.raises(ConfigError, match=r"users\.toml"):
         read_users(file)
+
+
+def test_a_link_to_itself_is_an_error_and_can_be_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "users.toml"
+    file.symlink_to(file)
+    with pytest.raises(ConfigError, match=r"users\.toml"):
+        read_users(file)
+    with update_users(file) as users:
+        users["alice"] = User("alice")
+    assert list(read_users(file)) == ["alice"]

@@ -25,7 +25,7 @@ def update_users(path: Path) -> Iterator[Users]:
     Raises:
         ConfigError: as :func:`read_users`, or the folder cannot be written.
     """
-    target = path.resolve()  # a symbolic link stays one
+    target = Path(os.path.realpath(path))  # a symbolic link stays one
     try:
         folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     except OSError as error:

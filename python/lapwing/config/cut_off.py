@@ -13,6 +13,7 @@ from lapwing.errors import ConfigError
 
 if TYPE_CHECKING:
     from lapwing.config.load import Loaded
+    from lapwing.config.model import Config
     from lapwing.config.rules import RuleConfig
 
 
@@ -23,7 +24,9 @@ def check_not_cut_off(before: Loaded, now: Loaded) -> None:
         ConfigError: the file is the beginning of the one in force, and what it lacks could let in more than before.
     """
     is_beginning = len(now.text) < len(before.text) and before.text.startswith(now.text)
-    if is_beginning and (_asks_otherwise(before, now) or _binds_less(before.config.rules, now.config.rules)):
+    if not is_beginning or _has_lost_all(before.config, now.config):
+        return  # what has lost all is refused, with the word that says that it is meant
+    if before.config.auth != now.config.auth or _binds_less(before.config.rules, now.config.rules):
         raise ConfigError(
             "this is the beginning of the file in force, and lacks lines that forbid or bind: it was cut off, or is"
             " being written",
@@ -32,8 +35,9 @@ def check_not_cut_off(before: Loaded, now: Loaded) -> None:
         )
 
 
-def _asks_otherwise(before: Loaded, now: Loaded) -> bool:
-    return before.config.auth != now.config.auth
+def _has_lost_all(before: Config, now: Config) -> bool:
+    lost_rules = before.rules and not now.rules and not now.auth.no_rules
+    return bool(lost_rules or (before.auth.users and not now.auth.users and not now.auth.no_users))
 
 
 def _binds_less(before: list[RuleConfig], now: list[RuleConfig]) -> bool:

@@ -143,3 +143,7 @@ def test_what_is_no_file_of_this_size(file: Path) -> None:
     file.mkdir()
     with pytest.raises(ConfigError, match="cannot read"):
         reread.again()
+    file.rmdir()
+    file.symlink_to(file)
+    with pytest.raises(ConfigError, match="cannot read"):
+        reread.again()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.errors import ConfigError, LapwingError
-from lapwing.file_rights.look import facts_of, trusted_by, ways_to
+from lapwing.file_rights.look import facts_behind, facts_of, trusted_by, ways_to
 from lapwing.file_rights.of_config import Believed, believed_files
 from lapwing.file_rights.verdict import Trusted, is_read_by_all, kind_of, remedy, strange_writer
 
@@ -54,7 +54,7 @@ def check_kinds(config: Config) -> None:
 
 def kind_at(path: Path) -> str:
     """What lies there, in words, where it is neither a file nor a folder; empty: one of these, or nothing."""
-    facts = facts_of(path.resolve())
+    facts = facts_behind(path)
     return "" if facts is None else kind_of(facts)
 
 
@@ -73,7 +73,7 @@ def _written_by_others(files: list[Believed], trusted: Trusted) -> Iterator[Lapw
 
 def _read_by_others(files: list[Believed]) -> Iterator[str]:
     for path, key in {file.path: file.key for file in files if file.is_secret}.items():
-        facts = facts_of(path.resolve())
+        facts = facts_behind(path)
         if facts is not None and is_read_by_all(facts):
             mended = f"chmod o-r {shlex.quote(str(path))}"
             yield f"{path} ({key}) holds secrets, and every user of this machine may read it: {mended}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import grp
+import os
 import pwd
 from pathlib import Path
 
@@ -41,6 +42,11 @@ def facts_of(path: Path) -> Facts | None:
     except OSError:
         return None  # whoever opens it says why it cannot be
     return Facts(found.st_uid, found.st_gid, found.st_mode)
+
+
+def facts_behind(path: Path) -> Facts | None:
+    """The same of what a symbolic link leads to; None also where links lead to each other."""
+    return facts_of(Path(os.path.realpath(path)))
 
 
 def trusted_by(uid: int) -> Trusted:

@@ -28,6 +28,7 @@ from lapwing.http.identify import Identifier
 from lapwing.http.read import ReadEndpoint
 from lapwing.http.sessions import Sessions
 from lapwing.http.streams import Streams
+from lapwing.http.told import Told
 from lapwing.json_answer import JsonAnswer
 from lapwing.same_origin import HostCheck, HostNames
 
@@ -67,6 +68,7 @@ def make_app(
     app = Starlette(
         routes=routes,
         middleware=[
+            Middleware(Told, refusals=counters.refusals),
             Middleware(Guard, counters=counters, routes=routes),
             *audited,
             Middleware(Gate, identifier=identifier),

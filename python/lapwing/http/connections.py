@@ -42,7 +42,7 @@ class LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         self._application, self.app = self.app, self._answer
         if self.place is None:
-            self.place = self.places.take(self.client[0] if self.client else "", self.give_up)
+            self.place = self.places.take(self._address(), self.give_up)
         if self.place is None:
             self.give_up()
             return
@@ -91,7 +91,7 @@ class LimitedProtocol(H11Protocol):
 
     def give_up(self) -> None:
         """Goes, because there is no place, or another needs this one."""
-        self.counters.add("lapwing_http_connections_refused_total")
+        self.counters.ended("lapwing_http_connections_refused_total", self._address())
         if self._unread_bytes is not None:
             self.transport.abort()
             return
@@ -116,6 +116,9 @@ class LimitedProtocol(H11Protocol):
         put_refusal(scope, _too_many(self.places.connections_max))
         await self._application(scope, receive, send_and_close)
 
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
+
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
@@ -134,7 +137,7 @@ class LimitedProtocol(H11Protocol):
 
     def _head_is_late(self) -> None:
         self._late = None
-        self.counters.add("lapwing_http_connections_late_total")
+        self.counters.ended("lapwing_http_connections_late_total", self._address())
         self.transport.abort()
 
     def _say_and_close(self, error: HttpError) -> None:

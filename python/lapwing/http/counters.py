@@ -1,4 +1,4 @@
-"""Counters of the HTTP side, added to the node's own text under ``/metrics``.
+"""Counters of the HTTP side, added to the node's own text under ``/metrics``; and whom it refuses, in the log.
 
 Touched by the event loop's thread only.
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+
+from lapwing.http.refusals import Refusals
 
 _HELP = {
     "lapwing_http_requests_total": "Requests answered, by route and status.",
@@ -17,6 +19,12 @@ _HELP = {
     "lapwing_http_handshakes_failed_total": "TLS handshakes that failed or did not end within http.keep_alive.",
     "lapwing_http_refused_total": "Requests refused for who sent them, or what name they call us by, by reason.",
     "lapwing_http_body_bytes_total": "Bytes of stream bodies sent.",
+}
+
+_ENDED = {
+    "lapwing_http_connections_refused_total": "http.connections_max are open",
+    "lapwing_http_connections_late_total": "no whole request within http.keep_alive",
+    "lapwing_http_handshakes_failed_total": "its TLS handshake failed, or did not end within http.keep_alive",
 }
 
 
@@ -35,9 +43,14 @@ or here; too many verifications at a time; nobody can say who it is; a Host that
 
 
 class HttpCounters:
-    """Counts by name and labels."""
+    """Counts by name and labels.
+
+    Attributes:
+        refusals: Tells the log.
+    """
 
     def __init__(self) -> None:
+        self.refusals = Refusals()
         self._values: Counter[tuple[str, str]] = Counter()
         for name in _HELP:
             if name not in ("lapwing_http_requests_total", "lapwing_http_refused_total"):
@@ -49,6 +62,11 @@ class HttpCounters:
         """Adds to one counter; ``name`` is one of those with a help line here."""
         text = ",".join(f'{label}="{value}"' for label, value in labels.items())
         self._values[name, text] += amount
+
+    def ended(self, name: str, address: str) -> None:
+        """A connection was ended before it had a request: counted under ``name``, and told."""
+        self.add(name)
+        self.refusals.connection(address, _ENDED[name])
 
     def refused_at_the_door(self, reason: str, status: int) -> None:
         """A request that no route has seen."""

@@ -48,15 +48,15 @@ class ServerTls:
         """A place for one more handshake, for that is a connection too; None: there is none."""
         if self._stopped:
             return None
-        peer = transport.get_extra_info("peername")
+        address = _address(transport)
 
         def give_up() -> None:
-            self.counters.add("lapwing_http_connections_refused_total")
+            self.counters.ended("lapwing_http_connections_refused_total", address)
             transport.abort()  # nothing can be said before the handshake
 
-        place = self._places.take(peer[0] if peer else "", give_up)
+        place = self._places.take(address, give_up)
         if place is None:
-            self.counters.add("lapwing_http_connections_refused_total")
+            self.counters.ended("lapwing_http_connections_refused_total", address)
             return None
         self._loop = asyncio.get_running_loop()
         self._under_way.add(transport)
@@ -74,7 +74,7 @@ class ServerTls:
                 ssl_shutdown_timeout=_SHUTDOWN_TIMEOUT_S,
             )
         except (OSError, TimeoutError):  # ssl.SSLError is an OSError
-            self.counters.add("lapwing_http_handshakes_failed_total")
+            self.counters.ended("lapwing_http_handshakes_failed_total", _address(transport))
             transport.abort()
             return None
         finally:
@@ -95,6 +95,11 @@ class ServerTls:
     def _drop_all(self) -> None:
         for transport in list(self._under_way):
             transport.abort()
+
+
+def _address(transport: asyncio.Transport) -> str:
+    peer = transport.get_extra_info("peername")
+    return str(peer[0]) if peer else ""
 
 
 class TlsEntry(asyncio.Protocol):

@@ -1,0 +1,38 @@
+"""What the log has of those who are refused over HTTP: who, what for, and why; a line a minute of each kind at most."""
+
+from __future__ import annotations
+
+import logging
+
+from lapwing.same_origin.seldom import Seldom
+from lapwing.text import one_line
+
+_PATH_CHARACTERS_MAX = 64
+_WHY = {
+    401: "it shows no credentials",
+    403: "no rule permits it",
+    408: "its body was not whole in time",
+    413: "its body is too large, or none is taken",
+    429: "too many wrong passwords",
+    503: "too many ask, or nobody can say who it is",
+}
+REFUSED = frozenset(_WHY)
+"""Statuses of refusals."""
+_log = logging.getLogger(__name__)
+
+
+class Refusals:
+    """Those of one listener; used by the event loop's thread only."""
+
+    def __init__(self) -> None:
+        self._seldom = Seldom(_log)
+
+    def connection(self, address: str, why: str) -> None:
+        """A connection was ended before it had a request. ``why`` is its kind, too: one of a few."""
+        self._seldom.tell(why, f"HTTP ends a connection of {address or 'somebody'}: {why}")
+
+    def request(self, status: int, method: str, path: str, address: str, name: str | None) -> None:
+        """A request was refused, of ``name`` if it is known who sent it."""
+        who = f"{address or 'somebody'}{'' if name is None else f' ({one_line(name)})'}"
+        what = f"{method} {one_line(path[:_PATH_CHARACTERS_MAX])}"
+        self._seldom.tell(str(status), f"HTTP answers {status} to {who} for {what}: {_WHY[status]}")
