@@ -100,6 +100,10 @@ def test_new_files_count_for_new_connections_and_wrong_ones_for_none(files: File
         files.certificate.write_text("no certificate")
         with pytest.raises(ConfigError, match=str(files.certificate)):
             reload(server)
+        with files.key.open("wb") as sparse:  # OpenSSL would read it to its end
+            sparse.truncate(1 << 30)
+        with pytest.raises(ConfigError, match="more than 4194304 bytes"):
+            reload(server)
         assert shown(server, files) == renewed
 
 

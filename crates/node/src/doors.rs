@@ -6,6 +6,7 @@ use mio::{Registry, Token};
 use crate::error::NodeError;
 use crate::listeners::ListenerId;
 use crate::metrics::ShardCounters;
+use crate::strangers::{Ending, Strangers};
 
 /// Pause of a listener after the process ran out of descriptors.
 const EXHAUSTED_PAUSE_MS: u64 = 100;
@@ -77,14 +78,19 @@ impl Doors {
     }
 
     /// The next connection of this turn; none ends the turn, the call after that begins another one.
-    pub(crate) fn next(&mut self, now_ms: u64, counters: &ShardCounters) -> Option<(ListenerId, Accepted)> {
+    pub(crate) fn next(
+        &mut self,
+        now_ms: u64,
+        counters: &ShardCounters,
+        strangers: &Strangers,
+    ) -> Option<(ListenerId, Accepted)> {
         while let Some(door) = self.doors.get_mut(self.turn) {
             if self.left == 0 || !door.is_open(now_ms) {
                 (self.turn, self.left) = (self.turn + 1, ACCEPTS_PER_TURN);
                 continue;
             }
             self.left -= 1;
-            if let Some(accepted) = door.accept(now_ms, counters) {
+            if let Some(accepted) = door.accept(now_ms, counters, strangers) {
                 return Some((door.id, accepted));
             }
         }
@@ -98,13 +104,16 @@ impl Door {
         self.ready && self.paused_until_ms <= now_ms
     }
 
-    /// One connection that waits, if there is one and it can be taken; what cannot is counted.
-    fn accept(&mut self, now_ms: u64, counters: &ShardCounters) -> Option<Accepted> {
+    /// One connection that waits, if there is one and it can be taken; what cannot is counted, and told of.
+    fn accept(&mut self, now_ms: u64, counters: &ShardCounters, strangers: &Strangers) -> Option<Accepted> {
         match self.listener.accept() {
             Ok(Some(accepted)) => return Some(accepted),
             Ok(None) => self.ready = false,
             Err(AcceptError::Connection(_)) => counters.accept_failures.add(1),
-            Err(AcceptError::Refused(refusal)) => counters.refused(refusal),
+            Err(AcceptError::Refused(refusal, peer)) => {
+                counters.refused(refusal);
+                strangers.ends(Ending::Refused(refusal), peer, self.listener.url(), now_ms);
+            }
             Err(AcceptError::Exhausted(_)) => {
                 counters.accept_failures.add(1);
                 self.paused_until_ms = now_ms + EXHAUSTED_PAUSE_MS;
@@ -121,6 +130,7 @@ mod tests {
     use lapwing_transport::ListenerSettings;
 
     use super::*;
+    use crate::config::Limits;
 
     fn listener() -> Listener {
         let address = "tcp://127.0.0.1:0".parse().expect("an address");
@@ -139,10 +149,12 @@ mod tests {
         peers.push(dial(&second));
         let poll = mio::Poll::new().expect("a descriptor");
         let counters = ShardCounters::default();
+        let strangers = Strangers::new(&Limits::default(), 100, 1 << 30, &[]);
         let mut doors = Doors::new([(ListenerId(0), first), (ListenerId(1), second)]);
-        assert!(!doors.are_open(0) && doors.next(0, &counters).is_none(), "closed until the loop listens");
+        assert!(!doors.are_open(0) && doors.next(0, &counters, &strangers).is_none(), "closed until the loop listens");
         doors.open(poll.registry()).expect("they can be watched");
-        let mut turn = || std::iter::from_fn(|| doors.next(0, &counters)).map(|(id, _)| id.0).collect::<Vec<_>>();
+        let mut turn =
+            || std::iter::from_fn(|| doors.next(0, &counters, &strangers)).map(|(id, _)| id.0).collect::<Vec<_>>();
         let mut both = vec![0; ACCEPTS_PER_TURN];
         both.push(1);
         assert_eq!(turn(), both);

@@ -168,7 +168,11 @@ mod tests {
         let changes = || BTreeMap::from([("a".into(), None), ("b".into(), table(2)), ("c".into(), None)]);
         let fault = || Err(NodeError::config("rules", "wrong".into(), ""));
         assert!(book.change_all(changes(), fault).is_err() && book.change_all(BTreeMap::new(), fault).is_err());
-        assert_eq!((book.tables().contains_key("a"), book.tables().contains_key("b")), (true, false), "nothing without it");
+        assert_eq!(
+            (book.tables().contains_key("a"), book.tables().contains_key("b")),
+            (true, false),
+            "nothing without it"
+        );
         book.change_all(changes(), || Ok(())).unwrap();
         assert_eq!(book.tables().keys().collect::<Vec<_>>(), ["b"]);
         let before = book.version();

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 
 use lapwing_access::Authority;
+use lapwing_transport::PeerAddress;
 
 use crate::audit::Audit;
 use crate::clock::NodeClock;
@@ -26,7 +27,7 @@ use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
 use crate::slot::ShardId;
 use crate::stamps::Stamps;
-use crate::strangers::Strangers;
+use crate::strangers::{Ending, Strangers};
 use crate::strategies::Strategies;
 use crate::token_keys::KeyControl;
 use crate::topic_book::TopicBook;
@@ -272,6 +273,15 @@ impl Shared {
             return Err(Crowded::Listener);
         }
         Ok(())
+    }
+
+    /// Has the log told of a connection of `peer` that [`Shared::connection_opened`] has not taken.
+    pub(crate) fn crowded_out(&self, crowded: Crowded, peer: PeerAddress, listener: ListenerId) {
+        let ending = match crowded {
+            Crowded::Node => Ending::NodeIsFull,
+            Crowded::Listener => Ending::ListenerIsFull,
+        };
+        self.strangers.ends(ending, peer, &self.listener(listener).url, self.now_ms());
     }
 
     pub(crate) fn connections_peak(&self) -> u32 {

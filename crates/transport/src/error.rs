@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::peer::PeerAddress;
 use crate::refusal::Refusal;
 
 /// A listener could not be opened. Always the configuration's or the machine's fault; worth a retry only after a change.
@@ -92,6 +93,6 @@ pub enum AcceptError {
     #[error("a connection failed while it was accepted: {0}")]
     Connection(io::Error),
     /// This one connection is not taken and was closed; go on with the next.
-    #[error("a connection was refused: {0}")]
-    Refused(Refusal),
+    #[error("a connection of {1} was refused: {0}")]
+    Refused(Refusal, PeerAddress),
 }

@@ -146,7 +146,7 @@ impl Listener {
             && let (Some(limiter), Some(ip)) = (&terms.limiter, peer.ip())
             && !limiter.take(ip)
         {
-            return Err(AcceptError::Refused(Refusal::AddressRate));
+            return Err(AcceptError::Refused(Refusal::AddressRate, peer));
         }
         if let Stream::Tcp(stream) = &stream {
             stream.set_nodelay(true).map_err(AcceptError::Connection)?;
@@ -304,6 +304,6 @@ mod tests {
                 other => break other,
             }
         };
-        assert!(matches!(refused, Err(AcceptError::Refused(Refusal::AddressRate))), "{refused:?}");
+        assert!(matches!(refused, Err(AcceptError::Refused(Refusal::AddressRate, _))), "{refused:?}");
     }
 }

@@ -76,6 +76,7 @@ class LimitedProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """What is no HTTP is told so as all the rest is; in the middle of an answer there is nothing to be said."""
+        self.counters.no_http(self._address())
         if self._answering():
             self.transport.abort()
             return

@@ -68,6 +68,11 @@ class HttpCounters:
         self.add(name)
         self.refusals.connection(address, _ENDED[name])
 
+    def no_http(self, address: str) -> None:
+        """What a connection sent is no request, or none that is whole."""
+        self.add("lapwing_http_requests_total", route="unknown", status="400")
+        self.refusals.connection(address, "what it sent is no HTTP/1.1")
+
     def refused_at_the_door(self, reason: str, status: int) -> None:
         """A request that no route has seen."""
         self.add("lapwing_http_refused_total", reason=reason)

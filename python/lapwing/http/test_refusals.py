@@ -23,8 +23,11 @@ def test_connections_are_counted_and_told(caplog: pytest.LogCaptureFixture) -> N
     counters = HttpCounters()
     for name in ("late", "refused", "late"):
         counters.ended(f"lapwing_http_connections_{name}_total", "192.0.2.1")
+    counters.no_http("192.0.2.1")
     assert "lapwing_http_connections_late_total 2" in counters.text()
     assert [line.partition(": ")[2] for line in caplog.messages] == [
         "no whole request within http.keep_alive",
         "http.connections_max are open",
+        "what it sent is no HTTP/1.1",
     ]
+    assert 'lapwing_http_requests_total{route="unknown",status="400"} 1' in counters.text()

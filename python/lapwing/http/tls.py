@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from lapwing.config import HttpSection
 
 _SHUTDOWN_TIMEOUT_S = 5.0
+_FILE_BYTES_MAX = 4 << 20
 
 
 class ServerTls:
@@ -158,6 +159,8 @@ def server_context(settings: HttpSection) -> ssl.SSLContext:
     certificate, key = settings.certificate, settings.key
     if certificate is None:
         raise ConfigError("TLS without a certificate", where="http.certificate", remedy="give certificate and key")
+    for setting, file in (("certificate", certificate), ("key", key), ("client_ca", settings.client_ca)):
+        _check_size(f"http.{setting}", file)
     try:
         # A password, so that an encrypted key is an error and not a question at a terminal nobody watches.
         context.load_cert_chain(certificate, key or certificate, password="")
@@ -170,6 +173,18 @@ def server_context(settings: HttpSection) -> ssl.SSLContext:
             raise _unusable("http.client_ca", settings.client_ca, error) from error
         context.verify_mode = ssl.CERT_REQUIRED
     return context
+
+
+def _check_size(setting: str, file: Path | None) -> None:
+    """OpenSSL reads a file to its end, a gigabyte of nothing too, and nobody hears a signal meanwhile."""
+    try:
+        size = 0 if file is None else file.stat().st_size
+    except OSError:
+        return  # whoever opens it says why it cannot be
+    if size > _FILE_BYTES_MAX:
+        raise ConfigError(
+            f"{setting} has more than {_FILE_BYTES_MAX} bytes", where=str(file), remedy="name a file of certificates"
+        )
 
 
 def _unusable(setting: str, file: Path, error: Exception) -> ConfigError:

@@ -9,23 +9,20 @@ use super::thread::HandshakeThread;
 use super::turns::HandshakeId;
 use crate::listeners::ListenerId;
 use crate::notices::NoticeKind;
-use crate::shared::Crowded;
 use crate::strangers::{Bound, Ended, Place, Source, Stranger};
 
 impl HandshakeThread {
     /// Takes waiting connections from every listener that has some.
     pub(super) fn accept(&mut self) {
-        while let Some((listener, accepted)) = self.doors.next(self.now_ms, &self.counters) {
+        while let Some((listener, accepted)) = self.doors.next(self.now_ms, &self.counters, &self.shared.strangers) {
             self.welcome(listener, accepted);
         }
     }
 
     fn welcome(&mut self, listener: ListenerId, accepted: Accepted) {
         if let Err(crowded) = self.shared.connection_opened(listener) {
-            return match crowded {
-                Crowded::Node => self.counters.refused_connections_max.add(1),
-                Crowded::Listener => self.counters.refused_listener_max.add(1),
-            };
+            self.counters.crowded(crowded);
+            return self.shared.crowded_out(crowded, accepted.peer, listener);
         }
         let id = HandshakeId(self.next_id);
         self.next_id += 1;

@@ -8,8 +8,7 @@ use super::half::{Half, Step};
 use super::thread::HandshakeThread;
 use super::turns::HandshakeId;
 use crate::mail::MovedConnection;
-use crate::notices::NoticeKind;
-use crate::strangers::Place;
+use crate::strangers::{Ending, Place};
 
 /// Work between two looks at what else has happened; one handshake may take longer.
 const SLICE: Duration = Duration::from_millis(2);
@@ -43,7 +42,7 @@ impl HandshakeThread {
             Step::Goes => self.queue(id),
             Step::Done => self.done(id),
             Step::Leaves(Some(refusal)) => {
-                self.tell_plain(id, refusal);
+                self.tell_end(id, Ending::Refused(refusal));
                 self.refused(id, refusal);
             }
             Step::Over => {
@@ -61,12 +60,11 @@ impl HandshakeThread {
         }
     }
 
-    /// Somebody was given the wrong port or scheme, and has been told so by an alert of TLS, which he cannot read.
-    fn tell_plain(&self, id: HandshakeId, refusal: Refusal) {
-        let Some(half) = self.halves.get(&id).filter(|_| refusal == Refusal::NoTls) else { return };
-        let (peer, listener) = (half.socket.peer(), &self.shared.listener(half.listener).url);
-        let told = format!("{peer} speaks without TLS at {listener}: another port or scheme is meant");
-        self.shared.tell(NoticeKind::Refused, told);
+    /// Has the log told: who has sent no TLS cannot read its alert, and who has, cannot read between its lines.
+    pub(super) fn tell_end(&self, id: HandshakeId, ending: Ending) {
+        let Some(half) = self.halves.get(&id) else { return };
+        let url = &self.shared.listener(half.listener).url;
+        self.shared.strangers.ends(ending, half.socket.peer(), url, self.now_ms);
     }
 
     /// The connection is a shard's from here on; shards get them in turn.

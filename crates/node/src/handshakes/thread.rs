@@ -21,6 +21,7 @@ use crate::metrics::ShardCounters;
 use crate::niceness::give_way;
 use crate::shard::WAKER;
 use crate::shared::Shared;
+use crate::strangers::Ending;
 use crate::timers::Timers;
 
 /// About a tenth of what a data thread gets where both want the same core: a flood of handshakes takes what is to spare, and a
@@ -242,6 +243,9 @@ impl HandshakeThread {
         while let Some((_, id)) = self.timers.due(self.now_ms) {
             let Some(half) = self.halves.get(&id) else { continue };
             let is_leaving = half.is_leaving();
+            if !is_leaving {
+                self.tell_end(id, Ending::Late);
+            }
             self.forget(id);
             if is_leaving {
                 self.counters.limits.linger_cut.add(1);

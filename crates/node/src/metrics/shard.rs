@@ -5,6 +5,7 @@ use lapwing_session::{Counters as SessionCounters, DropReason as SessionDrop};
 use lapwing_transport::Refusal;
 
 use super::{AccessCounters, Counter, DropReason, Gauge, HookCounters, LimitCounters, Metric, TrafficCounters};
+use crate::shared::Crowded;
 
 /// Counters of one shard.
 #[derive(Debug)]
@@ -113,6 +114,14 @@ impl ShardCounters {
     pub(crate) fn dropped_in_all(&self) -> u64 {
         let own: u64 = self.drops.iter().map(Counter::get).sum();
         own + self.session_drops.iter().map(Gauge::get).sum::<u64>()
+    }
+
+    /// A connection was not taken.
+    pub(crate) fn crowded(&self, crowded: Crowded) {
+        match crowded {
+            Crowded::Node => self.refused_connections_max.add(1),
+            Crowded::Listener => self.refused_listener_max.add(1),
+        }
     }
 
     pub(crate) fn refused(&self, refusal: Refusal) {

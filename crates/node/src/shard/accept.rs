@@ -9,13 +9,12 @@ use super::rate::Rate;
 use super::{Due, Shard, token_of};
 use crate::listeners::ListenerId;
 use crate::mail::{Control, MovedConnection};
-use crate::shared::Crowded;
 use crate::slot::ShardId;
 
 impl Shard {
     /// Takes waiting connections from every listener that has some.
     pub(super) fn accept(&mut self) {
-        while let Some((listener, accepted)) = self.doors.next(self.now_ms, &self.counters) {
+        while let Some((listener, accepted)) = self.doors.next(self.now_ms, &self.counters, &self.shared.strangers) {
             self.welcome(listener, accepted);
         }
     }
@@ -31,8 +30,10 @@ impl Shard {
                 self.counters.accepted.add(1);
                 self.admit_socket(connection, Instant::now());
             }
-            Err(Crowded::Node) => self.counters.refused_connections_max.add(1),
-            Err(Crowded::Listener) => self.counters.refused_listener_max.add(1),
+            Err(crowded) => {
+                self.counters.crowded(crowded);
+                self.shared.crowded_out(crowded, accepted.peer, listener);
+            }
         }
     }
 

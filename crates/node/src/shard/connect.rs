@@ -21,6 +21,7 @@ use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::identity_shares::Holder;
 use crate::slot::Slot;
+use crate::strangers::Ending;
 
 impl Shard {
     /// The first packet; `bytes` begin with it and hold all that was read.
@@ -268,6 +269,7 @@ impl Shard {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
         if let Stage::Connecting { .. } = connection.stage {
             self.counters.closes_connect_timeout.add(1);
+            self.tell_ending(index, Ending::Late);
             self.drop_connection(index);
         }
     }

@@ -5,6 +5,7 @@ use super::{Due, Shard};
 use crate::events::Happened;
 use crate::hooks::{HookCall, HookName};
 use crate::identity_shares::Holder;
+use crate::strangers::Ending;
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};
 
@@ -46,6 +47,7 @@ impl Shard {
     /// What carries MQTT was misused; the peer was told as far as that goes.
     pub(super) fn refused(&mut self, index: usize, refusal: lapwing_transport::Refusal) {
         self.counters.refused(refusal);
+        self.tell_ending(index, Ending::Refused(refusal));
         self.part(index);
         self.finish_connection(index);
         if let Some(connection) = self.clients.connection(index) {
@@ -53,6 +55,13 @@ impl Shard {
             connection.forget_output();
         }
         self.hang_up(index);
+    }
+
+    /// Has the log told how a connection ends below MQTT, or before it.
+    pub(super) fn tell_ending(&mut self, index: usize, ending: Ending) {
+        let Some(connection) = self.clients.connection(index) else { return };
+        let (peer, listener) = (connection.socket.peer(), connection.listener);
+        self.shared.strangers.ends(ending, peer, &self.shared.listener(listener).url, self.now_ms);
     }
 
     /// Parts the session from its connection and does what follows from it.

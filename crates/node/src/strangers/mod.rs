@@ -9,9 +9,11 @@
 //! - The table has a lock. It is taken when a connection comes, when a read has left a part of a CONNECT behind, and when the
 //!   connection is a client: never for a message.
 
+mod ending;
 mod table;
 mod told;
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -23,6 +25,7 @@ use crate::desk::Desk;
 use crate::listeners::ListenerId;
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
+pub(crate) use ending::Ending;
 pub(crate) use table::{Bound, Budget, Ended, Place, Source, Table};
 use told::Told;
 
@@ -32,7 +35,7 @@ pub(crate) const STRANGER_BYTES: u64 = 1024;
 const PARTS_OF_MARK: u64 = 4;
 
 /// Lines kept until somebody asks for them.
-const NOTICES_MAX: usize = 16;
+const NOTICES_MAX: usize = 32;
 
 /// Why strangers are sent away that the budget has room for.
 const UNFIT: [&str; 3] = ["no_connect", "connect_bytes", "protocol"];
@@ -55,7 +58,9 @@ struct State {
     by_bound: [u64; BOUNDS.len()],
     unfit: [u64; UNFIT.len()],
     told_bounds: [Told; BOUNDS.len()],
-    told_unfit: Told,
+    told_unfit: [Told; UNFIT.len()],
+    /// By the URL of the listener.
+    told_endings: HashMap<String, [Told; Ending::COUNT]>,
     notices: Vec<String>,
 }
 
@@ -79,7 +84,8 @@ impl Strangers {
             by_bound: Default::default(),
             unfit: Default::default(),
             told_bounds: Default::default(),
-            told_unfit: Told::default(),
+            told_unfit: Default::default(),
+            told_endings: HashMap::new(),
             notices: Vec::new(),
         };
         let ended = bells.iter().map(|&bell| (Desk::default(), bell.clone())).collect();
@@ -135,10 +141,23 @@ impl Strangers {
             _ => 0,
         };
         state.unfit[kind] += 1;
-        if let Some(times) = state.told_unfit.happened(now_ms) {
+        if let Some(times) = state.told_unfit[kind].happened(now_ms) {
             let times = since_last(times);
             let notice = format!("a connection of {address} did not begin with a CONNECT ({error}): closed{times}");
             state.tell(notice);
+        }
+    }
+
+    /// A connection of `address` at the listener `url` is not taken, or is ended below MQTT; whoever ends it counts it.
+    pub(crate) fn ends(&self, ending: Ending, address: impl fmt::Display, url: &str, now_ms: u64) {
+        let mut state = self.state();
+        if !state.told_endings.contains_key(url) {
+            state.told_endings.insert(url.to_owned(), Default::default());
+        }
+        let told = state.told_endings.get_mut(url).and_then(|told| told[ending.index()].happened(now_ms));
+        if let Some(times) = told {
+            let line = ending.line(&address.to_string(), url);
+            state.tell(format!("{line}{}", since_last(times)));
         }
     }
 

@@ -165,7 +165,35 @@ fn the_first_bytes_decide() {
     assert_eq!(metric(&node, REFUSED, "connect_bytes"), 2);
     assert_eq!(metric(&node, REFUSED, "protocol"), 3);
     let told = node.take_notices().into_iter().filter(|line| line.contains("CONNECT")).collect::<Vec<_>>();
-    assert!(told.len() == 1 && told[0].contains("127.0.0.1:") && told[0].contains("0x82"), "{told:?}");
+    assert!(told.len() == 3 && told[0].contains("127.0.0.1:") && told[0].contains("0x82"), "{told:?}");
+}
+
+/// Is each way to end below MQTT, or before it, told with who and where; and a second one within the minute counted only?
+#[test]
+fn who_ends_below_mqtt_is_told_of() {
+    let proxied = ListenerConfig {
+        proxy_protocol_from: vec!["127.0.0.0/8".into()],
+        anonymous: Some(true),
+        ..ListenerConfig::at("ws://127.0.0.1:0/mqtt")
+    };
+    let (node, url) = node_at(r#"{"shards": 1, "limits": {"connect_timeout_ms": 300}}"#, proxied);
+    let header = b"PROXY TCP4 203.0.113.9 192.0.2.1 4000 1883\r\n";
+    for _ in 0..2 {
+        for sent in [&b"\x10\x0c"[..], &[&header[..], b"POST / HTTP/1.1\r\n\r\n"].concat(), header] {
+            let mut client = stranger(&url, "127.0.0.1", sent);
+            client.expect_end_anyhow();
+        }
+    }
+    let told = node.take_notices();
+    let place = "at ws://127.0.0.1:";
+    for (who, what) in [
+        ("127.0.0.1:", "sent no PROXY header in order"),
+        ("203.0.113.9:4000", "sent no upgrade to a WebSocket"),
+        ("203.0.113.9:4000", "was no client within limits.connect_timeout"),
+    ] {
+        let lines: Vec<_> = told.iter().filter(|line| line.contains(what)).collect();
+        assert!(lines.len() == 1 && lines[0].starts_with(who) && lines[0].contains(place), "{what}: {told:?}");
+    }
 }
 
 /// Does the limit of a CONNECT take in its will, is it answered in either version, and does a client send larger packets

@@ -168,7 +168,7 @@ fn times_are_told() {
     let certificate = params.signed_by(&key, &authority.issuer).unwrap().pem();
     let garbled = "-----BEGIN CERTIFICATE-----\nc2VzYW1l\n-----END CERTIFICATE-----\n";
     let all = [&authority.revoke(&[1], 2090), garbled, &certificate, &key.serialize_pem()].concat();
-    let days = |days| Some(Duration::from_secs(days * 24 * 3600));
+    let days = |days: u64| Some(Duration::from_secs(days * 24 * 3600));
     let found = certificate_times(all.as_bytes());
     let found: Vec<_> = found.iter().map(|times| (times.is_list, Some(times.from), times.until)).collect();
     assert_eq!(found, [(false, days(19_782), days(32_872)), (true, days(19_723), days(43_830))]);
