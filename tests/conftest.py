@@ -19,8 +19,9 @@ JVM_FOLDERS = ("pipeline", "bridge", "faults_kafka", "interop")
 """Tests of these folders start a JVM, or compute beside one: see `tools/suite`."""
 SPARK_FILES = ("test_source.py", "test_coverage_job.py", "test_deadlines_job.py", "test_broker_killed_tables.py")
 """About half of the time of what asks for the fixture `spark`."""
-SLOWEST_FIRST = ("pipeline", "docs", "interop")
-"""Folders whose files take minutes: begun last, they would leave the other worker with nothing to do."""
+SLOWEST_FIRST = ("docs", "bridge", "pipeline", "interop", "lab", "suite")
+"""Folders whose files take minutes: begun last, they would leave the other workers with nothing to do. Those of the
+bridge mostly wait, so they go beside what computes."""
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -40,13 +41,15 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders files, not tests: Spark's two groups, slow proofs, then `SLOWEST_FIRST`; pytest-xdist leaves it so."""
+    """Orders files, not tests: Spark's two groups, slow proofs where no JVM is, then `SLOWEST_FIRST`; pytest-xdist
+    leaves it so."""
     rank = {name: at for at, name in enumerate(SLOWEST_FIRST)}
     sparks = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
     proofs = {item.path for item in items if item.get_closest_marker("slow")}
 
     def place(item: pytest.Item) -> tuple[bool, bool, int]:
-        return item.path not in sparks, item.path not in proofs, rank.get(item.path.parent.name, len(rank))
+        is_late = item.get_closest_marker("jvm") is None and item.path not in proofs
+        return item.path not in sparks, is_late, rank.get(item.path.parent.name, len(rank))
 
     items.sort(key=place)
 
