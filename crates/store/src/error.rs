@@ -246,6 +246,12 @@ pub enum StoreError {
         /// The index that follows.
         next: u64,
     },
+    /// A data group or a partition has come to the end of its numbers. Nothing was taken.
+    #[error("number {number} is the end: a log comes to no other one")]
+    NumbersEnd {
+        /// The index or offset that it would have.
+        number: u64,
+    },
     /// An entry has an older term than the one before it. Nothing was taken.
     #[error("entry {index} of data group {group} has term {term}, and the one before it has {last_term}")]
     TermFell {

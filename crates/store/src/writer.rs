@@ -70,7 +70,7 @@ impl LogWriter {
     /// Takes a record into the batch of its stream; returns its offset. Durable and visible after the next `commit`.
     ///
     /// # Errors
-    /// `Pending`: too much waits, commit first. `BodyTooLarge`, `NoStream`, `NoPartition`: the record is refused.
+    /// `Pending`: too much waits, commit first. `BodyTooLarge`, `NoStream`, `NoPartition`, `NumbersEnd`: the record is refused.
     /// `Stopped`: fatal.
     pub fn append(&mut self, stream: StreamIndex, record: Append<'_>) -> Result<u64, StoreError> {
         self.check_running()?;
@@ -88,7 +88,7 @@ impl LogWriter {
         let Some(writer) = self.streams.get_mut(stream.0 as usize) else {
             return Err(self.shared.no_stream(&format!("#{}", stream.0)));
         };
-        match writer.append(&record) {
+        match writer.append(&record)? {
             Some(offset) => {
                 self.pending_bytes += bytes;
                 Ok(offset)

@@ -16,7 +16,7 @@ use super::tail::{Tail, VOTE_BYTES_MAX};
 use crate::clock::now_us;
 use crate::error::StoreError;
 use crate::lock::FolderLock;
-use crate::record::{BODY_BYTES_MAX, LIFETIME_JOURNAL, RecordHeader, RecordKind, record_bytes};
+use crate::record::{BODY_BYTES_MAX, LIFETIME_JOURNAL, RecordHeader, RecordKind, check_next, record_bytes};
 
 /// The one writer of the journal: `append` gathers, `commit` makes durable and visible. `Send`, owned by the log thread.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl JournalWriter {
     /// Takes an entry. Durable and visible after the next `commit`.
     ///
     /// # Errors
-    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `BodyTooLarge`, `NoGroup`: the entry is refused and
+    /// `Pending`: too much waits, commit first. `NotNext`, `TermFell`, `NumbersEnd`, `BodyTooLarge`, `NoGroup`: the entry is refused and
     /// nothing changed. `Stopped`: fatal.
     pub fn append(&mut self, entry: Entry<'_>) -> Result<(), StoreError> {
         let place = entry.group.place()?;
@@ -60,6 +60,7 @@ impl JournalWriter {
         if index != tail.next() {
             return Err(StoreError::NotNext { group, index, next: tail.next() });
         }
+        check_next(index)?;
         let last_term = tail.last_term();
         if term < last_term {
             return Err(StoreError::TermFell { group, index, term, last_term });

@@ -20,6 +20,8 @@ pub(crate) use commit::{CommitBody, Run};
 pub(crate) use segment_start::{PartitionStart, SegmentStart};
 pub(crate) use stream_meta::StreamMeta;
 
+use crate::error::StoreError;
+
 /// The format version of headers, bodies of the log's own records, and folder layout.
 pub(crate) const FORMAT_VERSION: u8 = 1;
 pub(crate) const HEADER_BYTES: usize = 64;
@@ -259,6 +261,11 @@ pub(crate) fn check_numbers(numbers: impl IntoIterator<Item = u64>) -> Result<()
         Some(number) => Err(Fault::Number(number)),
         None => Ok(()),
     }
+}
+
+/// Whether a record may have this number: the next one's must be a number too, for a segment begins with it.
+pub(crate) fn check_next(number: u64) -> Result<(), StoreError> {
+    if number < NUMBER_MAX { Ok(()) } else { Err(StoreError::NumbersEnd { number }) }
 }
 
 /// Reads a file that is one record of this kind.

@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::index::Sidecar;
 use crate::info::{Committed, Trimmed};
 use crate::notice::{Notice, StoreCounters};
-use crate::record::{CommitBody, LIFETIME_STREAM, PartitionStart, SegmentStart};
+use crate::record::{CommitBody, LIFETIME_STREAM, PartitionStart, SegmentStart, check_next};
 use crate::segment_file::{self, index_path, log_path};
 use crate::shared::Shared;
 use crate::writer::Append;
@@ -60,13 +60,17 @@ impl StreamWriter {
         }
     }
 
-    /// Takes a record into the batch; nothing when there is no such partition.
-    pub(crate) fn append(&mut self, record: &Append<'_>) -> Option<u64> {
-        let next = self.next.get_mut(record.partition as usize)?;
+    /// Takes a record into the batch; `None` when there is no such partition.
+    ///
+    /// # Errors
+    /// `NumbersEnd`: the partition has no more offsets.
+    pub(crate) fn append(&mut self, record: &Append<'_>) -> Result<Option<u64>, StoreError> {
+        let Some(next) = self.next.get_mut(record.partition as usize) else { return Ok(None) };
         let offset = *next;
+        check_next(offset)?;
         self.batch.push(record, offset, self.salt);
         *next += 1;
-        Some(offset)
+        Ok(Some(offset))
     }
 
     pub(crate) fn is_dirty(&self) -> bool {
