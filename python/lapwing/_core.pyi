@@ -17,6 +17,7 @@ __all__ = [
     "Sink",
     "Swarm",
     "__version__",
+    "certificate_times",
     "default_tables_json",
     "dispatch_table_json",
     "hash_password",
