@@ -13,6 +13,7 @@ use super::connection::{Hold, Stage};
 use super::in_hand::InHand;
 use super::room::Room;
 use crate::hooks::HookClient;
+use crate::log::LogFeed;
 use crate::signals::REPORT_TOPIC;
 
 /// What happens to the connection after a packet.
@@ -271,6 +272,8 @@ impl Shard {
             return charged;
         }
         let origin = self.origin_of(client.session, inbound);
+        // Before this one: a message alone is no flood, however many data groups keep it.
+        let was_overfull = self.log.as_ref().is_some_and(LogFeed::is_overfull);
         let accepted = self.route_from(&Routed::new(publish, client.session, self.now_ms), &client.id, origin);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
@@ -283,7 +286,7 @@ impl Shard {
         }
         let is_kept = matches!(accepted, Accepted::Later(_));
         if is_kept && let Some(log) = &self.log {
-            if log.is_overfull() {
+            if was_overfull {
                 self.dismiss(index, ReasonCode::QuotaExceeded, "the log has no room");
                 return Flow::Gone;
             }
