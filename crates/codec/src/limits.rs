@@ -7,7 +7,8 @@
 pub struct Limits {
     /// Whole packet with its fixed header, in bytes; beyond it: 0x95, as soon as the fixed header is there.
     pub packet_bytes_max: u32,
-    /// A topic name, in bytes; beyond it: 0x90. Filters are for whoever answers for each of them.
+    /// A topic name, in bytes; beyond it: 0x90. Filters are for whoever answers for each of them; so may names be, where these
+    /// limits are [`Limits::PROTOCOL`]'s.
     pub topic_bytes_max: u16,
     /// Levels of a topic name (separators + 1); beyond it: 0x90.
     pub topic_levels_max: u16,

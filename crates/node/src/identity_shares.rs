@@ -85,11 +85,6 @@ impl Share {
         self.max
     }
 
-    /// Whether one more is within its share.
-    pub(crate) fn has_room(&self, holder: Holder) -> bool {
-        self.max == 0 || self.held().get(&holder).copied().unwrap_or(0) < self.max
-    }
-
     /// Takes one more; false, and nothing is taken, when it has its share.
     pub(crate) fn take(&self, holder: Holder) -> bool {
         if self.max == 0 {
@@ -167,6 +162,22 @@ struct Retained {
     bytes: u64,
 }
 
+impl Retained {
+    /// With a message of so many bytes, in the place of one of `own` bytes.
+    fn with(self, bytes: u64, own: Option<u64>) -> Self {
+        let messages = self.messages + u64::from(own.is_none());
+        Retained { messages, bytes: (self.bytes + bytes).saturating_sub(own.unwrap_or(0)) }
+    }
+}
+
+/// The message that a topic has already: whose it is, and its bytes.
+pub(crate) type Before = (Option<Holder>, u64);
+
+/// The bytes of it, if it is `holder`'s own.
+fn own(holder: Holder, before: Option<Before>) -> Option<u64> {
+    before.filter(|(of, _)| *of == Some(holder)).map(|(_, bytes)| bytes)
+}
+
 impl RetainedHolders {
     fn new(messages_max: u32, bytes_max: u64) -> Self {
         RetainedHolders {
@@ -187,23 +198,46 @@ impl RetainedHolders {
     }
 
     /// Whether `holder` may have a message of so many bytes for a topic whose message before is `before`: whose, and its bytes.
-    pub(crate) fn fits(&self, holder: Option<Holder>, bytes: u64, before: Option<(Option<Holder>, u64)>) -> bool {
+    pub(crate) fn fits(&self, holder: Option<Holder>, bytes: u64, before: Option<Before>) -> bool {
         let Some(holder) = holder.filter(|_| self.is_on()) else { return true };
         let held = self.held().get(&holder).copied().unwrap_or_default();
-        // In the place of its own it needs what it has more.
-        let own = before.filter(|(of, _)| *of == Some(holder)).map(|(_, bytes)| bytes);
+        self.has_room(held, bytes, own(holder, before))
+    }
+
+    /// Takes what the message of [`RetainedHolders::fits`] needs; false, and nothing is taken, where there is no room: all
+    /// shards together never have more. What is `before` is given back in this if it is its own, and otherwise not.
+    pub(crate) fn take(&self, holder: Option<Holder>, bytes: u64, before: Option<Before>) -> bool {
+        let Some(holder) = holder.filter(|_| self.is_on()) else { return true };
+        let (mut all, own) = (self.held(), own(holder, before));
+        let held = all.get(&holder).copied().unwrap_or_default();
+        let fits = self.has_room(held, bytes, own);
+        if fits {
+            all.insert(holder, held.with(bytes, own));
+        }
+        fits
+    }
+
+    /// The same for a message that is kept in any case.
+    pub(crate) fn take_anyway(&self, holder: Option<Holder>, bytes: u64, before: Option<Before>) {
+        let Some(holder) = holder.filter(|_| self.is_on()) else { return };
+        let mut all = self.held();
+        let held = all.get(&holder).copied().unwrap_or_default();
+        all.insert(holder, held.with(bytes, own(holder, before)));
+    }
+
+    /// Takes nothing after all: there was no room elsewhere.
+    pub(crate) fn untake(&self, holder: Option<Holder>, bytes: u64, before: Option<Before>) {
+        self.give_back(holder, bytes);
+        if let Some((of, bytes)) = before.filter(|(of, _)| *of == holder) {
+            self.take_anyway(of, bytes, None);
+        }
+    }
+
+    /// `own`: bytes of what it has in that place already; it needs what it has more.
+    fn has_room(&self, held: Retained, bytes: u64, own: Option<u64>) -> bool {
         let (one, more) = (u64::from(own.is_none()), bytes.saturating_sub(own.unwrap_or(0)));
         let is_within = |held: u64, more: u64, max: u64| max == 0 || more == 0 || held.saturating_add(more) <= max;
         is_within(held.messages, one, self.messages_max) && is_within(held.bytes, more, self.bytes_max)
-    }
-
-    /// One of so many bytes is its.
-    pub(crate) fn take(&self, holder: Option<Holder>, bytes: u64) {
-        let Some(holder) = holder.filter(|_| self.is_on()) else { return };
-        let mut all = self.held();
-        let held = all.entry(holder).or_default();
-        held.messages += 1;
-        held.bytes += bytes;
     }
 
     /// One of so many bytes is not any more.
@@ -243,8 +277,8 @@ mod tests {
     fn each_has_a_share_of_its_own() {
         let share = Share::new(2);
         let (alice, bob, anonymous) = (holder("alice"), holder("bob"), Holder::of(&Identity::ANONYMOUS));
-        assert!(share.take(alice) && share.take(alice) && !share.take(alice) && !share.has_room(alice));
-        assert!(share.take(bob) && share.has_room(bob) && share.take(anonymous) && share.take(anonymous));
+        assert!(share.take(alice) && share.take(alice) && !share.take(alice));
+        assert!(share.take(bob) && share.take(bob) && share.take(anonymous) && share.take(anonymous));
         assert!(!share.take(Holder::of(&Identity::ANONYMOUS)));
         share.give_back(alice);
         assert!(share.take(alice) && !share.take(alice), "what was refused was not counted");
@@ -267,7 +301,7 @@ mod tests {
     #[test]
     fn without_a_share_nobody_is_counted() {
         let share = Share::new(0);
-        assert!((0..10).all(|_| share.take(holder("alice"))) && share.has_room(holder("alice")));
+        assert!((0..10).all(|_| share.take(holder("alice"))));
         share.take_anyway(holder("alice"));
         assert!(share.held().is_empty());
     }
@@ -284,11 +318,18 @@ mod tests {
     fn both_bounds_of_retained_messages_are_exact() {
         let share = RetainedHolders::new(2, 100);
         let (alice, bob) = (Some(holder("alice")), Some(holder("bob")));
-        share.take(alice, 40);
+        assert!(share.take(alice, 40, None) && !share.take(alice, 61, None));
         assert!(share.fits(alice, 60, None) && !share.fits(alice, 61, None));
         assert!(share.fits(alice, 100, Some((alice, 40))) && !share.fits(alice, 101, Some((alice, 40))));
         assert!(share.fits(alice, 60, Some((bob, 900))) && !share.fits(alice, 61, Some((bob, 900))));
-        share.take(alice, 1);
+        assert!(!share.take(alice, 101, Some((alice, 40))) && share.take(alice, 100, Some((alice, 40))));
+        assert!(share.take(alice, 40, Some((alice, 100))) && share.take(alice, 1, None) && !share.take(alice, 0, None));
+        share.untake(alice, 1, None);
+        assert!(share.take(alice, 60, Some((bob, 900))));
+        share.untake(alice, 60, Some((bob, 900)));
+        assert!(share.take(alice, 70, Some((alice, 40))));
+        share.untake(alice, 70, Some((alice, 40)));
+        assert!(share.take(alice, 1, None));
         assert!(!share.fits(alice, 0, None) && share.fits(alice, 1, Some((alice, 1))) && share.fits(bob, 100, None));
         assert!(share.fits(None, 1_000_000, None), "the node's own");
         share.give_back(alice, 1);
@@ -297,15 +338,32 @@ mod tests {
         assert!(share.held().is_empty());
     }
 
+    /// Do shards that take for one identity at the same time stay within its share together, of sessions and of retained messages?
+    #[test]
+    fn a_share_holds_for_all_shards_together() {
+        let (sessions, retained, alice) = (Share::new(1_000), RetainedHolders::new(1_000, 0), holder("alice"));
+        let taken = std::thread::scope(|scope| {
+            let take = || {
+                let sessions = (0..500).filter(|_| sessions.take(alice)).count();
+                (sessions, (0..500).filter(|_| retained.take(Some(alice), 1, None)).count())
+            };
+            let takers = [(); 4].map(|()| scope.spawn(take));
+            takers.map(|taker| taker.join().expect("a taker ends"))
+        });
+        let sum = taken.iter().fold((0, 0), |sum, taken| (sum.0 + taken.0, sum.1 + taken.1));
+        assert_eq!(sum, (1_000, 1_000));
+    }
+
     /// What came back is its, also where it is more than the share: then nothing more, but no more for what is there either.
     #[test]
     fn who_has_more_than_its_share_may_renew_it() {
         let (share, alice) = (RetainedHolders::new(1, 0), Some(holder("alice")));
-        (0..3).for_each(|_| share.take(alice, 10));
+        (0..3).for_each(|_| share.take_anyway(alice, 10, None));
         assert!(!share.fits(alice, 1, None) && share.fits(alice, 1_000, Some((alice, 10))));
         assert!(!RetainedHolders::new(0, 0).is_on() && RetainedHolders::new(0, 1).is_on());
         let off = RetainedHolders::new(0, 0);
-        off.take(alice, 10);
+        assert!(off.take(alice, 10, None));
+        off.take_anyway(alice, 10, None);
         assert!(off.held().is_empty() && off.fits(alice, u64::MAX, None));
     }
 }

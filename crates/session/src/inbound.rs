@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapwing_codec::{Ack, Packet, PacketId, Publish, QoS, ReasonCode};
 
 use crate::link::LinkId;
-use crate::{Accepted, Close, Io, Origin, Session, Step};
+use crate::{Accepted, Beyond, Close, Io, Origin, Session, Step};
 
 /// QoS 1 and 2 messages that a 3.1.1 client may have unacknowledged: it cannot be told less, there are no more ids.
 const UNACKNOWLEDGED_V311_MAX: usize = u16::MAX as usize;
@@ -20,6 +20,8 @@ pub struct Inbound<'p> {
     /// See [`Origin`]; of a message that has a use number.
     settled: u64,
     is_resent: bool,
+    /// Set: the message is refused for this, see [`Session::refuse`], and nothing else becomes of it.
+    pub beyond: Option<Beyond>,
     /// To be handed back to [`Session::accept`].
     pub receipt: Receipt,
 }
@@ -66,7 +68,9 @@ impl Inbound<'_> {
 impl Session {
     pub(crate) fn on_publish<'p>(&mut self, publish: &'p Publish<'p>, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
         self.check_publish(publish)?;
-        let alias = self.resolve_alias(publish)?;
+        let beyond = Beyond::of(publish, &self.settings);
+        let alias = self.resolve_alias(publish, beyond)?;
+        let beyond = beyond.or_else(|| alias.as_ref().filter(|topic| topic.is_empty()).map(|_| Beyond::Alias));
         let (Some(link), qos) = (&self.link, publish.qos) else { return Err(Session::no_link()) };
         if let (QoS::ExactlyOnce, Some(packet_id)) = (qos, publish.packet_id)
             && self.receipts.contains(packet_id)
@@ -85,7 +89,7 @@ impl Session {
             }
         }
         let receipt = Receipt { link: link.id, packet_id: publish.packet_id, qos, use_number, dup: publish.dup };
-        Ok(Step::Publish(Inbound { publish, alias, settled, is_resent, receipt }))
+        Ok(Step::Publish(Inbound { publish, alias, settled, is_resent, beyond, receipt }))
     }
 
     fn check_publish(&self, publish: &Publish<'_>) -> Result<(), Close> {
@@ -101,7 +105,12 @@ impl Session {
         Ok(())
     }
 
-    /// The topic that the client has given `alias`, if it has one now.
+    /// What a message that has come and is not handled yet is beyond, its alias resolved; see [`Inbound::beyond`].
+    pub fn beyond(&self, publish: &Publish<'_>) -> Option<Beyond> {
+        if publish.topic.is_empty() { Some(Beyond::Alias) } else { Beyond::of(publish, &self.settings) }
+    }
+
+    /// The topic that the client has given `alias`, if it has one now; empty: one that was refused.
     pub fn topic_of(&self, alias: u16) -> Option<&str> {
         self.link.as_ref()?.aliases.get(alias).map(|topic| &**topic)
     }
@@ -111,7 +120,9 @@ impl Session {
         publish.qos == QoS::ExactlyOnce && publish.packet_id.is_some_and(|id| self.receipts.contains(id))
     }
 
-    fn resolve_alias(&mut self, publish: &Publish<'_>) -> Result<Option<Arc<str>>, Close> {
+    /// The topic that the alias of a message without one stands for. `beyond`: what is remembered of an alias that is given to
+    /// such a topic is that it was given.
+    fn resolve_alias(&mut self, publish: &Publish<'_>, beyond: Option<Beyond>) -> Result<Option<Arc<str>>, Close> {
         let Some(link) = &mut self.link else { return Err(Session::no_link()) };
         match publish.properties.topic_alias {
             None if publish.topic.is_empty() => {
@@ -127,7 +138,8 @@ impl Session {
                 None => Err(Close::server(ReasonCode::ProtocolError, "a topic alias that was never set")),
             },
             Some(alias) => {
-                link.aliases.set(alias, publish.topic);
+                let is_refused = beyond.is_some_and(Beyond::is_of_topic);
+                link.aliases.set(alias, if is_refused { "" } else { publish.topic });
                 Ok(None)
             }
         }

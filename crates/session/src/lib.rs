@@ -24,7 +24,8 @@
 //! loop: decode -> session.handle(&packet, now, io)
 //!   Step::Done
 //!   Step::Publish(inbound)    no session is borrowed now: route to streams, shards, sessions (this one too),
-//!                             then session.accept(inbound.receipt, Accepted::..., io)
+//!                             then session.accept(inbound.receipt, Accepted::..., io);
+//!                             what is inbound.beyond a limit goes nowhere: session.refuse(inbound.receipt, ..)
 //!   Step::Subscribe(request)  let reply = session.subscribe(&request, |subscription| put it into the tree);
 //!                             when every shard has applied it: session.reply(reply, io); then retained messages
 //!   Step::Unsubscribe(..)     the same with session.unsubscribe
@@ -71,6 +72,7 @@ mod ack_line;
 mod admission;
 mod aliases;
 mod authentication;
+mod beyond;
 mod bound;
 mod close;
 mod connack;
@@ -112,6 +114,7 @@ mod will;
 pub use ack_line::Accepted;
 pub use admission::{Admission, admit};
 pub use authentication::{AuthAnswer, AuthProgress, AuthQuestion, Authentication};
+pub use beyond::Beyond;
 pub use bound::{Bound, Fate, Outcome, Unfinished};
 pub use close::{Close, Side};
 pub use connack::{refuse, refuse_connect, refuse_malformed};

@@ -23,10 +23,12 @@ pub struct Settings {
     pub client_id_bytes_max: u16,
     /// Subscriptions of one session; beyond it: 0x97 in the SUBACK.
     pub subscriptions_max: u32,
-    /// A filter, in bytes; a longer one is refused (0x8F).
+    /// A topic or a filter, in bytes; a longer one is refused (0x90, 0x8F).
     pub topic_bytes_max: u16,
-    /// Levels of a filter (separators + 1); a deeper one is refused.
+    /// Levels of a topic or a filter (separators + 1); a deeper one is refused.
     pub topic_levels_max: u16,
+    /// User properties of a message; one that has more is refused (0x97).
+    pub user_properties_max: u16,
     /// Filters of one SUBSCRIBE that are looked at; those beyond: 0x97 in the SUBACK. 0 = any number.
     pub filters_per_packet_max: u32,
     /// Longest keep alive, in seconds; a client that asks for more, or for none, has this one, and is told so in 5.0. 0 = no
@@ -82,6 +84,7 @@ impl Default for Settings {
             subscriptions_max: 10_000,
             topic_bytes_max: 1024,
             topic_levels_max: 64,
+            user_properties_max: 64,
             filters_per_packet_max: 0,
             keep_alive_s_max: 0,
             session_expiry_s_max: 7 * 24 * 3600,

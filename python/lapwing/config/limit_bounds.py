@@ -59,7 +59,7 @@ def shown(key: KeyPath, value: int) -> str:
     """A value in the words of the configuration, with the unit that its key has."""
     if "expiry" in key[-1]:
         return show_duration(value * 1_000)
-    if "ttl" in key[-1] or key[-1].startswith("jwks_"):
+    if "ttl" in key[-1] or "timeout" in key[-1] or key[-1].startswith("jwks_"):
         return show_duration(value)
     return show_size(value) if "bytes" in key[-1] else str(value)
 
@@ -124,6 +124,12 @@ def token_room(config: Config) -> Bound | None:
         return None
     most = config.limits.connect_bytes_max - CONNECT_BYTES
     return Bound(most, f"what limits.connect_bytes_max = {show_size(most + CONNECT_BYTES)} leaves for it")
+
+
+def time_to_connect(is_on: Callable[[Config], bool]) -> BoundOf:
+    """How long a CONNECT may take, with what somebody outside has to say to it; none where nobody is asked."""
+    most = other_limit("limits", "connect_timeout")
+    return lambda config: most(config) if is_on(config) else None
 
 
 def asked_for_notes(config: Config) -> Bound | None:

@@ -31,6 +31,7 @@ from lapwing.config.limit_bounds import (
     places,
     shown,
     subscriptions,
+    time_to_connect,
     token_room,
     user_properties,
 )
@@ -248,6 +249,18 @@ PAIRS: tuple[Pair, ...] = (
     ),
     _most("limits.password_checks_max", other_limit("limits", "strangers_max"), "no more can wait"),
     # What was fetched or answered elsewhere.
+    _most(
+        "hooks.timeout",
+        time_to_connect(lambda config: config.hooks.use is not None),
+        "a client that a hook judges would be closed before the answer",
+        only_set=False,
+    ),
+    _most(
+        "auth.http.timeout",
+        time_to_connect(lambda config: config.auth.http.url is not None),
+        "a client would be closed before the answer",
+        only_set=False,
+    ),
     _least(
         "auth.jwt.jwks_stale_max",
         other_limit("auth", "jwt", "jwks_refresh"),

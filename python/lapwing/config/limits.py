@@ -53,13 +53,13 @@ class Limits(BaseModel):
     packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
     """Largest packet a client may send."""
     topic_bytes_max: Size = Field(default=1024, ge=1, le=_U16)
-    """Longest topic name or filter. A longer filter is refused in the SUBACK (0x8F)."""
+    """Longest topic name or filter. A message beyond is refused alone (0x90), a filter in the SUBACK (0x8F)."""
     topic_levels_max: Count16 = 64
-    """Most levels of a topic name or filter."""
+    """Most levels of a topic name or filter, refused likewise."""
     filters_per_packet_max: int = Field(default=0, ge=0, le=_U32)
     """Filters of one SUBSCRIBE that are granted; those beyond are refused in the SUBACK. 0: all that fit."""
     user_properties_max: int = Field(default=64, ge=0, le=_U16)
-    """Most user properties in one packet."""
+    """Most user properties of a CONNECT, a will or a message, which is refused alone (0x97)."""
     client_id_bytes_max: Size = Field(default=256, ge=1, le=_U16)
     """Longest client id."""
     subscriptions_per_session_max: int = Field(default=10_000, ge=0, le=_U32)

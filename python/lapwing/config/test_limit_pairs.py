@@ -205,6 +205,20 @@ CASES = [
     ),
     ("auth.jwt.jwks_stale_max", f"{JWKS}jwks_stale_max = %s", '"9m"', '"10m"', "jwks_refresh = 10m"),
     ("auth.jwt.jwks_refresh", f"{JWKS}jwks_refresh = %s", '"29s"', '"30s"', "jwks_retry = 30s"),
+    (
+        "hooks.timeout",
+        '[limits]\nconnect_timeout = "3s"\n[hooks]\nuse = "some.module:Hooks"\ntimeout = %s',
+        '"4s"',
+        '"3s"',
+        "limits.connect_timeout = 3s",
+    ),
+    (
+        "auth.http.timeout",
+        f'[limits]\nconnect_timeout = "1s"\n{ASKED}timeout = %s',
+        '"2s"',
+        '"1s"',
+        "limits.connect_timeout = 1s",
+    ),
     ("auth.http.ttl", f'{ASKED}ttl_max = "10m"\nttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
     ("auth.http.refused_ttl", f'{ASKED}ttl_max = "10m"\nrefused_ttl = %s', '"11m"', '"10m"', "ttl_max = 10m"),
     (

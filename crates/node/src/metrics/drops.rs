@@ -32,10 +32,12 @@ pub(crate) enum DropReason {
     NoDeadLetterTopic,
     /// A dead letter that its group would publish a second time.
     DeadLetterLoop,
+    /// Its topic is longer or deeper than may be, or it has too many user properties; who can be told is told.
+    BeyondLimit,
 }
 
 impl DropReason {
-    pub(crate) const COUNT: usize = 14;
+    pub(crate) const COUNT: usize = 15;
     /// Every reason with its label, in the order of the variants.
     pub(crate) const ALL: [(DropReason, &'static str); Self::COUNT] = [
         (DropReason::GroupEmpty, "group_empty"),
@@ -52,6 +54,7 @@ impl DropReason {
         (DropReason::StreamStopped, "stream_stopped"),
         (DropReason::NoDeadLetterTopic, "no_dead_letter_topic"),
         (DropReason::DeadLetterLoop, "dead_letter_loop"),
+        (DropReason::BeyondLimit, "beyond_limit"),
     ];
 }
 

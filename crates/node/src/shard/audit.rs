@@ -124,8 +124,8 @@ impl Shard {
                 (connection.open_since_ms, connection.bytes_in, connection.bytes_out)
             });
             let seconds = self.now_ms.saturating_sub(since_ms) as f64 / 1000.0;
-            let (who, address) = (self.called(key), self.address(index));
-            format!("{who} from {address} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}")
+            let who = self.called_from(key, index);
+            format!("{who} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}")
         });
     }
 
@@ -144,6 +144,11 @@ impl Shard {
         let identity = &entry.standing.identity;
         let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", cut(name)));
         format!("client {:?} ({name})", cut(&entry.client_id))
+    }
+
+    /// The same, and where its connection comes from.
+    pub(super) fn called_from(&self, key: SessionKey, index: usize) -> String {
+        format!("{} from {}", self.called(key), self.address(index))
     }
 
     fn address(&self, index: usize) -> String {

@@ -1,10 +1,11 @@
 //! The first packet of a connection: CONNECT, or nothing.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use lapwing_access::Identity;
 use lapwing_codec::{Connect, Packet, ProtocolError, ReasonCode, Version, announced_len, decode};
-use lapwing_session::{Admission, Session, admit, refuse_connect, refuse_malformed};
+use lapwing_session::{Admission, Session, Settings, admit, refuse_connect, refuse_malformed};
 
 use super::connection::Stage;
 use super::entry::Entry;
@@ -58,7 +59,7 @@ impl Shard {
 
     /// A CONNECT, or its client's next step in `packet`; `bytes` begin with the CONNECT.
     fn connect_packet(&mut self, index: usize, connect: &Connect<'_>, packet: &Packet<'_>, bytes: &[u8]) -> Flow {
-        let settings = self.terms_of(index).settings.clone();
+        let settings = self.settings_for(index, connect.client_id);
         let admission = match admit(connect, &settings, || self.id_for(index)) {
             Ok(admission) => admission,
             Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
@@ -95,6 +96,15 @@ impl Shard {
             Err(reason) => return self.refuse(index, connect, reason, None),
         }
         Flow::Continue
+    }
+
+    /// What holds for a client. One that the broker gave its id comes back with it, be it longer than those of others may be.
+    fn settings_for(&mut self, index: usize, client_id: &str) -> Arc<Settings> {
+        let settings = self.terms_of(index).settings.clone();
+        if client_id.len() <= usize::from(settings.client_id_bytes_max) || !given_id::is_given(client_id) {
+            return settings;
+        }
+        Arc::new(Settings { client_id_bytes_max: u16::MAX, ..(*settings).clone() })
     }
 
     /// A CONNECT that does not lead to a session now, or at all.
@@ -167,6 +177,7 @@ impl Shard {
         let Some(opened) =
             self.clients.open(index, |io| Session::open(connect, admission, key, &settings, existing, now_ms, io))
         else {
+            self.shared.shares.sessions.give_back(Holder::of(&standing.identity));
             return;
         };
         let key = opened.session.key();
@@ -175,7 +186,6 @@ impl Shard {
         let (who, identity) = (standing.who.clone(), standing.identity.clone());
         let kept = if opened.session_present { rest.take() } else { None };
         let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
-        self.shared.shares.sessions.take_anyway(Holder::of(&standing.identity));
         self.clients.insert_session(opened.session, Some(index), timer_ms, standing, membership);
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };

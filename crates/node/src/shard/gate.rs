@@ -101,7 +101,8 @@ impl Shard {
             // What the session refuses or only acknowledges again is none of the hook's business.
             let is_repeated = entry.session.is_repeated(&publish);
             let Some(topic) = resolve(&publish, &mut aliases, |alias| entry.session.topic_of(alias)) else { break };
-            if is_repeated || !permits(licence.as_mut(), topic, bridges) {
+            let is_beyond = entry.session.beyond(&Publish { topic, ..publish }).is_some();
+            if is_repeated || is_beyond || !permits(licence.as_mut(), topic, bridges) {
                 break;
             }
             let message = Box::new(HookMessage::of(&Publish { topic, ..publish }));

@@ -14,11 +14,11 @@ use crate::identity_shares::Holder;
 use crate::metrics::DropReason;
 
 /// A message that is not routed.
-struct Refused {
-    reason: ReasonCode,
-    why: DropReason,
+pub(super) struct Refused {
+    pub(super) reason: ReasonCode,
+    pub(super) why: DropReason,
     /// Words for people.
-    text: Option<Box<str>>,
+    pub(super) text: Option<Box<str>>,
 }
 
 impl Shard {
@@ -41,6 +41,9 @@ impl Shard {
             }
             None => return Flow::Gone,
         };
+        if let Some(beyond) = inbound.beyond {
+            return self.refuse_beyond(index, client, &inbound, beyond);
+        }
         let original = inbound.publish();
         if !self.may_publish(index, client, original.topic) {
             return self.forbid_publish(index, client, &inbound);
@@ -69,7 +72,13 @@ impl Shard {
     }
 
     /// A refused message is acknowledged with the reason (5.0) or as if it were taken (3.1.1, [MQTT-3.3.5-2]), and counted.
-    fn refuse_publish(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>, refused: &Refused) -> Flow {
+    pub(super) fn refuse_publish(
+        &mut self,
+        index: usize,
+        client: &Client,
+        inbound: &Inbound<'_>,
+        refused: &Refused,
+    ) -> Flow {
         let qos = inbound.publish().qos;
         self.counters.publishes_in[qos as usize].add(1);
         self.counters.dropped(refused.why, 1);

@@ -56,7 +56,8 @@ pub(super) fn permits(licence: Option<&mut Box<Licence>>, topic: &str, bridges: 
 }
 
 impl Shard {
-    /// Whether a CONNECT of `identity` may have the session of `client_id`, and leave its will; the licence if so.
+    /// Whether a CONNECT of `identity` may have the session of `client_id`, and leave its will; the licence if so, and the
+    /// session is counted for its identity.
     ///
     /// A session belongs to the identity that began it: who else comes with its client id could read what is queued for
     /// it, or throw it out. Only what nobody in particular began may be taken by somebody with a name; it is then ended,
@@ -90,9 +91,6 @@ impl Shard {
             return Err(ReasonCode::ClientIdentifierNotValid);
         }
         let is_its_own = owner.is_some_and(|owner| owner == identity);
-        if !is_its_own && !self.has_room_for_session(identity) {
-            return Err(ReasonCode::QuotaExceeded);
-        }
         let bridges = self.shared.config.limits.mqtt_bridges;
         if connect.is_bridge && !(bridges && self.shared.authority.may(identity, Right::Bridge, "")) {
             // The answer to a level that is not known: the other broker comes again as a client like all.
@@ -107,16 +105,25 @@ impl Shard {
             self.counters.access.refused(Refused::Will, 1);
             return Err(ReasonCode::NotAuthorized);
         }
+        // Last: what is taken here is the session's.
+        if !self.take_session_share(identity, is_its_own) {
+            return Err(ReasonCode::QuotaExceeded);
+        }
         if let Some(licence) = &licence {
             self.counters.access.void_patterns.add(u64::from(licence.rights.void_patterns()));
         }
         Ok(licence)
     }
 
-    /// Whether one session more is within the share of its identity. Shards ask at the same moment: there may be as many more.
-    fn has_room_for_session(&self, identity: &Identity) -> bool {
-        let share = &self.shared.shares.sessions;
-        if share.has_room(Holder::of(identity)) {
+    /// Takes one session more of the share of its identity; false where it has all of it. One in the place of its own has room
+    /// in any case: that one gives back what it had as it is taken out of the table.
+    fn take_session_share(&self, identity: &Identity, is_its_own: bool) -> bool {
+        let (share, holder) = (&self.shared.shares.sessions, Holder::of(identity));
+        if is_its_own {
+            share.take_anyway(holder);
+            return true;
+        }
+        if share.take(holder) {
             return true;
         }
         self.counters.limits.refused_share_sessions.add(1);

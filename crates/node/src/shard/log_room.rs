@@ -1,7 +1,8 @@
 //! Messages for which the log has no room: they stay in the input of their connection, and nothing of them has happened.
 //!
 //! A connection that has brought such a message is not read on anyway. But there may be a hundred thousand of them with one
-//! message each, and those that give up and come back bring theirs again: on a disk that is full not one is taken.
+//! message each, and those that give up and come back bring theirs again: on a disk that is full not one is taken, and where so
+//! much waits already that all of these would be a flood, neither. Who waits is not sent away: it would come back with the same.
 
 use lapwing_codec::{Packet, Publish, QoS};
 
@@ -14,38 +15,32 @@ impl Shard {
     /// Whether a packet must wait for room in the log; then its connection is not read on.
     pub(super) fn must_wait_for_log(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> bool {
         let Packet::Publish(publish) = packet else { return false };
-        let is_closed = self.log.as_ref().is_some_and(|log| log.takes_nothing());
-        if !is_closed || publish.qos == QoS::AtMostOnce {
+        let Some(log) = &self.log else { return false };
+        // On a full disk what is not acknowledged is dropped by its streams, and waits for nothing.
+        if !log.is_overfull() && (publish.qos == QoS::AtMostOnce || !log.takes_nothing()) {
             return false;
         }
-        let alias = publish.properties.topic_alias;
-        let of_alias = match (publish.topic, alias) {
-            ("", Some(alias)) => {
-                let session = self.clients.entry(client.session).map(|entry| &entry.session);
-                session.and_then(|session| session.topic_of(alias)).map(Box::<str>::from)
-            }
-            _ => None,
-        };
-        // An unknown alias is for the session to find.
-        let topic = of_alias.as_deref().unwrap_or(publish.topic);
-        let in_memory = self.is_in_memory(&Publish { topic, ..*publish });
+        let Some(topic) = self.topic_of(client.session, publish) else { return false };
+        let in_memory = self.is_in_memory(&Publish { topic: &topic, ..*publish });
         let is_retained = publish.retain && self.clients.keeping.is_some() && !in_memory;
-        if !is_retained && !self.would_keep(topic, in_memory) {
+        // Of what is not acknowledged only streams and the retained table keep anything.
+        let in_streams_only = in_memory || publish.qos == QoS::AtMostOnce;
+        if !is_retained && !self.would_keep(&topic, in_streams_only) {
             return false;
         }
         self.hold(index, Hold::Log);
         true
     }
 
-    /// Whether a message on `topic` would go to the log of this shard or of another one; `in_memory`: of all that keeps it, a
-    /// stream alone has it there.
-    fn would_keep(&mut self, topic: &str, in_memory: bool) -> bool {
+    /// Whether a message on `topic` would go to the log of this shard or of another one; `in_streams_only`: of all that wants
+    /// it, streams alone have it there.
+    fn would_keep(&mut self, topic: &str, in_streams_only: bool) -> bool {
         let Shard { tree, clients, .. } = self;
         let mut would_keep = false;
         tree.matches(topic, |entries| {
             would_keep |= match entries[0].subscriber {
                 Target::Stream(_) => true,
-                _ if in_memory => false,
+                _ if in_streams_only => false,
                 Target::Session(key) => clients.kept(key).is_some(),
                 Target::Keeper(_) => true,
                 // Those that are kept are announced as keepers, but for those of this shard.

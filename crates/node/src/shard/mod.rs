@@ -9,6 +9,7 @@ mod answers;
 mod asked;
 mod audit;
 mod barriers;
+mod beyond;
 mod buffers;
 mod certificates;
 mod clients;

@@ -12,7 +12,7 @@ use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use self::expiries::Expiries;
-use crate::identity_shares::{Holder, IdentityShares};
+use crate::identity_shares::{Before, Holder, IdentityShares};
 use crate::mail::{PageItem, PageRequest, Source, Wanted};
 use crate::retained_share::RetainedShare;
 use crate::slot::stable_hash;
@@ -116,22 +116,27 @@ impl RetainedTable {
 
     /// Brings back a message that was promised to be kept: its room is not asked for, whatever the bounds are now.
     pub(crate) fn restore(&mut self, message: &Arc<Message>, source: Source) {
-        if let Some(before) = self.bytes_of(message.topic()) {
+        let (bytes, before) = (message.footprint() as u64, self.before(message.topic()));
+        if let Some((_, before)) = before {
             self.share.give_back(before);
         }
-        self.share.take_anyway(message.footprint() as u64);
+        self.share.take_anyway(bytes);
+        self.shares.retained.take_anyway(source.holder, bytes, before);
         self.keep(message, source, false);
     }
 
     /// Its room is taken.
     fn keep(&mut self, message: &Arc<Message>, source: Source, in_memory: bool) {
         self.bytes += message.footprint() as u64;
-        self.shares.retained.take(source.holder, message.footprint() as u64);
         // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
         let kept = Kept { message: message.clone(), source, in_memory };
         if let Some(before) = self.topics.insert(message.topic(), kept) {
-            self.bytes -= before.message.footprint() as u64;
-            self.shares.retained.give_back(before.source.holder, before.message.footprint() as u64);
+            let bytes = before.message.footprint() as u64;
+            self.bytes -= bytes;
+            // Its own was given back as the room was taken.
+            if before.source.holder != source.holder {
+                self.shares.retained.give_back(before.source.holder, bytes);
+            }
             if in_memory && !before.in_memory {
                 self.cleared.push(message.topic().into());
             }
@@ -182,7 +187,7 @@ impl RetainedTable {
                 return Some(Wanted::RetainedShare);
             }
         }
-        while !self.share.fits(bytes, self.bytes_of(topic)) {
+        while !self.share.fits(bytes, self.before(topic).map(|(_, bytes)| bytes)) {
             if !self.give_up_expired(now_ms) {
                 return Some(Wanted::Retained);
             }
@@ -190,28 +195,27 @@ impl RetainedTable {
         None
     }
 
-    /// The same, and the room is taken, but for the identity's: that is taken as the message is kept. Shards that keep messages
-    /// of one identity at the same moment may bring it as many above its share.
+    /// The same, and the room is taken.
     fn take_room(&mut self, topic: &str, bytes: u64, holder: Option<Holder>, now_ms: u64) -> Option<Wanted> {
-        while !self.fits_share(topic, bytes, holder) {
+        // What gives way may be this topic's: so both are asked again.
+        loop {
+            let before = self.before(topic);
+            let missing = if !self.shares.retained.take(holder, bytes, before) {
+                Wanted::RetainedShare
+            } else if self.share.take(bytes, before.map(|(_, bytes)| bytes)) {
+                return None;
+            } else {
+                self.shares.retained.untake(holder, bytes, before);
+                Wanted::Retained
+            };
             if !self.give_up_expired(now_ms) {
-                return Some(Wanted::RetainedShare);
+                return Some(missing);
             }
         }
-        while !self.share.take(bytes, self.bytes_of(topic)) {
-            if !self.give_up_expired(now_ms) {
-                return Some(Wanted::Retained);
-            }
-        }
-        None
     }
 
     fn fits_share(&self, topic: &str, bytes: u64, holder: Option<Holder>) -> bool {
-        if holder.is_none() {
-            return true;
-        }
-        let before = self.topics.get(topic).map(|kept| (kept.source.holder, kept.message.footprint() as u64));
-        self.shares.retained.fits(holder, bytes, before)
+        holder.is_none() || self.shares.retained.fits(holder, bytes, self.before(topic))
     }
 
     /// Gives up what has expired, at most `most`: other shards may need the room.
@@ -219,9 +223,9 @@ impl RetainedTable {
         (0..most).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
     }
 
-    /// What the message of `topic` takes up, if it has one.
-    fn bytes_of(&self, topic: &str) -> Option<u64> {
-        self.topics.get(topic).map(|kept| kept.message.footprint() as u64)
+    /// Whose the message of `topic` is and what it takes up, if it has one.
+    fn before(&self, topic: &str) -> Option<Before> {
+        self.topics.get(topic).map(|kept| (kept.source.holder, kept.message.footprint() as u64))
     }
 
     /// Looks at the message that was to expire first, and gives it up if it has expired; false when none was to.

@@ -67,10 +67,10 @@ impl Shard {
         if !needs_retained && !needs_queues {
             return false;
         }
-        let Some(topic) = self.topic_of(client.session, publish) else { return false };
         if self.clients.connection(index).is_none_or(|connection| connection.room != Room::Unknown) {
             return false;
         }
+        let Some(topic) = self.topic_of(client.session, publish) else { return false };
         let publish = Publish { topic: &topic, ..*publish };
         let bytes = (Message::footprint_of(&publish) + self.stamp_bytes(&client.id)) as u64;
         let mut asked = Vec::new();
@@ -113,13 +113,15 @@ impl Shard {
         true
     }
 
-    /// The topic of a PUBLISH, its alias resolved. An unknown alias is for the session to find.
-    fn topic_of(&mut self, session: SessionKey, publish: &Publish<'_>) -> Option<Box<str>> {
-        let entry = self.clients.entry(session)?;
-        match (publish.topic, publish.properties.topic_alias) {
-            ("", alias) => entry.session.topic_of(alias?).map(Into::into),
-            (topic, _) => Some(topic.into()),
-        }
+    /// The topic of a PUBLISH, its alias resolved. An unknown alias is for the session to find, and so is what is beyond a limit:
+    /// nobody is asked about that.
+    pub(super) fn topic_of(&mut self, session: SessionKey, publish: &Publish<'_>) -> Option<Box<str>> {
+        let session = &self.clients.entry(session)?.session;
+        let topic = match (publish.topic, publish.properties.topic_alias) {
+            ("", alias) => session.topic_of(alias?)?,
+            (topic, _) => topic,
+        };
+        session.beyond(&Publish { topic, ..*publish }).is_none().then(|| topic.into())
     }
 
     /// Whether a message goes through a hold: what has no room there waits.

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::ops::Range;
 use std::sync::Arc;
 
-use lapwing_codec::{Packet, Publish, QoS, ReasonCode, Version, decode};
+use lapwing_codec::{Packet, Publish, QoS, Version, decode};
 use lapwing_session::{Accepted, Inbound, Routed, SessionKey, Step};
 use lapwing_transport::Refusal;
 
@@ -13,7 +13,6 @@ use super::connection::{Hold, Stage};
 use super::in_hand::InHand;
 use super::room::Room;
 use crate::hooks::HookClient;
-use crate::log::LogFeed;
 use crate::signals::REPORT_TOPIC;
 
 /// What happens to the connection after a packet.
@@ -175,6 +174,7 @@ impl Shard {
                 Ok(Some(decoded)) => decoded,
                 Ok(None) => break,
                 Err(error) => {
+                    self.tell_too_large(index, &bytes[at..], &error, &limits);
                     self.malformed(index, &error);
                     return (at, Flow::Gone);
                 }
@@ -232,6 +232,9 @@ impl Shard {
                 self.check_output(index)
             }
             Some(Ok(Step::Publish(inbound))) => {
+                if let Some(beyond) = inbound.beyond {
+                    return self.refuse_beyond(index, client, &inbound, beyond);
+                }
                 let publish = inbound.publish();
                 if publish.topic == REPORT_TOPIC {
                     return self.take_report(index, client, &inbound, &publish);
@@ -272,8 +275,6 @@ impl Shard {
             return charged;
         }
         let origin = self.origin_of(client.session, inbound);
-        // Before this one: a message alone is no flood, however many data groups keep it.
-        let was_overfull = self.log.as_ref().is_some_and(LogFeed::is_overfull);
         let accepted = self.route_from(&Routed::new(publish, client.session, self.now_ms), &client.id, origin);
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
@@ -285,14 +286,8 @@ impl Shard {
             self.observe_published(who, &publish);
         }
         let is_kept = matches!(accepted, Accepted::Later(_));
-        if is_kept && let Some(log) = &self.log {
-            if was_overfull {
-                self.dismiss(index, ReasonCode::QuotaExceeded, "the log has no room");
-                return Flow::Gone;
-            }
-            if !log.has_credit() {
-                return self.hold(index, Hold::Log);
-            }
+        if is_kept && self.log.as_ref().is_some_and(|log| !log.has_credit()) {
+            return self.hold(index, Hold::Log);
         }
         if !self.post.has_credit() {
             return self.hold(index, Hold::Mail);

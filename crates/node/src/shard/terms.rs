@@ -17,9 +17,10 @@ pub(super) struct Terms {
 impl Terms {
     pub(super) fn new(config: &Config, packet_bytes_max: u32, authentication: bool) -> Self {
         let settings = Settings { packet_bytes_max, authentication, ..settings(config) };
-        let limits = lapwing_codec::Limits { packet_bytes_max, ..codec_limits(&config.limits) };
+        // What a message has too much of is for its session to refuse: there it does not end the connection.
+        let limits = lapwing_codec::Limits { packet_bytes_max, ..lapwing_codec::Limits::PROTOCOL };
         let packet_bytes_max = packet_bytes_max.min(config.limits.connect_bytes_max);
-        let connect_limits = lapwing_codec::Limits { packet_bytes_max, ..limits.clone() };
+        let connect_limits = lapwing_codec::Limits { packet_bytes_max, ..codec_limits(&config.limits) };
         Terms { settings: Arc::new(settings), limits: Arc::new(limits), connect_limits: Arc::new(connect_limits) }
     }
 }
@@ -32,6 +33,7 @@ fn settings(config: &Config) -> Settings {
         subscriptions_max: limits.subscriptions_per_session_max,
         topic_bytes_max: limits.topic_bytes_max,
         topic_levels_max: limits.topic_levels_max,
+        user_properties_max: limits.user_properties_max,
         filters_per_packet_max: limits.filters_per_packet_max,
         keep_alive_s_max: limits.keep_alive_s_max,
         session_expiry_s_max: limits.session_expiry_s_max,

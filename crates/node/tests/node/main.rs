@@ -1,6 +1,7 @@
 //! The node over real sockets, spoken to packet by packet through the codec.
 
 mod basics;
+mod beyond;
 mod bound_names;
 mod bridges;
 mod certificates;
@@ -8,6 +9,7 @@ mod client;
 mod doubts;
 mod drain;
 mod early;
+mod exactly;
 mod faulty_disk;
 mod fields;
 mod full_queues;

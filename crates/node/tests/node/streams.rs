@@ -5,14 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use lapwing_codec::{Ack, Packet, QoS, ReasonCode, SubscriptionOptions};
+use lapwing_codec::{Ack, Packet, QoS, ReasonCode, SubscriptionOptions, Version};
 use lapwing_envelope::Envelope;
 use lapwing_node::{Config, Handle};
 use lapwing_store::{Log, ReadLimits};
 
 use crate::client::Client;
 use crate::faulty_disk::FaultyDisk;
-use crate::packets::{connect as plain, id, lasting};
+use crate::packets::{ConnectExt, connect as plain, id, lasting};
 use crate::{config, connect, eventually, metric};
 
 pub fn streams(dir: &Path, shards: u32, more: &str) -> Config {
@@ -214,6 +214,35 @@ fn publishers_into_a_full_log_are_held() {
     full.store(false, Ordering::Relaxed);
     (1..=100).for_each(|n| device.expect_ack(n));
     assert_eq!(read_all(&node).len(), 100);
+}
+
+/// Where many bring a message each that is many times what may wait for the log: is nobody sent away, is each in the stream
+/// once, and acknowledged?
+#[test]
+fn a_flood_for_the_log_waits_its_turn() {
+    const DEVICES: usize = 24;
+    let dir = tempfile::tempdir().unwrap();
+    let more = r#", "durability": "disk", "limits": {"log_lane_bytes": 1024}"#;
+    let node = Handle::start(streams(dir.path(), 2, more)).unwrap();
+    for n in 0..4 {
+        let mut sleeper = Client::connect_with(&node, &lasting(&format!("sleeper-{n}"))).0;
+        sleeper.subscribe("s/#", SubscriptionOptions::new(QoS::AtLeastOnce));
+    }
+    let connect = |n| {
+        let version = if n % 2 == 0 { Version::V5 } else { Version::V311 };
+        Client::connect_with(&node, &plain(&format!("device-{n}")).in_version(version)).0
+    };
+    let mut devices: Vec<Client> = (0..DEVICES).map(connect).collect();
+    for round in 0..3 {
+        for device in &mut devices {
+            device.publish("s/x/r", &[round; 20_000], QoS::AtLeastOnce, Some(1));
+            device.publish("s/x/r", &[round; 20_000], QoS::AtMostOnce, None);
+        }
+        devices.iter_mut().for_each(|device| device.expect_ack(1));
+    }
+    devices.iter_mut().for_each(Client::expect_silence);
+    eventually("those that nobody waits for are there too", || read_all(&node).len() == 6 * DEVICES);
+    assert_eq!(metric(&node, "lapwing_connections_closed_total", "quota_exceeded"), 0);
 }
 
 /// Does a failed sync stop the node, with a reason, and without an acknowledgement?

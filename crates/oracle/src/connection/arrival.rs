@@ -15,12 +15,13 @@ impl Run<'_, '_> {
         let mut at = 0;
         while let Some(link) = &self.link {
             let version = link.version.unwrap_or(Version::V5);
-            match packet::check_one(&input[at..], version, &self.broker.limits) {
+            let limits = self.broker.limits(link.version.is_some());
+            match packet::check_one(&input[at..], version, limits) {
                 Ok(None) => break,
                 Err(error) => return self.malformed(&error),
                 Ok(Some(len)) => {
-                    let (packet, _) =
-                        decode(&input[at..], version, &self.broker.limits).ok().flatten().expect("as before");
+                    let limits = limits.clone();
+                    let (packet, _) = decode(&input[at..], version, &limits).ok().flatten().expect("as before");
                     self.packet(&packet, len);
                     at += len;
                 }
@@ -29,7 +30,7 @@ impl Run<'_, '_> {
         if let Some(link) = &mut self.link {
             link.input = input[at..].to_vec();
             assert!(
-                link.input.len() < self.broker.limits.packet_bytes_max as usize,
+                link.input.len() < self.broker.settings.packet_bytes_max as usize,
                 "more is kept than a packet may have"
             );
         }
@@ -96,18 +97,19 @@ impl Run<'_, '_> {
     fn route(&mut self, inbound: &Inbound<'_>, len: usize) {
         let publish = inbound.publish();
         let grants = self.broker.grants_for(publish.topic);
-        if !grants.is_empty() {
+        if !grants.is_empty() && inbound.beyond.is_none() {
             let key = self.broker.key();
             self.deliver(publish, key, &grants, len);
         }
-        let accepted = match self.draw.below(8) {
-            0 => Accepted::NobodySubscribed,
-            1 => Accepted::Refused(ReasonCode::QuotaExceeded),
-            2..=4 => {
+        let accepted = match (inbound.beyond, self.draw.below(8)) {
+            (Some(beyond), _) => Accepted::Refused(beyond.reason()),
+            (None, 0) => Accepted::NobodySubscribed,
+            (None, 1) => Accepted::Refused(ReasonCode::QuotaExceeded),
+            (None, 2..=4) => {
                 self.ticket += 1;
                 Accepted::Later(self.ticket)
             }
-            _ => Accepted::Now,
+            (None, _) => Accepted::Now,
         };
         if publish.qos.is_acknowledged() && self.link.is_some() {
             self.books.accepted(publish.qos, publish.packet_id, accepted);

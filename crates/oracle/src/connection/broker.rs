@@ -41,7 +41,8 @@ pub(super) struct Ticked {
 
 pub(super) struct Broker {
     pub(super) settings: Arc<Settings>,
-    pub(super) limits: Limits,
+    /// What a CONNECT may have, and what all else.
+    limits: [Limits; 2],
     pub(super) session: Option<Session>,
     pub(super) out: Vec<u8>,
     pub(super) now_ms: u64,
@@ -66,6 +67,8 @@ impl Broker {
         let settings = Settings {
             subscriptions_max: 4,
             topic_bytes_max: 100,
+            topic_levels_max: 6,
+            user_properties_max: 3,
             session_expiry_s_max: 1000,
             session_expiry_s_v311: 500,
             receive_maximum: 3,
@@ -80,7 +83,10 @@ impl Broker {
             output_high_bytes: 1024,
             ..Settings::default()
         };
-        let limits = Limits { packet_bytes_max: 512, topic_bytes_max: 100, ..Limits::default() };
+        let limits = [
+            Limits { packet_bytes_max: 512, topic_bytes_max: 100, ..Limits::default() },
+            Limits { packet_bytes_max: 512, ..Limits::PROTOCOL },
+        ];
         Broker {
             settings: Arc::new(settings),
             limits,
@@ -95,6 +101,11 @@ impl Broker {
             has_crashed: false,
             kept_bytes: 0,
         }
+    }
+
+    /// What a packet may have; once there is a session, that judges topics and user properties.
+    pub(super) fn limits(&self, is_client: bool) -> &Limits {
+        &self.limits[usize::from(is_client)]
     }
 
     /// Calls the session, if there is one, and counts what it allocates. `len`: bytes of the packet that causes it.
@@ -267,7 +278,7 @@ impl Broker {
     }
 
     fn again_bytes(&self) -> u64 {
-        self.settings.queue_bytes_max + u64::from(self.limits.packet_bytes_max)
+        self.settings.queue_bytes_max + u64::from(self.settings.packet_bytes_max)
     }
 
     /// Every table within its bounds, every message accounted for.
@@ -300,8 +311,8 @@ impl Broker {
         let may = SESSION_BASE_BYTES
             + 2 * settings.queue_bytes_max as usize
             + if self.has_crashed { self.again_bytes() as usize } else { 0 }
-            + 4 * self.limits.packet_bytes_max as usize
-            + entries * (PER_ENTRY_BYTES + usize::from(self.limits.topic_bytes_max));
+            + 4 * settings.packet_bytes_max as usize
+            + entries * (PER_ENTRY_BYTES + usize::from(settings.topic_bytes_max));
         assert!(self.kept_bytes <= may as isize, "the session holds {} bytes, more than {may}", self.kept_bytes);
     }
 }

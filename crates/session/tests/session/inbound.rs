@@ -1,9 +1,10 @@
 //! Messages from the client.
 
 use lapwing_codec::{
-    Ack, Packet, Publish, PublishProperties, QoS, ReasonCode, SubscriptionId, SubscriptionIds, Version,
+    Ack, Packet, Publish, PublishProperties, QoS, ReasonCode, SubscriptionId, SubscriptionIds, UserPropertiesBuf,
+    Version,
 };
-use lapwing_session::{Accepted, Settings};
+use lapwing_session::{Accepted, Beyond, Settings};
 
 use crate::rig::{Rig, connect, connect_persistent, id, publish};
 
@@ -209,6 +210,41 @@ fn topic_aliases_are_resolved() {
     // [MQTT-3.3.2-7]: an alias lives as long as its connection.
     let close = rig.handle(&Packet::Publish(with_alias("", 3))).unwrap_err();
     assert_eq!((close.reason, rig.sent()), (ReasonCode::ProtocolError, vec!["disconnect(0x82)".to_owned()]));
+}
+
+/// Is a message beyond a limit one to be refused, just there and no earlier, and has an alias of its topic a place and no more,
+/// until it is given to another topic?
+#[test]
+fn what_is_beyond_a_limit_is_named() {
+    let settings = Settings { topic_bytes_max: 12, topic_levels_max: 3, user_properties_max: 1, ..Settings::default() };
+    let mut rig = Rig::connected(&connect(Version::V5), settings);
+    let mut user = UserPropertiesBuf::new();
+    for (pairs, topic, expected) in [
+        (0, "0123456789AB", None),
+        (0, "0123456789ABC", Some(Beyond::TopicBytes(13))),
+        (0, "a/b/c", None),
+        (0, "////", Some(Beyond::TopicLevels(5))),
+        (1, "a", None),
+        (2, "a", Some(Beyond::UserProperties(2))),
+        (2, "a/b/c/d", Some(Beyond::TopicLevels(4))),
+    ] {
+        user.clear();
+        (0..pairs).for_each(|_| user.push("name", "value").unwrap());
+        let properties = PublishProperties { user: user.as_ref(), ..PublishProperties::default() };
+        let packet = Packet::Publish(Publish { properties, ..publish(topic, QoS::AtLeastOnce, 1) });
+        let inbound = rig.inbound(&packet);
+        assert_eq!(inbound.beyond, expected, "{topic}");
+        let (receipt, reason) = (inbound.receipt, expected.map(Beyond::reason));
+        rig.accept(receipt, reason.map_or(Accepted::Now, Accepted::Refused));
+        let said = reason.map_or_else(|| "puback(1)".to_owned(), |reason| format!("puback(1,{:#04x})", reason as u8));
+        assert_eq!(rig.sent(), [said]);
+    }
+    let (deep, short) = (Packet::Publish(with_alias("a/b/c/d", 3)), Packet::Publish(with_alias("", 3)));
+    assert_eq!(rig.inbound(&deep).beyond, Some(Beyond::TopicLevels(4)));
+    assert_eq!(rig.inbound(&short).beyond, Some(Beyond::Alias));
+    let shallow = Packet::Publish(with_alias("a", 3));
+    assert_eq!(rig.inbound(&shallow).beyond, None);
+    assert_eq!((rig.inbound(&short).beyond, rig.inbound(&short).publish().topic), (None, "a"));
 }
 
 /// Messages that break a rule end the connection with the code that names the rule.

@@ -1,0 +1,73 @@
+//! What is beyond a limit of its own: one message is refused and its client stays; a packet that is too large to be read ends
+//! the connection, and the operator hears which limit it was.
+
+use lapwing_codec::{Limits, ProtocolError, ReasonCode, announced_len};
+use lapwing_session::{Beyond, Inbound};
+
+use super::Shard;
+use super::connection::Stage;
+use super::judged::Refused;
+use super::serve::{Client, Flow};
+use crate::audit::cut;
+use crate::metrics::DropReason;
+use crate::notices::NoticeKind;
+
+impl Shard {
+    /// Drops a message that is beyond a limit; acknowledges it with the reason, which 3.1.1 does not have.
+    #[cold]
+    pub(super) fn refuse_beyond(
+        &mut self,
+        index: usize,
+        client: &Client,
+        inbound: &Inbound<'_>,
+        beyond: Beyond,
+    ) -> Flow {
+        let words = self.words_of(beyond);
+        self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
+            let (who, topic) = (self.called_from(client.session, index), cut(inbound.publish().topic));
+            format!("{who}: a message to {topic:?} was refused: {words}")
+        });
+        let refused =
+            Refused { reason: beyond.reason(), why: DropReason::BeyondLimit, text: Some(words.into_boxed_str()) };
+        self.refuse_publish(index, client, inbound, &refused)
+    }
+
+    fn words_of(&self, beyond: Beyond) -> String {
+        let limits = &self.shared.config.limits;
+        match beyond {
+            Beyond::TopicBytes(bytes) => {
+                format!("its topic has {bytes} bytes, more than limits.topic_bytes_max = {}", limits.topic_bytes_max)
+            }
+            Beyond::TopicLevels(levels) => {
+                format!(
+                    "its topic has {levels} levels, more than limits.topic_levels_max = {}",
+                    limits.topic_levels_max
+                )
+            }
+            Beyond::UserProperties(pairs) => {
+                let most = limits.user_properties_max;
+                format!("it has {pairs} user properties, more than limits.user_properties_max = {most}")
+            }
+            Beyond::Alias => "its topic alias was given to a topic that was refused".to_owned(),
+        }
+    }
+
+    /// Says that a client's packet is larger than any may be, if that is what is wrong with `bytes`: they cannot be skipped, so
+    /// the connection ends, and the client may well bring it again.
+    pub(super) fn tell_too_large(&self, index: usize, bytes: &[u8], error: &ProtocolError, limits: &Limits) {
+        let Some(connection) = self.clients.look(index) else { return };
+        let Stage::Open { session, .. } = connection.stage else { return };
+        if error.reason != ReasonCode::PacketTooLarge {
+            return;
+        }
+        self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
+            let (who, most) = (self.called_from(session, index), limits.packet_bytes_max);
+            let size = announced_len(bytes).map_or_else(String::new, |size| format!(" of {size} bytes"));
+            let setting = match self.shared.config.limits.packet_bytes_max {
+                of_all if of_all == most => "limits.packet_bytes_max".to_owned(),
+                _ => format!("packet_bytes_max of the listener {}", self.shared.listener(connection.listener).url),
+            };
+            format!("{who}: closed, for it sent a packet{size}, more than {setting} = {most}")
+        });
+    }
+}
