@@ -51,8 +51,9 @@ impl Beyond {
         !matches!(self, Beyond::UserProperties(_))
     }
 
-    /// The code of the acknowledgement.
+    /// The code of the acknowledgement. Not 0x97 for user properties: that says that there is no room now, and whoever hears it
+    /// tries again, as our own bridge does.
     pub const fn reason(self) -> ReasonCode {
-        if self.is_of_topic() { ReasonCode::TopicNameInvalid } else { ReasonCode::QuotaExceeded }
+        if self.is_of_topic() { ReasonCode::TopicNameInvalid } else { ReasonCode::ImplementationSpecificError }
     }
 }

@@ -27,7 +27,7 @@ pub struct Settings {
     pub topic_bytes_max: u16,
     /// Levels of a topic or a filter (separators + 1); a deeper one is refused.
     pub topic_levels_max: u16,
-    /// User properties of a message; one that has more is refused (0x97).
+    /// User properties of a message; one that has more is refused (0x83).
     pub user_properties_max: u16,
     /// Filters of one SUBSCRIBE that are looked at; those beyond: 0x97 in the SUBACK. 0 = any number.
     pub filters_per_packet_max: u32,

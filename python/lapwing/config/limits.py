@@ -59,7 +59,7 @@ class Limits(BaseModel):
     filters_per_packet_max: int = Field(default=0, ge=0, le=_U32)
     """Filters of one SUBSCRIBE that are granted; those beyond are refused in the SUBACK. 0: all that fit."""
     user_properties_max: int = Field(default=64, ge=0, le=_U16)
-    """Most user properties of a CONNECT, a will or a message, which is refused alone (0x97)."""
+    """Most user properties of a CONNECT, a will or a message, which is refused alone (0x83)."""
     client_id_bytes_max: Size = Field(default=256, ge=1, le=_U16)
     """Longest client id."""
     subscriptions_per_session_max: int = Field(default=10_000, ge=0, le=_U32)

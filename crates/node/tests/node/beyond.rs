@@ -18,7 +18,7 @@ const MESSAGES: [(&str, usize, Option<ReasonCode>); 6] = [
     ("one/byte/more/than/20", 0, Some(ReasonCode::TopicNameInvalid)),
     ("a/b/c", 2, None),
     ("a/b/c/d", 0, Some(ReasonCode::TopicNameInvalid)),
-    ("/", 3, Some(ReasonCode::QuotaExceeded)),
+    ("/", 3, Some(ReasonCode::ImplementationSpecificError)),
     ("//", 0, None),
 ];
 
