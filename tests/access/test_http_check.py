@@ -65,7 +65,8 @@ def answer(check: dict[str, Any], password: str = "right", hears: str = "") -> t
         return hears in "\n".join(told)
 
     broker = {"listen": ["tcp://127.0.0.1:0"], "http": None, "durability": "memory", "pin": False, "shards": 1}
-    with lapwing.Broker.from_config(checked_config({"broker": broker, "auth": {"http": check}})) as running:
+    tables = {"broker": broker, "auth": {"http": check}, "limits": {"connect_timeout": "30s"}}
+    with lapwing.Broker.from_config(checked_config(tables)) as running:
         with Peer(running.url, 5) as peer:
             peer.send(wire.connect("c", username="bob", password=password))
             code = int(peer.expect(CONNACK).reason)
