@@ -25,6 +25,10 @@ SECRET = b"an example of a secret: forty-eight bytes, or so"
 RULES = [{"identity": "alice", "may": ["observe"]}, {"identity": "bob-*", "may": ["observe"]}]
 
 
+PATIENT = {"connect_timeout": "30s"}
+"""A question may not take longer than a CONNECT."""
+
+
 @contextmanager
 def broker(auth: dict[str, Any], **more: Any) -> Iterator[lapwing.Broker]:
     tables = {
@@ -131,7 +135,7 @@ def judge() -> Iterator[tuple[str, type[Judge]]]:
 
 def test_somebody_who_is_asked_counts_over_http() -> None:
     """Is he told who comes and by which listener, is his answer kept as on MQTT, does nobody come in without one?"""
-    with judge() as (url, ours), broker({"http": {"url": url, "timeout": "20s"}}) as running:
+    with judge() as (url, ours), broker({"http": {"url": url, "timeout": "20s"}}, limits=PATIENT) as running:
         assert [status(running, basic("bob-1", "right")) for _ in range(3)] == [200] * 3
         expected = {"client_id": "", "username": "bob-1", "password": "right", "address": "127.0.0.1"}
         assert ours.asked == [{**expected, "listener": running.http_url}]
@@ -149,7 +153,7 @@ def test_somebody_who_is_asked_counts_over_http() -> None:
 def test_a_guess_over_http_is_a_guess() -> None:
     """Do wrong passwords over HTTP bar their name from there, over HTTP and MQTT; and over MQTT over HTTP?"""
     bars = {"failures_bar_local": True, "failures_name_max": 3, "failures_delay_max": 0}
-    with judge() as (url, ours), broker({"http": {"url": url, "timeout": "20s"}, **bars}) as running:
+    with judge() as (url, ours), broker({"http": {"url": url, "timeout": "20s"}, **bars}, limits=PATIENT) as running:
         for guess in "abc":
             assert status(running, basic("bob-1", guess)) == 401
         asked = len(ours.asked)
