@@ -129,10 +129,12 @@ def test_completion(terminal: Terminal, other: Client) -> None:
         ("use d", "use d1"),
         ("help cl", "help clients"),
     ):
+        # What is typed before the prompt is there is echoed by the terminal.
+        terminal.until_typed("d1> ")
         terminal.keys(f"{typed}\t")
         terminal.until_typed(f"d1> {finished}")
         terminal.keys("\x03")
-        terminal.until_typed("d1> ")
+    terminal.until_typed("d1> ")
     terminal.line("sub kitchen/#")
     terminal.until("d1 subscribed to kitchen/# (qos 0)")
     publish(other, "kitchen/lamp", "on")
