@@ -29,6 +29,12 @@ def test_fixture_takes_settings(lapwing_broker: lapwing.Broker) -> None:
     assert get(f"{lapwing_broker.http_url}/readyz").status_code == 200
 
 
+def test_one_listener_may_be_given_as_one_url() -> None:
+    """A text is a sequence of letters, and each letter was called a wrong URL."""
+    with lapwing.Broker(listen="tcp://127.0.0.1:0") as broker:
+        assert len(broker.urls) == 1
+
+
 def test_temporary_folder_is_deleted(lapwing_broker: lapwing.Broker) -> None:
     """Does a broker without `data` leave nothing behind?"""
     with lapwing.Broker(streams={"all": "#"}) as broker:

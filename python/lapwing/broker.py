@@ -43,8 +43,8 @@ class Broker:
     """A broker with its listeners, streams and, if asked for, HTTP; started once, stopped once.
 
     Args:
-        listen: URLs of MQTT listeners with default settings; port 0 lets the system choose. None: a free port of
-            loopback, or nothing where there are ``listeners``.
+        listen: URLs of MQTT listeners with default settings, or one of them; port 0 lets the system choose. None:
+            a free port of loopback, or nothing where there are ``listeners``.
         listeners: Listeners with settings of their own: TLS, WebSocket, limits.
         streams: Streams by name: settings, or just the topic filter.
         groups: Consumer groups by share name or pattern: ``{"alarms": {"filters": ["alarms/#"]}}``.
@@ -72,7 +72,7 @@ class Broker:
 
     def __init__(
         self,
-        listen: Sequence[str] | None = None,
+        listen: str | Sequence[str] | None = None,
         *,
         listeners: Sequence[ListenerLike] = (),
         streams: Mapping[str, StreamLike] | None = None,
@@ -98,7 +98,7 @@ class Broker:
         if listen is None:
             listen = () if listeners else ("tcp://127.0.0.1:0",)
         broker: dict[str, object] = {
-            "listen": list(listen),
+            "listen": [listen] if isinstance(listen, str) else list(listen),
             "http": http,
             "data": data if data is not None else self._temporary and self._temporary.name,
             "durability": durability or ("memory" if data is None else "disk"),

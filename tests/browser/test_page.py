@@ -22,6 +22,7 @@ MQTT_JS = HERE.parent / "interop" / "node_modules" / "mqtt" / "dist" / "mqtt.min
 TIMEOUT_MS = 30_000
 ELSEWHERE = "elsewhere.test"
 """A name that this browser finds on loopback."""
+_ASK = "async ([url, mode]) => { try { return (await fetch(url, {mode})).type } catch (error) { return error.name } }"
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
 
 
@@ -123,3 +124,21 @@ def test_names_of_loopback_are_one_origin(browser: Browser, site: int, broker: l
     page = _open(browser, "127.0.0.1", site, broker, 5)
     expect(page.locator("#state")).to_have_text("subscribed", timeout=TIMEOUT_MS)
     page.close()
+
+
+def test_a_page_moves_no_reader_and_sees_no_answer(browser: Browser, site: int) -> None:
+    """Another site's page asks for a stream over HTTP: does the browser keep the answer, and is a link followed?"""
+    with lapwing.Broker(listen="tcp://127.0.0.1:0", http="127.0.0.1:0", streams={"readings": "#"}) as broker:
+        stream = f"{broker.http_url}/v1/streams/readings"
+        page = browser.new_page()
+        page.goto(f"http://{ELSEWHERE}:{site}/page.html")
+        for mode in ("no-cors", "cors"):
+            told = page.evaluate(_ASK, [f"{stream}/0?from=0&reader=evil", mode])
+            assert told == "TypeError", mode
+        page.close()
+        person = browser.new_page()
+        person.goto(f"http://{ELSEWHERE}:{site}/page.html")
+        person.evaluate("url => { location.href = url }", stream)
+        person.wait_for_url(stream, timeout=TIMEOUT_MS)
+        assert '"readers":[]' in person.content().replace(" ", "")
+        person.close()

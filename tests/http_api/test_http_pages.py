@@ -30,9 +30,8 @@ CROSS_SITE = [
     {"Origin": f"http://{EVIL}"},
     {"Origin": "null"},
     {"Origin": "http://localhost:3000"},
-    {"Sec-Fetch-Site": "cross-site"},
-    {"Sec-Fetch-Site": "same-site"},
 ]
+LINKS = [{"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}]
 
 
 def code(answer: Response) -> tuple[int, str]:
@@ -54,6 +53,18 @@ def test_a_page_of_another_site_gets_nothing(headers: dict[str, str]) -> None:
     with served(None, "readings") as server:
         for method, path in PATHS:
             assert code(ask(server.url + path, headers, method=method)) == (403, "cross_site"), (method, path)
+
+
+@pytest.mark.parametrize("headers", LINKS)
+def test_a_link_of_another_site_is_shown_to_a_person_and_changes_nothing(headers: dict[str, str]) -> None:
+    with served(None, "readings") as server:
+        for method, path in PATHS:
+            answer = ask(server.url + path, headers, method=method)
+            if method == "GET":
+                assert answer.status_code == ask(server.url + path).status_code, path
+                assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+            else:
+                assert code(answer) == (403, "cross_site"), (method, path)
 
 
 def test_ways_to_say_it_twice_are_none() -> None:
@@ -134,9 +145,9 @@ def test_a_cross_site_get_moves_no_reader_and_uses_up_no_name(lapwing_broker: Br
     url = f"{lapwing_broker.http_url}/v1/streams/readings"
     for number in range(70):
         # Of what lies after the question mark `ask` sends nothing.
-        status = _get(f"{url}/0?from=0&reader=evil{number}", {"Sec-Fetch-Site": "cross-site"})
-        assert status == 403
+        assert _get(f"{url}/0?from=0&reader=evil{number}", {"Sec-Fetch-Site": "cross-site"}) == 200
     assert json.loads(ask(url).content)["readers"] == []
+    assert "lapwing_http_readers_ignored_total 70\n" in ask(f"{lapwing_broker.http_url}/metrics").text
     assert _get(f"{url}/0?from=0&reader=spark", {}) == 200
 
 

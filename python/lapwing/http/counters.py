@@ -14,6 +14,7 @@ _HELP = {
     "lapwing_http_requests_total": "Requests answered, by route and status.",
     "lapwing_http_reads_refused_total": "Stream reads answered 503: http.reads_max ran, or memory was above its mark.",
     "lapwing_http_slow_readers_total": "Responses cut off: the reader took nothing for http.write_timeout.",
+    "lapwing_http_readers_ignored_total": "Stream reads for a page of another site that named a reader: none moved.",
     "lapwing_http_connections_refused_total": "Connections refused, or closed for another: http.connections_max open.",
     "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
     "lapwing_http_handshakes_failed_total": "TLS handshakes that failed or did not end within http.keep_alive.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from lapwing.http.errors import HttpError, http_error_of_core
 from lapwing.http.parameters import ReadParameters, read_parameters
 from lapwing.http.pieces import PiecesResponse, SlowReaderError
 from lapwing.http.streams import Streams
+from lapwing.same_origin import looks_for_a_page
 
 if TYPE_CHECKING:
     from lapwing._core import Node
@@ -52,6 +54,9 @@ class ReadEndpoint:
         # First of all: who may not read a stream learns nothing of it, not even that a parameter is wrong.
         caller.need_to_read(scope["path_params"]["name"])
         wanted = read_parameters(Request(scope))
+        if wanted.reader is not None and looks_for_a_page(scope):
+            self._counters.add("lapwing_http_readers_ignored_total")
+            wanted = replace(wanted, reader=None)
         with self._place():
             response = await self._read(wanted, caller)
             # Until it has been sent, it counts with what clients hold.

@@ -10,11 +10,14 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lapwing.json_answer import JsonAnswer
-from lapwing.same_origin.host_names import HostNames, is_foreign
+from lapwing.same_origin.host_names import HostNames, is_foreign, only_looks
 from lapwing.same_origin.seldom import Seldom
 
 MISDIRECTED, CROSS_SITE = "misdirected", "cross_site"
 NO_SNIFFING = (b"x-content-type-options", b"nosniff")
+_OWN_PAGES_ONLY = (b"cross-origin-resource-policy", b"same-origin")
+"""No browser shows or gives the answer to a page of another site, in whatever way that page asked for it."""
+_LOOKS = "lapwing.looks"
 _SHOWN_CHARACTERS_MAX = 64
 _log = logging.getLogger(__name__)
 
@@ -32,6 +35,11 @@ class Refusal:
         """In the form of every error of ours."""
         error = {"code": self.code, "message": self.message, "remedy": self.remedy}
         return JsonAnswer({"error": error}, status_code=self.status)
+
+
+def looks_for_a_page(scope: Scope) -> bool:
+    """Whether a link or an image of another site's page asks: it is answered, and must change nothing."""
+    return bool(scope.get(_LOOKS))
 
 
 class HostCheck:
@@ -59,7 +67,7 @@ class HostCheck:
 
         async def send_as_it_is(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), NO_SNIFFING]}
+                message = {**message, "headers": [*message.get("headers", ()), NO_SNIFFING, _OWN_PAGES_ONLY]}
             await send(message)
 
         refusal = self._judge(scope)
@@ -76,7 +84,11 @@ class HostCheck:
         # HTTP/1.0 may do without Host (and some load balancers ask for health so); no browser does.
         if len(hosts) > 1 or not all(self._names.includes(host, local) for host in hosts):
             return Refusal(421, MISDIRECTED, f"this is not called {_shown(', '.join(hosts))} (Host)", self._remedy)
-        if is_foreign("".join(hosts), headers.getlist("origin"), headers.getlist("sec-fetch-site")):
+        origins = headers.getlist("origin")
+        if is_foreign("".join(hosts), origins, headers.getlist("sec-fetch-site")):
+            if only_looks(scope["method"], origins):
+                scope[_LOOKS] = True
+                return None
             message = "a page of another site asks (Origin, Sec-Fetch-Site)"
             return Refusal(
                 403, CROSS_SITE, message, "open the address itself, or ask with a program that is no browser"

@@ -71,6 +71,14 @@ def is_foreign(host: str, origins: Sequence[str], sites: Sequence[str]) -> bool:
     return len(origins) > 1 or any(not _is_of(host, origin) for origin in origins)
 
 
+def only_looks(method: str, origins: Sequence[str]) -> bool:
+    """Whether a foreign request is what a browser sends for a link or an image, which may be shown and change nothing.
+
+    Scripts that send more, or want to read the answer, are named in ``Origin``.
+    """
+    return method in ("GET", "HEAD") and not origins
+
+
 def _is_of(host: str, origin: str) -> bool:
     """Whether the page's host and port are ours; its scheme is not looked at: something in front may speak TLS."""
     scheme, separator, authority = origin.lower().partition("://")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lapwing.same_origin.host_names import HostNames, is_foreign
+from lapwing.same_origin.host_names import HostNames, is_foreign, only_looks
 
 LOOPBACK = ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:1", "127.9.9.9:8080", "[::1]", "[::1]:8080"]
 BENT = [
@@ -72,3 +72,14 @@ def test_our_own_page_and_programs_are_not_foreign() -> None:
     assert not is_foreign("broker.example", ["https://Broker.example"], [])
     assert not is_foreign("broker.example:443", ["https://broker.example"], [])
     assert is_foreign("127.0.0.1:8080", ["http://127.0.0.1:8080"] * 2, []), "no browser sends two"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_link_and_an_image_only_look(method: str) -> None:
+    assert only_looks(method, [])
+    assert not only_looks(method, ["null"]), "a script asks"
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "get"])
+def test_a_form_does_more_than_look(method: str) -> None:
+    assert not only_looks(method, [])
