@@ -20,6 +20,8 @@ from tools.suite.verdict import judge
 
 TIERS = {"fast": "not slow and not nightly", "ci": "not nightly", "nightly": "nightly", "slow": "slow and not nightly"}
 """By name, the expression over markers that pytest gets."""
+JVM_WORKERS, WORKERS = 4, 8
+"""Of the phase with JVMs, and of the one that mostly waits."""
 
 
 def run(tier: str, jvm_workers: int, workers: int, *, rust: bool, tests: list[str]) -> list[Outcome]:
@@ -43,8 +45,8 @@ def main(arguments: list[str] | None = None) -> int:
     """Entry point; ``arguments``: in place of those of the process."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tier", choices=TIERS, default="fast", help="which proofs; default: fast")
-    parser.add_argument("--jvm-workers", type=int, default=4, help="workers of the phase with JVMs")
-    parser.add_argument("--workers", type=int, default=8, help="workers of the phase that mostly waits")
+    parser.add_argument("--jvm-workers", type=int, default=JVM_WORKERS, help="workers of the phase with JVMs")
+    parser.add_argument("--workers", type=int, default=WORKERS, help="workers of the phase that mostly waits")
     parser.add_argument("--no-rust", action="store_true", help="without the Rust rooms")
     parser.add_argument("tests", nargs="*", help="files or folders of tests; default: all")
     given = parser.parse_args(arguments)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tools.suite.__main__ import TIERS, run
+from tools.suite.__main__ import JVM_WORKERS, TIERS, WORKERS, run
 
 BUSY_LOOPS = 2
 """Processes that only compute, beside the tests."""
@@ -51,7 +51,7 @@ def main() -> int:
     for turn in range(given.rounds):
         print(f"\n==> round {turn + 1} of {given.rounds}", flush=True)
         with busy_loops(BUSY_LOOPS if given.busy else 0):
-            outcomes = run(given.tier, 3, 6, rust=not given.tests, tests=given.tests)
+            outcomes = run(given.tier, JVM_WORKERS, WORKERS, rust=not given.tests, tests=given.tests)
         for outcome in outcomes:
             failed.update(outcome.failed)
             failed.update([f"{outcome.name}: {outcome.broken}"] if outcome.broken else [])
