@@ -160,7 +160,10 @@ fn bind_code(error: &BindError) -> &'static str {
 fn store_code(error: &StoreError) -> &'static str {
     match error {
         StoreError::Corrupt { .. } => "data_corrupt",
-        StoreError::NotWritable { .. } | StoreError::Locked { .. } | StoreError::FormatVersion { .. } => "data_folder",
+        StoreError::NotWritable { .. }
+        | StoreError::Locked { .. }
+        | StoreError::Foreign { .. }
+        | StoreError::FormatVersion { .. } => "data_folder",
         StoreError::Full { .. } | StoreError::Exhausted { .. } => "data_full",
         StoreError::Setting { .. } | StoreError::SettingChanged { .. } => "stream_settings",
         _ => "store",

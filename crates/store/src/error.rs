@@ -116,6 +116,14 @@ pub enum StoreError {
         /// The folder.
         dir: PathBuf,
     },
+    /// The folder is somebody else's: there are files, and none says that it is a data folder.
+    #[error("{} is no data folder of Lapwing: it has {found}; name an empty folder, or a new one", .dir.display())]
+    Foreign {
+        /// The folder.
+        dir: PathBuf,
+        /// Some of what lies there.
+        found: String,
+    },
     /// What is damaged cannot be given up by itself.
     #[error("{} cannot be given up: {why}; restore the data folder from a backup", .file.display())]
     NotMendable {

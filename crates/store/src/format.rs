@@ -15,11 +15,17 @@ const NEWEST: u32 = 2;
 const FILE: &str = "format";
 const BEGINS: &str = "lapwing-log ";
 const BYTES_MAX: u64 = 4096;
+/// What may lie in a folder that says no format yet: what a start that a crash has cut short leaves, and what a file system
+/// makes in its own root.
+const NOBODYS: [&str; 2] = ["lock", "lost+found"];
+const DRAFT: &str = "format.tmp";
+/// So many names are told of what somebody else has in a folder.
+const TOLD_NAMES: usize = 3;
 
 /// The folder says which format it has; a new one is told.
 ///
 /// # Errors
-/// `FormatVersion`, `Corrupt`, `Full`, `Io`.
+/// `FormatVersion`, `Foreign`, `Corrupt`, `Full`, `Io`.
 pub(crate) fn check_format(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
     disk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error))?;
     let file = dir.join(FILE);
@@ -27,13 +33,43 @@ pub(crate) fn check_format(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError
         Ok(bytes) => version_in(&bytes).map(|_| ()).map_err(|found| unknown(&file, found)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let names = disk.list(dir).map_err(|error| StoreError::io("list", dir, error))?;
-            if names.iter().any(|name| name == "streams" || name == "log") {
-                return Err(StoreError::corrupt(&file, 0, "the file is missing while streams or a journal are there"));
-            }
+            check_names(dir, &names)?;
             write(disk, &file, 1)
         }
         Err(error) => Err(StoreError::io("read", &file, error)),
     }
+}
+
+/// Refuses a folder that is somebody else's, before anything is written into it.
+///
+/// # Errors
+/// `Foreign`, `Corrupt`, `Io`.
+pub(crate) fn check_owner(disk: &dyn Disk, dir: &Path) -> Result<(), StoreError> {
+    match disk.list(dir) {
+        Ok(names) if names.iter().any(|name| name == FILE) => Ok(()),
+        Ok(names) => check_names(dir, &names),
+        // It is made next, or found to be a file.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(()),
+        Err(error) => Err(StoreError::io("list", dir, error)),
+    }
+}
+
+/// Of a folder that says no format.
+fn check_names(dir: &Path, names: &[String]) -> Result<(), StoreError> {
+    if names.iter().any(|name| name == "streams" || name == "log") {
+        let what = "the file is missing while streams or a journal are there";
+        return Err(StoreError::corrupt(&dir.join(FILE), 0, what));
+    }
+    let mut foreign: Vec<&String> =
+        names.iter().filter(|name| !NOBODYS.contains(&name.as_str()) && *name != DRAFT).collect();
+    if foreign.is_empty() {
+        return Ok(());
+    }
+    foreign.sort_unstable();
+    let told = foreign.iter().take(TOLD_NAMES).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    let more = foreign.len().saturating_sub(TOLD_NAMES);
+    let found = if more == 0 { told } else { format!("{told} and {more} more") };
+    Err(StoreError::Foreign { dir: dir.to_path_buf(), found })
 }
 
 /// The times in a data folder are not the wall clock's: programs that do not know of that refuse it from now on. Whoever calls
@@ -95,5 +131,28 @@ mod tests {
             assert!(matches!(refused, Err(StoreError::FormatVersion { supported: 2, .. })), "{refused:?}");
         }
         assert_eq!(text(), "lapwing-log 3\n");
+    }
+
+    /// Is a folder with somebody else's files refused by what is there, and left as it was; and one of our own not, whatever lies
+    /// beside?
+    #[test]
+    fn a_folder_of_somebody_else_is_refused() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let check = |dir: &Path| (check_owner(&OsDisk, dir), check_format(&OsDisk, dir));
+        let put = |name: &str| fs::write(folder.path().join(name), "theirs").expect("written");
+        ["letter \u{1b}.txt", "b", ".profile", "z"].into_iter().for_each(put);
+        let (Err(refused), Err(again)) = check(folder.path()) else { panic!("taken") };
+        let text = refused.to_string();
+        assert!(matches!(refused, StoreError::Foreign { .. }) && text == again.to_string(), "{text}");
+        assert!(text.contains(r#"".profile", "b", "letter \u{1b}.txt" and 1 more"#), "{text}");
+        assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 4);
+
+        let own = tempfile::tempdir().expect("a folder");
+        fs::create_dir(own.path().join("lost+found")).expect("made");
+        ["lock", "format.tmp"].iter().for_each(|name| fs::write(own.path().join(name), "").expect("written"));
+        assert!(matches!(check(own.path()), (Ok(()), Ok(()))), "what a start cut short has left");
+        fs::write(own.path().join("notes.txt"), "beside").expect("written");
+        assert!(matches!(check(own.path()), (Ok(()), Ok(()))), "ours, with a stray file");
+        assert!(check_owner(&OsDisk, &own.path().join("new")).is_ok());
     }
 }

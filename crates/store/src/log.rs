@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::config::{LogConfig, StreamConfig};
 use crate::disk::{Disk, OsDisk};
 use crate::error::StoreError;
-use crate::format::check_format;
+use crate::format::{check_format, check_owner};
 use crate::info::StreamIndex;
 use crate::lock::FolderLock;
 use crate::notice::{Notice, Notices, StoreCounters};
@@ -27,12 +27,13 @@ impl Log {
     /// The streams get their [`StreamIndex`] by their place in `streams`. What recovery found waits in
     /// [`LogReader::take_notices`].
     /// # Errors
-    /// `Locked`, `NotWritable`, `FormatVersion`, `Setting`, `SettingChanged`, `Corrupt`, `Full`, `Io`; `SyncFailed`.
+    /// `Locked`, `NotWritable`, `Foreign`, `FormatVersion`, `Setting`, `SettingChanged`, `Corrupt`, `Full`, `Io`; `SyncFailed`.
     pub fn open(
         dir: &Path,
         config: &LogConfig,
         streams: &[StreamConfig],
     ) -> Result<(LogWriter, LogReader), StoreError> {
+        check_owner(&OsDisk, dir).map_err(|error| blame_folder(error, dir))?;
         let lock = OsDisk.create_dir(dir).map_err(|error| StoreError::io("make the folder", dir, error));
         let lock = lock.and_then(|()| FolderLock::take(dir)).map_err(|error| blame_folder(error, dir))?;
         let lock = Arc::new(lock);

@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.errors import ConfigError, DataFolderError, LapwingError
+from lapwing.text import one_line
 
 if TYPE_CHECKING:
     from lapwing.config import Config
+
+_OURS = frozenset({"format", "streams", "log"})
+# What may lie in a folder that says no format, as the store has it (crates/store/src/format.rs).
+_NOBODYS = frozenset({"lock", "lost+found", "format.tmp"})
+_TOLD_NAMES = 3
 
 
 def folder_faults(config: Config) -> Iterator[LapwingError]:
@@ -32,6 +38,23 @@ def _data_faults(folder: Path) -> Iterator[LapwingError]:
     elif (holder := _holder(folder / "lock")) is not None:
         remedy = "stop that one, or say --running where it is the broker that this file is for"
         yield DataFolderError(f"broker.data is in use by process {holder}", where=str(folder), remedy=remedy)
+    elif foreign := _foreign(folder):
+        remedy = "name an empty folder, or a new one"
+        what = f"broker.data is no data folder of Lapwing: it has {foreign}"
+        yield DataFolderError(what, where=one_line(str(folder)), remedy=remedy)
+
+
+def _foreign(folder: Path) -> str:
+    """Some of what lies in a folder that is somebody else's; nothing where it is ours, or to be."""
+    try:
+        names = sorted(set(os.listdir(folder)) - _NOBODYS)
+    except OSError:
+        return ""  # not there, or not ours to read: the folder's rights have been looked at
+    if not _OURS.isdisjoint(names):
+        return ""  # whether it is whole, `lapwing store check` says
+    told = ", ".join(f'"{one_line(name)}"' for name in names[:_TOLD_NAMES])
+    more = len(names) - _TOLD_NAMES
+    return f"{told} and {more} more" if more > 0 else told
 
 
 def _can_be_made(folder: Path, *, is_made: bool) -> bool:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from lapwing import Broker
 from lapwing.config import Config
 from lapwing.config.load import load
-from lapwing.errors import ConfigError
+from lapwing.errors import ConfigError, DataFolderError
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import port_faults
 from lapwing.rehearsal.start import start_faults
@@ -107,6 +108,37 @@ def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
     if os.geteuid():
         (tmp_path / "data").chmod(0o500)
         assert "cannot be written" in told(folder_faults(loaded))[0]
+
+
+@pytest.mark.parametrize(
+    ("names", "told_as"),
+    [
+        (["letter\n.txt", "b", ".profile", "z"], '".profile", "b", "letter\\n.txt" and 1 more'),
+        (["notes.txt", "lock"], '"notes.txt"'),
+        ([], None),
+        (["lock", "lost+found", "format.tmp"], None),
+        (["format", "notes.txt"], None),
+    ],
+)
+def test_a_folder_of_somebody_else(tmp_path: Path, names: list[str], told_as: str | None) -> None:
+    """Does the check say what is there, where the start refuses it, and is nothing written by either?"""
+    loaded = config(tmp_path)
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name in names:
+        (folder / name).write_text("lapwing-log 1\n" if name == "format" else "")
+    faults = told(folder_faults(loaded))
+    if told_as is None:
+        assert faults == []
+        with Broker(data=folder, listen=["tcp://127.0.0.1:0"], shards=1):
+            pass
+        return
+    assert [fault for fault in faults if told_as in fault and "no data folder of Lapwing" in fault] == faults != []
+    assert len(faults[0].splitlines()) == 1
+    with pytest.raises(DataFolderError, match="no data folder of Lapwing") as error, Broker(data=folder, shards=1):
+        pass
+    assert len(str(error.value).splitlines()) == 1
+    assert sorted(os.listdir(folder)) == sorted(names)
 
 
 def test_paths_are_relative_to_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
