@@ -26,6 +26,9 @@ def test_the_unit_of_the_tree_is_what_is_written() -> None:
 def test_a_unit_says_what_was_given(tmp_path: Path) -> None:
     given = ("--data", "/srv/lapwing", "--user", "edge", "--config", "/root/l.toml", "--program", "/usr/bin/lapwing")
     install = ("service", "install", "--root", str(tmp_path), "--name", "edge", *given)
+    config = tmp_path / "root/l.toml"
+    config.parent.mkdir()
+    config.write_text("")
     assert call(*install).returncode == 0
     lines = (tmp_path / "etc/systemd/system/edge.service").read_text().splitlines()
     assert "ExecStart=/usr/bin/lapwing broker --config /root/l.toml --data /srv/lapwing" in lines
@@ -52,6 +55,25 @@ def test_what_would_be_another_unit_is_refused(given: tuple[str, str]) -> None:
     done = call("service", "install", "--print", "--program", "/usr/bin/lapwing", *given)
     assert (done.returncode, done.stdout) == (2, "")
     assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["nothing", "a folder", "a FIFO"])
+def test_what_is_no_file_is_no_configuration(tmp_path: Path, kind: str) -> None:
+    config = tmp_path / "l.toml"
+    if kind == "a folder":
+        config.mkdir()
+    elif kind == "a FIFO":
+        os.mkfifo(config)
+    given = ("--config", str(config), "--program", "/usr/bin/lapwing")
+    printed = call("service", "install", "--print", *given)
+    assert (printed.returncode, printed.stdout) == (2, "")
+    (line,) = printed.stderr.splitlines()
+    assert "--config is" in line
+    assert str(config) in line
+
+    image = tmp_path / "image"
+    assert call("service", "install", "--root", str(image), *given).returncode == 2, "it is looked for in the image"
+    assert not image.exists(), "nothing is written"
 
 
 def test_a_broker_tells_its_supervisor(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,7 @@ def install(
         raise ConfigError("--name and --user have letters, digits, - and _", where=f"{name!a}, {user!a}")
     unit = Unit(program or _this_program(), config, data, user)
     text = unit.text()
+    _check_config(config, _below(root, config))
     if print_:
         typer.echo(text, nl=False)
         return
@@ -81,6 +83,21 @@ def _this_program() -> Path:
             raise ConfigError("the command lapwing is not found", remedy="name it with --program")
         found = str(beside)
     return Path(found).absolute()
+
+
+def _check_config(config: Path, there: Path) -> None:
+    """That a unit names something which can be read as a configuration; the usual one may be written later."""
+    remedy = "name the file with the configuration"
+    try:
+        mode = there.stat().st_mode
+    except FileNotFoundError:
+        if config == CONFIG:
+            return
+        raise ConfigError("--config is not there", where=ascii(str(there)), remedy=remedy) from None
+    except OSError as error:
+        raise ConfigError(f"--config: {error.strerror}", where=ascii(str(there)), remedy=remedy) from error
+    if not stat.S_ISREG(mode):
+        raise ConfigError("--config is no regular file", where=ascii(str(there)), remedy=remedy)
 
 
 def _below(root: Path, folder: Path) -> Path:
