@@ -225,8 +225,9 @@ class Node:
         """Lets an address or a user name log in again, and forgets its failures; how many bans that were."""
     def take_notices(self) -> list[str]:
         """What an operator should hear since the last call, in lines; bounded by kind."""
-    def take_log(self) -> list[tuple[str, bool, str]]:
-        """The same with what each line is about and whether that is an alarm, and with who came and went."""
+    def take_log(self) -> list[tuple[str, bool, str, str | None]]:
+        """The same with what each line is about, whether that is an alarm, and what is in it by name (JSON); and with
+        who came and went."""
     def read_stream(
         self,
         name: str,

@@ -32,6 +32,7 @@ from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners, users_notices
 from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
 from lapwing.log.line import LogLine
+from lapwing.rehearsal.ports import check_twins
 from lapwing.text import one_line
 
 if TYPE_CHECKING:
@@ -154,14 +155,16 @@ class Broker:
         With ``broker.user`` this process becomes that account on the way, for good.
 
         Raises:
-            ConfigError: the hooks or a group's strategy cannot be loaded or used; others may write a file that the
-                broker believes; it cannot become the account of ``broker.user``, or that could not use a file.
+            ConfigError: one address is named twice; the hooks or a group's strategy cannot be loaded or used; others
+                may write a file that the broker believes; it cannot become the account of ``broker.user``, or that
+                could not use a file.
             AddressInUseError: another process listens at one of the addresses.
             DataFolderError: the data folder cannot be used, or its log is damaged.
             BrokerError: anything else that stops it, or it was started before.
         """
         if self._node is not None:
             raise BrokerError("the broker was started before", remedy="make a new Broker")
+        check_twins(self.config)
         with stepping_down(self.config, self._file) as on_bound:
             self._look(self.config)
             dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)

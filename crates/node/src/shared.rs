@@ -21,7 +21,7 @@ use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
-use crate::notices::{NoticeKind, Notices};
+use crate::notices::{Line, NoticeKind, Notices};
 use crate::retained_share::RetainedShare;
 use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
@@ -246,7 +246,7 @@ impl Shared {
     }
 
     /// Takes what the operator should hear.
-    pub(crate) fn take_notices(&self) -> Vec<(NoticeKind, String)> {
+    pub(crate) fn take_notices(&self) -> Vec<(NoticeKind, Line)> {
         self.notices.take(self.now_ms())
     }
 

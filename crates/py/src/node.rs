@@ -256,10 +256,11 @@ impl Node {
         self.running(py, |handle| handle.take_notices())
     }
 
-    /// The same with what each line is about and whether that is an alarm, and with who came and went.
-    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, bool, String)>> {
+    /// The same with what each line is about, whether that is an alarm, and what is in it by name (JSON), and with who came
+    /// and went.
+    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, bool, String, Option<String>)>> {
         let lines = self.running(py, |handle| handle.take_log())?;
-        Ok(lines.into_iter().map(|line| (line.subject, line.is_alarm, line.text)).collect())
+        Ok(lines.into_iter().map(|line| (line.subject, line.is_alarm, line.text, line.facts)).collect())
     }
 
     /// Messages of a partition as an Arrow IPC stream: `(ipc, first_offset, next_offset, end_offset)`.

@@ -156,7 +156,7 @@ impl Listener {
         layers.tls = terms.tls()?;
         layers.web = terms.web.clone().map(WebSocket::new);
         let layers = (!layers.is_empty()).then_some(layers);
-        Ok(Accepted { socket: Socket::new(stream, layers, terms.is_behind_proxy), peer })
+        Ok(Accepted { socket: Socket::new(stream, layers, terms.is_behind_proxy, peer), peer })
     }
 
     /// Asks `registry` for an event whenever connections arrive.
@@ -230,6 +230,19 @@ mod tests {
         assert_eq!(accepted.peer, PeerAddress::Net(client.local_addr().unwrap()));
         assert_eq!(accepted.socket.peer(), accepted.peer);
         assert!(listener.accept().unwrap().is_none());
+    }
+
+    /// Is somebody who has reset the connection still who he was? What he did is charged to him, and to nobody else.
+    #[test]
+    fn who_resets_keeps_the_address() {
+        let listener = bind("tcp://127.0.0.1:0").unwrap();
+        let client = connect(&listener);
+        let mut accepted = accept(&listener);
+        let who = PeerAddress::Net(client.local_addr().unwrap());
+        socket2::SockRef::from(&client).set_linger(Some(Duration::ZERO)).unwrap();
+        drop(client);
+        while matches!(accepted.socket.read(&mut [0; 8]), Err(error) if error.kind() == io::ErrorKind::WouldBlock) {}
+        assert_eq!(accepted.socket.peer(), who);
     }
 
     /// A name for both addresses of loopback: does it listen at both, at one port, also through a clone; and where the port is

@@ -5,15 +5,13 @@ use std::net::{IpAddr, SocketAddr};
 
 use crate::network::source_of;
 
-/// The other end of a connection: as a PROXY header told, else as the kernel knows it.
+/// The other end of a connection: as a PROXY header told, else as the kernel knew it when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerAddress {
     /// A network address.
     Net(SocketAddr),
     /// A process on this machine, over a Unix socket.
     Local,
-    /// Gone already: the kernel forgets the address of a connection that was reset.
-    Unknown,
 }
 
 impl PeerAddress {
@@ -21,7 +19,7 @@ impl PeerAddress {
     pub fn ip(self) -> Option<IpAddr> {
         match self {
             PeerAddress::Net(address) => Some(address.ip().to_canonical()),
-            PeerAddress::Local | PeerAddress::Unknown => None,
+            PeerAddress::Local => None,
         }
     }
 
@@ -36,7 +34,6 @@ impl fmt::Display for PeerAddress {
         match self {
             PeerAddress::Net(address) => address.fmt(f),
             PeerAddress::Local => f.write_str("local"),
-            PeerAddress::Unknown => f.write_str("unknown"),
         }
     }
 }

@@ -18,11 +18,13 @@ pub struct Socket {
     layers: Option<Box<Layers>>,
     /// The listener says that a proxy lies before it.
     is_behind_proxy: bool,
+    /// As it was accepted: the kernel forgets the address of a connection that was reset.
+    peer: PeerAddress,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: Stream, layers: Option<Layers>, is_behind_proxy: bool) -> Self {
-        Socket { stream, layers: layers.map(Box::new), is_behind_proxy }
+    pub(crate) fn new(stream: Stream, layers: Option<Layers>, is_behind_proxy: bool, peer: PeerAddress) -> Self {
+        Socket { stream, layers: layers.map(Box::new), is_behind_proxy, peer }
     }
 
     /// Reads what is there into `buffer`; `Ok(0)` means the peer has ended its side.
@@ -116,7 +118,7 @@ impl Socket {
     /// Who is at the other end; after the first bytes were read it is whom a PROXY header named.
     pub fn peer(&self) -> PeerAddress {
         let told = self.layers.as_ref().and_then(|layers| layers.told());
-        told.map_or_else(|| self.stream.peer(), PeerAddress::Net)
+        told.map_or(self.peer, PeerAddress::Net)
     }
 
     /// Memory for what has come and is no MQTT yet: an unfinished handshake, records that are not whole, half an HTTP

@@ -9,7 +9,6 @@ use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
 
 use crate::kernel;
-use crate::peer::PeerAddress;
 
 /// A connected, non-blocking stream of the kernel.
 #[derive(Debug)]
@@ -19,13 +18,6 @@ pub(crate) enum Stream {
 }
 
 impl Stream {
-    pub(crate) fn peer(&self) -> PeerAddress {
-        match self {
-            Stream::Tcp(stream) => stream.peer_addr().map_or(PeerAddress::Unknown, PeerAddress::Net),
-            Stream::Unix(_) => PeerAddress::Local,
-        }
-    }
-
     /// Like a read that leaves the bytes where they are. Only TCP connections bring PROXY headers.
     pub(crate) fn peek(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {

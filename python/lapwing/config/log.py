@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Level = Literal["info", "notice", "warning", "off"]
-Subject = Annotated[str, Field(pattern="^[a-z_]{1,32}$")]
+Subject = Literal[
+    "memory", "disk", "retention", "log", "clock", "audit", "start", "group", "refused", "clients", "lost", "hooks",
+    "strategies", "http", "other",
+]  # fmt: skip
+"""The kinds of notices, and what HTTP says through Python's logging; whatever else is logged there is "other"."""
+SUBJECTS: tuple[str, ...] = get_args(Subject)
 
 
 class LogSection(BaseModel):

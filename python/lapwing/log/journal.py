@@ -9,13 +9,17 @@ import os
 import socket
 import struct
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 import typer
 
 from lapwing.errors import ConfigError
+from lapwing.text import one_line
 
 SOCKET = "/run/systemd/journal/socket"
 _SEND_TIMEOUT_S = 1.0
+_NO_FACTS: Mapping[str, Any] = MappingProxyType({})
 _PRIORITIES = {"error": 3, "warning": 4, "notice": 5, "info": 6}
 
 
@@ -37,13 +41,17 @@ class Journal:
             remedy = 'take format = "text", which journald reads from standard error'
             raise ConfigError(f"no journald listens: {error.strerror}", where=path, remedy=remedy) from error
 
-    def write(self, level: str, subject: str, text: str) -> None:
-        """One entry. While journald is away or takes nothing, its text goes to standard error: that ends no broker."""
+    def write(self, level: str, subject: str, text: str, facts: Mapping[str, Any] = _NO_FACTS) -> None:
+        """One entry; facts are fields as ``LAPWING_CLIENT_ID``.
+
+        While journald is away or takes nothing, its text goes to standard error: that ends no broker.
+        """
         fields = {
             "MESSAGE": text,
             "PRIORITY": str(_PRIORITIES.get(level, 6)),
             "SYSLOG_IDENTIFIER": "lapwing",
             "LAPWING_SUBJECT": subject,
+            **{f"LAPWING_{name.upper()}": one_line(str(fact)) for name, fact in facts.items() if fact is not None},
         }
         try:
             self._send(entry(fields))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from lapwing.config.log import SUBJECTS
 from lapwing.log.journal import Journal, is_standard_error
 from lapwing.log.line import LogLine
 from lapwing.text import json_text, log_text, one_line, traceback_text
@@ -59,7 +60,7 @@ class LogPrinter(logging.Handler):
         """A record of Python's logging: what hooks and HTTP have to say."""
         level = "error" if record.levelno >= logging.ERROR else "warning"
         subject = record.name.removeprefix("lapwing.").partition(".")[0]
-        self.line(LogLine(subject if subject.isidentifier() else "other", level, log_text(record)))
+        self.line(LogLine(subject if subject in SUBJECTS else "other", level, log_text(record)))
 
     @contextmanager
     def takes_logging(self) -> Iterator[None]:
@@ -81,7 +82,7 @@ def printer_of(settings: LogSection) -> LogPrinter:
     """
     if settings.format == "journald" or (settings.format == "auto" and is_standard_error()):
         journal = Journal()
-        return LogPrinter(lambda line: journal.write(line.level, line.subject, line.text), settings)
+        return LogPrinter(lambda line: journal.write(line.level, line.subject, line.text, line.facts), settings)
     return LogPrinter(_as_json if settings.format == "json" else _as_text, settings)
 
 
@@ -97,5 +98,6 @@ def _as_json(line: LogLine) -> None:
         "level": "notice" if line.level == "step" else line.level,
         "subject": line.subject,
         "message": line.text,
+        **line.facts,
     }
     typer.echo(json_text(document, ascii_only=True), err=True)

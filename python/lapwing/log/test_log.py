@@ -36,6 +36,7 @@ def test_lines_of_the_node_have_levels() -> None:
     assert LogLine.of_node("clients", False, "x").level == "info"
     assert LogLine.of_node("disk", True, "x").level == "warning"
     assert LogLine.of_node("refused", False, "x").level == "notice"
+    assert LogLine.of_node("clients", False, "x", '{"bytes_in": 7}').facts == {"bytes_in": 7}
 
 
 def test_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -70,12 +71,14 @@ def test_journald_has_fields(tmp_path: Path) -> None:
         Journal(path)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(path)
-        Journal(path).write("warning", "disk", "full")
+        Journal(path).write("warning", "disk", "full", {"client_id": FORGED, "bytes_in": 7, "reason": None})
         assert listener.recv(4096).splitlines() == [
             b"MESSAGE=full",
             b"PRIORITY=4",
             b"SYSLOG_IDENTIFIER=lapwing",
             b"LAPWING_SUBJECT=disk",
+            rb"LAPWING_CLIENT_ID=x\nnotice: forged \x1b[2J\u202e",
+            b"LAPWING_BYTES_IN=7",
         ]
     assert entry({"MESSAGE": "a\nb"}) == b"MESSAGE\n" + struct.pack("<Q", 3) + b"a\nb\n"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,10 @@ _OF_CLUSTERS = ("SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "SPARK_SUBMIT_OPTS", "S
 _OF_ITS_JVM = "SPARK_SUBMIT_OPTS"
 """Options of the JVM: of a cluster only where they set what Spark or Hadoop read."""
 _SETTINGS = ("-Dspark.", "-Dhadoop.")
+_OF_EVERY_JVM = ("_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
+"""They also hold what a machine's Java needs, such as its proxy: only Spark's and Hadoop's settings are left out of
+them. A job that had a foreign master in one of them did not end at SIGTERM."""
+_SETTING = re.compile(r"(?:^|\s)['\"]?-D(?:spark|hadoop)\.\S*")
 _ANSWER = "lapwing asks:"
 _ASKED = f"""import sys
 found = ["%s.%s" % sys.version_info[:2]]
@@ -48,6 +53,7 @@ def launch_changes(environ: Mapping[str, str], spark_home: Path, *, local: bool)
         changes["SPARK_HOME"] = str(spark_home)
     if local:
         changes |= dict.fromkeys(_named(environ))
+        changes |= {name: rest or None for name, rest in _without_settings(environ).items()}
         # No spark-defaults.conf, no spark-env.sh: a folder that is not there. Spark puts it before its jars, and Java
         # shares no classes behind a folder that has files.
         changes["SPARK_CONF_DIR"] = str(Path(__file__).parent / "no-conf")
@@ -64,7 +70,7 @@ def launch_environment(*, local: bool) -> Iterator[None]:
     import pyspark
 
     changes = launch_changes(os.environ, Path(pyspark.__file__).parent, local=local)
-    if local and (ignored := _named(os.environ)):
+    if local and (ignored := [*_named(os.environ), *(f"-D settings of {n}" for n in _without_settings(os.environ))]):
         LOG.warning("%s of this shell left out: with a local master --conf says what counts", ", ".join(ignored))
     kept = {name: os.environ.get(name) for name in changes}
     _set(changes)
@@ -81,6 +87,12 @@ def _named(environ: Mapping[str, str]) -> list[str]:
     return (
         there if any(setting in options for setting in _SETTINGS) else [name for name in there if name != _OF_ITS_JVM]
     )
+
+
+def _without_settings(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables of every JVM that set what Spark or Hadoop read, and what is left of each without that."""
+    found = {name: _SETTING.sub("", environ.get(name, "")).strip() for name in _OF_EVERY_JVM}
+    return {name: rest for name, rest in found.items() if rest != environ.get(name, "").strip()}
 
 
 def choose_python(conf: Mapping[str, str], *, local: bool) -> None:

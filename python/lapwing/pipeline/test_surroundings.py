@@ -43,6 +43,17 @@ def test_options_of_the_jvm_are_kept_unless_they_set_spark(tmp_path: Path) -> No
         assert ("SPARK_SUBMIT_OPTS" in changes) == is_left_out
 
 
+@pytest.mark.parametrize("name", ["_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS"])
+def test_of_what_every_jvm_reads_only_settings_of_spark_are_left_out(tmp_path: Path, name: str) -> None:
+    for options, rest in [
+        ("-Dspark.master=yarn", None),
+        ("-Dhttp.proxyHost=proxy -Dspark.master=spark://h:7077 -Dhadoop.x=y -Xmx1g", "-Dhttp.proxyHost=proxy -Xmx1g"),
+    ]:
+        assert launch_changes({name: options}, tmp_path, local=True)[name] == rest
+        assert name not in launch_changes({name: options}, tmp_path, local=False)
+    assert name not in launch_changes({name: " -Dhttp.proxyHost=proxy"}, tmp_path, local=True)
+
+
 def test_on_a_cluster_its_own_settings_count(tmp_path: Path) -> None:
     """And a PySpark without jars belongs to the Spark that it lies in."""
     assert launch_changes(FOREIGN, tmp_path, local=False) == {}

@@ -23,14 +23,52 @@ _WILD = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound
 _TAKEN_REMEDY = "stop the program that uses it, or choose another (port 0 takes any free one)"
 
 
+def check_twins(config: Config) -> None:
+    """Raises `ConfigError` where one address is named twice: a start would take its first one for somebody else's."""
+    faults = [twin for _, _, twin in _with_twins(config) if twin is not None]
+    if faults:
+        raise ConfigError("the configuration is wrong", problems=faults)
+
+
 def port_faults(config: Config) -> Iterator[LapwingError]:
     """One for each address that is named twice, or that cannot be had; names, folders and rights included."""
+    for key, url, twin in _with_twins(config):
+        if twin is not None:
+            yield twin
+        elif url.startswith("unix://"):
+            yield from _unix_faults(key, url.removeprefix("unix://"))
+        else:
+            yield from _net_faults(key, url)
+
+
+def _with_twins(config: Config) -> Iterator[tuple[str, str, ConfigError | None]]:
+    """Each key with its URL, and what is wrong where one before it has the same."""
     seen: dict[Place, str] = {}
     for key, url in _places(config):
-        if url.startswith("unix://"):
-            yield from _unix_faults(key, url.removeprefix("unix://"), seen)
-        else:
-            yield from _net_faults(key, url, seen)
+        addresses = _addresses(url)
+        twin = next((seen[known] for address in addresses for known in seen if _overlap(address, known)), None)
+        for address in addresses:
+            seen.setdefault(address, key)
+        is_unix = url.startswith("unix://")
+        what, each = ("socket", "its own path") if is_unix else ("port", "a port of its own")
+        where = url.removeprefix("unix://")
+        remedy = f"give each {each}"
+        yield key, url, ConfigError(f"{key} is the same {what} as {twin}", where=where, remedy=remedy) if twin else None
+
+
+def _addresses(url: str) -> list[Place]:
+    """None of a port that the system chooses, and none of a host that stands for nothing: that is another fault."""
+    if url.startswith("unix://"):
+        return [(socket.AF_UNIX, url.removeprefix("unix://"), 0)]
+    host, port = _host_port(url)
+    try:
+        return _resolved(host, port) if port else []
+    except OSError:
+        return []
+
+
+def _host_port(url: str) -> tuple[str, int]:
+    return split_host_port(url.partition("://")[2].partition("/")[0])
 
 
 def _places(config: Config) -> Iterator[tuple[str, str]]:
@@ -43,20 +81,14 @@ def _places(config: Config) -> Iterator[tuple[str, str]]:
         yield "broker.http", f"http://{config.broker.http}"
 
 
-def _net_faults(key: str, url: str, seen: dict[Place, str]) -> Iterator[LapwingError]:
-    host, port = split_host_port(url.partition("://")[2].partition("/")[0])
+def _net_faults(key: str, url: str) -> Iterator[LapwingError]:
+    host, port = _host_port(url)
     if port == 0:
         return
     try:
         addresses = _resolved(host, port)
     except OSError as error:
         yield ConfigError(f"{key}: {host!r} stands for no address: {error.strerror}", where=url, remedy="name another")
-        return
-    twin = next((seen[known] for address in addresses for known in seen if _overlap(address, known)), None)
-    for address in addresses:
-        seen.setdefault(address, key)
-    if twin is not None:
-        yield ConfigError(f"{key} is the same port as {twin}", where=url, remedy="give each a port of its own")
         return
     faults = [fault for address in addresses if (fault := _bind_fault(address)) is not None]
     taken = [fault for fault in faults if fault.errno == errno.EADDRINUSE]
@@ -91,12 +123,7 @@ def _bind_fault(address: Place) -> OSError | None:
     return None
 
 
-def _unix_faults(key: str, path: str, seen: dict[Place, str]) -> Iterator[LapwingError]:
-    address: Place = (socket.AF_UNIX, path, 0)
-    if address in seen:
-        yield ConfigError(f"{key} is the same socket as {seen[address]}", where=path, remedy="give each its own path")
-        return
-    seen[address] = key
+def _unix_faults(key: str, path: str) -> Iterator[LapwingError]:
     folder = Path(path).parent
     if not folder.is_dir():
         yield ConfigError(f"{key}: its folder does not exist", where=str(folder), remedy="make it first")

@@ -14,7 +14,7 @@ from lapwing.config import Config
 from lapwing.config.load import load
 from lapwing.errors import ConfigError, DataFolderError
 from lapwing.rehearsal.folders import folder_faults
-from lapwing.rehearsal.ports import port_faults
+from lapwing.rehearsal.ports import check_twins, port_faults
 from lapwing.rehearsal.start import start_faults
 
 
@@ -67,6 +67,9 @@ def test_a_port_twice_or_taken(tmp_path: Path) -> None:
         "broker.listen.1 is the same port as broker.listen.0",
         "broker.listen.2 is the same port as broker.listen.0",
     ]
+    with pytest.raises(ConfigError, match=r"listen\.2 is the same port"):
+        check_twins(loaded)
+    check_twins(config(tmp_path, listen='"tcp://127.0.0.1:0", "tcp://127.0.0.1:0"'))
 
 
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7"])

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use lapwing_store::{LogReader, Notice};
 
 use super::Handle;
-use crate::notices::NoticeKind;
+use crate::notices::{Line, NoticeKind};
 
 const FULL: &str = "the disk is full: what has to be on disk is not acknowledged until there is room, and no new message for \
     it is taken; everything else goes on. Free some space, or shorten a stream's retention";
@@ -20,6 +20,8 @@ pub struct LogLine {
     pub is_alarm: bool,
     /// One line, escaped.
     pub text: String,
+    /// What is in it by name, as a JSON object; None: it is in words alone.
+    pub facts: Option<String>,
 }
 
 impl Handle {
@@ -48,7 +50,13 @@ impl Handle {
             self.shared.tell(NoticeKind::Strategies, failed);
         }
         let lines = self.shared.take_notices().into_iter();
-        lines.map(|(kind, text)| LogLine { subject: kind.as_str(), is_alarm: kind.is_alarm(), text }).collect()
+        let told = |(kind, line): (NoticeKind, Line)| LogLine {
+            subject: kind.as_str(),
+            is_alarm: kind.is_alarm(),
+            text: line.text,
+            facts: line.facts.map(|facts| facts.to_string()),
+        };
+        lines.map(told).collect()
     }
 
     /// Whether what has to be on disk cannot be acknowledged for want of space.

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use serde_json::Value;
+
 use super::NoticeKind;
 use super::window::{LeftOut, Window};
 use crate::metrics::Metric;
@@ -22,11 +24,32 @@ struct Board {
     told: u64,
 }
 
+/// One line in words, and what is in it by name, for programs.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Line {
+    /// Escaped when it is told, so that it stays one.
+    pub(crate) text: String,
+    /// An object, as it was said by whoever it is about.
+    pub(crate) facts: Option<Value>,
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Line { text, facts: None }
+    }
+}
+
+impl From<(String, Value)> for Line {
+    fn from((text, facts): (String, Value)) -> Self {
+        Line { text, facts: Some(facts) }
+    }
+}
+
 /// One kind's lines.
 struct Desk {
     kind: NoticeKind,
     window: Window,
-    waiting: VecDeque<(u64, String)>,
+    waiting: VecDeque<(u64, Line)>,
     /// Lost for want of room since they were taken last.
     lost_since: u64,
     told: u64,
@@ -56,14 +79,15 @@ impl Notices {
     }
 
     /// The same where the line is made only if it is heard; whether it is.
-    pub(crate) fn tell_with(&self, kind: NoticeKind, now_ms: u64, text: impl FnOnce() -> String) -> bool {
+    pub(crate) fn tell_with<L: Into<Line>>(&self, kind: NoticeKind, now_ms: u64, line: impl FnOnce() -> L) -> bool {
         let board = &mut *self.board();
         board.end_window(kind, now_ms);
         let desk = &mut board.desks[kind as usize];
         let is_heard = desk.window.admit(now_ms);
         if is_heard {
             desk.told += 1;
-            board.add(kind, one_line(text()));
+            let Line { text, facts } = line().into();
+            board.add(kind, Line { text: one_line(text), facts });
         } else {
             desk.left_out += 1;
         }
@@ -71,14 +95,14 @@ impl Notices {
     }
 
     /// Takes the lines that wait, as they came, and with them what was left out.
-    pub(crate) fn take(&self, now_ms: u64) -> Vec<(NoticeKind, String)> {
+    pub(crate) fn take(&self, now_ms: u64) -> Vec<(NoticeKind, Line)> {
         let board = &mut *self.board();
         for kind in NoticeKind::ALL {
             board.end_window(kind, now_ms);
         }
-        let mut lines: Vec<(u64, NoticeKind, String)> = board.desks.iter_mut().flat_map(|desk| desk.drain()).collect();
+        let mut lines: Vec<(u64, NoticeKind, Line)> = board.desks.iter_mut().flat_map(|desk| desk.drain()).collect();
         lines.sort_unstable_by_key(|(order, ..)| *order);
-        let lost = board.desks.iter_mut().filter_map(|desk| Some((desk.kind, desk.lost_line()?)));
+        let lost = board.desks.iter_mut().filter_map(|desk| Some((desk.kind, Line::from(desk.lost_line()?))));
         lines.into_iter().map(|(_, kind, line)| (kind, line)).chain(lost).collect()
     }
 
@@ -106,14 +130,12 @@ impl Board {
     fn end_window(&mut self, kind: NoticeKind, now_ms: u64) {
         if let Some(LeftOut { count, seconds }) = self.desks[kind as usize].window.end(now_ms) {
             let what = kind.as_str();
-            self.add(
-                kind,
-                format!("{count} more notices of the kind \"{what}\" in the last {seconds} s were left out"),
-            );
+            let text = format!("{count} more notices of the kind \"{what}\" in the last {seconds} s were left out");
+            self.add(kind, Line::from(text));
         }
     }
 
-    fn add(&mut self, kind: NoticeKind, line: String) {
+    fn add(&mut self, kind: NoticeKind, line: Line) {
         let order = self.told;
         self.told += 1;
         self.desks[kind as usize].add(order, line);
@@ -122,7 +144,7 @@ impl Board {
 
 impl Desk {
     /// Of alarms the newest are kept, for the node is as they say; of others the first, for they say how it began.
-    fn add(&mut self, order: u64, line: String) {
+    fn add(&mut self, order: u64, line: Line) {
         let is_full = self.waiting.len() >= ROOM;
         if is_full {
             self.lost += 1;
@@ -136,7 +158,7 @@ impl Desk {
         }
     }
 
-    fn drain(&mut self) -> impl Iterator<Item = (u64, NoticeKind, String)> {
+    fn drain(&mut self) -> impl Iterator<Item = (u64, NoticeKind, Line)> {
         let kind = self.kind;
         self.waiting.drain(..).map(move |(order, line)| (order, kind, line))
     }
@@ -157,7 +179,7 @@ mod tests {
     }
 
     fn take(notices: &Notices, now_ms: u64) -> Vec<String> {
-        notices.take(now_ms).into_iter().map(|(_, line)| line).collect()
+        notices.take(now_ms).into_iter().map(|(_, line)| line.text).collect()
     }
 
     fn count(notices: &Notices, name: &str, kind: &str) -> f64 {

@@ -10,6 +10,6 @@ mod board;
 mod kind;
 mod window;
 
-pub(crate) use board::Notices;
+pub(crate) use board::{Line, Notices};
 pub(crate) use kind::NoticeKind;
 pub(crate) use window::Window;

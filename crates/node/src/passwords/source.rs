@@ -10,7 +10,7 @@ use lapwing_transport::PeerAddress;
 pub(crate) enum Source {
     V4(Ipv4Addr),
     V6([u16; 4]),
-    /// A process on this machine, over a Unix socket; or nobody any more.
+    /// A process on this machine, over a Unix socket.
     Local,
 }
 

@@ -3,7 +3,7 @@
 use lapwing_access::{Identity, Voucher, may_be_token};
 use lapwing_codec::{Connect, ReasonCode, Version};
 use lapwing_session::SessionKey;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Shard;
 use crate::audit::{AuditEvent, Refusal, cut};
@@ -50,7 +50,13 @@ impl Shard {
         let is_told = self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let name = connect.username.map(|name| format!(" that says it is {:?}", claimed(name))).unwrap_or_default();
             let (id, address, listener) = (cut(connect.client_id), self.address(index), self.listener_url(index));
-            format!("refused client {id:?}{name} from {address} at {listener}: {}", reason.name())
+            let text = format!("refused client {id:?}{name} from {address} at {listener}: {reason}");
+            let facts = json!({
+                "event": "refused", "client_id": id, "claimed_username": connect.username.map(claimed),
+                "address": address, "listener": listener, "protocol": connect.version.level(),
+                "reason": reason.name(), "reason_code": reason.value(),
+            });
+            (text, facts)
         });
         if is_told && self.happenings.is_on() {
             let (address, version) = (self.address(index), connect.version.level());
@@ -86,7 +92,14 @@ impl Shard {
         };
         let is_told = self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", cut(name)));
-            format!("client {:?} ({name}) from {} may not {verb} to {:?}", cut(&client_id), address(), cut(topic))
+            let text =
+                format!("client {:?} ({name}) from {} may not {verb} to {:?}", cut(&client_id), address(), cut(topic));
+            let reason = ReasonCode::NotAuthorized;
+            let facts = json!({
+                "event": event, "client_id": cut(&client_id), "username": identity.name().map(cut),
+                "address": address(), "topic": cut(topic), "reason": reason.name(), "reason_code": reason.value(),
+            });
+            (text, facts)
         });
         self.shared.audit.refused(what, self.now_ms, || {
             AuditEvent::now(
@@ -108,7 +121,15 @@ impl Shard {
         self.shared.notices.tell_with(NoticeKind::Clients, self.now_ms, || {
             let session = if session_present { "goes on with its session" } else { "new session" };
             let (who, listener) = (self.called(key), self.listener_url(index));
-            format!("{who} connected from {} at {listener}: MQTT {}, {session}", self.address(index), version.name())
+            let text = format!(
+                "{who} connected from {} at {listener}: MQTT {}, {session}",
+                self.address(index),
+                version.name()
+            );
+            let mut facts = self.facts_of("connected", key, index);
+            facts["protocol"] = version.level().into();
+            facts["session_present"] = session_present.into();
+            (text, facts)
         });
     }
 
@@ -116,16 +137,23 @@ impl Shard {
     pub(super) fn tell_disconnected(&self, index: usize, key: SessionKey, reason: Option<ReasonCode>) {
         self.shared.notices.tell_with(NoticeKind::Clients, self.now_ms, || {
             let why = match reason {
-                None => "the connection broke",
-                Some(ReasonCode::Success) => "it said goodbye",
-                Some(reason) => reason.name(),
+                None => "the connection broke".to_owned(),
+                Some(ReasonCode::Success) => "it said goodbye".to_owned(),
+                Some(reason) => reason.to_string(),
             };
             let (since_ms, bytes_in, bytes_out) = self.clients.look(index).map_or((self.now_ms, 0, 0), |connection| {
                 (connection.open_since_ms, connection.bytes_in, connection.bytes_out)
             });
             let seconds = self.now_ms.saturating_sub(since_ms) as f64 / 1000.0;
             let who = self.called_from(key, index);
-            format!("{who} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}")
+            let text = format!("{who} left after {seconds:.1} s, {bytes_in} bytes in, {bytes_out} out: {why}");
+            let mut facts = self.facts_of("disconnected", key, index);
+            facts["seconds"] = seconds.into();
+            facts["bytes_in"] = bytes_in.into();
+            facts["bytes_out"] = bytes_out.into();
+            facts["reason"] = reason.map(ReasonCode::name).into();
+            facts["reason_code"] = reason.map(ReasonCode::value).into();
+            (text, facts)
         });
     }
 
@@ -134,8 +162,20 @@ impl Shard {
         let Some(speaks) = speaks else { return };
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let (address, listener) = (self.address(index), self.listener_url(index));
-            format!("{address} speaks {speaks} at {listener}, which has none: another port or scheme is meant")
+            let text =
+                format!("{address} speaks {speaks} at {listener}, which has none: another port or scheme is meant");
+            (text, json!({"event": "refused", "address": address, "listener": listener, "speaks": speaks}))
         });
+    }
+
+    /// A client by name, for programs: whatever else a line says comes beside it.
+    pub(super) fn facts_of(&self, event: &str, key: SessionKey, index: usize) -> Value {
+        let entry = self.clients.peek(key);
+        json!({
+            "event": event, "client_id": entry.map(|entry| cut(&entry.client_id)),
+            "username": entry.and_then(|entry| entry.standing.identity.name()).map(cut),
+            "address": self.address(index), "listener": self.listener_url(index),
+        })
     }
 
     /// A client with its id and its name.

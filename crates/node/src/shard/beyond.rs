@@ -25,7 +25,12 @@ impl Shard {
         let words = self.words_of(beyond);
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let (who, topic) = (self.called_from(client.session, index), cut(inbound.publish().topic));
-            format!("{who}: a message to {topic:?} was refused: {words}")
+            let text = format!("{who}: a message to {topic:?} was refused: {words}");
+            let mut facts = self.facts_of("publish_refused", client.session, index);
+            facts["topic"] = topic.into();
+            facts["reason"] = beyond.reason().name().into();
+            facts["reason_code"] = beyond.reason().value().into();
+            (text, facts)
         });
         let refused =
             Refused { reason: beyond.reason(), why: DropReason::BeyondLimit, text: Some(words.into_boxed_str()) };
@@ -67,7 +72,11 @@ impl Shard {
                 of_all if of_all == most => "limits.packet_bytes_max".to_owned(),
                 _ => format!("packet_bytes_max of the listener {}", self.shared.listener(connection.listener).url),
             };
-            format!("{who}: closed, for it sent a packet{size}, more than {setting} = {most}")
+            let text = format!("{who}: closed, for it sent a packet{size}, more than {setting} = {most}");
+            let mut facts = self.facts_of("packet_refused", session, index);
+            facts["reason"] = error.reason.name().into();
+            facts["reason_code"] = error.reason.value().into();
+            (text, facts)
         });
     }
 }

@@ -325,6 +325,16 @@ impl Client {
         self.send(&Packet::Unsubscribe(Unsubscribe { packet_id: id(2), user: properties, filters }));
     }
 
+    /// As the node sees it.
+    pub fn address(&self) -> String {
+        self.stream.local_addr().expect("an address").to_string()
+    }
+
+    /// Ends the connection without a word, so that the kernel of the other side forgets where it came from.
+    pub fn reset(self) {
+        socket2::SockRef::from(&self.stream).set_linger(Some(Duration::ZERO)).expect("a TCP socket");
+    }
+
     pub fn disconnect(mut self) {
         self.send(&Packet::Disconnect(Disconnect::new(ReasonCode::Success)));
         self.expect_end(None);

@@ -4,7 +4,7 @@ use lapwing_codec::{QoS, SubscriptionOptions};
 
 use crate::client::Client;
 use crate::packets::lasting;
-use crate::{connect, eventually, metric, node};
+use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
 const TOLD: &str = "lapwing_notices_total";
 const LEFT_OUT: &str = "lapwing_notices_left_out_total";
@@ -37,4 +37,34 @@ fn an_alarm_is_heard_in_a_flood() {
     assert!(lines.len() <= 2 * 21 + 1, "{} lines", lines.len());
     assert!(metric(&node, LEFT_OUT, "group") >= GROUPS - 40);
     assert_eq!(metric(&node, LEFT_OUT, "memory") + metric(&node, "lapwing_notices_lost_total", ""), 0);
+}
+
+/// Who comes, leaves and resets is said by name too: ids, addresses, bytes and codes, whichever shard a client went to. Is a
+/// client that has reset its connection still called by its address, and were the bytes of its CONNECT counted?
+#[test]
+fn what_a_line_says_is_there_by_name() {
+    let node = node(r#"{"shards": 2}"#);
+    let clients = ids_on_both_shards().map(|id| (connect(&node, &id), id));
+    let addresses = clients.each_ref().map(|(client, _)| client.address());
+    let ids = clients.map(|(client, id)| {
+        client.reset();
+        id
+    });
+    let mut said: Vec<serde_json::Value> = Vec::new();
+    eventually("both have come and left", || {
+        let facts = node.take_log().into_iter().filter_map(|line| line.facts);
+        said.extend(facts.map(|facts| serde_json::from_str(&facts).expect("an object")));
+        said.len() >= 4
+    });
+    for (id, address) in ids.iter().zip(addresses) {
+        let of: Vec<_> = said.iter().filter(|facts| facts["client_id"] == *id).collect();
+        assert!(
+            of.iter().all(|facts| facts["address"] == address && facts["listener"] == node.listeners()[0]),
+            "{of:?}"
+        );
+        let [came, left] = of[..] else { panic!("{said:?}") };
+        assert_eq!((&came["event"], &came["session_present"]), (&"connected".into(), &false.into()));
+        assert_eq!((&left["event"], &left["reason_code"]), (&"disconnected".into(), &serde_json::Value::Null));
+        assert!(left["bytes_in"].as_u64() >= Some(id.len() as u64), "{left}");
+    }
 }
