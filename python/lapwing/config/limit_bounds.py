@@ -87,7 +87,7 @@ def largest_packet(config: Config) -> int:
     most = config.limits.packet_bytes_max
     own = [listener.packet_bytes_max or most for listener in config.listeners]
     # Where there is [[listeners]], broker.listen has to be set to count.
-    has_plain = not own or "listen" in config.broker.model_fields_set
+    has_plain = not own or (bool(config.broker.listen) and "listen" in config.broker.model_fields_set)
     return max([*own, most] if has_plain else own)
 
 

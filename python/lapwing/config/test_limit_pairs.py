@@ -345,6 +345,13 @@ def test_every_pair_has_its_case(tmp_path: Path) -> None:
     assert sorted(rows) == sorted(key for key, *_ in CASES)
 
 
+def test_an_empty_list_of_listeners_takes_no_packets(tmp_path: Path) -> None:
+    """Is what the only listener takes what counts, also where the plain ones are none in so many words?"""
+    listener = '[broker]\nlisten = []\n[[listeners]]\nurl = "tcp://127.0.0.1:0"\npacket_bytes_max = "1016B"\n'
+    told = problems(tmp_path, listener + '[limits]\nclient_id_bytes_max = "1001B"')
+    assert any("packet_bytes_max = 1016B" in line for line in told), told
+
+
 def test_all_are_told_at_once(tmp_path: Path) -> None:
     text = '[limits]\nfilters_per_packet_max = 1024\noutput_high_bytes = "9MiB"\n'
     assert len(problems(tmp_path, text)) == 2
