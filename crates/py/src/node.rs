@@ -18,6 +18,8 @@ use crate::strategy::PyStrategist;
 
 /// A named reader, as a tuple: name, time of its last read, position per partition.
 type ReaderRow = (String, i64, Vec<(u32, u64)>);
+/// Subject, whether it is an alarm, words, and what is in them by name, as JSON.
+type TakenLine = (&'static str, bool, String, Option<String>);
 
 /// A broker node. Made from a configuration, then started once, then stopped once.
 ///
@@ -258,7 +260,7 @@ impl Node {
 
     /// The same with what each line is about, whether that is an alarm, and what is in it by name (JSON), and with who came
     /// and went.
-    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, bool, String, Option<String>)>> {
+    fn take_log(&self, py: Python<'_>) -> PyResult<Vec<TakenLine>> {
         let lines = self.running(py, |handle| handle.take_log())?;
         Ok(lines.into_iter().map(|line| (line.subject, line.is_alarm, line.text, line.facts)).collect())
     }

@@ -59,6 +59,13 @@ def _one_or_many(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+def _named(value: object) -> object:
+    """An empty path is this folder, which nobody has meant who wrote `--data "$DATA"`."""
+    if value == "":
+        raise ValueError('must name a folder; "." is this one')
+    return value
+
+
 ListenUrl = Annotated[str, AfterValidator(parse_listen_url)]
 HttpAddress = Annotated[str | None, AfterValidator(lambda value: value and parse_http_address(value))]
 
@@ -84,7 +91,7 @@ class BrokerSection(BaseModel):
     http: HttpAddress = "127.0.0.1:8080"
     """HOST:PORT of streams, health and metrics over HTTP; "off" for none."""
 
-    data: Path = Path("lapwing-data")
+    data: Annotated[Path, BeforeValidator(_named)] = Path("lapwing-data")
     """Folder of the log; made if missing. One broker at a time."""
 
     files: Literal["strict", "warn"] = "strict"

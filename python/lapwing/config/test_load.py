@@ -112,6 +112,7 @@ LISTENER_PROBLEMS: list[tuple[str, dict[str, str], list[str], str]] = [
         'listeners[1].origins[0] = "dash" (FILE:5): must be an origin without a path',
     ),
     ("[[listeners]]\nurl = 'ws://127.0.0.1:1'\npath = 'x'", {}, [], 'must begin with "/"'),
+    ("[broker]\ndata = ''", {}, [], 'broker.data = "" (FILE:2): must name a folder'),
     ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\nproxy_protocol_from = ['x/8']", {}, [], "must be a network such as"),
     ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\nsertificate = 'x'", {}, [], "did you mean listeners[0].certificate?"),
     ("[[listeners]]\nmode = '0660'", {}, [], "listeners[0].url is missing (FILE:1): add url = ... there"),
