@@ -33,11 +33,12 @@ class LogPrinter(logging.Handler):
     def __init__(self, write: Write, settings: LogSection) -> None:
         super().__init__()
         self._write = write
-        self._settings = settings
+        self._level: str = settings.level
+        self._levels: dict[str, str] = {str(subject): level for subject, level in settings.levels.items()}
 
     def line(self, line: LogLine) -> None:
         """Prints one, if it is wanted."""
-        if line.is_at_least(self._settings.levels.get(line.subject, self._settings.level)):
+        if line.is_at_least(self._levels.get(line.subject, self._level)):
             self._write(line)
 
     def notice(self, text: str, subject: str = "other") -> None:
