@@ -1,4 +1,5 @@
-"""What the tests of `python` and `tests` have in common: how Hypothesis looks for examples, and a record of a run."""
+"""What the tests of `python` and `tests` have in common: how Hypothesis looks for examples, which files a phase of the
+suite reads, and a record of a run."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tools.suite.by_phase import has_none_of
 
 # How long an example takes says nothing here: other tests, and other work, share the machine.
 settings.register_profile("lapwing", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,6 +24,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Records in the process that hears of all tests: with pytest-xdist the one that has the workers."""
     if config.getoption("record") and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Recorder(Path(config.getoption("record"))), "recorder")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """A file without a test of the suite's phase is not read; None: others decide."""
+    is_tests = collection_path.match("test_*.py")
+    return True if is_tests and has_none_of(config.option.markexpr, collection_path) else None
 
 
 class Recorder:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import paho.mqtt.client as paho
 import pytest
+from tools.suite.by_phase import JVM_FOLDERS
 
 TIMEOUT_S = 30
 
@@ -15,8 +16,6 @@ TIMEOUT_S = 30
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-JVM_FOLDERS = ("pipeline", "bridge", "faults_kafka", "interop")
-"""Tests of these folders start a JVM, or compute beside one: see `tools/suite`."""
 SPARK_FILES = ("test_source.py", "test_coverage_job.py", "test_deadlines_job.py", "test_broker_killed_tables.py")
 """About half of the time of what asks for the fixture `spark`."""
 SLOWEST_FIRST = ("docs", "bridge", "pipeline", "interop", "lab", "suite")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 from tools.suite import nightly, pytest_phase, rust_phase
 from tools.suite.__main__ import main
+from tools.suite.by_phase import has_none_of
 from tools.suite.outcome import Outcome
 from tools.suite.verdict import FLAKY_MAX, judge
 
@@ -29,7 +31,9 @@ def test_it(at):
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of tests with this project's `conftest.py`, in place of this project."""
-    shutil.copy(ROOT / "conftest.py", tmp_path)
+    for name in ("conftest.py", "tools/suite/__init__.py", "tools/suite/by_phase.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "pyproject.toml").write_text(MARKERS)
     (tmp_path / "tests").mkdir()
     monkeypatch.setattr(pytest_phase, "ROOT", tmp_path)
@@ -158,3 +162,29 @@ def test_each_proof_of_a_night_has_one_row(tmp_path: Path, monkeypatch: pytest.M
 def test_a_page_without_the_table_is_not_written() -> None:
     with pytest.raises(ValueError, match=r"reliability\.md"):
         nightly.with_run("no table", nightly.Run("crash", "2026-11-25", "0123abc", "41", "passed"))
+
+
+def test_a_phase_reads_the_files_that_may_have_its_tests(tmp_path: Path) -> None:
+    """And is not kept from those that have both."""
+    texts = {"tests/pipeline/test_a.py": "", "tests/docs/test_b.py": "pytest.mark.jvm", "tests/docs/test_c.py": ""}
+    texts["python/lapwing/pipeline/test_d.py"] = ""
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    left_out = {
+        phase.name: [name[-4] for name in texts if has_none_of(phase.which, tmp_path / name)]
+        for phase in pytest_phase.phases("not nightly", 1, 1)
+    }
+    assert left_out == {"with a JVM": ["c", "d"], "waiting": ["a"]}
+    assert not any(has_none_of(which, tmp_path / name) for which in ("", "slow") for name in texts)
+
+
+def test_files_are_read_ahead(project: Path) -> None:
+    """Once, and what pytest made of them is kept."""
+    (project / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
+    phase = pytest_phase.Phase("waiting", "not jvm", workers=2, spread="loadfile")
+    deadline = time.monotonic() + 30
+    with pytest_phase.read_ahead(phase, []):
+        while not list((project / "tests" / "__pycache__").glob("test_it.*-pytest-*.pyc")):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)

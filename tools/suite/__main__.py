@@ -27,7 +27,8 @@ JVM_WORKERS, WORKERS = 4, 8
 def run(tier: str, jvm_workers: int, workers: int, *, rust: bool, tests: list[str]) -> list[Outcome]:
     """All phases, one after the other; the Rust rooms beside the last."""
     heavy, waiting = pytest_phase.phases(TIERS[tier], jvm_workers, workers)
-    outcomes = [pytest_phase.run_phase(heavy, tests)]
+    with pytest_phase.read_ahead(waiting, tests):
+        outcomes = [pytest_phase.run_phase(heavy, tests)]
     with rust_phase.RustPhase() if rust else nullcontext() as beside:
         outcomes.append(pytest_phase.run_phase(waiting, tests))
         if beside:

@@ -8,11 +8,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tools.suite.by_phase import JVM, WAITING
 from tools.suite.outcome import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,9 +37,25 @@ class Phase:
 def phases(tier: str, jvm_workers: int, workers: int) -> list[Phase]:
     """The two phases of a tier: what needs a JVM, then what mostly waits."""
     return [
-        Phase("with a JVM", f"jvm and ({tier})", jvm_workers, "loadgroup"),
-        Phase("waiting", f"not jvm and ({tier})", workers, "loadfile"),
+        Phase("with a JVM", f"{JVM}({tier})", jvm_workers, "loadgroup"),
+        Phase("waiting", f"{WAITING}({tier})", workers, "loadfile"),
     ]
+
+
+@contextmanager
+def read_ahead(phase: Phase, tests: Sequence[str]) -> Iterator[None]:
+    """Meanwhile the files of a later phase are read once, so that each of its workers finds what pytest makes of their
+    assertions. What cannot be read is told by that phase."""
+    if phase.workers < 2:
+        yield
+        return
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-n", "0", "-m", phase.which, *tests]
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=ROOT, env=_surroundings(), stdout=quiet, stderr=quiet) as reader:
+        try:
+            yield
+        finally:
+            reader.terminate()
 
 
 def run_phase(phase: Phase, tests: Sequence[str]) -> Outcome:
