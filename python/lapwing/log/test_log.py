@@ -44,9 +44,12 @@ def test_text_and_json(capsys: pytest.CaptureFixture[str]) -> None:
         printer = printer_of(LogSection(format=form))
         printer.line(LogLine("disk", "warning", "full"))
         printer.notice(FORGED)
-    text, forged, *documents = capsys.readouterr().err.splitlines()
+        printer.line(LogLine("clients", "info", "gone", {"client_id": FORGED, "reason_code": 142}))
+    text, forged, gone, *documents = capsys.readouterr().err.splitlines()
     assert (text, forged) == ("notice: full", r"notice: x\nnotice: forged \x1b[2J\u202e")
-    first, second = map(json.loads, documents)
+    first, second, third = map(json.loads, documents)
+    assert gone == "info: gone"
+    assert (third["client_id"], third["reason_code"]) == (FORGED, 142)
     assert (first["level"], first["subject"], first["message"]) == ("warning", "disk", "full")
     assert first["at"].endswith("Z")
     assert second["message"] == r"x\nnotice: forged \x1b[2J\u202e"
