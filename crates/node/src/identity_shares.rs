@@ -198,14 +198,16 @@ impl RetainedHolders {
     }
 
     /// Whether `holder` may have a message of so many bytes for a topic whose message before is `before`: whose, and its bytes.
+    #[cfg(test)]
     pub(crate) fn fits(&self, holder: Option<Holder>, bytes: u64, before: Option<Before>) -> bool {
         let Some(holder) = holder.filter(|_| self.is_on()) else { return true };
         let held = self.held().get(&holder).copied().unwrap_or_default();
         self.has_room(held, bytes, own(holder, before))
     }
 
-    /// Takes what the message of [`RetainedHolders::fits`] needs; false, and nothing is taken, where there is no room: all
-    /// shards together never have more. What is `before` is given back in this if it is its own, and otherwise not.
+    /// Takes what a message of so many bytes needs for a topic whose message before is `before`: whose, and its bytes. False, and
+    /// nothing is taken, where there is no room: all shards together never have more. What is `before` is given back in this if
+    /// it is its own, and otherwise not.
     pub(crate) fn take(&self, holder: Option<Holder>, bytes: u64, before: Option<Before>) -> bool {
         let Some(holder) = holder.filter(|_| self.is_on()) else { return true };
         let (mut all, own) = (self.held(), own(holder, before));
@@ -238,6 +240,14 @@ impl RetainedHolders {
         let (one, more) = (u64::from(own.is_none()), bytes.saturating_sub(own.unwrap_or(0)));
         let is_within = |held: u64, more: u64, max: u64| max == 0 || more == 0 || held.saturating_add(more) <= max;
         is_within(held.messages, one, self.messages_max) && is_within(held.bytes, more, self.bytes_max)
+    }
+
+    /// So many bytes of a message are not needed.
+    pub(crate) fn shrink(&self, holder: Option<Holder>, bytes: u64) {
+        let Some(holder) = holder.filter(|_| self.is_on()) else { return };
+        if let Some(held) = self.held().get_mut(&holder) {
+            held.bytes = held.bytes.saturating_sub(bytes);
+        }
     }
 
     /// One of so many bytes is not any more.

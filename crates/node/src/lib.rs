@@ -46,6 +46,7 @@ mod one_line;
 mod passwords;
 mod queue_pages;
 mod reload;
+mod reserved_room;
 mod retained_share;
 mod session_reports;
 mod shard;

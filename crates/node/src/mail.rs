@@ -10,6 +10,7 @@ use lapwing_transport::Socket;
 
 use crate::identity_shares::Holder;
 use crate::listeners::ListenerId;
+use crate::reserved_room::ReservedRoom;
 use crate::shard::Origin;
 use crate::slot::ShardId;
 use crate::strangers::Stranger;
@@ -62,6 +63,8 @@ pub(crate) struct Errand {
     pub(crate) origin: Option<Origin>,
     /// Of a message that goes through a hold.
     pub(crate) held: Option<Through>,
+    /// Of a retained message: bytes of the room that its publisher was promised; 0: of none.
+    pub(crate) reserved_bytes: u64,
 }
 
 /// The way of a message through a hold.
@@ -242,8 +245,8 @@ pub(crate) enum Control {
     Wanted { filter: Box<str> },
     /// What became of messages that the target has offered.
     Offered(Box<OfferedList>),
-    /// Whether there is, for the connection that stands there.
-    Room { index: usize, born: u64, wanted: Wanted, fits: bool },
+    /// Whether there is, for the connection that stands there; the room itself, where it can be held.
+    Room { index: usize, born: u64, wanted: Wanted, fits: bool, room: Option<Box<ReservedRoom>> },
 }
 
 /// Where a message needs room.

@@ -50,7 +50,13 @@ impl RetainedShare {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
     }
 
+    /// So many bytes of a message are not needed.
+    pub(crate) fn shrink(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
     /// Whether a message of so many bytes would find room now.
+    #[cfg(test)]
     pub(crate) fn fits(&self, bytes: u64, before: Option<u64>) -> bool {
         let (messages, held) = (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed));
         let more = bytes.saturating_sub(before.unwrap_or(0));

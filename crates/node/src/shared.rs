@@ -18,10 +18,12 @@ use crate::group_reports::{GroupReport, ReportDesk, gather};
 use crate::identity_shares::{Holder, IdentityShares};
 use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
+use crate::mail::Wanted;
 use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
 use crate::notices::{Line, NoticeKind, Notices};
+use crate::reserved_room::ReservedRoom;
 use crate::retained_share::RetainedShare;
 use crate::session_reports::SessionAsk;
 use crate::shard::ranked_holds;
@@ -311,14 +313,12 @@ impl Shared {
         self.offline.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Whether retained messages have so little room left that the next one, be it of the largest size, might not fit.
-    pub(crate) fn is_retained_tight(&self) -> bool {
-        !self.retained.fits(2 * u64::from(self.config.packet_bytes_max()), None)
-    }
-
-    /// The same for the share of an identity, if there is one.
-    pub(crate) fn is_share_tight(&self, holder: Option<Holder>) -> bool {
-        !self.shares.retained.fits(holder, 2 * u64::from(self.config.packet_bytes_max()), None)
+    /// Takes room for one more retained message of `holder`'s.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn reserve_retained(&self, holder: Option<Holder>, bytes: u64) -> Result<ReservedRoom, Wanted> {
+        ReservedRoom::take(&self.retained, &self.shares, holder, bytes)
     }
 
     /// A retained message found no room: shards that keep expired ones are woken to give them up.

@@ -100,7 +100,9 @@ impl Shard {
             Control::AskRoom(question) => self.answer_room(from, question),
             Control::Wanted { filter } => self.wanted_from_holds(&filter),
             Control::Offered(list) => self.hear_offered(&list),
-            Control::Room { index, born, wanted, fits } => self.take_room(index, born, wanted, fits),
+            Control::Room { index, born, wanted, fits, room } => {
+                self.take_room((index, born), wanted, fits, room.map(|room| *room));
+            }
         }
         None
     }

@@ -98,6 +98,7 @@ use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::passwords::PasswordFeed;
 use crate::queue_pages::PageFeed;
+use crate::reserved_room::ReservedRoom;
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::timers::Timers;
@@ -221,6 +222,8 @@ pub(crate) struct Shard {
     stamped: u64,
     /// Whose the will in hand is: its session may be gone.
     will_holder: Option<Holder>,
+    /// What was promised for the retained message in hand.
+    reserved_room: Option<ReservedRoom>,
     timers: Timers<Due>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
@@ -317,6 +320,7 @@ impl Shard {
             stamper: stamp::Stamper::default(),
             stamped: 0,
             will_holder: None,
+            reserved_room: None,
             held: Held::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],
             now_ms: 0,

@@ -14,6 +14,7 @@ use lapwing_session::{Message, Routed};
 use self::expiries::Expiries;
 use crate::identity_shares::{Before, Holder, IdentityShares};
 use crate::mail::{PageItem, PageRequest, Source, Wanted};
+use crate::reserved_room::ReservedRoom;
 use crate::retained_share::RetainedShare;
 use crate::slot::stable_hash;
 use crate::sys::OURSELVES;
@@ -78,17 +79,36 @@ impl RetainedTable {
 
     /// Keeps the message, or forgets its topic when the payload is empty.
     ///
-    /// Without room the message before it is forgotten too: an older value must not pose as the newest.
-    pub(crate) fn set(&mut self, routed: &Routed<'_>, source: Source, now_ms: u64) -> Retained {
-        self.put(routed, source, false, now_ms)
+    /// Without room the message before it is forgotten too: an older value must not pose as the newest. `room`: what was promised
+    /// to its publisher.
+    pub(crate) fn set(
+        &mut self,
+        routed: &Routed<'_>,
+        source: Source,
+        room: Option<ReservedRoom>,
+        now_ms: u64,
+    ) -> Retained {
+        self.put(routed, source, (false, room), now_ms)
     }
 
     /// The same for a message that is not to outlive the node: what is on disk of its topic from before has to go.
-    pub(crate) fn set_in_memory(&mut self, routed: &Routed<'_>, source: Source, now_ms: u64) -> Retained {
-        self.put(routed, source, true, now_ms)
+    pub(crate) fn set_in_memory(
+        &mut self,
+        routed: &Routed<'_>,
+        source: Source,
+        room: Option<ReservedRoom>,
+        now_ms: u64,
+    ) -> Retained {
+        self.put(routed, source, (true, room), now_ms)
     }
 
-    fn put(&mut self, routed: &Routed<'_>, source: Source, in_memory: bool, now_ms: u64) -> Retained {
+    fn put(
+        &mut self,
+        routed: &Routed<'_>,
+        source: Source,
+        (in_memory, room): (bool, Option<ReservedRoom>),
+        now_ms: u64,
+    ) -> Retained {
         let publish = routed.publish();
         self.give_up_some_expired(EXPIRED_PER_SET, now_ms);
         if publish.payload.is_empty() {
@@ -106,7 +126,9 @@ impl RetainedTable {
             return Retained::InMemory;
         }
         let bytes = message.footprint() as u64;
-        if let Some(missing) = self.take_room(publish.topic, bytes, source.holder, now_ms) {
+        if !self.has_room(publish.topic, bytes, source.holder, room)
+            && let Some(missing) = self.take_room(publish.topic, bytes, source.holder, now_ms)
+        {
             self.remove(publish.topic);
             return if missing == Wanted::RetainedShare { Retained::BeyondShare } else { Retained::Refused };
         }
@@ -174,28 +196,52 @@ impl RetainedTable {
         !self.cleared.is_empty()
     }
 
-    /// Where a message of so many bytes has no room, if it is to be kept for `topic`; what has expired gives way.
-    pub(crate) fn missing_room(
+    /// Takes room for a message that is promised to be kept for `topic`; what has expired gives way.
+    ///
+    /// # Errors
+    /// Where there is none.
+    pub(crate) fn reserve(
         &mut self,
         topic: &str,
         bytes: u64,
         holder: Option<Holder>,
         now_ms: u64,
-    ) -> Option<Wanted> {
-        while !self.fits_share(topic, bytes, holder) {
-            if !self.give_up_expired(now_ms) {
-                return Some(Wanted::RetainedShare);
+    ) -> Result<ReservedRoom, Wanted> {
+        if let Some(missing) = self.take_room(topic, bytes, holder, now_ms) {
+            return Err(missing);
+        }
+        // The topic's message stays until the other one is there: both are counted meanwhile.
+        if let Some((of, before)) = self.before(topic) {
+            self.share.take_anyway(before);
+            if of == holder {
+                self.shares.retained.take_anyway(of, before, None);
             }
         }
-        while !self.share.fits(bytes, self.before(topic).map(|(_, bytes)| bytes)) {
-            if !self.give_up_expired(now_ms) {
-                return Some(Wanted::Retained);
-            }
-        }
-        None
+        Ok(self.room_in_mail(holder, bytes))
     }
 
-    /// The same, and the room is taken.
+    /// Room that was taken by the shard that promised it.
+    pub(crate) fn room_in_mail(&self, holder: Option<Holder>, bytes: u64) -> ReservedRoom {
+        ReservedRoom::taken(&self.share, &self.shares, holder, bytes)
+    }
+
+    /// Whether the message has its room already; then what it comes in the place of gives up its own.
+    fn has_room(&self, topic: &str, bytes: u64, holder: Option<Holder>, room: Option<ReservedRoom>) -> bool {
+        let Some(mut room) = room else { return false };
+        if !room.fit(bytes) {
+            return false;
+        }
+        room.into_bytes();
+        if let Some((of, before)) = self.before(topic) {
+            self.share.give_back(before);
+            if of == holder {
+                self.shares.retained.give_back(of, before);
+            }
+        }
+        true
+    }
+
+    /// Takes room for a message; returns where there is none. What has expired gives way.
     fn take_room(&mut self, topic: &str, bytes: u64, holder: Option<Holder>, now_ms: u64) -> Option<Wanted> {
         // What gives way may be this topic's: so both are asked again.
         loop {
@@ -212,10 +258,6 @@ impl RetainedTable {
                 return Some(missing);
             }
         }
-    }
-
-    fn fits_share(&self, topic: &str, bytes: u64, holder: Option<Holder>) -> bool {
-        holder.is_none() || self.shares.retained.fits(holder, bytes, self.before(topic))
     }
 
     /// Gives up what has expired, at most `most`: other shards may need the room.

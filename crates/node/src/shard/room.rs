@@ -1,14 +1,15 @@
 //! Room for a message, asked for before it is taken: a 5.0 client that waits for an acknowledgement is told 0x97.
 //!
-//! Two kinds of room. A *retained* message needs some among the others; while there is little, the PUBLISH stays in the input
-//! until the owner of its topic has said whether it fits. And where `queue_policy` is `refuse`, a message needs room in the queue
+//! Two kinds of room. A *retained* message needs some among the others, and takes it here ([`ReservedRoom`]); where there is none
+//! for one more, the PUBLISH stays in the input until the owner of its topic has said whether it fits in the place of another one, or
+//! of one that has expired, and has taken the room for it. And where `queue_policy` is `refuse`, a message needs room in the queue
 //! of *every session that wants it*: each shard that has such sessions is asked, behind all that was posted to it before. Then
 //! the same bytes are handled again. What has no room is refused as a whole: it is not delivered either, the value kept before
 //! stays, and the publisher knows.
 //!
 //! Who cannot be told (3.1.1, QoS 0, wills) has a retained message delivered and not retained, and the older value is forgotten: it
 //! must not pose as the newest; and of a full queue the newest message is dropped. Between the answer and the message somebody
-//! else may take the room; then it is as for those who cannot be told.
+//! else may fill a queue; then it is as for those who cannot be told.
 
 use std::sync::atomic::Ordering;
 
@@ -24,21 +25,22 @@ use crate::config::QueuePolicy;
 use crate::identity_shares::Holder;
 use crate::mail::{Control, RoomQuestion, Wanted};
 use crate::metrics::DropReason;
+use crate::reserved_room::ReservedRoom;
 use crate::slot::ShardId;
 
 /// Expired messages that a shard gives up in one turn because room is wanted.
 const EXPIRED_PER_TURN: usize = 1024;
 
 /// What a connection knows about the room for its next message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) enum Room {
     /// Nothing; nor need it.
     #[default]
     Unknown,
     /// So many shards were asked and have not answered; `missing`: where one has said that there is none.
-    Asked { left: u32, missing: Option<Wanted> },
+    Asked { left: u32, missing: Option<Wanted>, reserved: Option<ReservedRoom> },
     /// All have answered.
-    Answered { missing: Option<Wanted> },
+    Answered { missing: Option<Wanted>, reserved: Option<ReservedRoom> },
 }
 
 impl Shard {
@@ -60,14 +62,12 @@ impl Shard {
             return false;
         }
         let holder = if publish.retain { self.holder_of(client.session) } else { None };
-        let needs_retained = publish.retain
-            && !publish.payload.is_empty()
-            && (self.shared.is_retained_tight() || self.shared.is_share_tight(holder));
+        let needs_retained = publish.retain && !publish.payload.is_empty();
         let needs_queues = self.shared.config.limits.queue_policy == QueuePolicy::Refuse;
         if !needs_retained && !needs_queues {
             return false;
         }
-        if self.clients.connection(index).is_none_or(|connection| connection.room != Room::Unknown) {
+        if self.clients.connection(index).is_none_or(|connection| !matches!(connection.room, Room::Unknown)) {
             return false;
         }
         let Some(topic) = self.topic_of(client.session, publish) else { return false };
@@ -80,13 +80,19 @@ impl Shard {
             missing = (!has_room).then_some(Wanted::Queues);
             asked.extend(shards.into_iter().map(|shard| (shard, Wanted::Queues)));
         }
-        let owner = self.owner_of_topic(&topic);
-        if needs_retained && owner != self.id {
-            asked.push((owner, Wanted::Retained));
-        } else if needs_retained {
-            missing = missing.or(self.retained.missing_room(&topic, bytes, holder, self.now_ms));
+        let mut reserved = None;
+        if needs_retained && missing.is_none() {
+            let owner = self.owner_of_topic(&topic);
+            match self.shared.reserve_retained(holder, bytes) {
+                Ok(room) => reserved = Some(room),
+                Err(_) if owner != self.id => asked.push((owner, Wanted::Retained)),
+                Err(_) => match self.retained.reserve(&topic, bytes, holder, self.now_ms) {
+                    Ok(room) => reserved = Some(room),
+                    Err(wanted) => missing = Some(wanted),
+                },
+            }
         }
-        self.ask_for_room(index, (&topic, bytes, holder), &asked, missing)
+        self.ask_for_room(index, (&topic, bytes, holder), &asked, missing, reserved)
     }
 
     /// Sends the questions, unless it is known already that there is no room; true when answers are to be waited for.
@@ -96,13 +102,14 @@ impl Shard {
         (topic, bytes, holder): (&str, u64, Option<Holder>),
         asked: &[(ShardId, Wanted)],
         missing: Option<Wanted>,
+        reserved: Option<ReservedRoom>,
     ) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
         if missing.is_some() || asked.is_empty() {
-            connection.room = Room::Answered { missing };
+            connection.room = Room::Answered { missing, reserved };
             return false;
         }
-        connection.room = Room::Asked { left: asked.len() as u32, missing: None };
+        connection.room = Room::Asked { left: asked.len() as u32, missing: None, reserved };
         connection.hold = Some(Hold::Gate);
         let born = connection.born;
         for &(shard, wanted) in asked {
@@ -146,13 +153,15 @@ impl Shard {
 
     /// Another shard wants to know whether there is room here for a message of one of its clients.
     pub(super) fn answer_room(&mut self, from: ShardId, question: Box<RoomQuestion>) {
-        let mut wanted = question.wanted;
+        let (mut wanted, mut room) = (question.wanted, None);
         let fits = match question.wanted {
             Wanted::Retained | Wanted::RetainedShare => {
                 let RoomQuestion { topic, bytes, holder, .. } = &*question;
-                let missing = self.retained.missing_room(topic, *bytes, *holder, self.now_ms);
-                wanted = missing.unwrap_or(wanted);
-                missing.is_none()
+                match self.retained.reserve(topic, *bytes, *holder, self.now_ms) {
+                    Ok(reserved) => room = Some(Box::new(reserved)),
+                    Err(missing) => wanted = missing,
+                }
+                room.is_some()
             }
             Wanted::Queues if !self.sequences.has_taken(from, question.posted) => {
                 self.early_rooms.push((from, question));
@@ -161,7 +170,7 @@ impl Shard {
             Wanted::Queues => self.look_at_queues(&question.topic, question.bytes).0,
         };
         let RoomQuestion { index, born, .. } = *question;
-        self.post.control(from, Control::Room { index, born, wanted, fits });
+        self.post.control(from, Control::Room { index, born, wanted, fits, room });
     }
 
     /// Answers the questions before which mail had to come that has come meanwhile.
@@ -172,22 +181,35 @@ impl Shard {
     }
 
     /// A shard has answered: with the last answer the connection goes on with the packet that waits.
-    pub(super) fn take_room(&mut self, index: usize, born: u64, wanted: Wanted, fits: bool) {
+    pub(super) fn take_room(
+        &mut self,
+        (index, born): (usize, u64),
+        wanted: Wanted,
+        fits: bool,
+        room: Option<ReservedRoom>,
+    ) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
-        let Room::Asked { left, missing } = connection.room else { return };
-        let missing = missing.or((!fits).then_some(wanted));
-        if left > 1 {
-            connection.room = Room::Asked { left: left - 1, missing };
-            return;
+        match std::mem::take(&mut connection.room) {
+            Room::Asked { left, missing, reserved } => {
+                let (missing, reserved) = (missing.or((!fits).then_some(wanted)), reserved.or(room));
+                if left > 1 {
+                    connection.room = Room::Asked { left: left - 1, missing, reserved };
+                    return;
+                }
+                connection.room = Room::Answered { missing, reserved };
+                self.leave_gate(index);
+            }
+            other => connection.room = other,
         }
-        connection.room = Room::Answered { missing };
-        self.leave_gate(index);
     }
 
-    /// Refuses a message that is known to have no room; `None` when it is taken.
+    /// Refuses a message that is known to have no room; `None` when it is taken, and its room is in hand then.
     pub(super) fn refuse_without_room(&mut self, index: usize, client: &Client, inbound: &Inbound<'_>) -> Option<Flow> {
         let connection = self.clients.connection(index)?;
-        let Room::Answered { missing: Some(missing) } = std::mem::take(&mut connection.room) else { return None };
+        let Room::Answered { missing, reserved } = std::mem::take(&mut connection.room) else { return None };
+        self.reserved_room = reserved;
+        let missing = missing?;
+        self.reserved_room = None;
         let words = match missing {
             Wanted::Retained => {
                 self.counters.dropped(DropReason::RetainedFull, 1);

@@ -15,6 +15,7 @@ use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons, Source};
 use crate::memory::Pressure;
 use crate::metrics::{DropReason, ShardCounters};
+use crate::reserved_room::ReservedRoom;
 use crate::slot::{ShardId, Slot, stable_hash};
 
 /// Who stands in a shard's filter tree.
@@ -79,7 +80,13 @@ impl Shard {
             self.sequences.delivered.note(self.id, errand.retained_seq, publish.topic);
         }
         let source = Source { publisher, origin: self.id, seq: errand.retained_seq, holder: errand.holder };
-        let retained = if retain_owner == Some(self.id) { self.retain(routed, source) } else { None };
+        let reserved = self.reserved_room.take().filter(|_| publish.retain);
+        let retained = if retain_owner == Some(self.id) {
+            self.retain(routed, source, reserved)
+        } else {
+            errand.reserved_bytes = reserved.map_or(0, ReservedRoom::into_bytes);
+            None
+        };
         // First that a topic has lost its message, then who has said so: what is known to have been said has been done.
         let is_cleared = self.clear_retained(publish.qos);
         let about = About { publisher, origin, holder: errand.holder };
@@ -227,7 +234,9 @@ impl Shard {
             self.sequences.apply(from);
             let Errand { publisher, retained_seq: seq, holder, .. } = *errand;
             let source = Source { publisher, origin: from, seq, holder };
-            retained = self.retain(routed, source);
+            let reserved =
+                (errand.reserved_bytes > 0).then(|| self.retained.room_in_mail(holder, errand.reserved_bytes));
+            retained = self.retain(routed, source, reserved);
         }
         self.clear_retained(routed.publish().qos);
         let Errand { publisher, origin, holder, .. } = *errand;
@@ -235,7 +244,7 @@ impl Shard {
     }
 
     /// Keeps a retained message whose topic is owned here; `None` where that was done before the node started.
-    fn retain(&mut self, routed: &Routed<'_>, source: Source) -> Option<Retained> {
+    fn retain(&mut self, routed: &Routed<'_>, source: Source, room: Option<ReservedRoom>) -> Option<Retained> {
         let topic = routed.publish().topic;
         if self.clients.repeats & 1 << Slot::of(topic.as_bytes()).data_group() != 0 {
             // It was retained before the node started, and perhaps another one since.
@@ -245,9 +254,9 @@ impl Shard {
             self.counters.dropped(DropReason::MemoryFull, 1);
             self.retained.forget(topic)
         } else if self.clients.in_memory {
-            self.retained.set_in_memory(routed, source, self.now_ms)
+            self.retained.set_in_memory(routed, source, room, self.now_ms)
         } else {
-            self.retained.set(routed, source, self.now_ms)
+            self.retained.set(routed, source, room, self.now_ms)
         };
         if retained == Retained::Refused {
             self.counters.dropped(DropReason::RetainedFull, 1);

@@ -276,6 +276,8 @@ impl Shard {
         }
         let origin = self.origin_of(client.session, inbound);
         let accepted = self.route_from(&Routed::new(publish, client.session, self.now_ms), &client.id, origin);
+        // Whoever has changed the message may have left nothing to be retained.
+        self.reserved_room = None;
         if publish.qos != QoS::AtMostOnce {
             self.clients.with(client.session, |session, io| session.accept(inbound.receipt, accepted, io));
         }

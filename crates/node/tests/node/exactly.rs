@@ -138,26 +138,23 @@ fn members(node: &Handle, tries: usize) -> usize {
     clients.iter_mut().map(|client| client.try_subscribe("$share/g/t", options)).filter(|it| !it.is_error()).count()
 }
 
-/// One by one: the shard that keeps a message may be another than the one that acknowledges it.
+/// All at once: the shard that keeps a message may be another than the one that acknowledges it. What is taken is kept.
 fn retained(node: &Handle, tries: usize) -> usize {
     let mut client = connect(node, "client");
-    let kept = || metric(node, "lapwing_retained_messages", "") as usize;
-    let is_taken = |before: &usize| {
-        let is_taken = !retain(&mut client, &format!("t/{before}")).is_error();
-        if is_taken {
-            eventually("it is kept", || kept() == before + 1);
-        }
-        is_taken
+    for n in 0..tries {
+        let message = publish("", b"x", QoS::AtLeastOnce, Some(n as u16 + 1));
+        client.send(&Packet::Publish(Publish { retain: true, topic: &format!("t/{n}"), ..message }));
+    }
+    let mut is_taken = || {
+        client.expect("PUBACK", |packet| match packet {
+            Packet::PubAck(ack) => Some(!ack.reason.is_error()),
+            _ => None,
+        })
     };
-    (0..tries).take_while(is_taken).count()
-}
-
-fn retain(client: &mut Client, topic: &str) -> ReasonCode {
-    client.send(&Packet::Publish(Publish { retain: true, ..publish(topic, b"x", QoS::AtLeastOnce, Some(5)) }));
-    client.expect("PUBACK", |packet| match packet {
-        Packet::PubAck(ack) => Some(ack.reason),
-        _ => None,
-    })
+    let taken = (0..tries).filter(|_| is_taken()).count();
+    eventually("all are kept", || metric(node, "lapwing_retained_messages", "") as usize == taken);
+    assert_eq!(metric(node, "lapwing_messages_dropped_total", "retained_full") as usize, tries - taken);
+    taken
 }
 
 /// Whether a packet of one kind comes, or the end of the connection.
