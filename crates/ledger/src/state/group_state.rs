@@ -130,9 +130,13 @@ impl GroupState {
     }
 
     /// Below which use number all QoS 2 messages of one of this group's sessions or consumer groups are settled: nobody sends them
-    /// again. Of a consumer group these are the entries that it has finished, and what has ended sends nothing. `None`: not known, it
-    /// has not been applied yet.
+    /// again. Of a consumer group these are the entries that it has finished, of wills those before the one that the session has
+    /// now, and what has ended sends nothing. `None`: not known, it has not been applied yet.
     pub fn settled_below(&self, publisher: KeeperId) -> Option<u64> {
+        if let Some(session) = publisher.mourned() {
+            let will = self.session_of(session).and_then(KeptSession::will);
+            return (session.0 <= self.applied).then(|| will.map_or(u64::MAX, |will| will.entry));
+        }
         if publisher.0 > self.applied {
             return None;
         }

@@ -11,6 +11,7 @@ use super::verdict::Verdict;
 use super::{Backlog, HookCall, HookClient, HookControl, HookName, Interests};
 use crate::config::{HooksConfig, OnFailure};
 use crate::mailbox::{Inlet, Lane};
+use crate::shard::Debt;
 
 /// Who waits for an answer.
 #[derive(Debug)]
@@ -20,7 +21,8 @@ pub(crate) enum Whom {
     /// The connection there, if it is still the one that was born then; meanwhile it goes on.
     Again { index: usize, born: u64 },
     /// Nobody; a will is to be published.
-    Will { message: Arc<Message>, client: Arc<HookClient> },
+    /// `debt`: what the log still has of it.
+    Will { message: Arc<Message>, client: Arc<HookClient>, debt: Option<Debt> },
 }
 
 /// A question that is not answered yet.

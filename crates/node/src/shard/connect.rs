@@ -83,18 +83,27 @@ impl Shard {
             Ok(standing) => standing,
             Err(stop) => return self.stop_connect(index, connect, stop, bytes),
         };
+        let licence = match self.permit_connect(connect, &standing.identity, &admission.client_id) {
+            Ok(licence) => licence,
+            Err(reason) => return self.refuse(index, connect, reason, None),
+        };
+        if self.must_wait_for_will(index, &admission.client_id, &standing.identity, connect.clean_start) {
+            self.shared.shares.sessions.give_back(Holder::of(&standing.identity));
+            if let Some(connection) = self.clients.connection(index) {
+                connection.gate_mut().candidate.judged = Some(standing);
+            }
+            return Flow::Asked;
+        }
         let proof = self.exchange(index).and_then(|exchange| exchange.passed.take()).and_then(|passed| passed.data);
         let admission = match admission.with_auth_data(proof.as_deref(), connect, &settings) {
             Ok(admission) => admission,
-            Err(close) => return self.refuse(index, connect, close.reason, Some(close.what)),
-        };
-        match self.permit_connect(connect, &standing.identity, &admission.client_id) {
-            Ok(licence) => {
-                let admission = self.with_envelope(admission, connect, &standing.identity);
-                self.open_session(index, connect, &admission, standing, licence);
+            Err(close) => {
+                self.shared.shares.sessions.give_back(Holder::of(&standing.identity));
+                return self.refuse(index, connect, close.reason, Some(close.what));
             }
-            Err(reason) => return self.refuse(index, connect, reason, None),
-        }
+        };
+        let admission = self.with_envelope(admission, connect, &standing.identity);
+        self.open_session(index, connect, &admission, standing, licence);
         Flow::Continue
     }
 

@@ -88,6 +88,9 @@ impl Shard {
         entry.connection = None;
         entry.away_since_ms = self.now_ms;
         let Departure { will, ended } = entry.session.disconnected(self.now_ms);
+        if let Some(will) = &will {
+            self.owed_wills.owe(&mut entry.kept_as, &entry.client_id, will.publish().qos);
+        }
         let (client_id, who) = (entry.client_id.clone(), entry.standing.who.clone());
         let holder = self.holder_of(key);
         self.tell_disconnected(index, key, reason);
@@ -150,6 +153,9 @@ impl Shard {
         }
         let (now_ms, holder) = (self.now_ms, self.holder_of(key));
         let Some(tick) = self.clients.with(key, |session, io| session.tick(now_ms, io)) else { return };
+        if let Some(will) = &tick.will {
+            self.owe_will(key, will.publish().qos);
+        }
         match (tick.close, connection) {
             (Some(close), Some(index)) => self.close(index, &close),
             _ if tick.ended => {
@@ -162,7 +168,9 @@ impl Shard {
         }
         if let Some(will) = tick.will {
             self.publish_will(&will, &client_id, who.as_ref(), holder);
-            self.keep_without_will(key);
+            if self.will_debt(&client_id).is_none() {
+                self.keep_without_will(key);
+            }
         }
     }
 

@@ -175,9 +175,9 @@ impl Shard {
                 let verdict = verdicts.into_iter().next().unwrap_or(Verdict::Missing(Missing::Failed));
                 self.answered_again(index, born, verdict);
             }
-            Whom::Will { message, client } => {
+            Whom::Will { message, client, debt } => {
                 let verdict = verdicts.into_iter().next().unwrap_or(Verdict::Missing(Missing::Failed));
-                self.judged_will(&message, &client, verdict);
+                self.judged_will(&message, &client, debt, verdict);
             }
         }
     }

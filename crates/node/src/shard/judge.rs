@@ -29,6 +29,8 @@ pub(crate) struct Candidate {
     pub(super) checked: Option<Result<Identity, Denied>>,
     /// Its enhanced authentication.
     pub(super) exchange: Option<Box<Exchange>>,
+    /// Who it is, by the last answer; it waits for something else.
+    pub(super) judged: Option<Standing>,
 }
 
 /// Why a CONNECT does not lead to a session now.
@@ -62,7 +64,7 @@ impl Stop {
 impl Candidate {
     /// Nothing has to be remembered any more.
     pub(super) const fn is_done(&self) -> bool {
-        self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none()
+        self.assigned_id.is_none() && self.checked.is_none() && self.exchange.is_none() && self.judged.is_none()
     }
 }
 
@@ -75,6 +77,10 @@ impl Shard {
         admission: &Admission,
         packet: &Packet<'_>,
     ) -> Result<Standing, Stop> {
+        let gate = self.clients.connection(index).and_then(|connection| connection.gate.as_mut());
+        if let Some(standing) = gate.and_then(|gate| gate.candidate.judged.take()) {
+            return Ok(standing);
+        }
         let decided = self
             .identify(index, connect, admission, packet)
             .and_then(|finding| self.consult(index, connect, admission, finding));

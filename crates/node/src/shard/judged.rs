@@ -7,6 +7,7 @@ use lapwing_session::{Inbound, Io, Message, Routed, Session, Step};
 
 use super::Shard;
 use super::gate::{Asking, drop_reason};
+use super::owed_wills::Debt;
 use super::serve::{Client, Flow};
 use crate::events::Happened;
 use crate::hooks::{Changed, HookCall, HookClient, HookMessage, HookName, Missing, SubscribeCall, Verdict, Whom};
@@ -186,33 +187,43 @@ impl Shard {
         who: Option<&Arc<HookClient>>,
         holder: Option<Holder>,
     ) {
+        let debt = self.will_debt(client_id);
         let hooks = self.hooks.as_mut().filter(|hooks| hooks.wants(HookName::Publish));
         let (Some(hooks), Some(who)) = (hooks, who) else {
-            return self.route_will(will, client_id, who, holder);
+            return self.route_will(will, client_id, who, (holder, debt));
         };
         let message = Box::new(HookMessage::of(&will.publish()));
         let call = HookCall::Publish { client: who.clone(), message, is_will: true };
-        let whom = Whom::Will { message: will.clone(), client: who.clone() };
+        let whom = Whom::Will { message: will.clone(), client: who.clone(), debt };
         if hooks.ask(whom, vec![call], self.now_ms).is_none() {
             self.counters.hooks.missing(HookName::Publish, Missing::QueueFull, 1);
-            self.judged_will(will, who, Verdict::Missing(Missing::QueueFull));
+            self.judged_will(will, who, debt, Verdict::Missing(Missing::QueueFull));
         }
     }
 
     /// A will with its verdict.
-    pub(super) fn judged_will(&mut self, will: &Arc<Message>, who: &Arc<HookClient>, verdict: Verdict) {
+    pub(super) fn judged_will(
+        &mut self,
+        will: &Arc<Message>,
+        who: &Arc<HookClient>,
+        debt: Option<Debt>,
+        verdict: Verdict,
+    ) {
         let holder = self.holder_by(who.identity.as_deref());
         match self.decide_publish(verdict) {
-            Ok(None) => self.route_will(will, &who.client_id, Some(who), holder),
+            Ok(None) => self.route_will(will, &who.client_id, Some(who), (holder, debt)),
             Ok(Some(changed)) => {
                 let publish = changed.publish(&will.publish());
                 let expires_at_ms = publish.properties.message_expiry_s.map_or(will.expires_at_ms(), |expiry_s| {
                     Some(self.now_ms.saturating_add(u64::from(expiry_s) * 1000))
                 });
                 let message = Arc::new(Message::new(&publish, will.publisher(), expires_at_ms));
-                self.route_will(&message, &who.client_id, Some(who), holder);
+                self.route_will(&message, &who.client_id, Some(who), (holder, debt));
             }
-            Err(refused) => self.counters.dropped(refused.why, 1),
+            Err(refused) => {
+                self.counters.dropped(refused.why, 1);
+                self.will_went(&who.client_id, debt, None);
+            }
         }
     }
 
@@ -221,13 +232,15 @@ impl Shard {
         will: &Arc<Message>,
         client_id: &str,
         who: Option<&Arc<HookClient>>,
-        holder: Option<Holder>,
+        (holder, debt): (Option<Holder>, Option<Debt>),
     ) {
         self.counters.wills.add(1);
         self.will_holder = holder;
+        let origin = self.will_origin(client_id, debt, will.publish().qos);
         // A will is never held back: it waits in the lanes' own queues.
-        let _ = self.route(&Routed::of(will), client_id);
+        let accepted = self.route_from(&Routed::of(will), client_id, origin);
         self.will_holder = None;
+        self.will_went(client_id, debt, Some(accepted));
         if let Some(who) = who {
             self.observe_published(who, &will.publish());
         }

@@ -9,6 +9,7 @@ use lapwing_session::{Grant, Inbound, Routed, Session, SessionKey};
 use super::Shard;
 use super::entry::Entry;
 use super::keeping::{About, Beginning, Keeping, Kept, KeptAs, Origin, encode_identity};
+use super::owed_wills::LoggedWill;
 use super::retained::Retained;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
@@ -129,14 +130,16 @@ impl Shard {
             && let Some(kept) = entry.kept_as.kept
         {
             let (expiry_s, has_will) = (entry.session.expiry_s(), entry.session.will().is_some());
+            let has_lost_will = entry.kept_as.will.is_some() && !has_will;
             let changed = Changed {
                 // Not said again later: from then on the session's time is counted.
                 presence: keeping.presence(false).filter(|_| is_away),
                 expiry_s: (expiry_s != entry.kept_as.expiry_s).then_some(expiry_s),
-                will: (entry.kept_as.has_will && !has_will).then_some(None),
+                will: has_lost_will.then_some(None),
                 ..Changed::of(kept.id)
             };
-            (entry.kept_as.expiry_s, entry.kept_as.has_will) = (expiry_s, has_will);
+            entry.kept_as.expiry_s = expiry_s;
+            entry.kept_as.will = entry.kept_as.will.filter(|_| has_will);
             keeping.change(log, kept, changed, false);
         }
         self.clients.keeping = Some(keeping);
@@ -159,9 +162,12 @@ impl Shard {
         Some(self.clients.promises.take())
     }
 
-    /// A session is over.
-    pub(super) fn keep_ended(&mut self, former: KeptAs) {
-        if let (Some(keeping), Some(kept)) = (&mut self.clients.keeping, former.logged()) {
+    /// The session of a client is over.
+    pub(super) fn keep_ended(&mut self, client_id: &str, former: KeptAs) {
+        let Some(kept) = former.logged() else { return };
+        if !self.ends_with_will(client_id, kept)
+            && let Some(keeping) = &mut self.clients.keeping
+        {
             keeping.ended(kept);
         }
     }
@@ -173,13 +179,13 @@ fn go_on(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, kept: Kept
     let (expiry_s, mut frame) = (entry.session.expiry_s(), Vec::new());
     let will = will_of(&entry.session, &mut frame);
     let has_will = will.is_some();
-    let is_other = expiry_s != former.expiry_s || has_will || former.has_will;
+    let is_other = expiry_s != former.expiry_s || has_will || former.will.is_some();
     let mut changed = Changed { presence: keeping.presence(true), ..Changed::of(kept.id) };
     if is_other {
         (changed.expiry_s, changed.will) = (Some(expiry_s), Some(will));
     }
-    keeping.change(log, kept, changed, true);
-    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, ..former };
+    let entered = keeping.change(log, kept, changed, true);
+    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will: logged_will(has_will, entered), ..former };
 }
 
 /// A new session, which is kept if it is to outlive its connection; true when it is.
@@ -198,9 +204,8 @@ fn begin(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry) -> bool {
     if let Some(id) = NonZeroU64::new(kept.id.0) {
         entry.session.keep(id);
     }
-    let rules_version = keeping.rules_version;
-    entry.kept_as =
-        KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, rules_version, ..KeptAs::default() };
+    let (rules_version, will) = (keeping.rules_version, logged_will(has_will, kept.id.0));
+    entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, rules_version, ..KeptAs::default() };
     true
 }
 
@@ -216,7 +221,13 @@ fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, await
     let client_id = &entry.client_id;
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s: 0, will, awaited });
     entry.kept_as.will_alone = Some(kept);
+    entry.kept_as.will = logged_will(true, kept.id.0);
     true
+}
+
+/// The will of a session, if it has one, that entry `entered` has brought.
+fn logged_will(has_will: bool, entered: u64) -> Option<LoggedWill> {
+    NonZeroU64::new(entered).filter(|_| has_will).map(|entry| LoggedWill { entry, is_restored: false })
 }
 
 fn will_of<'f>(session: &Session, frame: &'f mut Vec<u8>) -> Option<Will<'f>> {

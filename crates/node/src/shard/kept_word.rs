@@ -14,6 +14,7 @@ impl Shard {
             clients.committed(through);
             self.groups_committed(through);
             self.holds_committed(through);
+            self.wills_committed(through);
         }
     }
 

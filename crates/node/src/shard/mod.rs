@@ -46,6 +46,7 @@ mod linger;
 mod log_room;
 mod losses;
 mod mailroom;
+mod owed_wills;
 mod packet_ends;
 mod pages;
 mod paging;
@@ -115,6 +116,8 @@ pub(crate) use holds::ranked as ranked_holds;
 use in_hand::InHand;
 use interest::Announcer;
 pub(crate) use keeping::{Kept, Origin, Recovered};
+pub(crate) use owed_wills::Debt;
+use owed_wills::OwedWills;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
 use promises::Confirmations;
 use replay::Replays;
@@ -222,6 +225,7 @@ pub(crate) struct Shard {
     stamped: u64,
     /// Whose the will in hand is: its session may be gone.
     will_holder: Option<Holder>,
+    owed_wills: OwedWills,
     /// What was promised for the retained message in hand.
     reserved_room: Option<ReservedRoom>,
     timers: Timers<Due>,
@@ -320,6 +324,7 @@ impl Shard {
             stamper: stamp::Stamper::default(),
             stamped: 0,
             will_holder: None,
+            owed_wills: OwedWills::default(),
             reserved_room: None,
             held: Held::default(),
             read_buffer: vec![0; limits.read_bytes_per_turn as usize],

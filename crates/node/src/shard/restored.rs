@@ -8,6 +8,7 @@ use lapwing_session::{Fact, Grant, SessionKey, Settings};
 use super::groups::Membership;
 use super::keeping::restore::{Hands, RestoredGroup, RestoredMessage, RestoredSession};
 use super::keeping::{Keeping, KeptAs};
+use super::owed_wills::LoggedWill;
 use super::route::Target;
 use super::windows::Windows;
 use super::{Shard, Terms};
@@ -102,15 +103,16 @@ impl Hands for Shard {
     }
 
     fn session(&mut self, restored: RestoredSession) {
-        let RestoredSession { session, kept, standing, away_since_ms, doubts } = restored;
-        let (key, expiry_s, has_will) = (session.key(), session.expiry_s(), session.will().is_some());
+        let RestoredSession { session, kept, will, standing, away_since_ms, doubts } = restored;
+        let (key, expiry_s) = (session.key(), session.expiry_s());
+        let will = will.filter(|_| session.will().is_some()).map(|entry| LoggedWill { entry, is_restored: true });
         let subscriptions: Vec<(Box<str>, Grant)> =
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
         self.shared.shares.sessions.take_anyway(Holder::of(&standing.identity));
         self.clients.insert_session(session, None, None, standing, Membership::default());
         let now_ms = self.now_ms;
         if let Some(entry) = self.clients.entry(key) {
-            entry.kept_as = KeptAs { kept: Some(kept), expiry_s, has_will, is_keeper: true, ..KeptAs::default() };
+            entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() };
             entry.away_since_ms = away_since_ms.unwrap_or(now_ms);
         }
         if away_since_ms.is_none() {

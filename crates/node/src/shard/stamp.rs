@@ -23,12 +23,8 @@ pub(super) struct Stamper {
 }
 
 impl Shard {
-    /// Routes a message that came in on this shard: from a client (with its id) or as a will.
-    pub(super) fn route(&mut self, routed: &Routed<'_>, client_id: &str) -> Accepted {
-        self.route_from(routed, client_id, None)
-    }
-
-    /// The same for a QoS 2 message of a kept session, which `origin` names.
+    /// Routes a message that came in on this shard: from a client (with its id) or as a will. `origin` names one of QoS 2 of a kept
+    /// session.
     ///
     /// A stamp that its publisher has made up does not come further than here, whether anybody looks for stamps or not.
     #[inline]

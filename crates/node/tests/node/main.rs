@@ -30,6 +30,7 @@ mod losses;
 mod notices;
 mod operators;
 mod outside;
+mod owed_wills;
 mod packets;
 #[cfg(debug_assertions)]
 mod panics;
@@ -47,6 +48,7 @@ mod takeovers;
 mod tls_peer;
 mod tokens;
 mod tokens_fetched;
+mod watched_disk;
 
 use client::Client;
 use lapwing_node::{Config, Handle};

@@ -118,12 +118,18 @@ impl Shard {
         let is_logged = self.clients.entry(key).is_some_and(|entry| entry.kept_as.logged().is_some());
         self.expel(key, ReasonCode::AdministrativeAction, "an operator has ended the session");
         self.counters.traffic.sessions_ended_by_order.add(1);
+        let Some(reply) = self.answer_with_will(client_id, reply) else { return };
         if is_logged {
-            let promise = self.clients.promises.take();
-            self.asked.done.push_back((promise, Done::Ended(reply)));
+            self.answer_ended(reply);
         } else {
             reply.send(true);
         }
+    }
+
+    /// That a session is over is being written down: who has ended it hears of it when that is done.
+    pub(super) fn answer_ended(&mut self, reply: Reply<bool>) {
+        let promise = self.clients.promises.take();
+        self.asked.done.push_back((promise, Done::Ended(reply)));
     }
 
     /// Ends a client's connection; it may come again at once, and its session is there if it was to stay.

@@ -17,6 +17,7 @@ mod stored;
 
 use lapwing_ledger::{Entry, KeeperId, KeepersBuf, ProgressBuf};
 
+use super::owed_wills::LoggedWill;
 use crate::log::LogFeed;
 use crate::slot::{DATA_GROUPS, Slot};
 
@@ -59,7 +60,8 @@ pub(crate) struct KeptAs {
     /// It ends with its connection, and the log has its will for the case that the node goes first.
     pub(crate) will_alone: Option<Kept>,
     pub(crate) expiry_s: u32,
-    pub(crate) has_will: bool,
+    /// Its will, while that has not gone out.
+    pub(crate) will: Option<LoggedWill>,
     /// The other shards know its subscriptions as those of a kept session; stays when it is kept no more.
     pub(crate) is_keeper: bool,
     /// The version of the rules about topics that hold for it.

@@ -39,6 +39,8 @@ const MESSAGE_BYTES: u64 = 64;
 pub(crate) struct RestoredSession {
     pub(crate) session: Session,
     pub(crate) kept: Kept,
+    /// The entry that brought its will, if it has one.
+    pub(crate) will: Option<NonZeroU64>,
     pub(crate) standing: Standing,
     /// Since when it has no connection, on the node's clock; `None`: it lost it with the node, and nobody wrote down when.
     pub(crate) away_since_ms: Option<u64>,
@@ -199,6 +201,7 @@ fn restore_session(
     Ok(RestoredSession {
         session: restoration.finish(),
         kept: Kept { id: kept.id(), slot },
+        will: kept.will().and_then(|will| NonZeroU64::new(will.entry)),
         standing: Standing { identity, who: None },
         away_since_ms: kept.disconnected_at_ms(),
         doubts,

@@ -31,9 +31,9 @@ impl Keeping {
         Kept { id: KeeperId(self.append(log, slot, awaited, &entry)), slot }
     }
 
-    /// A kept session is not what it was. `awaited`: its client is told so.
-    pub(crate) fn change(&mut self, log: &mut LogFeed, kept: Kept, changed: Changed<'_>, awaited: bool) {
-        self.append(log, kept.slot, awaited, &Entry::Changed(changed));
+    /// A kept session is not what it was; returns the entry's index. `awaited`: its client is told so.
+    pub(crate) fn change(&mut self, log: &mut LogFeed, kept: Kept, changed: Changed<'_>, awaited: bool) -> u64 {
+        self.append(log, kept.slot, awaited, &Entry::Changed(changed))
     }
 
     /// Its client is here, or not any more, as from now.
