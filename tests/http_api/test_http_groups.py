@@ -102,6 +102,19 @@ def test_a_body_that_does_not_come(server: HttpServer) -> None:
     assert b'"code":"body_late"' in answer
 
 
+@pytest.mark.parametrize("announced", [BODY_BYTES_MAX + 1, 1 << 63, 10**19])
+def test_a_body_that_is_announced_too_large_is_not_waited_for(server: HttpServer, announced: int) -> None:
+    """Is who announces more than is taken answered at the head, whatever follows?"""
+    parts = urlsplit(server.url)
+    with socket.create_connection((str(parts.hostname), parts.port), timeout=TIMEOUT_S) as client:
+        client.sendall(f"PUT /v1/groups/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: {announced}\r\n\r\n".encode())
+        answer = b""
+        while piece := client.recv(4096):
+            answer += piece
+    assert answer.startswith(b"HTTP/1.1 413 ")
+    assert b'"code":"body_too_large"' in answer
+
+
 def test_nobody_undoes_what_somebody_else_has_changed(server: HttpServer) -> None:
     """Is a change made only while the settings have the tag that its author knows?"""
     url = f"{server.url}/v1/groups/a"

@@ -33,19 +33,30 @@ async def json_object(request: Request, *, timeout_s: float) -> dict[str, Any]:
 
 
 async def _whole(request: Request, timeout_s: float) -> bytes:
+    if _announced(request) > BODY_BYTES_MAX:
+        raise _too_large()
     pieces = bytearray()
     try:
         with anyio.fail_after(timeout_s):
             async for piece in request.stream():
                 pieces += piece
                 if len(pieces) > BODY_BYTES_MAX:
-                    raise _close(413, "body_too_large", f"the body has more than {BODY_BYTES_MAX} bytes", "send less")
+                    raise _too_large()
     except TimeoutError as error:
         what = f"the body was not whole within {timeout_s:g} s"
         raise _close(408, "body_late", what, "send it at once, or raise http.keep_alive") from error
     except ClientDisconnect as error:
         raise _close(400, "bad_body", "the connection was closed within the body", "send it whole") from error
     return bytes(pieces)
+
+
+def _announced(request: Request) -> int:
+    # What is no number h11 has refused; where there is none, the bytes are counted as they come.
+    return int(request.headers.get("content-length", "0"))
+
+
+def _too_large() -> HttpError:
+    return _close(413, "body_too_large", f"the body has more than {BODY_BYTES_MAX} bytes", "send less")
 
 
 def _close(status: int, code: str, message: str, remedy: str) -> HttpError:

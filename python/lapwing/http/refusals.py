@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import re
 
 from lapwing.same_origin.seldom import Seldom
 from lapwing.text import one_line
 
 _PATH_CHARACTERS_MAX = 64
+_TOKEN = re.compile(r"(lapwing_)[\w-]{16,}|\bey[\w-]+\.[\w-]+\.[\w-]*", re.ASCII)
 _WHY = {
     401: "it shows no credentials",
     403: "no rule permits it",
@@ -34,5 +36,7 @@ class Refusals:
     def request(self, status: int, method: str, path: str, address: str, name: str | None) -> None:
         """A request was refused, of ``name`` if it is known who sent it."""
         who = f"{address or 'somebody'}{'' if name is None else f' ({one_line(name)})'}"
-        what = f"{method} {one_line(path[:_PATH_CHARACTERS_MAX])}"
+        # Who puts a token into a path has put it there by mistake, and it is as good as a password.
+        shown = _TOKEN.sub(r"\1***", path)[:_PATH_CHARACTERS_MAX]
+        what = f"{method} {one_line(shown)}"
         self._seldom.tell(str(status), f"HTTP answers {status} to {who} for {what}: {_WHY[status]}")

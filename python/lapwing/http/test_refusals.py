@@ -19,6 +19,15 @@ def test_one_line_a_minute_of_a_kind(caplog: pytest.LogCaptureFixture) -> None:
     assert second == "HTTP answers 401 to 192.0.2.1 for GET /v1/streams: it shows no credentials"
 
 
+@pytest.mark.parametrize(
+    ("token", "shown"),
+    [("lapwing_" + "aB-_0" * 9, "lapwing_***"), ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk", "***")],
+)
+def test_a_token_in_a_path_stays_secret(token: str, shown: str, caplog: pytest.LogCaptureFixture) -> None:
+    Refusals().request(401, "GET", f"/v1/sessions/{token}/x", "192.0.2.1", None)
+    assert caplog.messages == [f"HTTP answers 401 to 192.0.2.1 for GET /v1/sessions/{shown}/x: it shows no credentials"]
+
+
 def test_connections_are_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
     counters = HttpCounters()
     for name in ("late", "refused", "late"):
