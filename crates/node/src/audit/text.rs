@@ -34,7 +34,7 @@ pub(super) fn cleaned(value: Value) -> Value {
 }
 
 /// Somebody has given a token for a name: it is as good as a password.
-fn without_tokens(text: &str) -> String {
+pub(crate) fn without_tokens(text: &str) -> String {
     let mut parts = text.split(TOKEN);
     let mut shown = parts.next().unwrap_or_default().to_owned();
     for part in parts {

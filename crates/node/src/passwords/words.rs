@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::failures::Bar;
 use super::source::Source;
+use crate::audit::without_tokens;
 
 /// Between two lines of wrong passwords; and so often bars are counted anew.
 const PAUSE_MS: u64 = 10_000;
@@ -110,8 +111,9 @@ fn shown(username: &str) -> String {
     if lapwing_access::may_be_token(username) {
         return "(a token)".into();
     }
-    let mut name: String = username.chars().take(NAME_CHARS_MAX).collect();
-    if name.len() < username.len() {
+    let hidden = without_tokens(username);
+    let mut name: String = hidden.chars().take(NAME_CHARS_MAX).collect();
+    if name.len() < hidden.len() {
         name.push('…');
     }
     name
@@ -148,6 +150,23 @@ mod tests {
             lines[0].starts_with("2 addresses gave 4 wrong passwords, 3 of them 192.0.2.1; the last was 192.0.2.2")
         );
         assert!(lines[0].len() < 300 && words.take(60_000).is_empty());
+    }
+
+    /// Is a token that somebody gives for a name in no line, be it one of ours or another's?
+    #[test]
+    fn a_token_for_a_name_stays_secret() {
+        let (mut words, secret) = (words(), "aB-_0".repeat(9));
+        words.wrong(from(1), &format!("lapwing_{secret}"));
+        assert_eq!(words.take(1), ["192.0.2.1 gave a wrong password for \"lapwing_***\""]);
+        words.wrong(from(1), "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk");
+        assert_eq!(words.take(20_000), ["192.0.2.1 gave a wrong password for \"(a token)\""]);
+        words.barred(&Bar {
+            source: from(1),
+            username: Some(format!("lapwing_{secret}").as_str().into()),
+            failures: 20,
+            until_ms: 1,
+        });
+        assert!(words.take(20_001).iter().all(|line| line.contains("\"lapwing_***\"") && !line.contains(&secret)));
     }
 
     /// Does a flood of bars have a few lines and a number?
