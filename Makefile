@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-python crash fault-matrix openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -44,7 +44,7 @@ $(CACHE)/python: requirements.lock tools/compiled_zips.py | $(CACHE)/toolchain
 $(CACHE)/built: $(CACHE)/python pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	$(call step,the broker: $(PROFILE) build (two to four minutes the first time))
 	@MATURIN_PEP517_ARGS="--locked --profile $(PROFILE)$(if $(filter dev,$(PROFILE)), --features tests)" $(BIN)/pip install --verbose --disable-pip-version-check --no-build-isolation --no-deps --editable . 2>&1 \
-		| sed -unE 's/^ *((Compiling|Finished|error|warning).*)/    \1/p'
+		| sed -unE 's/^ *((Compiling|Finished|error|warning|-->).*)/    \1/p'
 	@touch $@
 
 python: $(CACHE)/python
@@ -112,8 +112,10 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms (LAPWING_WILD_SECONDS=600: clien
 	$(call step,tests of the Rust rooms)
 	@cargo test --locked --workspace --quiet
 
+# Benches too: where clippy compiles (.ci/run), whatever it does not see is not looked at.
 test-rust-build: $(CACHE)/toolchain
 	@cargo test --locked --workspace --quiet --no-run
+	@cargo test --locked --workspace --benches --quiet --no-run
 
 test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
 	@$(SUITE) --tier $(if $(SLOW),ci,fast) --no-rust $(TESTS)
@@ -164,10 +166,13 @@ soak: $(CACHE)/built ## an hour of mixed load: memory, disk and descriptors stay
 
 check: check-rust check-python ## format, lints, types, stubs, directions; writes nothing to the tree
 
-check-rust: $(CACHE)/toolchain
-	$(call step,Rust: format and lints)
-	@cargo fmt --all --check
+check-rust: check-rust-format
+	$(call step,Rust: lints)
 	@cargo clippy --locked --workspace --all-targets --quiet -- -D warnings
+
+check-rust-format: $(CACHE)/toolchain
+	$(call step,Rust: format)
+	@cargo fmt --all --check
 
 check-python: $(CACHE)/built
 	$(call step,Python: format; lints; types; stubs; directions)
