@@ -180,12 +180,13 @@ mod tests {
         a.entry == b.entry && a.goes_as(b) && a.terms == b.terms
     }
 
-    /// Does it agree with a plain list, whatever is added at either end and taken from the front?
+    /// Does it agree with a plain list, whatever is added at either end and taken from the front? Whatever goes is compared
+    /// as it goes; what stays, while it is short in each step, and then in each thirtieth: it grows to 80,000.
     #[test]
     fn it_agrees_with_a_list() {
         let (mut paged, mut model, mut random) = (Paged::default(), VecDeque::<Reference>::new(), 7_u64);
         let mut next = 1_000_000;
-        for _ in 0..3000 {
+        for step in 1..=3000 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             match (random >> 33) % 8 {
                 0..=3 => {
@@ -211,9 +212,12 @@ mod tests {
                     paged.prepend(before);
                 }
             }
-            let bytes: u64 = model.iter().map(Reference::bytes).sum();
-            assert_eq!((paged.len(), paged.bytes()), (model.len() as u64, bytes));
+            assert_eq!(paged.len(), model.len() as u64);
             assert_eq!(paged.front().is_some(), !model.is_empty());
+            if step > 300 && step % 30 != 0 {
+                continue;
+            }
+            assert_eq!(paged.bytes(), model.iter().map(Reference::bytes).sum());
             assert!(paged.iter().zip(&model).all(|(a, b)| same(&a, b)) && paged.iter().count() == model.len());
         }
     }
