@@ -47,6 +47,7 @@ mod passwords;
 mod queue_pages;
 mod reload;
 mod reserved_room;
+mod retained_holders;
 mod retained_share;
 mod session_reports;
 mod shard;

@@ -12,9 +12,10 @@ use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use self::expiries::Expiries;
-use crate::identity_shares::{Before, Holder, IdentityShares};
+use crate::identity_shares::{Holder, IdentityShares};
 use crate::mail::{PageItem, PageRequest, Source, Wanted};
 use crate::reserved_room::ReservedRoom;
+use crate::retained_holders::Before;
 use crate::retained_share::RetainedShare;
 use crate::slot::stable_hash;
 use crate::sys::OURSELVES;
