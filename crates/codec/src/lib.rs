@@ -40,7 +40,7 @@ mod subscribe_filters;
 mod subscription_id;
 mod subscription_options;
 mod swar;
-mod text;
+pub mod text;
 pub mod topic;
 mod unsuback;
 mod unsubscribe;

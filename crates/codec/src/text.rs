@@ -4,7 +4,7 @@ use crate::swar::{equal, for_each_word, not_ascii};
 
 /// Why bytes are no UTF-8 encoded string of MQTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TextError {
+pub enum TextError {
     /// Ill-formed UTF-8, a surrogate among it [MQTT-1.5.4-1].
     NotUtf8,
     /// U+0000 [MQTT-1.5.4-2].
@@ -12,7 +12,8 @@ pub(crate) enum TextError {
 }
 
 impl TextError {
-    pub(crate) const fn what(self) -> &'static str {
+    /// The same as a fixed text.
+    pub const fn what(self) -> &'static str {
         match self {
             TextError::NotUtf8 => "a string that is not well-formed UTF-8",
             TextError::Null => "a string with U+0000",
@@ -20,9 +21,11 @@ impl TextError {
     }
 }
 
-/// Checks a string field.
+/// Checks a string field, whole and without what stands around it.
+/// # Errors
+/// It is no text, or has U+0000.
 #[inline]
-pub(crate) fn from_bytes(bytes: &[u8]) -> Result<&str, TextError> {
+pub fn from_bytes(bytes: &[u8]) -> Result<&str, TextError> {
     match short_ascii(bytes) {
         Some(text) => Ok(text),
         None => from_any_bytes(bytes),

@@ -1,0 +1,13 @@
+//! Datagrams as they come and go: every message there and back, any bytes, and no memory for either.
+
+mod any_bytes;
+mod no_allocation;
+mod oracle;
+mod pool;
+mod round_trip;
+mod shortened;
+
+use lapwing_oracle::allocations::Counting;
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
