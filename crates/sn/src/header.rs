@@ -3,7 +3,7 @@
 use crate::{DecodeError, Kind, Reason};
 
 /// The first byte that announces a length of two further bytes.
-const LONG: u8 = 0x01;
+pub(crate) const LONG: u8 = 0x01;
 /// The longest message whose length has one byte.
 const SHORT_LEN_MAX: usize = u8::MAX as usize;
 

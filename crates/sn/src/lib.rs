@@ -1,4 +1,5 @@
-//! The `sn` room: datagrams to messages and messages to datagrams, for MQTT-SN 1.2.
+//! The `sn` room: datagrams to messages and messages to datagrams, for MQTT-SN 1.2, and what a gateway knows of a client
+//! ([`peer`]).
 //!
 //! Rules of this room:
 //! - No I/O, no clock, no thread, no Python. One file per message, or per shape that several messages share.
@@ -33,6 +34,7 @@ mod kind;
 mod limits;
 mod message;
 mod msg_id_only;
+pub mod peer;
 mod pingreq;
 mod publish;
 mod publish_qos;

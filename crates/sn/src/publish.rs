@@ -1,6 +1,7 @@
 //! PUBLISH (5.4.12): a message, in either direction.
 
 use crate::flags::Flags;
+use crate::header::LONG;
 use crate::read::Reader;
 use crate::write::{Body, Sink};
 use crate::{DecodeError, EncodeError, Message, MsgId, PublishQoS, PublishTopic, Reason, TopicAck};
@@ -20,6 +21,14 @@ pub struct Publish<'a> {
     pub msg_id: Option<MsgId>,
     /// The data.
     pub payload: &'a [u8],
+}
+
+/// Sets DUP in a PUBLISH as it was written, without a forwarder.
+pub(crate) fn set_dup(message: &mut [u8]) {
+    let flags_at = if message.first() == Some(&LONG) { 4 } else { 2 };
+    if let Some(flags) = message.get_mut(flags_at) {
+        *flags = Flags(*flags).with_dup(true).0;
+    }
 }
 
 /// What stands in front of the data.

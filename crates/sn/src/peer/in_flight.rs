@@ -1,0 +1,323 @@
+//! The one message in flight to a client (6.10), sent again until it is answered (6.13).
+
+use crate::{EncodeError, Message, MsgId, PublishQoS, QoS, ReturnCode, TopicId};
+
+use super::Settings;
+
+/// The message that waits for its answer.
+#[derive(Debug, Default)]
+pub struct InFlight {
+    waiting: Option<Waiting>,
+    last_id: Option<MsgId>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    awaited: Awaited,
+    msg_id: MsgId,
+    /// The message as it was sent, without a forwarder.
+    bytes: Vec<u8>,
+    retries: u32,
+    due_ms: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    RegAck(Option<TopicId>),
+    PubAck,
+    PubRec,
+    PubComp,
+}
+
+/// What the client said of the message in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// REGACK to the REGISTER of this id.
+    Registered(Option<TopicId>, ReturnCode),
+    /// PUBACK: the PUBLISH is over. To one of QoS 2 it can only be a refusal.
+    Published(ReturnCode),
+    /// PUBREC: it has the message; PUBREL is in flight now.
+    Received,
+    /// PUBCOMP: the exchange is over.
+    Completed,
+}
+
+/// What became of a message whose answer is overdue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Overdue {
+    /// There is none.
+    Nothing,
+    /// It was sent again.
+    Resent,
+    /// It was sent often enough: the client is lost.
+    Lost,
+}
+
+impl InFlight {
+    /// Whether nothing is in flight: the next message may go.
+    pub const fn is_free(&self) -> bool {
+        self.waiting.is_none()
+    }
+
+    /// The id for the next message; 65535 is followed by 1.
+    pub fn next_id(&mut self) -> MsgId {
+        let id = self.last_id.map_or(MsgId::MIN, MsgId::next);
+        self.last_id = Some(id);
+        id
+    }
+
+    /// Appends `message` to `out` and waits for its answer: a REGISTER or a PUBLISH of QoS 1 or 2, when nothing else is in
+    /// flight. Anything else is the caller's mistake and refused.
+    /// # Errors
+    /// It cannot be written, or nothing would answer it; nothing is in flight that was not.
+    pub fn send(
+        &mut self,
+        message: &Message<'_>,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, EncodeError> {
+        if !self.is_free() {
+            return Err(EncodeError::NotRepresentable("a second message in flight"));
+        }
+        let Some((awaited, msg_id)) = awaited(message) else {
+            return Err(EncodeError::NotRepresentable("a wait for a message that nothing answers"));
+        };
+        self.launch(awaited, msg_id, message, settings, now_ms, out)
+    }
+
+    fn launch(
+        &mut self,
+        awaited: Awaited,
+        msg_id: MsgId,
+        message: &Message<'_>,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<usize, EncodeError> {
+        let start = out.len();
+        let len = message.encode(&settings.limits, out)?;
+        let bytes = out[start..].to_vec();
+        self.waiting = Some(Waiting { awaited, msg_id, bytes, retries: 0, due_ms: now_ms + settings.retry_ms });
+        Ok(len)
+    }
+
+    /// What a message of the client says of the one in flight; `None`: nothing, it is late or of somebody else.
+    ///
+    /// PUBREC is answered by PUBREL in `out`, which is in flight then. A PUBREC that comes again while PUBREL waits is answered
+    /// with it again: the first was lost.
+    /// # Errors
+    /// PUBREL does not fit the limit of a datagram; the message stays in flight.
+    pub fn answered(
+        &mut self,
+        message: &Message<'_>,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Answer>, EncodeError> {
+        let Some(waiting) = &mut self.waiting else { return Ok(None) };
+        let (id, awaited) = (waiting.msg_id, waiting.awaited);
+        let answer = match (message, awaited) {
+            (Message::RegAck(ack), Awaited::RegAck(topic)) if ack.msg_id == Some(id) => {
+                Answer::Registered(topic, ack.code)
+            }
+            (Message::PubAck(ack), Awaited::PubAck) if ack.msg_id == Some(id) => Answer::Published(ack.code),
+            (Message::PubAck(ack), Awaited::PubRec) if ack.msg_id == Some(id) && !ack.code.is_accepted() => {
+                Answer::Published(ack.code)
+            }
+            (Message::PubRec(of), Awaited::PubRec) if *of == id => {
+                let release = Message::PubRel(id);
+                self.launch(Awaited::PubComp, id, &release, settings, now_ms, out)?;
+                return Ok(Some(Answer::Received));
+            }
+            (Message::PubRec(of), Awaited::PubComp) if *of == id => {
+                out.extend_from_slice(&waiting.bytes);
+                return Ok(None);
+            }
+            (Message::PubComp(of), Awaited::PubComp) if *of == id => Answer::Completed,
+            _ => return Ok(None),
+        };
+        self.waiting = None;
+        Ok(Some(answer))
+    }
+
+    /// When [`InFlight::tick`] has something to do.
+    pub fn next_wake_ms(&self) -> Option<u64> {
+        self.waiting.as_ref().map(|waiting| waiting.due_ms)
+    }
+
+    /// Sends again, with DUP where there is one, what is overdue; after the last time nothing is in flight any more.
+    pub fn tick(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Overdue {
+        let Some(waiting) = self.waiting.as_mut().filter(|waiting| now_ms >= waiting.due_ms) else {
+            return Overdue::Nothing;
+        };
+        if waiting.retries >= settings.retries_max {
+            self.waiting = None;
+            return Overdue::Lost;
+        }
+        waiting.retries += 1;
+        waiting.due_ms = now_ms + settings.retry_ms;
+        if matches!(waiting.awaited, Awaited::PubAck | Awaited::PubRec) {
+            crate::publish::set_dup(&mut waiting.bytes);
+        }
+        out.extend_from_slice(&waiting.bytes);
+        Overdue::Resent
+    }
+
+    /// Forgets what is in flight: the connection is over, and its session knows what to send again.
+    pub fn clear(&mut self) {
+        self.waiting = None;
+    }
+}
+
+fn awaited(message: &Message<'_>) -> Option<(Awaited, MsgId)> {
+    match message {
+        Message::Register(register) => Some((Awaited::RegAck(register.topic_id), register.msg_id)),
+        Message::Publish(publish) => {
+            let awaited =
+                if publish.qos == PublishQoS::Level(QoS::ExactlyOnce) { Awaited::PubRec } else { Awaited::PubAck };
+            publish.msg_id.map(|id| (awaited, id))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::{bytes, decoded};
+
+    /// One client, and what went to it.
+    struct Client {
+        in_flight: InFlight,
+        settings: Settings,
+        out: Vec<u8>,
+    }
+
+    impl Client {
+        fn new() -> Self {
+            let settings = Settings { retry_ms: 10, retries_max: 2, ..Settings::default() };
+            Client { in_flight: InFlight::default(), settings, out: Vec::new() }
+        }
+
+        fn send(&mut self, hex: &str, now_ms: u64) -> Result<usize, EncodeError> {
+            self.in_flight.send(&decoded(hex), &self.settings, now_ms, &mut self.out)
+        }
+
+        fn hear(&mut self, hex: &str, now_ms: u64) -> Option<Answer> {
+            let message = decoded(hex);
+            self.in_flight.answered(&message, &self.settings, now_ms, &mut self.out).expect("PUBREL fits")
+        }
+
+        fn tick(&mut self, now_ms: u64) -> Overdue {
+            self.in_flight.tick(&self.settings, now_ms, &mut self.out)
+        }
+
+        #[track_caller]
+        fn sent(&mut self, hex: &str) {
+            assert_eq!(std::mem::take(&mut self.out), bytes(hex));
+        }
+    }
+
+    const QOS_1: &str = "09 0C 20 0102 0007 '23'";
+    const QOS_2: &str = "09 0C 40 0102 0007 '23'";
+
+    #[test]
+    fn section_6_10_one_message_is_in_flight() {
+        let mut client = Client::new();
+        assert_eq!((client.send(QOS_1, 0), client.in_flight.is_free()), (Ok(9), false));
+        assert!(client.send(QOS_1, 0).is_err());
+        client.sent(QOS_1);
+        assert_eq!(client.hear("07 0D 0102 0008 00", 1), None, "of another message");
+        assert_eq!(client.hear("04 0F 0007", 1), None, "of another QoS");
+        assert_eq!(client.hear("07 0D 0102 0007 00", 1), Some(Answer::Published(ReturnCode::ACCEPTED)));
+        assert_eq!((client.hear("07 0D 0102 0007 00", 1), client.in_flight.is_free()), (None, true));
+        client.sent("");
+    }
+
+    #[test]
+    fn section_6_10_a_refused_publish_is_over() {
+        for qos in [QOS_1, QOS_2] {
+            let mut client = Client::new();
+            client.send(qos, 0).unwrap();
+            let answer = client.hear("07 0D 0102 0007 02", 1);
+            assert_eq!(answer, Some(Answer::Published(ReturnCode::INVALID_TOPIC_ID)));
+            assert!(client.in_flight.is_free());
+        }
+        let mut client = Client::new();
+        client.send(QOS_2, 0).unwrap();
+        assert_eq!(client.hear("07 0D 0102 0007 00", 1), None, "PUBACK cannot accept QoS 2");
+    }
+
+    #[test]
+    fn section_6_10_register_before_publish() {
+        let mut client = Client::new();
+        client.send("09 0A 0102 0001 'a/b'", 0).unwrap();
+        assert_eq!(client.tick(10), Overdue::Resent);
+        client.sent("09 0A 0102 0001 'a/b' 09 0A 0102 0001 'a/b'");
+        let answer = Answer::Registered(TopicId::new(0x0102), ReturnCode::ACCEPTED);
+        assert_eq!(client.hear("07 0B 0102 0001 00", 11), Some(answer));
+    }
+
+    #[test]
+    fn section_6_13_what_is_not_answered_is_sent_again_with_dup() {
+        let mut client = Client::new();
+        client.send(QOS_1, 0).unwrap();
+        assert_eq!((client.in_flight.next_wake_ms(), client.tick(9)), (Some(10), Overdue::Nothing));
+        client.sent(QOS_1);
+        for now_ms in [10, 20] {
+            assert_eq!(client.tick(now_ms), Overdue::Resent);
+            client.sent("09 0C A0 0102 0007 '23'");
+        }
+        assert_eq!((client.tick(29), client.tick(30)), (Overdue::Nothing, Overdue::Lost));
+        assert_eq!((client.in_flight.is_free(), client.in_flight.next_wake_ms()), (true, None));
+        assert_eq!(client.tick(40), Overdue::Nothing);
+        client.sent("");
+    }
+
+    #[test]
+    fn section_6_13_dup_is_set_behind_a_long_header_too() {
+        let mut client = Client::new();
+        let payload = "61".repeat(300);
+        client.send(&format!("01 0135 0C 20 0102 0007 {payload}"), 0).unwrap();
+        client.out.clear();
+        assert_eq!(client.tick(10), Overdue::Resent);
+        client.sent(&format!("01 0135 0C A0 0102 0007 {payload}"));
+    }
+
+    #[test]
+    fn section_6_10_qos_2_goes_in_two_steps() {
+        let mut client = Client::new();
+        client.send(QOS_2, 0).unwrap();
+        assert_eq!(client.tick(10), Overdue::Resent);
+        assert_eq!(client.hear("04 0F 0007", 15), Some(Answer::Received));
+        client.sent("09 0C 40 0102 0007 '23' 09 0C C0 0102 0007 '23' 04 10 0007");
+        assert_eq!(
+            (client.hear("04 0F 0007", 16), client.tick(24), client.tick(25)),
+            (None, Overdue::Nothing, Overdue::Resent)
+        );
+        client.sent("04 10 0007 04 10 0007");
+        assert_eq!(client.hear("04 0E 0007", 26), Some(Answer::Completed));
+        assert!(client.in_flight.is_free());
+    }
+
+    #[test]
+    fn section_6_13_nothing_waits_for_what_is_not_answered() {
+        let mut client = Client::new();
+        for hex in ["09 0C 00 0102 0000 '23'", "02 17", "04 10 0007"] {
+            assert!(client.send(hex, 0).is_err());
+        }
+        client.sent("");
+        client.settings.limits.datagram_bytes_max = 8;
+        assert_eq!(client.send(QOS_1, 0), Err(EncodeError::TooLarge { len: 9, max: 8 }));
+        assert!(client.in_flight.is_free());
+    }
+
+    #[test]
+    fn section_5_3_7_ids_go_round() {
+        let mut in_flight = InFlight::default();
+        assert_eq!((in_flight.next_id().get(), in_flight.next_id().get()), (1, 2));
+        in_flight.last_id = Some(MsgId::MAX);
+        assert_eq!(in_flight.next_id(), MsgId::MIN);
+    }
+}

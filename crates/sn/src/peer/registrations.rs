@@ -1,0 +1,151 @@
+//! The registered topic ids of one client (6.5, 6.9, 6.10): both ways, bounded.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::TopicId;
+
+/// Topic ids of one client. They are valid as long as its session is; MQTT-SN has no way to take one back.
+#[derive(Debug, Default)]
+pub struct Registrations {
+    /// The topic of id 1, 2, ..., and whether the client has confirmed that it knows it.
+    topics: Vec<(Arc<str>, bool)>,
+    ids: HashMap<Arc<str>, TopicId>,
+}
+
+/// What a topic is to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Registration {
+    /// The client knows this id.
+    Known(TopicId),
+    /// The id is this topic's, but the client is to be told first, by REGISTER.
+    Untold(TopicId),
+    /// There are as many as there may be: 0x01 (congestion) to a client that asks.
+    Full,
+}
+
+impl Registrations {
+    /// The id of a topic that the client itself names, in REGISTER or SUBSCRIBE; the answer tells it. `None`: full.
+    pub fn known(&mut self, topic: &str, max: u16) -> Option<TopicId> {
+        match self.for_delivery(topic, max) {
+            Registration::Known(id) | Registration::Untold(id) => {
+                self.confirm(id);
+                Some(id)
+            }
+            Registration::Full => None,
+        }
+    }
+
+    /// The id by which a message of this topic goes to the client, with a new one where there is none.
+    pub fn for_delivery(&mut self, topic: &str, max: u16) -> Registration {
+        if let Some(&id) = self.ids.get(topic) {
+            return if self.is_known(id) { Registration::Known(id) } else { Registration::Untold(id) };
+        }
+        if self.topics.len() >= usize::from(max) {
+            return Registration::Full;
+        }
+        // There are fewer than 65,535, so the next number is a u16; the last one of those is no id.
+        let Some(id) = u16::try_from(self.topics.len() + 1).ok().and_then(TopicId::new) else {
+            return Registration::Full;
+        };
+        let topic: Arc<str> = topic.into();
+        self.topics.push((Arc::clone(&topic), false));
+        self.ids.insert(topic, id);
+        Registration::Untold(id)
+    }
+
+    /// The client has accepted the REGISTER of this id; one that there is not changes nothing.
+    pub fn confirm(&mut self, id: TopicId) {
+        if let Some((_, is_known)) = self.topics.get_mut(index(id)) {
+            *is_known = true;
+        }
+    }
+
+    /// The topic of an id that the client says; `None`: 0x02, an invalid topic id.
+    ///
+    /// One that it was not told yet, or whose REGACK was lost, is as good: it can have it from nowhere else.
+    pub fn topic(&self, id: TopicId) -> Option<&str> {
+        self.topics.get(index(id)).map(|(topic, _)| &**topic)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.topics.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.topics.is_empty()
+    }
+
+    /// A clean session: the client knows nothing (6.3).
+    pub fn clear(&mut self) {
+        *self = Registrations::default();
+    }
+
+    fn is_known(&self, id: TopicId) -> bool {
+        self.topics.get(index(id)).is_some_and(|&(_, is_known)| is_known)
+    }
+}
+
+fn index(id: TopicId) -> usize {
+    usize::from(id.get()) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(id: u16) -> TopicId {
+        TopicId::new(id).unwrap()
+    }
+
+    #[test]
+    fn section_6_5_a_client_registers_a_topic_and_gets_the_same_id_again() {
+        let mut registrations = Registrations::default();
+        assert_eq!(registrations.known("a", 9), Some(id(1)));
+        assert_eq!(registrations.known("b", 9), Some(id(2)));
+        assert_eq!(registrations.known("a", 9), Some(id(1)));
+        assert_eq!((registrations.topic(id(1)), registrations.topic(id(2))), (Some("a"), Some("b")));
+        assert_eq!((registrations.topic(id(3)), registrations.topic(TopicId::MAX)), (None, None));
+        assert_eq!(registrations.for_delivery("a", 9), Registration::Known(id(1)));
+    }
+
+    #[test]
+    fn section_6_10_a_topic_of_a_wildcard_is_registered_before_its_message() {
+        let mut registrations = Registrations::default();
+        assert_eq!(registrations.for_delivery("a", 9), Registration::Untold(id(1)));
+        assert_eq!(registrations.for_delivery("a", 9), Registration::Untold(id(1)), "the REGACK is not there");
+        registrations.confirm(id(1));
+        assert_eq!(registrations.for_delivery("a", 9), Registration::Known(id(1)));
+        registrations.confirm(id(7));
+        assert_eq!((registrations.len(), registrations.topic(id(7))), (1, None), "nobody's id");
+    }
+
+    #[test]
+    fn section_6_5_the_table_is_bounded() {
+        let mut registrations = Registrations::default();
+        assert_eq!(registrations.known("a", 1), Some(id(1)));
+        assert_eq!(registrations.known("b", 1), None);
+        assert_eq!(registrations.for_delivery("c", 1), Registration::Full);
+        assert_eq!(registrations.known("a", 1), Some(id(1)), "what is there stays");
+        assert_eq!(registrations.known("b", 2), Some(id(2)), "the one before left no trace");
+    }
+
+    #[test]
+    fn section_5_3_11_no_id_is_a_reserved_one() {
+        let mut registrations = Registrations::default();
+        for n in 1..=0xFFFE_u16 {
+            assert_eq!(registrations.known(&n.to_string(), u16::MAX), TopicId::new(n));
+        }
+        assert_eq!(registrations.for_delivery("one more", u16::MAX), Registration::Full);
+    }
+
+    #[test]
+    fn section_6_3_a_clean_session_has_none() {
+        let mut registrations = Registrations::default();
+        registrations.known("a", 9);
+        registrations.clear();
+        assert!(registrations.is_empty() && registrations.topic(id(1)).is_none());
+    }
+}
