@@ -66,8 +66,8 @@ impl InFlight {
         id
     }
 
-    /// Appends `message` to `out` and waits for its answer: a REGISTER or a PUBLISH of QoS 1 or 2, when nothing else is in
-    /// flight. Anything else is the caller's mistake and refused.
+    /// Appends `message` to `out` and waits for its answer: a REGISTER, a PUBLISH of QoS 1 or 2 or a PUBREL, when nothing
+    /// else is in flight. Anything else is the caller's mistake and refused.
     /// # Errors
     /// It cannot be written, or nothing would answer it; nothing is in flight that was not.
     pub fn send(
@@ -178,6 +178,7 @@ fn awaited(message: &Message<'_>) -> Option<(Awaited, MsgId)> {
                 if publish.qos == PublishQoS::Level(QoS::ExactlyOnce) { Awaited::PubRec } else { Awaited::PubAck };
             publish.msg_id.map(|id| (awaited, id))
         }
+        Message::PubRel(id) => Some((Awaited::PubComp, *id)),
         _ => None,
     }
 }
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn section_6_13_nothing_waits_for_what_is_not_answered() {
         let mut client = Client::new();
-        for hex in ["09 0C 00 0102 0000 '23'", "02 17", "04 10 0007"] {
+        for hex in ["09 0C 00 0102 0000 '23'", "02 17", "04 0F 0007"] {
             assert!(client.send(hex, 0).is_err());
         }
         client.sent("");

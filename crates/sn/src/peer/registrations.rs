@@ -54,10 +54,27 @@ impl Registrations {
         Registration::Untold(id)
     }
 
+    /// The id by which the client knows the topic already.
+    pub fn told(&self, topic: &str) -> Option<TopicId> {
+        self.ids.get(topic).copied().filter(|&id| self.is_known(id))
+    }
+
     /// The client has accepted the REGISTER of this id; one that there is not changes nothing.
     pub fn confirm(&mut self, id: TopicId) {
         if let Some((_, is_known)) = self.topics.get_mut(index(id)) {
             *is_known = true;
+        }
+    }
+
+    /// The client may have forgotten its ids: each is told again before a message has it.
+    pub fn untell(&mut self) {
+        self.topics.iter_mut().for_each(|(_, is_known)| *is_known = false);
+    }
+
+    /// The client does not know this id, as it says; one that there is not changes nothing.
+    pub fn deny(&mut self, id: TopicId) {
+        if let Some((_, is_known)) = self.topics.get_mut(index(id)) {
+            *is_known = false;
         }
     }
 
@@ -139,6 +156,20 @@ mod tests {
             assert_eq!(registrations.known(&n.to_string(), u16::MAX), TopicId::new(n));
         }
         assert_eq!(registrations.for_delivery("one more", u16::MAX), Registration::Full);
+    }
+
+    #[test]
+    fn section_6_10_what_a_client_may_have_forgotten_is_told_again() {
+        let mut registrations = Registrations::default();
+        registrations.known("a", 9);
+        registrations.known("b", 9);
+        registrations.deny(id(1));
+        registrations.deny(id(7));
+        assert_eq!(registrations.for_delivery("a", 9), Registration::Untold(id(1)));
+        assert_eq!(registrations.for_delivery("b", 9), Registration::Known(id(2)));
+        registrations.untell();
+        assert_eq!(registrations.for_delivery("b", 9), Registration::Untold(id(2)));
+        assert_eq!(registrations.topic(id(2)), Some("b"), "the id is what it was");
     }
 
     #[test]

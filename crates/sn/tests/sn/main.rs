@@ -1,6 +1,8 @@
 //! Datagrams as they come and go: every message there and back, any bytes, and no memory for either.
 
 mod any_bytes;
+mod client;
+mod gateway;
 mod no_allocation;
 mod oracle;
 mod pool;

@@ -1,0 +1,211 @@
+//! One client, as its gateway knows it: messages in, answers out, and an [`Event`] for whoever has its session.
+
+use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode};
+
+use super::connecting::Connecting;
+use super::{Answer, Event, InFlight, Life, Overdue, Phase, Predefined, Registrations, Repeats, Settings};
+
+/// The state of one client. It does not know its address: whoever has that gives it what comes from there.
+#[derive(Debug, Default)]
+pub struct Client {
+    pub(super) id: Box<str>,
+    pub(super) life: Life,
+    pub(super) connecting: Option<Connecting>,
+    pub(super) registrations: Registrations,
+    pub(super) repeats: Repeats,
+    pub(super) in_flight: InFlight,
+}
+
+/// What time brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tick {
+    /// Nothing, or a message went again.
+    Nothing,
+    /// It did not take what waits, and is asleep again: so it waits on.
+    Asleep,
+    /// It began to connect and did not go on: its CONNECT is forgotten. Who was connected before still is.
+    SetupOver,
+    /// It is lost: its will is due.
+    Lost,
+}
+
+impl Client {
+    /// The client id of its last accepted CONNECT; empty before.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Its state.
+    pub const fn phase(&self) -> Phase {
+        self.life.phase()
+    }
+
+    /// Takes a message that came from the client; what is to be sent at once is appended to `out`, one datagram after another.
+    /// # Errors
+    /// An answer does not fit the limit of a datagram, so the limit is below 8 bytes.
+    pub fn handle<'a>(
+        &'a mut self,
+        message: &Message<'a>,
+        predefined: &'a Predefined,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'a>, EncodeError> {
+        self.life.heard(now_ms);
+        match message {
+            Message::Connect(connect) => self.connect(connect, settings, now_ms, out),
+            Message::WillTopic(will) => self.will_topic(*will, settings, out),
+            Message::WillMsg(will) => self.will_message(will.payload, settings, out),
+            Message::Publish(publish) if publish.qos == PublishQoS::MinusOne => {
+                self.publish(publish, predefined, settings, out)
+            }
+            _ if !self.life.is_connected() => Client::unknown(message, settings, out),
+            Message::Publish(publish) => self.publish(publish, predefined, settings, out),
+            Message::PubRel(msg_id) => self.release(*msg_id, settings, out),
+            Message::Register(register) => self.register(register, settings, out),
+            Message::Subscribe(subscribe) => self.subscribe(subscribe, predefined, settings, out),
+            Message::Unsubscribe(unsubscribe) => self.unsubscribe(unsubscribe, predefined, settings, out),
+            Message::WillTopicUpd(will) => Ok(Event::WillTopic(*will)),
+            Message::WillMsgUpd(will) if will.payload.len() <= settings.will_bytes_max => {
+                Ok(Event::WillMessage(will.payload))
+            }
+            Message::WillMsgUpd(_) => {
+                self.will_message_stored(ReturnCode::NOT_SUPPORTED, settings, out)?;
+                Ok(Event::Refused)
+            }
+            Message::PingReq(ping) => self.ping(ping.client_id, settings, now_ms, out),
+            Message::PingResp => Ok(Event::Nothing),
+            Message::Disconnect(disconnect) => self.disconnect(*disconnect, settings, now_ms, out),
+            Message::RegAck(_) | Message::PubAck(_) | Message::PubRec(_) | Message::PubComp(_) => {
+                self.answer(message, settings, now_ms, out)
+            }
+            _ => Ok(Event::OutOfState),
+        }
+    }
+
+    /// Nobody is connected: the client is told so once a message, and connects (6.12). What is itself an answer, or an end,
+    /// is not answered.
+    fn unknown<'a>(message: &Message<'_>, settings: &Settings, out: &mut Vec<u8>) -> Result<Event<'a>, EncodeError> {
+        let wants_answer = matches!(
+            message,
+            Message::Publish(_)
+                | Message::PubRel(_)
+                | Message::Register(_)
+                | Message::Subscribe(_)
+                | Message::Unsubscribe(_)
+                | Message::PingReq(_)
+                | Message::Disconnect(_)
+                | Message::WillTopicUpd(_)
+                | Message::WillMsgUpd(_)
+        );
+        if !wants_answer {
+            return Ok(Event::OutOfState);
+        }
+        send(Message::Disconnect(Disconnect { duration_s: None }), settings, out)?;
+        Ok(Event::Unknown)
+    }
+
+    fn ping(
+        &mut self,
+        client_id: Option<&str>,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        if client_id.is_some_and(|id| id != &*self.id) {
+            send(Message::Disconnect(Disconnect { duration_s: None }), settings, out)?;
+            return Ok(Event::Unknown);
+        }
+        if client_id.is_some() && self.life.awake(now_ms) {
+            return Ok(Event::Awake);
+        }
+        send(Message::PingResp, settings, out)?;
+        Ok(Event::Nothing)
+    }
+
+    /// Nothing is left that waits for a client which is awake: PINGRESP, and it sleeps (6.14). To another nothing is sent.
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn drained(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        if self.life.phase() == Phase::Awake {
+            send(Message::PingResp, settings, out)?;
+            self.life.sleep_again(now_ms);
+        }
+        Ok(())
+    }
+
+    /// The client goes, or to sleep; both are answered by DISCONNECT (6.12, 6.14). What was in flight waits again.
+    fn disconnect(
+        &mut self,
+        disconnect: Disconnect,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        self.in_flight.clear();
+        self.connecting = None;
+        self.life.disconnect(disconnect.duration_s, now_ms);
+        send(Message::Disconnect(Disconnect { duration_s: None }), settings, out)?;
+        Ok(if self.life.phase() == Phase::Asleep { Event::Asleep } else { Event::Gone })
+    }
+
+    fn answer(
+        &mut self,
+        message: &Message<'_>,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        if let Message::PubAck(ack) = message {
+            self.forget_id(ack);
+        }
+        let Some(answer) = self.in_flight.answered(message, settings, now_ms, out)? else { return Ok(Event::Nothing) };
+        if let Answer::Registered(Some(id), ReturnCode::ACCEPTED) = answer {
+            self.registrations.confirm(id);
+        }
+        Ok(Event::Answered(answer))
+    }
+
+    /// When [`Client::tick`] has something to do.
+    pub fn next_wake_ms(&self) -> Option<u64> {
+        [self.life.next_wake_ms(), self.in_flight.next_wake_ms(), self.setup_due_ms()].into_iter().flatten().min()
+    }
+
+    /// Sends again what is overdue, and says whether the client is lost.
+    pub fn tick(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Tick {
+        if self.life.tick(now_ms) {
+            self.in_flight.clear();
+            return Tick::Lost;
+        }
+        if self.setup_due_ms().is_some_and(|due_ms| now_ms >= due_ms) {
+            self.connecting = None;
+            return Tick::SetupOver;
+        }
+        if self.in_flight.tick(settings, now_ms, out) != Overdue::Lost {
+            return Tick::Nothing;
+        }
+        if self.life.phase() == Phase::Awake {
+            self.life.sleep_again(now_ms);
+            return Tick::Asleep;
+        }
+        self.life.lose();
+        Tick::Lost
+    }
+
+    /// The gateway ends the connection: DISCONNECT, and nobody is connected.
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn dismiss(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.disconnect(Disconnect { duration_s: None }, settings, now_ms, out).map(drop)
+    }
+
+    /// The id for the next message that goes to the client and is answered.
+    pub(super) fn next_id(&mut self) -> MsgId {
+        self.in_flight.next_id()
+    }
+}
+
+/// Appends one message.
+pub(super) fn send(message: Message<'_>, settings: &Settings, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    message.encode(&settings.limits, out).map(drop)
+}

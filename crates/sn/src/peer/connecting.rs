@@ -1,0 +1,154 @@
+//! A client that comes: CONNECT, its will, CONNACK (6.2, 6.3), or back from sleep (6.14).
+
+use crate::{Connect, EncodeError, Message, ReturnCode, WillTopic};
+
+use super::client::{Client, send};
+use super::{Event, Phase, Prompt, Settings, WillChange, WillSetup};
+
+/// A CONNECT that is not answered yet.
+#[derive(Debug)]
+pub(super) struct Connecting {
+    client_id: Box<str>,
+    clean_session: bool,
+    keep_alive_s: u16,
+    /// `None`: the session is being opened.
+    will: Option<WillSetup>,
+    /// When a set-up that nobody goes on with is over.
+    due_ms: u64,
+}
+
+impl Client {
+    /// CONNECT. A sleeping client that asks for nothing new is active again in its session; with Clean Session or Will it
+    /// begins anew, as from everywhere else. While the session is being opened a repeat is heard and not answered.
+    pub(super) fn connect(
+        &mut self,
+        connect: &Connect<'_>,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        if self.connecting.as_ref().is_some_and(|connecting| connecting.will.is_none()) {
+            return Ok(Event::Nothing);
+        }
+        let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);
+        if sleeps && !connect.clean_session && !connect.will && connect.client_id == &*self.id {
+            self.life.connect(connect.duration_s, now_ms);
+            send(Message::ConnAck(ReturnCode::ACCEPTED), settings, out)?;
+            return Ok(Event::Returned);
+        }
+        let (will, prompt) = WillSetup::begin(connect.will, connect.clean_session);
+        let (clean_session, keep_alive_s) = (connect.clean_session, connect.duration_s);
+        let client_id = connect.client_id.into();
+        let due_ms = now_ms + settings.retry_ms * (u64::from(settings.retries_max) + 1);
+        self.connecting = Some(Connecting { client_id, clean_session, keep_alive_s, will, due_ms });
+        self.prompted(prompt, settings, out)
+    }
+
+    pub(super) fn will_topic(
+        &mut self,
+        will: Option<WillTopic<'_>>,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        let Some(setup) = self.will_setup() else { return Ok(Event::OutOfState) };
+        let prompt = setup.topic(will);
+        self.prompted(prompt, settings, out)
+    }
+
+    pub(super) fn will_message(
+        &mut self,
+        payload: &[u8],
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        let Some(setup) = self.will_setup() else { return Ok(Event::OutOfState) };
+        let prompt = setup.message(payload, settings.will_bytes_max);
+        self.prompted(prompt, settings, out)
+    }
+
+    fn will_setup(&mut self) -> Option<&mut WillSetup> {
+        self.connecting.as_mut()?.will.as_mut()
+    }
+
+    fn prompted(
+        &mut self,
+        prompt: Prompt,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        match prompt {
+            Prompt::Ask(message) => send(message, settings, out).map(|()| Event::Nothing),
+            Prompt::Nothing => Ok(Event::OutOfState),
+            Prompt::Refuse(code) => {
+                self.connecting = None;
+                send(Message::ConnAck(code), settings, out).map(|()| Event::Refused)
+            }
+            Prompt::Done(will) => Ok(self.asked(will)),
+        }
+    }
+
+    /// When a set-up is over that waits for the client.
+    pub(super) fn setup_due_ms(&self) -> Option<u64> {
+        self.connecting.as_ref().filter(|connecting| connecting.will.is_some()).map(|connecting| connecting.due_ms)
+    }
+
+    /// Everything is known that the session needs.
+    fn asked(&mut self, will: WillChange) -> Event<'static> {
+        let Some(connecting) = &mut self.connecting else { return Event::OutOfState };
+        connecting.will = None;
+        Event::Connect { client_id: connecting.client_id.clone(), clean_session: connecting.clean_session, will }
+    }
+
+    /// The answer to [`Event::Connect`]. From an accepted CONNECT on the client is active. What it knew of topic ids it may
+    /// have forgotten, so each is told again before a message has it; ids that it says are what they were. `false`: nothing
+    /// waited for it any more.
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn opened(
+        &mut self,
+        code: ReturnCode,
+        settings: &Settings,
+        now_ms: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, EncodeError> {
+        let Some(connecting) = self.connecting.take_if(|connecting| connecting.will.is_none()) else {
+            return Ok(false);
+        };
+        send(Message::ConnAck(code), settings, out)?;
+        if code.is_accepted() {
+            self.id = connecting.client_id;
+            self.in_flight.clear();
+            self.life.connect(connecting.keep_alive_s, now_ms);
+            self.registrations.untell();
+            if connecting.clean_session {
+                self.registrations.clear();
+                self.repeats.clear();
+            }
+        }
+        Ok(true)
+    }
+
+    /// The answer to [`Event::WillTopic`].
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn will_topic_stored(
+        &self,
+        code: ReturnCode,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        send(Message::WillTopicResp(code), settings, out)
+    }
+
+    /// The answer to [`Event::WillMessage`].
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn will_message_stored(
+        &self,
+        code: ReturnCode,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        send(Message::WillMsgResp(code), settings, out)
+    }
+}

@@ -1,0 +1,220 @@
+//! What a client publishes, registers and subscribes to (6.5 to 6.9).
+
+use crate::{
+    EncodeError, Message, MsgId, Publish, PublishQoS, QoS, Register, ReturnCode, SubAck, Subscribe, SubscribeTopic,
+    TopicAck, TopicId, Unsubscribe,
+};
+
+use super::client::{Client, send};
+use super::event::is_plain;
+use super::topic::meant;
+use super::{Event, Heard, Predefined, Receipt, Registration, Settings, SubscribeRequest, Topic};
+
+impl Client {
+    pub(super) fn publish<'a>(
+        &'a mut self,
+        publish: &Publish<'a>,
+        predefined: &'a Predefined,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'a>, EncodeError> {
+        let Some(topic) = meant(publish.topic, &self.id, &self.registrations, predefined) else {
+            return refuse_topic(publish, settings, out);
+        };
+        let receipt = receipt(publish);
+        match (self.repeats.publish(publish), receipt) {
+            (Heard::Pending, _) => return Ok(Event::Nothing),
+            (Heard::Again, Some(receipt)) => {
+                send(acknowledgement(receipt, ReturnCode::ACCEPTED), settings, out)?;
+                return Ok(Event::Nothing);
+            }
+            _ => {}
+        }
+        let Publish { qos, retain, payload, .. } = *publish;
+        Ok(Event::Publish { topic, qos, retain, payload, receipt })
+    }
+
+    /// The answer to [`Event::Publish`]: PUBACK, or PUBREC for QoS 2; PUBACK with the code for either when it is refused.
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn published(
+        &mut self,
+        receipt: Receipt,
+        code: ReturnCode,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        send(acknowledgement(receipt, code), settings, out)?;
+        if code.is_accepted() {
+            self.repeats.answered(receipt.qos, receipt.msg_id);
+        } else {
+            self.repeats.refused(receipt.qos, receipt.msg_id);
+        }
+        Ok(())
+    }
+
+    /// PUBREL. One that releases nothing is a repeat: its PUBCOMP was lost.
+    pub(super) fn release(
+        &mut self,
+        msg_id: MsgId,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        if self.repeats.release(msg_id) {
+            return Ok(Event::Release(msg_id));
+        }
+        self.completed(msg_id, settings, out).map(|()| Event::Nothing)
+    }
+
+    /// The answer to [`Event::Release`].
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn completed(&self, msg_id: MsgId, settings: &Settings, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        send(Message::PubComp(msg_id), settings, out)
+    }
+
+    /// REGISTER of a client: the same id as often as it asks, or congestion when there are too many.
+    pub(super) fn register(
+        &mut self,
+        register: &Register<'_>,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'static>, EncodeError> {
+        let id = self.registrations.known(register.topic, settings.registrations_max);
+        let (code, event) = match id {
+            Some(_) => (ReturnCode::ACCEPTED, Event::Nothing),
+            None => (ReturnCode::CONGESTION, Event::Refused),
+        };
+        let ack = TopicAck { topic: id.map_or(0, TopicId::get), msg_id: Some(register.msg_id), code };
+        send(Message::RegAck(ack), settings, out).map(|()| event)
+    }
+
+    pub(super) fn subscribe<'a>(
+        &'a mut self,
+        subscribe: &Subscribe<'a>,
+        predefined: &'a Predefined,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'a>, EncodeError> {
+        let msg_id = subscribe.msg_id;
+        if let Some(ack) = self.repeats.subscribe(subscribe) {
+            return send(Message::SubAck(ack), settings, out).map(|()| Event::Nothing);
+        }
+        let (filter, topic_id) = match (subscribe.topic, self.reserve(subscribe.topic, settings)) {
+            (_, Err(code)) => return refuse_subscription(msg_id, code, settings, out),
+            (SubscribeTopic::Filter(filter), Ok(id)) => (Topic::Name(filter), id),
+            (SubscribeTopic::Short(short), Ok(_)) => (Topic::Short(short), None),
+            (SubscribeTopic::Predefined(id), Ok(_)) => match predefined.topic(&self.id, id) {
+                Some(topic) => (Topic::Name(topic), Some(id)),
+                None => return refuse_subscription(msg_id, ReturnCode::INVALID_TOPIC_ID, settings, out),
+            },
+        };
+        Ok(Event::Subscribe { filter, qos: subscribe.qos, request: SubscribeRequest { msg_id, topic_id } })
+    }
+
+    /// An id for a topic name without wildcards, which the client knows once it has its SUBACK.
+    fn reserve(&mut self, topic: SubscribeTopic<'_>, settings: &Settings) -> Result<Option<TopicId>, ReturnCode> {
+        let SubscribeTopic::Filter(name) = topic else { return Ok(None) };
+        if !is_plain(topic) {
+            return Ok(None);
+        }
+        match self.registrations.for_delivery(name, settings.registrations_max) {
+            Registration::Known(id) | Registration::Untold(id) => Ok(Some(id)),
+            Registration::Full => Err(ReturnCode::CONGESTION),
+        }
+    }
+
+    /// The answer to [`Event::Subscribe`]: the QoS that is granted, or why it is refused.
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn subscribed(
+        &mut self,
+        request: SubscribeRequest,
+        granted: Result<QoS, ReturnCode>,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
+        let SubscribeRequest { msg_id, topic_id } = request;
+        let ack = match granted {
+            Ok(qos) => SubAck { qos, topic_id, msg_id, code: ReturnCode::ACCEPTED },
+            Err(code) => SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code },
+        };
+        send(Message::SubAck(ack), settings, out)?;
+        if let (Ok(_), Some(id)) = (granted, topic_id) {
+            self.registrations.confirm(id);
+        }
+        self.repeats.subscribed(ack);
+        Ok(())
+    }
+
+    /// UNSUBSCRIBE. From a predefined id that nobody defined there is no subscription: that is so already.
+    pub(super) fn unsubscribe<'a>(
+        &'a mut self,
+        unsubscribe: &Unsubscribe<'a>,
+        predefined: &'a Predefined,
+        settings: &Settings,
+        out: &mut Vec<u8>,
+    ) -> Result<Event<'a>, EncodeError> {
+        let msg_id = unsubscribe.msg_id;
+        let filter = match unsubscribe.topic {
+            SubscribeTopic::Filter(filter) => Topic::Name(filter),
+            SubscribeTopic::Short(short) => Topic::Short(short),
+            SubscribeTopic::Predefined(id) => match predefined.topic(&self.id, id) {
+                Some(topic) => Topic::Name(topic),
+                None => return send(Message::UnsubAck(msg_id), settings, out).map(|()| Event::Nothing),
+            },
+        };
+        Ok(Event::Unsubscribe { filter, msg_id })
+    }
+
+    /// The answer to [`Event::Unsubscribe`].
+    /// # Errors
+    /// As for [`Client::handle`].
+    pub fn unsubscribed(&self, msg_id: MsgId, settings: &Settings, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        send(Message::UnsubAck(msg_id), settings, out)
+    }
+}
+
+fn receipt(publish: &Publish<'_>) -> Option<Receipt> {
+    match (publish.qos, publish.msg_id) {
+        (PublishQoS::Level(qos), Some(msg_id)) => Some(Receipt { qos, topic: publish.topic, msg_id }),
+        _ => None,
+    }
+}
+
+/// PUBREC for an accepted PUBLISH of QoS 2, PUBACK for any other.
+fn acknowledgement(receipt: Receipt, code: ReturnCode) -> Message<'static> {
+    if receipt.qos == QoS::ExactlyOnce && code.is_accepted() {
+        return Message::PubRec(receipt.msg_id);
+    }
+    Message::PubAck(TopicAck { topic: receipt.topic.field(), msg_id: Some(receipt.msg_id), code })
+}
+
+/// The client means a topic that there is not. It hears so in every QoS but -1, where nobody listens.
+fn refuse_topic<'a>(publish: &Publish<'_>, settings: &Settings, out: &mut Vec<u8>) -> Result<Event<'a>, EncodeError> {
+    if publish.qos == PublishQoS::MinusOne {
+        return Ok(Event::Refused);
+    }
+    let (topic, code) = (publish.topic.field(), ReturnCode::INVALID_TOPIC_ID);
+    send(Message::PubAck(TopicAck { topic, msg_id: publish.msg_id, code }), settings, out)?;
+    Ok(Event::Refused)
+}
+
+fn refuse_subscription<'a>(
+    msg_id: MsgId,
+    code: ReturnCode,
+    settings: &Settings,
+    out: &mut Vec<u8>,
+) -> Result<Event<'a>, EncodeError> {
+    send(Message::SubAck(SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code }), settings, out)?;
+    Ok(Event::Refused)
+}
+
+impl Client {
+    /// A client that refuses a message for its topic id has forgotten it, and is told again.
+    pub(super) fn forget_id(&mut self, ack: &TopicAck) {
+        if let (ReturnCode::INVALID_TOPIC_ID, Some(id)) = (ack.code, ack.topic_id()) {
+            self.registrations.deny(id);
+        }
+    }
+}
