@@ -57,11 +57,11 @@ impl Client {
             Message::WillTopic(will) => self.will_topic(*will, settings, out),
             Message::WillMsg(will) => self.will_message(will.payload, settings, out),
             Message::Publish(publish) if publish.qos == PublishQoS::MinusOne => {
-                self.publish(publish, predefined, settings, out)
+                self.publish(publish, predefined, settings, now_ms, out)
             }
             _ if !self.life.is_connected() => Client::unknown(message, settings, out),
-            Message::Publish(publish) => self.publish(publish, predefined, settings, out),
-            Message::PubRel(msg_id) => self.release(*msg_id, settings, out),
+            Message::Publish(publish) => self.publish(publish, predefined, settings, now_ms, out),
+            Message::PubRel(msg_id) => self.release(*msg_id, settings, now_ms, out),
             Message::Register(register) => self.register(register, settings, out),
             Message::Subscribe(subscribe) => self.subscribe(subscribe, predefined, settings, out),
             Message::Unsubscribe(unsubscribe) => self.unsubscribe(unsubscribe, predefined, settings, out),

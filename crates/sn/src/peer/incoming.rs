@@ -16,14 +16,15 @@ impl Client {
         publish: &Publish<'a>,
         predefined: &'a Predefined,
         settings: &Settings,
+        now_ms: u64,
         out: &mut Vec<u8>,
     ) -> Result<Event<'a>, EncodeError> {
         let Some(topic) = meant(publish.topic, &self.id, &self.registrations, predefined) else {
             return refuse_topic(publish, settings, out);
         };
         let receipt = receipt(publish);
-        match (self.repeats.publish(publish), receipt) {
-            (Heard::Pending, _) => return Ok(Event::Nothing),
+        match (self.repeats.publish(publish, settings, now_ms), receipt) {
+            (Heard::Pending | Heard::Late, _) => return Ok(Event::Nothing),
             (Heard::Again, Some(receipt)) => {
                 send(acknowledgement(receipt, ReturnCode::ACCEPTED), settings, out)?;
                 return Ok(Event::Nothing);
@@ -58,9 +59,10 @@ impl Client {
         &mut self,
         msg_id: MsgId,
         settings: &Settings,
+        now_ms: u64,
         out: &mut Vec<u8>,
     ) -> Result<Event<'static>, EncodeError> {
-        if self.repeats.release(msg_id) {
+        if self.repeats.release(msg_id, settings, now_ms) {
             return Ok(Event::Release(msg_id));
         }
         self.completed(msg_id, settings, out).map(|()| Event::Nothing)

@@ -1,6 +1,10 @@
 //! What a client sends again because our answer was lost (6.13): it counts once, and is answered as often as it comes.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::{MsgId, Publish, PublishQoS, QoS, SubAck, Subscribe};
+
+use super::Settings;
 
 /// The last PUBLISH of QoS 1, the one of QoS 2 that is not released, and the last SUBSCRIBE. A client has one message in
 /// flight (6.13): when it begins another, the one before is over for it.
@@ -8,6 +12,8 @@ use crate::{MsgId, Publish, PublishQoS, QoS, SubAck, Subscribe};
 pub struct Repeats {
     acknowledged: Option<Exchange>,
     unreleased: Option<Exchange>,
+    /// Exchanges of QoS 2 that are over, the newest last.
+    over: Vec<Over>,
     subscribed: Option<SubAck>,
 }
 
@@ -15,6 +21,14 @@ pub struct Repeats {
 struct Exchange {
     msg_id: MsgId,
     is_answered: bool,
+    content: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Over {
+    msg_id: MsgId,
+    content: u64,
+    until_ms: u64,
 }
 
 /// Whether a message counts.
@@ -24,29 +38,42 @@ pub enum Heard {
     New,
     /// It was heard, and its answer is not sent yet: nothing is to be done.
     Pending,
+    /// It is a copy of a message of QoS 2 that is over, and came late: nothing is to be done. An answer would be one to the
+    /// next message of that id.
+    Late,
     /// It was answered, and the answer was lost: the same answer again, nothing else.
     Again,
 }
 
 impl Repeats {
     /// A PUBLISH that may be taken. Who repeats one of QoS 1 sets DUP; one of QoS 2 is the same until it is released.
-    pub fn publish(&mut self, publish: &Publish<'_>) -> Heard {
+    pub fn publish(&mut self, publish: &Publish<'_>, settings: &Settings, now_ms: u64) -> Heard {
         let (Some(msg_id), PublishQoS::Level(qos)) = (publish.msg_id, publish.qos) else { return Heard::New };
         let is_repeat = publish.dup || qos == QoS::ExactlyOnce;
-        let slot = self.slot(qos);
-        match *slot {
-            Some(exchange) if is_repeat && exchange.msg_id == msg_id => {
-                if exchange.is_answered {
-                    Heard::Again
-                } else {
-                    Heard::Pending
-                }
-            }
-            _ => {
-                *slot = Some(Exchange { msg_id, is_answered: false });
-                Heard::New
-            }
+        if let Some(exchange) = self.slot(qos).filter(|exchange| is_repeat && exchange.msg_id == msg_id) {
+            return if exchange.is_answered { Heard::Again } else { Heard::Pending };
         }
+        let content = content(publish);
+        if qos == QoS::ExactlyOnce {
+            let is_copy = |over: &Over| over.msg_id == msg_id && over.content == content && now_ms < over.until_ms;
+            if self.over.iter().any(is_copy) {
+                return Heard::Late;
+            }
+            self.remember(self.unreleased, settings, now_ms);
+        }
+        *self.slot(qos) = Some(Exchange { msg_id, is_answered: false, content });
+        Heard::New
+    }
+
+    /// An exchange is over: released, or given up by the client for another.
+    fn remember(&mut self, exchange: Option<Exchange>, settings: &Settings, now_ms: u64) {
+        let Some(Exchange { msg_id, content, .. }) = exchange else { return };
+        self.over.retain(|over| now_ms < over.until_ms);
+        let max = settings.lingering_max.max(1);
+        if self.over.len() >= max {
+            self.over.drain(..=self.over.len() - max);
+        }
+        self.over.push(Over { msg_id, content, until_ms: now_ms + settings.linger_ms });
     }
 
     /// PUBACK (QoS 1) or PUBREC (QoS 2) goes to the client.
@@ -65,12 +92,10 @@ impl Repeats {
     }
 
     /// PUBREL: whether it releases a message. PUBCOMP is the answer either way: it may have been lost.
-    pub fn release(&mut self, msg_id: MsgId) -> bool {
-        let is_held = self.unreleased.is_some_and(|exchange| exchange.msg_id == msg_id);
-        if is_held {
-            self.unreleased = None;
-        }
-        is_held
+    pub fn release(&mut self, msg_id: MsgId, settings: &Settings, now_ms: u64) -> bool {
+        let released = self.unreleased.take_if(|exchange| exchange.msg_id == msg_id);
+        self.remember(released, settings, now_ms);
+        released.is_some()
     }
 
     /// The answer that a SUBSCRIBE had already, when it comes again.
@@ -93,6 +118,13 @@ impl Repeats {
     }
 }
 
+/// What a copy has in common with its message: all but DUP.
+fn content(publish: &Publish<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (publish.retain, publish.topic, publish.payload).hash(&mut hasher);
+    hasher.finish()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +132,10 @@ mod tests {
 
     fn id(id: u16) -> MsgId {
         MsgId::new(id).unwrap()
+    }
+
+    fn settings() -> Settings {
+        Settings { linger_ms: 100, ..Settings::default() }
     }
 
     fn publish(qos: QoS, msg_id: u16, dup: bool) -> Publish<'static> {
@@ -110,35 +146,66 @@ mod tests {
     #[test]
     fn section_6_13_a_repeated_publish_of_qos_1_counts_once() {
         let (mut repeats, qos) = (Repeats::default(), QoS::AtLeastOnce);
-        assert_eq!(repeats.publish(&publish(qos, 7, false)), Heard::New);
-        assert_eq!(repeats.publish(&publish(qos, 7, true)), Heard::Pending);
+        assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New);
+        assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Pending);
         repeats.answered(qos, id(7));
-        assert_eq!(repeats.publish(&publish(qos, 7, true)), Heard::Again);
-        assert_eq!(repeats.publish(&publish(qos, 7, false)), Heard::New, "without DUP it is another");
-        assert_eq!(repeats.publish(&publish(qos, 8, true)), Heard::New, "the first was lost on its way");
+        assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Again);
+        assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New, "without DUP it is another");
+        assert_eq!(
+            repeats.publish(&publish(qos, 8, true), &settings(), 0),
+            Heard::New,
+            "the first was lost on its way"
+        );
     }
 
     #[test]
     fn section_6_13_a_publish_of_qos_2_counts_once_until_it_is_released() {
         let (mut repeats, qos) = (Repeats::default(), QoS::ExactlyOnce);
-        assert_eq!(repeats.publish(&publish(qos, 7, false)), Heard::New);
-        assert_eq!(repeats.publish(&publish(qos, 7, false)), Heard::Pending);
+        assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::New);
+        assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 0), Heard::Pending);
         repeats.answered(qos, id(7));
-        assert_eq!(repeats.publish(&publish(qos, 7, true)), Heard::Again);
-        assert_eq!(repeats.publish(&publish(QoS::AtLeastOnce, 7, true)), Heard::New, "another exchange");
-        assert!(!repeats.release(id(8)) && repeats.release(id(7)) && !repeats.release(id(7)));
-        assert_eq!(repeats.publish(&publish(qos, 7, false)), Heard::New);
+        assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Again);
+        assert_eq!(
+            repeats.publish(&publish(QoS::AtLeastOnce, 7, true), &settings(), 0),
+            Heard::New,
+            "another exchange"
+        );
+        assert!(
+            !repeats.release(id(8), &settings(), 0)
+                && repeats.release(id(7), &settings(), 0)
+                && !repeats.release(id(7), &settings(), 0)
+        );
+        assert_eq!(repeats.publish(&publish(qos, 7, false), &settings(), 100), Heard::New);
+    }
+
+    #[test]
+    fn section_6_13_a_late_copy_of_qos_2_does_not_count() {
+        let (mut repeats, qos) = (Repeats::default(), QoS::ExactlyOnce);
+        repeats.publish(&publish(qos, 7, false), &settings(), 0);
+        assert!(repeats.release(id(7), &settings(), 50));
+        assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 149), Heard::Late);
+        let other = Publish { payload: b"other", ..publish(qos, 7, false) };
+        assert_eq!(repeats.publish(&other, &settings(), 149), Heard::New, "a client with one id for all");
+        assert_eq!(repeats.publish(&publish(qos, 8, false), &settings(), 149), Heard::New, "it gave up the one before");
+        assert_eq!(repeats.publish(&other, &settings(), 149), Heard::Late);
+        assert_eq!(repeats.publish(&publish(qos, 8, false), &settings(), 149), Heard::Pending);
+        assert!(repeats.release(id(8), &settings(), 149));
+        assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 150), Heard::New, "sent again, it is meant");
+        for id in 10..40 {
+            repeats.publish(&publish(qos, id, false), &settings(), 150);
+        }
+        assert_eq!(repeats.over.len(), settings().lingering_max);
     }
 
     #[test]
     fn section_6_13_what_was_refused_is_new_again() {
         for qos in [QoS::AtLeastOnce, QoS::ExactlyOnce] {
             let mut repeats = Repeats::default();
-            repeats.publish(&publish(qos, 7, false));
+            repeats.publish(&publish(qos, 7, false), &settings(), 0);
             repeats.refused(qos, id(8));
-            assert_eq!(repeats.publish(&publish(qos, 7, true)), Heard::Pending);
+            assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::Pending);
             repeats.refused(qos, id(7));
-            assert_eq!(repeats.publish(&publish(qos, 7, true)), Heard::New);
+            assert_eq!(repeats.publish(&publish(qos, 7, true), &settings(), 0), Heard::New);
         }
     }
 
@@ -147,7 +214,10 @@ mod tests {
         let mut repeats = Repeats::default();
         for qos in [PublishQoS::MinusOne, PublishQoS::Level(QoS::AtMostOnce)] {
             let message = Publish { qos, msg_id: None, ..publish(QoS::AtMostOnce, 7, false) };
-            assert_eq!((repeats.publish(&message), repeats.publish(&message)), (Heard::New, Heard::New));
+            assert_eq!(
+                (repeats.publish(&message, &settings(), 0), repeats.publish(&message, &settings(), 0)),
+                (Heard::New, Heard::New)
+            );
         }
     }
 

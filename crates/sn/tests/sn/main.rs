@@ -3,6 +3,8 @@
 mod any_bytes;
 mod client;
 mod gateway;
+mod link;
+mod lossy;
 mod no_allocation;
 mod oracle;
 mod pool;
