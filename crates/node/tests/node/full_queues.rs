@@ -18,7 +18,7 @@ fn leave(node: &Handle, id: &str) {
     receiver.disconnect();
 }
 
-/// The payloads that wait for a session.
+/// The payloads that wait for a session; it is away again then, and the node knows.
 fn waiting(node: &Handle, id: &str) -> Vec<Vec<u8>> {
     let mut receiver = Client::connect_with(node, &lasting(id)).0;
     receiver.send(&Packet::PingReq);
@@ -27,6 +27,7 @@ fn waiting(node: &Handle, id: &str) -> Vec<Vec<u8>> {
         receiver.acknowledge(&received);
         payloads.push(received.payload);
     }
+    receiver.disconnect();
     payloads
 }
 
