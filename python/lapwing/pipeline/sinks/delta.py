@@ -30,6 +30,11 @@ VERSION_KEY = "lapwing.record.version"
 POSITIONS_KEY = "lapwing.positions"
 """In the metadata of a commit that Spark made: per stream and partition the next offset."""
 _CONFIGURATION = {"delta.enableDeletionVectors": "false", "delta.checkpointInterval": "50"}
+# Who deletes rows need not begin again because of rows that were appended meanwhile, each second. Spark takes any case;
+# delta-rs 1.6 knows the level with a small first letter only.
+_APPENDED = {"delta.isolationLevel": "writeSerializable"}
+_BLIND: dict[str, Any] = {"isBlindAppend": True}
+"""What such a commit says of itself: new files, for which nothing was read."""
 LOG_KEPT = "delta.logRetentionDuration"
 """How long commits stay in the log that no state needs any more."""
 _COMMITS_MAX = 10
@@ -80,7 +85,7 @@ class DeltaSink:
         at = {app_id(stream_uuid, p): offset for p, offset in self._forward(stream_uuid, done).items()}
         at |= {start_id(stream_uuid, p): offset for p, offset in starts.items()}
         said = [Transaction(name, offset) for name, offset in sorted(at.items())]
-        properties = CommitProperties(app_transactions=said)
+        properties = CommitProperties(custom_metadata=_BLIND, app_transactions=said)
         try:
             self._table.create_write_transaction([], "append", self._table.schema(), commit_properties=properties)
         except DeltaError as error:
@@ -247,15 +252,15 @@ class DeltaSink:
         actions += removals or ()
         # delta-rs does not see that somebody else has compacted a file that goes: no commit may come between.
         strict = removals is not None
-        tries = _COMMITS_MAX if mode == "append" and not strict else 1
+        blind = mode == "append" and not strict
+        tries = _COMMITS_MAX if blind else 1
         for left in reversed(range(tries)):
             if not all((self.folder / file.path).exists() for file in files):
                 # VACUUM deletes what no commit names; with a retention it leaves young files alone.
                 raise self._conflict("files were deleted before they were committed; does a VACUUM keep nothing?")
             try:
-                self._table.create_write_transaction(
-                    actions, mode, self._table.schema(), commit_properties=self._properties(uuid, done, strict=strict)
-                )
+                properties = self._properties(uuid, done, strict=strict, blind=blind)
+                self._table.create_write_transaction(actions, mode, self._table.schema(), commit_properties=properties)
             except CommitFailedError as error:
                 # New files do not depend on what was there: a row that was deleted meanwhile is nothing to them.
                 if not left:
@@ -274,9 +279,12 @@ class DeltaSink:
             remedy="run it again, it goes on where it was; let others write less often",
         )
 
-    def _properties(self, uuid: str, done: Mapping[int, int], *, strict: bool = False) -> CommitProperties:
+    def _properties(
+        self, uuid: str, done: Mapping[int, int], *, strict: bool = False, blind: bool = False
+    ) -> CommitProperties:
         at = self._forward(uuid, done)
         return CommitProperties(
+            custom_metadata=_BLIND if blind else None,
             max_commit_retries=0 if strict else None,
             app_transactions=[Transaction(app_id(uuid, p), offset) for p, offset in sorted(at.items())],
         )
@@ -319,12 +327,13 @@ class DeltaSink:
             return None
 
     def _made(self) -> DeltaTable:
+        kind = {} if self._keys else _APPENDED
         return DeltaTable.create(
             self.folder,
             delta_schema(self.record),
             name=self.record.name,
             partition_by=[DAY] if self.record.name in PARTITIONED else None,
-            configuration={**_CONFIGURATION, LOG_KEPT: self.log_kept, VERSION_KEY: str(self.record.version)},
+            configuration={**_CONFIGURATION, **kind, LOG_KEPT: self.log_kept, VERSION_KEY: str(self.record.version)},
             raise_if_key_not_exists=False,
         )
 

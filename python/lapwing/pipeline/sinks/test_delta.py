@@ -149,6 +149,18 @@ def test_a_commit_of_somebody_else_loses_nothing(sink: DeltaSink, tmp_path: Path
         assert each.positions(ONE, [0]) == {0: 3}
 
 
+def test_who_deletes_rows_meanwhile_need_not_begin_again(tmp_path: Path) -> None:
+    """A table is appended to each second: he would never come through."""
+    sink = DeltaSink(tmp_path / "things", RECORD)
+    append(sink, {0: 1}, ("a", 1, 1), ("b", 1, 2))
+    theirs = DeltaTable(sink.folder)
+    sink.begin(OTHER, {0: 7}, {0: 7})
+    append(sink, {0: 2}, ("a", 1, 3), ("c", 1, 4))
+    assert theirs.delete("name = 'a'")["num_deleted_rows"] == 1
+    append(sink, {0: 3}, ("d", 1, 5))
+    assert sorted(name for name, *_ in told(sink)) == ["a", "b", "c", "d"]
+
+
 def as_spark_says_it(folder: Path, positions: Mapping[int, int], uuid: str = ONE) -> None:
     """A commit of `SparkDeltaSink`: one number that Delta enforces, and the positions beside it."""
     said = json.dumps({POSITIONS_KEY: {uuid: {str(partition): offset for partition, offset in positions.items()}}})
