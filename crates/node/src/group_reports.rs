@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::desk::Desk;
 
 /// How long a shard may take to answer.
-const ANSWER_MAX: Duration = Duration::from_secs(5);
+pub(crate) const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 /// One group.
 #[derive(Clone, Debug, Serialize)]
@@ -130,16 +130,42 @@ impl CounterReport {
 /// Who asks one shard for its groups.
 pub(crate) type ReportDesk = Desk<Sender<Vec<GroupReport>>>;
 
-/// Gathers what all shards answer, by name and filter; a shard that has ended says nothing.
-pub(crate) fn gather(answers: Vec<Receiver<Vec<GroupReport>>>) -> Vec<GroupReport> {
-    let until = Instant::now() + ANSWER_MAX;
-    let mut all = Vec::new();
+/// What the shards have said.
+pub(crate) struct Gathered {
+    /// By name and filter.
+    pub(crate) reports: Vec<GroupReport>,
+    /// Whether every shard has answered: one that ends, or has no time at all, does not.
+    pub(crate) is_whole: bool,
+}
+
+/// Gathers what the shards answer until then.
+pub(crate) fn gather(answers: Vec<Receiver<Vec<GroupReport>>>, until: Instant) -> Gathered {
+    let mut gathered = Gathered { reports: Vec::new(), is_whole: true };
     for answer in answers {
         match answer.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(reports) => all.extend(reports),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            Ok(reports) => gathered.reports.extend(reports),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => gathered.is_whole = false,
         }
     }
-    all.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
-    all
+    gathered.reports.sort_by(|a, b| (&a.name, &a.filter).cmp(&(&b.name, &b.filter)));
+    gathered
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    /// A shard that says nothing has perhaps groups: is that told from one that has none?
+    #[test]
+    fn a_shard_without_an_answer_is_missed() {
+        let [answered, ended, busy] = [channel(), channel(), channel()];
+        answered.0.send(Vec::new()).expect("somebody waits");
+        drop(ended.0);
+        let now = Instant::now();
+        assert!(gather(vec![answered.1], now).is_whole);
+        assert!(!gather(vec![ended.1], now + ANSWER_MAX).is_whole);
+        assert!(!gather(vec![busy.1], now).is_whole);
+    }
 }

@@ -256,6 +256,8 @@ pub(crate) enum Wanted {
     Retained,
     /// Among those of its publisher's identity: not asked for, but what a question for the former may find missing.
     RetainedShare,
+    /// In the node's memory, of which nothing is left for more retained messages: nobody is asked for it.
+    Memory,
     /// In the queue of every session that wants it.
     Queues,
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
+use std::time::Instant;
 
 use lapwing_access::Authority;
 use lapwing_transport::PeerAddress;
@@ -14,7 +15,7 @@ use crate::descriptors;
 use crate::desk::Desk;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
-use crate::group_reports::{GroupReport, ReportDesk, gather};
+use crate::group_reports::{ANSWER_MAX, Gathered, ReportDesk, gather};
 use crate::identity_shares::{Holder, IdentityShares};
 use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
@@ -220,7 +221,7 @@ impl Shared {
     }
 
     /// All groups of the node, as their shards see them.
-    pub(crate) fn group_reports(&self) -> Vec<GroupReport> {
+    pub(crate) fn group_reports(&self) -> Gathered {
         let ask = |desk: &ReportDesk| {
             let (sender, receiver) = channel();
             desk.put(sender);
@@ -228,7 +229,7 @@ impl Shared {
         };
         let answers = self.report_desks.iter().map(ask).collect();
         self.bells.iter().for_each(Bell::ring);
-        gather(answers)
+        gather(answers, Instant::now() + ANSWER_MAX)
     }
 
     /// Notes why the node fails (the first reason counts) and stops it.

@@ -179,7 +179,7 @@ impl Node {
 
     /// Every consumer group as JSON: `{"groups": [...]}`.
     fn groups_json(&self, py: Python<'_>) -> PyResult<String> {
-        self.running(py, |handle| handle.groups_json())
+        self.running(py, |handle| handle.groups_json())?.map_err(|error| node_error(py, &error))
     }
 
     /// The tables of consumer groups now in force, as JSON.

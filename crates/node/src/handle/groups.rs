@@ -5,12 +5,17 @@ use serde_json::json;
 use super::Handle;
 use crate::config::GroupConfig;
 use crate::error::NodeError;
+use crate::group_reports::Gathered;
 use crate::session_reports::SessionAsk;
 
 impl Handle {
     /// Every consumer group as JSON: `{"groups": [...]}`; see `docs/groups.md`.
-    pub fn groups_json(&self) -> String {
-        json!({ "groups": self.shared.group_reports() }).to_string()
+    ///
+    /// # Errors
+    /// `NoAnswer`: the node ends, or a shard has no time at all.
+    pub fn groups_json(&self) -> Result<String, NodeError> {
+        let Gathered { reports, is_whole } = self.shared.group_reports();
+        is_whole.then(|| json!({ "groups": reports }).to_string()).ok_or(NodeError::NoAnswer)
     }
 
     /// The tables of consumer groups now in force, as JSON: `{NAME: {...}}`.

@@ -24,6 +24,7 @@ use super::serve::{Client, Flow};
 use crate::config::QueuePolicy;
 use crate::identity_shares::Holder;
 use crate::mail::{Control, RoomQuestion, Wanted};
+use crate::memory::Pressure;
 use crate::metrics::DropReason;
 use crate::reserved_room::ReservedRoom;
 use crate::slot::ShardId;
@@ -79,6 +80,9 @@ impl Shard {
             let (has_room, shards) = self.look_at_queues(&topic, bytes);
             missing = (!has_room).then_some(Wanted::Queues);
             asked.extend(shards.into_iter().map(|shard| (shard, Wanted::Queues)));
+        }
+        if needs_retained && self.pressure == Pressure::Full {
+            missing = Some(Wanted::Memory);
         }
         let mut reserved = None;
         if needs_retained && missing.is_none() {
@@ -155,7 +159,7 @@ impl Shard {
     pub(super) fn answer_room(&mut self, from: ShardId, question: Box<RoomQuestion>) {
         let (mut wanted, mut room) = (question.wanted, None);
         let fits = match question.wanted {
-            Wanted::Retained | Wanted::RetainedShare => {
+            Wanted::Retained | Wanted::RetainedShare | Wanted::Memory => {
                 let RoomQuestion { topic, bytes, holder, .. } = &*question;
                 match self.retained.reserve(topic, *bytes, *holder, self.now_ms) {
                     Ok(reserved) => room = Some(Box::new(reserved)),
@@ -220,6 +224,10 @@ impl Shard {
                 self.counters.dropped(DropReason::RetainedFull, 1);
                 self.refused_beyond_share(self.holder_name(client.session).as_deref());
                 "you have your share of retained messages"
+            }
+            Wanted::Memory => {
+                self.counters.dropped(DropReason::MemoryFull, 1);
+                "there is no memory for one more retained message"
             }
             Wanted::Queues => {
                 self.counters.limits.refused_queue_full.add(1);

@@ -250,7 +250,9 @@ impl Shard {
             // It was retained before the node started, and perhaps another one since.
             return None;
         }
-        let retained = if self.pressure == Pressure::Full && !routed.publish().payload.is_empty() {
+        // What has its room was promised to be kept, before there was no memory for more.
+        let is_refused = self.pressure == Pressure::Full && room.is_none() && !routed.publish().payload.is_empty();
+        let retained = if is_refused {
             self.counters.dropped(DropReason::MemoryFull, 1);
             self.retained.forget(topic)
         } else if self.clients.in_memory {

@@ -202,11 +202,11 @@ impl Shard {
         self.renew_groups();
         self.renew_topic_rules();
         self.run_rechecks();
-        self.report_groups();
         self.accept();
         self.end_strangers();
         self.take_shaken();
         self.take_mail();
+        self.report_groups();
         self.acknowledge();
         self.take_pages();
         self.serve_operators();

@@ -81,7 +81,7 @@ fn a_reload_takes_a_membership_back() {
     bob.subscribe("$share/workers/jobs/#", AT_LEAST_ONCE);
     reload(&node, &GROUPS);
     eventually("it is taken back", || metric(&node, "lapwing_rights_revoked_total", "") == 1);
-    eventually("it has left", || node.groups_json().matches("\"client_id\"").count() == 1);
+    eventually("it has left", || node.groups_json().expect("all answer").matches("\"client_id\"").count() == 1);
     let (mut device, _) = Client::connect_with(&node, &of("device-7", connect("d")));
     for payload in [&b"1"[..], b"2", b"3", b"4"] {
         device.publish_acked("jobs/x", payload);

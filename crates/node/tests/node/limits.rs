@@ -157,7 +157,8 @@ fn the_high_mark_of_memory() {
     assert_eq!(metric(&node, "lapwing_memory_marks_reached_total", "max"), 0);
 }
 
-/// Above the second mark: is nothing more kept for a client that is away, or as retained, while a reader gets its own?
+/// Above the second mark: is nothing more kept for a client that is away, or as retained, while a reader gets its own? Who is
+/// told of it keeps the value from before; of who cannot be told it is forgotten, or it would pose as the newest.
 #[test]
 fn the_second_mark_of_memory() {
     let node = node(r#"{"shards": 1, "limits": {"memory_high_bytes": 500000, "memory_max_bytes": 1000000}}"#);
@@ -165,18 +166,28 @@ fn the_second_mark_of_memory() {
     let mut sender = connect(&node, "sender");
     let mut reader = connect(&node, "reader");
     reader.subscribe("live", at_least_once());
+    let mut untold = Client::connect_with(&node, &plain("untold").in_version(Version::V311)).0;
     let mut kept = 0;
+    sender.publish_retained("r", b"before");
+    sender.publish_retained("old", b"before");
     eventually("the mark is reached", || {
         sender.publish_acked("t", &[1; 50_000]);
         kept += 1;
         metric(&node, "lapwing_memory_marks_reached_total", "max") == 1
     });
-    sender.publish_retained("r", &[1; 100]);
+    let message = Publish { retain: true, ..publish("r", &[1; 100], QoS::AtLeastOnce, Some(3)) };
+    sender.send(&Packet::Publish(message));
+    let answer = sender.expect("PUBACK", |packet| match packet {
+        Packet::PubAck(ack) => Some(ack.reason),
+        _ => None,
+    });
+    assert_eq!(answer, ReasonCode::QuotaExceeded);
+    untold.publish_retained("old", &[1; 100]);
     sender.publish_acked("t", b"not kept");
     sender.publish_acked("live", b"delivered");
     assert_eq!(reader.receive().payload, b"delivered");
-    eventually("both are counted", || metric(&node, DROPPED, "memory_full") >= 2);
-    assert_eq!(metric(&node, "lapwing_retained_messages", ""), 0);
+    eventually("both are counted", || metric(&node, DROPPED, "memory_full") >= 3);
+    assert_eq!(metric(&node, "lapwing_retained_messages", ""), 1);
     assert!(metric(&node, "lapwing_memory_bytes", "messages") < 1_200_000, "{kept} kept");
 }
 
