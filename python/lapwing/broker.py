@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import tempfile
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from lapwing._core import CoreError, Node
+from lapwing._core import Node
 from lapwing.audit.broker import BrokerAudit
-from lapwing.broker_guard import looked_at, stepping_down
+from lapwing.broker_guard import stepping_down
+from lapwing.broker_node import core_errors, end
+from lapwing.broker_notices import BrokerNotices
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
 from lapwing.broker_reload import RELOADED, reload_json
 from lapwing.broker_tables import (
@@ -22,15 +22,17 @@ from lapwing.broker_tables import (
     ListenerLike,
     StreamLike,
     TopicLike,
+    broker_table,
     checked_config,
+    given_tables,
+    put_group_json,
     stream_tables,
 )
-from lapwing.certificate_times import certificate_notices
-from lapwing.config import Config, GroupConfig, node_json
+from lapwing.config import Config, node_json
 from lapwing.config.access_change import AccessCounts, check_still_closed
 from lapwing.config.auth import access_tables
 from lapwing.config.openness import check_listeners, users_notices
-from lapwing.errors import BrokerError, ConfigError, LapwingError, from_core
+from lapwing.errors import BrokerError, ConfigError, LapwingError
 from lapwing.log.line import LogLine
 from lapwing.rehearsal.ports import check_twins
 from lapwing.text import one_line
@@ -95,32 +97,25 @@ class Broker:
         hooks: Hooks | None = None,
         hook_settings: Mapping[str, object] | None = None,
     ) -> None:
-        self._temporary = None if data is not None else _temporary_folder()
-        if listen is None:
-            listen = () if listeners else ("tcp://127.0.0.1:0",)
-        broker: dict[str, object] = {
-            "listen": [listen] if isinstance(listen, str) else list(listen),
-            "http": http,
-            "data": data if data is not None else self._temporary and self._temporary.name,
-            "durability": durability or ("memory" if data is None else "disk"),
-            "shards": shards,
-            "pin": pin,
-        }
-        sections = {
-            "streams": stream_tables(streams or {}),
-            "groups": dict(groups or {}),
-            "topics": dict(topics or {}),
-            "hold": dict(hold or {}),
-            "limits": dict(limits or {}),
-            "sys": {"interval": sys_interval},
-            "events": dict(events or {}),
-            "audit": dict(audit or {}),
-            "envelope": dict(envelope or {}),
-            "hooks": dict(hook_settings or {}),
-            "auth": {"users": users},
-            "rules": list(rules),
-        }
-        self._prepare(checked_config({"broker": broker, "listeners": list(listeners), **sections}), hooks)
+        self._temporary = None if data is not None else tempfile.TemporaryDirectory(prefix="lapwing-")
+        folder = data if self._temporary is None else self._temporary.name
+        durability = durability or ("memory" if data is None else "disk")
+        broker = broker_table(listen, listeners, http=http, data=folder, durability=durability, shards=shards, pin=pin)
+        document = given_tables(
+            broker=broker,
+            streams=stream_tables(streams or {}),
+            groups=groups,
+            topics=topics,
+            hold=hold,
+            limits=limits,
+            sys={"interval": sys_interval},
+            events=events,
+            audit=audit,
+            envelope=envelope,
+            hooks=hook_settings,
+            auth={"users": users},
+        )
+        self._prepare(checked_config({**document, "listeners": list(listeners), "rules": list(rules)}), hooks)
 
     @classmethod
     def from_config(cls, config: Config, file: Path | None = None) -> Self:
@@ -145,8 +140,7 @@ class Broker:
         self._http: HttpServer | None = None
         self._access = AccessCounts(None, 0)
         self._file = file
-        self._told: list[str] = []
-        self._to_tell: list[str] = []
+        self._notices = BrokerNotices(file, has_hooks=hooks is not None)
         self._audited = BrokerAudit()
 
     def start(self) -> Self:
@@ -166,38 +160,26 @@ class Broker:
             raise BrokerError("the broker was started before", remedy="make a new Broker")
         check_twins(self.config)
         with stepping_down(self.config, self._file) as on_bound:
-            self._look(self.config)
+            self._notices.look(self.config)
             dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)
             http_sockets = None if on_bound is None else bound_for_http(self.config)
-            with _core_errors():
+            with core_errors():
                 self._node = Node(node_json(self.config), dispatcher, strategies)
                 tables = access_tables(self.config)
                 self._access = AccessCounts.of(tables)
-                self._to_tell += users_notices(self.config, self._access.users)
+                self._notices.say(users_notices(self.config, self._access.users))
                 self._node.start(on_bound)
                 self._audited.started(self._node, tables)
-        if self.config.broker.http is not None:
-            try:
-                has_hooks = self._hooks is not None
-                access = json.dumps(tables)
-                self._http = start_http(self._node, self.config, access, http_sockets, has_hooks=has_hooks)
-            except LapwingError:
-                self.stop()
-                raise
+        try:
+            self._http = start_http(self._node, self.config, tables, http_sockets, has_hooks=self._hooks is not None)
+        except LapwingError:
+            self.stop()
+            raise
         return self
-
-    def _look(self, config: Config) -> None:
-        """What there is to say of a configuration is said when it is new."""
-        told = looked_at(config, self._file, has_hooks=self._hooks is not None)
-        self._to_tell += [line for line in told if line not in self._told]
-        self._told = told
 
     def look_at_certificates(self) -> None:
         """Says of certificates what time alone has changed since the start or the last reload."""
-        told = certificate_notices(self.config, time.time())
-        new = [line for line in told if line not in self._told]
-        self._to_tell += new
-        self._told += new
+        self._notices.look_at_certificates(self.config)
 
     def start_progress(self) -> tuple[int, int]:
         """Bytes of the log that :meth:`start` has read, and how many it has to read in all, for another thread to ask.
@@ -214,9 +196,7 @@ class Broker:
         """
         node, http, self._http = self._node, self._http, None
         try:
-            if node is not None:
-                with _core_errors():
-                    _end(node, drain_s)
+            end(node, drain_s)
         finally:
             if http is not None:
                 http.stop()
@@ -284,16 +264,16 @@ class Broker:
     def _reload(self, config: Config) -> int:
         """Whatever can be wrong is found before anything changes."""
         node = self._running()
-        self._look(config)
+        self._notices.look(config)
         before, tables = self.config, access_tables(config)
         access = AccessCounts.of(tables)
         check_still_closed(self._access, access, config.auth)
         take_over_http = None if self._http is None else self._http.read_again()
-        with _core_errors():
+        with core_errors():
             listeners = node.reload(reload_json(before, config, tables))
             self.config = before.model_copy(update={key: getattr(config, key) for key in RELOADED})
             self._access = access
-            self._to_tell += users_notices(config, access.users)
+            self._notices.say(users_notices(config, access.users))
             if take_over_http is not None:
                 take_over_http(json.dumps(tables))
             self._audited.access(tables)
@@ -312,19 +292,17 @@ class Broker:
             DefectError: a defect of Lapwing's own; a broker that is started again has all that was acknowledged.
             BrokerError: anything else, a failed ``fsync`` say.
         """
-        with _core_errors():
+        with core_errors():
             self._running().check()
 
     def notices(self) -> list[str]:
         """What an operator should hear since the last call: exposed secrets, alarms, refusals; bounded by kind."""
-        told, self._to_tell = self._to_tell, []
-        return told + self._running().take_notices()
+        return self._notices.take() + self._running().take_notices()
 
     def log(self) -> list[LogLine]:
         """The same with what each line is about and how bad it is, and with who came and went."""
-        told, self._to_tell = self._to_tell, []
-        lines = [LogLine.of_node(*line) for line in self._running().take_log()]
-        return [LogLine("start", "notice", one_line(line)) for line in told] + lines
+        told = [LogLine("start", "notice", one_line(line)) for line in self._notices.take()]
+        return told + [LogLine.of_node(*line) for line in self._running().take_log()]
 
     def streams(self) -> list[dict[str, Any]]:
         """Every stream with its partitions' offsets, as ``GET /v1/streams`` gives them."""
@@ -342,12 +320,9 @@ class Broker:
         Raises:
             ConfigError: a key or value is wrong; every one is named.
         """
-        # Imported only where it is needed: a broker without groups starts without it.
-        from lapwing.config.one_group import group_json, parse_group
-
-        checked = group if isinstance(group, GroupConfig) else parse_group(name, group, "put_group")
-        with _core_errors():
-            self._running().put_group(name, group_json(checked))
+        table = put_group_json(name, group)
+        with core_errors():
+            self._running().put_group(name, table)
             self._audited.changed("put_group", name)
 
     def remove_group(self, name: str) -> bool:
@@ -355,7 +330,7 @@ class Broker:
 
         Durable groups that they declared end, with what waits in them.
         """
-        with _core_errors():
+        with core_errors():
             was_there = self._running().remove_group(name)
             self._audited.changed("remove_group", name, was_there=was_there)
             return was_there
@@ -373,24 +348,3 @@ class Broker:
         if self._node is None:
             raise BrokerError("the broker does not run", remedy="use it in a with block, or call start()")
         return self._node
-
-
-def _end(node: Node, drain_s: float) -> None:
-    try:
-        if drain_s > 0:
-            node.drain(drain_s)
-    finally:
-        node.stop()
-
-
-@contextlib.contextmanager
-def _core_errors() -> Iterator[None]:
-    """The Rust side's messages name file, folder or address themselves."""
-    try:
-        yield
-    except CoreError as error:
-        raise from_core(error) from error
-
-
-def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="lapwing-")

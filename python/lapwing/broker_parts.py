@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from lapwing._core import Authority
 from lapwing.config import Config
@@ -61,13 +62,22 @@ def bound_for_http(config: Config) -> list[socket.socket] | None:
 
 
 def start_http(
-    node: Node, config: Config, access: str, bound: Sequence[socket.socket] | None, *, has_hooks: bool
-) -> HttpServer:
-    """The HTTP side of ``node``, listening; it doubles the time a broker takes to start.
+    node: Node, config: Config, access: Mapping[str, Any], bound: Sequence[socket.socket] | None, *, has_hooks: bool
+) -> HttpServer | None:
+    """The HTTP side of ``node``, listening; None: there is none. It doubles the time a broker takes to start.
+
+    Args:
+        node: It runs.
+        config: The configuration.
+        access: What ``lapwing.config.auth.access_tables`` has read of it.
+        bound: What `bound_for_http` has given.
+        has_hooks: Hooks judge clients, beside what the configuration says.
 
     Raises:
         LapwingError: it cannot listen, or a file of its TLS cannot be used.
     """
+    if config.broker.http is None:
+        return None
     from lapwing.http import serve_http
 
-    return serve_http(node, Authority(access), config, has_hooks=has_hooks, bound=bound)
+    return serve_http(node, Authority(json.dumps(access)), config, has_hooks=has_hooks, bound=bound)
