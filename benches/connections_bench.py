@@ -44,7 +44,7 @@ class Opener:
         connection = socket.create_connection(self.address)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         name = f"idle-{self.begun:06}"
-        connection.sendall(connect(name) + subscribe([f"spectrum/{name}/commands"]))
+        connection.sendall(connect(name) + subscribe(f"spectrum/{name}/commands"))
         self.begun += 1
         self.poll.register(connection, select.EPOLLIN)
         self.under_way[connection.fileno()] = connection

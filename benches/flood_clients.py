@@ -60,7 +60,7 @@ def guess(port: int) -> NoReturn:
     def attempt() -> None:
         number = next(begun)
         with contextlib.suppress(OSError):
-            connection = opened(port, connect(f"guess-{number}", "bob", f"wrong-{number}"))
+            connection = opened(port, connect(f"guess-{number}", username="bob", password=f"wrong-{number}"))
             selector.register(connection, selectors.EVENT_READ)
 
     for _ in range(GUESSING):
@@ -82,7 +82,7 @@ def compute() -> NoReturn:
 
 def slow_reader(port: int) -> None:
     """Wants everything and reads nothing."""
-    with opened(port, connect("deaf"), subscribe(["#"])) as connection:
+    with opened(port, connect("deaf"), subscribe("#")) as connection:
         while connection.fileno() >= 0:
             time.sleep(1)
             connection.sendall(b"\xc0\0")
@@ -99,7 +99,7 @@ def subscriptions(port: int) -> None:
     with opened(port, connect("greedy")) as connection:
         connection.setblocking(False)
         for batch in range(100):
-            left = memoryview(subscribe(f"flood/{batch}/{n}" for n in range(1000)))
+            left = memoryview(subscribe(*(f"flood/{batch}/{n}" for n in range(1000))))
             while left:
                 with contextlib.suppress(BlockingIOError):
                     left = left[connection.send(left) :]
@@ -127,7 +127,7 @@ def again(client: Callable[[int], None], port: int) -> NoReturn:
         time.sleep(PAUSE_S)
 
 
-PART_OF_CONNECT = connect("stranger", will=b"x" * 60_000)[:-1]
+PART_OF_CONNECT = connect("stranger", will=("will", b"x" * 60_000, 0, False))[:-1]
 PART_OF_HELLO = b"\x16\x03\x01\x40\x00\x01\x00\x7f\xf0\x03\x03" + b"\0" * 16_378
 HALF_HEAD = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 4_000
 

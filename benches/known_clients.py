@@ -33,7 +33,7 @@ class Attempts:
 
 def _came_in(way: str, connection: socket.socket, port: int) -> bool:
     """Whether the broker has let one in on ``connection``, which is new."""
-    packet = connect(f"known-{time.monotonic_ns()}", NAME, USERS[NAME])
+    packet = connect(f"known-{time.monotonic_ns()}", username=NAME, password=USERS[NAME])
     if way == "http":
         connection.sendall(f"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
         return connection.recv(64).startswith(b"HTTP/1.1 200")

@@ -1,4 +1,4 @@
-"""MQTT as bytes, for clients that no library would write, and heads of HTTP for the same."""
+"""MQTT as bytes, for clients that no library would write and for tests, and heads of HTTP for the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import contextlib
 import socket
 import ssl
 import struct
-from collections.abc import Iterable
+
+CONNECT, CONNACK, PUBLISH, PUBACK, PUBREC, PUBREL, PUBCOMP = 1, 2, 3, 4, 5, 6, 7
+SUBSCRIBE, SUBACK, UNSUBSCRIBE, UNSUBACK, PINGREQ, PINGRESP, DISCONNECT = 8, 9, 10, 11, 12, 13, 14
 
 
 def varint(value: int) -> bytes:
@@ -19,31 +21,82 @@ def varint(value: int) -> bytes:
             return bytes(out)
 
 
+def text(value: str | bytes) -> bytes:
+    """A string with its length."""
+    raw = value.encode() if isinstance(value, str) else value
+    return struct.pack("!H", len(raw)) + raw
+
+
 def packet(first: int, body: bytes) -> bytes:
     """A packet with its first byte and its length."""
     return bytes([first]) + varint(len(body)) + body
 
 
-def text(value: str | bytes) -> bytes:
-    """A string with its length."""
-    data = value.encode() if isinstance(value, str) else value
-    return struct.pack("!H", len(data)) + data
+def connect(
+    client_id: str,
+    *,
+    version: int = 5,
+    clean: bool = True,
+    keep_alive_s: int = 0,
+    properties: bytes = b"",
+    will: tuple[str, bytes, int, bool] | None = None,
+    will_properties: bytes = b"",
+    username: str | None = None,
+    password: str | bytes | None = None,
+) -> bytes:
+    """A CONNECT; ``will``: topic, payload, QoS and whether it is retained."""
+    flags = (2 if clean else 0) | (username is not None) << 7 | (password is not None) << 6
+    payload = text(client_id)
+    if will is not None:
+        topic, message, qos, retain = will
+        flags |= 4 | qos << 3 | retain << 5
+        payload += (
+            (varint(len(will_properties)) + will_properties if version == 5 else b"") + text(topic) + text(message)
+        )
+    payload += b"".join(text(field) for field in (username, password) if field is not None)
+    head = text("MQTT") + bytes([version, flags]) + struct.pack("!H", keep_alive_s)
+    return packet(0x10, head + (varint(len(properties)) + properties if version == 5 else b"") + payload)
 
 
-def connect(client_id: str, username: str = "", password: str = "", will: bytes = b"") -> bytes:
-    """A CONNECT of 5.0 with clean start and no keep alive; ``will`` is the payload of one."""
-    flags = 0x02 | (0x04 if will else 0) | (0xC0 if username else 0)
-    body = text("MQTT") + bytes([5, flags]) + b"\0\0\0" + text(client_id)
-    if will:
-        body += b"\0" + text("will") + text(will)
-    if username:
-        body += text(username) + text(password)
-    return packet(0x10, body)
+def publish(
+    topic: str,
+    payload: bytes = b"",
+    *,
+    qos: int = 0,
+    packet_id: int = 1,
+    retain: bool = False,
+    dup: bool = False,
+    properties: bytes = b"",
+    version: int = 5,
+) -> bytes:
+    """A PUBLISH; ``packet_id`` is left out of one at QoS 0."""
+    body = text(topic) + (struct.pack("!H", packet_id) if qos else b"")
+    body += varint(len(properties)) + properties if version == 5 else b""
+    return packet(0x30 | dup << 3 | qos << 1 | retain, body + payload)
 
 
-def subscribe(filters: Iterable[str]) -> bytes:
-    """A SUBSCRIBE of 5.0 at QoS 0."""
-    return packet(0x82, b"\0\1\0" + b"".join(text(name) + b"\0" for name in filters))
+def subscribe(*filters: str | tuple[str, int], packet_id: int = 1, properties: bytes = b"", version: int = 5) -> bytes:
+    """A filter alone asks for QoS 0; the number beside one is its options byte."""
+    body = struct.pack("!H", packet_id) + (varint(len(properties)) + properties if version == 5 else b"")
+    for item in filters:
+        name, options = (item, 0) if isinstance(item, str) else item
+        body += text(name) + bytes([options])
+    return packet(0x82, body)
+
+
+def unsubscribe(*filters: str, packet_id: int = 1, version: int = 5) -> bytes:
+    """An UNSUBSCRIBE."""
+    body = struct.pack("!H", packet_id) + (b"\0" if version == 5 else b"")
+    return packet(0xA2, body + b"".join(text(name) for name in filters))
+
+
+def ack(kind: int, packet_id: int) -> bytes:
+    """PUBACK, PUBREC, PUBREL or PUBCOMP, without a reason code."""
+    return packet(kind << 4 | (2 if kind == PUBREL else 0), struct.pack("!H", packet_id))
+
+
+DISCONNECT_NORMAL = packet(0xE0, b"")
+PING = packet(0xC0, b"")
 
 
 def hello() -> bytes:
