@@ -36,10 +36,19 @@ def check(folder: Path, seeds: range, library: Path | None = None) -> None:
 @pytest.mark.slow
 def test_a_broker_that_promises_nothing_is_found_out(tmp_path: Path) -> None:
     """The rounds can see a loss: here sessions and retained messages end with the process."""
-    careless = replace(plan(1), durability="memory")
-    outcome = Round(careless, tmp_path, groups=False).run()
-    assert any("is gone" in finding for finding in outcome.findings), outcome.findings
-    assert any("retained on" in finding for finding in outcome.findings), outcome.findings
+    findings: list[str] = []
+
+    def are_seen(*kinds: str) -> bool:
+        return all(any(kind in finding for finding in findings) for kind in kinds)
+
+    # How far a round comes before the first kill depends on the machine: what one has not retained, another has.
+    for seed in range(1, 6):
+        careless = replace(plan(seed), durability="memory")
+        (tmp_path / str(seed)).mkdir()
+        findings += Round(careless, tmp_path / str(seed), groups=False).run().findings
+        if are_seen("is gone", "retained on"):
+            return
+    pytest.fail(f"not seen in five rounds: {findings}")
 
 
 @pytest.mark.slow
