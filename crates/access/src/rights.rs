@@ -72,6 +72,10 @@ impl Rights {
 
 /// Whether `topic` is the broker's own: no client may publish there, whatever rules say.
 pub fn is_reserved(topic: &str) -> bool {
+    // Asked of each message: most are told by their first byte.
+    if !topic.starts_with('$') {
+        return false;
+    }
     let root = topic.split('/').next().unwrap_or_default();
     root == "$SYS" || root == "$lapwing"
 }
