@@ -77,6 +77,14 @@ impl<'a> Forwarding<'a> {
         }
     }
 
+    /// Appends `message`, one that is encoded already, behind its encapsulation: for the node that came with this id.
+    pub fn enclose(&self, message: &[u8], out: &mut Vec<u8>) {
+        if self.check().is_ok() {
+            self.write(out);
+        }
+        out.extend_from_slice(message);
+    }
+
     /// Appends what stands in front of the message; [`Forwarding::check`] has seen it.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[self.encoded_len() as u8, ENCAPSULATED, self.radius.0]);
@@ -93,6 +101,16 @@ mod tests {
     fn forwarded(node_id: &[u8], radius: u8) -> Datagram<'_> {
         let forwarding = Some(Forwarding { radius: Radius::new(radius).unwrap(), node_id });
         Datagram { forwarding, message: Message::PingReq(PingReq { client_id: None }) }
+    }
+
+    /// Is a message that is written already enclosed as one that is written with its encapsulation?
+    #[test]
+    fn section_5_5_an_answer_is_enclosed() {
+        let datagram = forwarded(&[0xBE, 0xEF], 0);
+        let (mut message, mut enclosed) = (Vec::new(), Vec::new());
+        datagram.message.encode(&Limits::PROTOCOL, &mut message).unwrap();
+        datagram.forwarding.unwrap().enclose(&message, &mut enclosed);
+        assert_eq!(enclosed, bytes("05 FE 00 BEEF 02 16"));
     }
 
     /// Does the length count what stands in front of the message, and not the message?

@@ -40,6 +40,21 @@ impl Client {
         self.life.phase()
     }
 
+    /// Whether nothing is in flight to it: what waits for it may go.
+    pub const fn is_idle(&self) -> bool {
+        self.in_flight.is_free()
+    }
+
+    /// The topic ids that it has.
+    pub fn ids(&self) -> Registrations {
+        self.registrations.clone()
+    }
+
+    /// It comes from another address in a session that goes on: its topic ids are what they were there.
+    pub fn inherit(&mut self, ids: Registrations) {
+        self.registrations = ids;
+    }
+
     /// Takes a message that came from the client; what is to be sent at once is appended to `out`, one datagram after another.
     /// # Errors
     /// An answer does not fit the limit of a datagram, so the limit is below 8 bytes.
@@ -61,7 +76,7 @@ impl Client {
             }
             _ if !self.life.is_connected() => Client::unknown(message, settings, out),
             Message::Publish(publish) => self.publish(publish, predefined, settings, now_ms, out),
-            Message::PubRel(msg_id) => self.release(*msg_id, settings, now_ms, out),
+            Message::PubRel(msg_id) => Ok(self.release(*msg_id, settings, now_ms)),
             Message::Register(register) => self.register(register, settings, out),
             Message::Subscribe(subscribe) => self.subscribe(subscribe, predefined, settings, out),
             Message::Unsubscribe(unsubscribe) => self.unsubscribe(unsubscribe, predefined, settings, out),
@@ -77,7 +92,7 @@ impl Client {
             Message::PingResp => Ok(Event::Nothing),
             Message::Disconnect(disconnect) => self.disconnect(*disconnect, settings, now_ms, out),
             Message::RegAck(_) | Message::PubAck(_) | Message::PubRec(_) | Message::PubComp(_) => {
-                self.answer(message, settings, now_ms, out)
+                Ok(self.answer(message, out))
             }
             _ => Ok(Event::OutOfState),
         }
@@ -149,21 +164,15 @@ impl Client {
         Ok(if self.life.phase() == Phase::Asleep { Event::Asleep } else { Event::Gone })
     }
 
-    fn answer(
-        &mut self,
-        message: &Message<'_>,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<Event<'static>, EncodeError> {
+    fn answer(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Event<'static> {
         if let Message::PubAck(ack) = message {
             self.forget_id(ack);
         }
-        let Some(answer) = self.in_flight.answered(message, settings, now_ms, out)? else { return Ok(Event::Nothing) };
+        let Some(answer) = self.in_flight.answered(message, out) else { return Event::Nothing };
         if let Answer::Registered(Some(id), ReturnCode::ACCEPTED) = answer {
             self.registrations.confirm(id);
         }
-        Ok(Event::Answered(answer))
+        Event::Answered(answer)
     }
 
     /// When [`Client::tick`] has something to do.

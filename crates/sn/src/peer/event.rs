@@ -34,12 +34,14 @@ pub enum Event<'a> {
         qos: PublishQoS,
         /// Whether it is to be retained.
         retain: bool,
+        /// It was sent before, perhaps to a gateway that has forgotten it.
+        dup: bool,
         /// Its data.
         payload: &'a [u8],
         /// What answers it; `None`: nothing.
         receipt: Option<Receipt>,
     },
-    /// A message of QoS 2 is released; then [`super::Client::completed`].
+    /// A message of QoS 2 is released, perhaps not for the first time; then [`super::Client::completed`].
     Release(MsgId),
     /// A subscription; then [`super::Client::subscribed`] with the request.
     Subscribe {
@@ -79,12 +81,31 @@ pub struct Receipt {
     pub(super) msg_id: MsgId,
 }
 
+impl Receipt {
+    /// The message id, as the client chose it.
+    pub const fn msg_id(self) -> MsgId {
+        self.msg_id
+    }
+
+    /// 1 or 2.
+    pub const fn qos(self) -> QoS {
+        self.qos
+    }
+}
+
 /// Which SUBSCRIBE an answer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubscribeRequest {
     pub(super) msg_id: MsgId,
     /// The id that the topic has for the client.
     pub(super) topic_id: Option<TopicId>,
+}
+
+impl SubscribeRequest {
+    /// The message id, as the client chose it.
+    pub const fn msg_id(self) -> MsgId {
+        self.msg_id
+    }
 }
 
 /// Whether a filter is a topic name, which gets an id.

@@ -36,7 +36,7 @@ pub enum Answer {
     Registered(Option<TopicId>, ReturnCode),
     /// PUBACK: the PUBLISH is over. To one of QoS 2 it can only be a refusal.
     Published(ReturnCode),
-    /// PUBREC: it has the message; PUBREL is in flight now.
+    /// PUBREC: it has the message. PUBREL goes once that is kept; till then nothing is in flight.
     Received,
     /// PUBCOMP: the exchange is over.
     Completed,
@@ -104,18 +104,10 @@ impl InFlight {
 
     /// What a message of the client says of the one in flight; `None`: nothing, it is late or of somebody else.
     ///
-    /// PUBREC is answered by PUBREL in `out`, which is in flight then. A PUBREC that comes again while PUBREL waits is answered
-    /// with it again: the first was lost.
-    /// # Errors
-    /// PUBREL does not fit the limit of a datagram; the message stays in flight.
-    pub fn answered(
-        &mut self,
-        message: &Message<'_>,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<Answer>, EncodeError> {
-        let Some(waiting) = &mut self.waiting else { return Ok(None) };
+    /// PUBREC ends the first half of a message of QoS 2: whoever keeps its state sends PUBREL when that is safe. A PUBREC that
+    /// comes again while PUBREL waits is answered with it in `out` again: the first was lost.
+    pub fn answered(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Option<Answer> {
+        let waiting = self.waiting.as_ref()?;
         let (id, awaited) = (waiting.msg_id, waiting.awaited);
         let answer = match (message, awaited) {
             (Message::RegAck(ack), Awaited::RegAck(topic)) if ack.msg_id == Some(id) => {
@@ -125,20 +117,16 @@ impl InFlight {
             (Message::PubAck(ack), Awaited::PubRec) if ack.msg_id == Some(id) && !ack.code.is_accepted() => {
                 Answer::Published(ack.code)
             }
-            (Message::PubRec(of), Awaited::PubRec) if *of == id => {
-                let release = Message::PubRel(id);
-                self.launch(Awaited::PubComp, id, &release, settings, now_ms, out)?;
-                return Ok(Some(Answer::Received));
-            }
+            (Message::PubRec(of), Awaited::PubRec) if *of == id => Answer::Received,
             (Message::PubRec(of), Awaited::PubComp) if *of == id => {
                 out.extend_from_slice(&waiting.bytes);
-                return Ok(None);
+                return None;
             }
             (Message::PubComp(of), Awaited::PubComp) if *of == id => Answer::Completed,
-            _ => return Ok(None),
+            _ => return None,
         };
         self.waiting = None;
-        Ok(Some(answer))
+        Some(answer)
     }
 
     /// When [`InFlight::tick`] has something to do.
@@ -205,9 +193,9 @@ mod tests {
             self.in_flight.send(&decoded(hex), &self.settings, now_ms, &mut self.out)
         }
 
-        fn hear(&mut self, hex: &str, now_ms: u64) -> Option<Answer> {
+        fn hear(&mut self, hex: &str) -> Option<Answer> {
             let message = decoded(hex);
-            self.in_flight.answered(&message, &self.settings, now_ms, &mut self.out).expect("PUBREL fits")
+            self.in_flight.answered(&message, &mut self.out)
         }
 
         fn tick(&mut self, now_ms: u64) -> Overdue {
@@ -229,10 +217,10 @@ mod tests {
         assert_eq!((client.send(QOS_1, 0), client.in_flight.is_free()), (Ok(9), false));
         assert!(client.send(QOS_1, 0).is_err());
         client.sent(QOS_1);
-        assert_eq!(client.hear("07 0D 0102 0008 00", 1), None, "of another message");
-        assert_eq!(client.hear("04 0F 0007", 1), None, "of another QoS");
-        assert_eq!(client.hear("07 0D 0102 0007 00", 1), Some(Answer::Published(ReturnCode::ACCEPTED)));
-        assert_eq!((client.hear("07 0D 0102 0007 00", 1), client.in_flight.is_free()), (None, true));
+        assert_eq!(client.hear("07 0D 0102 0008 00"), None, "of another message");
+        assert_eq!(client.hear("04 0F 0007"), None, "of another QoS");
+        assert_eq!(client.hear("07 0D 0102 0007 00"), Some(Answer::Published(ReturnCode::ACCEPTED)));
+        assert_eq!((client.hear("07 0D 0102 0007 00"), client.in_flight.is_free()), (None, true));
         client.sent("");
     }
 
@@ -241,13 +229,13 @@ mod tests {
         for qos in [QOS_1, QOS_2] {
             let mut client = Client::new();
             client.send(qos, 0).unwrap();
-            let answer = client.hear("07 0D 0102 0007 02", 1);
+            let answer = client.hear("07 0D 0102 0007 02");
             assert_eq!(answer, Some(Answer::Published(ReturnCode::INVALID_TOPIC_ID)));
             assert!(client.in_flight.is_free());
         }
         let mut client = Client::new();
         client.send(QOS_2, 0).unwrap();
-        assert_eq!(client.hear("07 0D 0102 0007 00", 1), None, "PUBACK cannot accept QoS 2");
+        assert_eq!(client.hear("07 0D 0102 0007 00"), None, "PUBACK cannot accept QoS 2");
     }
 
     #[test]
@@ -257,7 +245,7 @@ mod tests {
         assert_eq!(client.tick(10), Overdue::Resent);
         client.sent("09 0A 0102 0001 'a/b' 09 0A 0102 0001 'a/b'");
         let answer = Answer::Registered(TopicId::new(0x0102), ReturnCode::ACCEPTED);
-        assert_eq!(client.hear("07 0B 0102 0001 00", 11), Some(answer));
+        assert_eq!(client.hear("07 0B 0102 0001 00"), Some(answer));
     }
 
     #[test]
@@ -291,14 +279,17 @@ mod tests {
         let mut client = Client::new();
         client.send(QOS_2, 0).unwrap();
         assert_eq!(client.tick(10), Overdue::Resent);
-        assert_eq!(client.hear("04 0F 0007", 15), Some(Answer::Received));
-        client.sent("09 0C 40 0102 0007 '23' 09 0C C0 0102 0007 '23' 04 10 0007");
+        assert_eq!(client.hear("04 0F 0007"), Some(Answer::Received));
+        client.sent("09 0C 40 0102 0007 '23' 09 0C C0 0102 0007 '23'");
+        assert_eq!(client.hear("04 0F 0007"), None, "what was received is not kept yet");
+        client.send("04 10 0007", 15).unwrap();
+        client.sent("04 10 0007");
         assert_eq!(
-            (client.hear("04 0F 0007", 16), client.tick(24), client.tick(25)),
+            (client.hear("04 0F 0007"), client.tick(24), client.tick(25)),
             (None, Overdue::Nothing, Overdue::Resent)
         );
         client.sent("04 10 0007 04 10 0007");
-        assert_eq!(client.hear("04 0E 0007", 26), Some(Answer::Completed));
+        assert_eq!(client.hear("04 0E 0007"), Some(Answer::Completed));
         assert!(client.in_flight.is_free());
     }
 

@@ -31,8 +31,8 @@ impl Client {
             }
             _ => {}
         }
-        let Publish { qos, retain, payload, .. } = *publish;
-        Ok(Event::Publish { topic, qos, retain, payload, receipt })
+        let Publish { dup, qos, retain, payload, .. } = *publish;
+        Ok(Event::Publish { topic, qos, retain, dup, payload, receipt })
     }
 
     /// The answer to [`Event::Publish`]: PUBACK, or PUBREC for QoS 2; PUBACK with the code for either when it is refused.
@@ -54,18 +54,11 @@ impl Client {
         Ok(())
     }
 
-    /// PUBREL. One that releases nothing is a repeat: its PUBCOMP was lost.
-    pub(super) fn release(
-        &mut self,
-        msg_id: MsgId,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<Event<'static>, EncodeError> {
-        if self.repeats.release(msg_id, settings, now_ms) {
-            return Ok(Event::Release(msg_id));
-        }
-        self.completed(msg_id, settings, out).map(|()| Event::Nothing)
+    /// PUBREL. One that releases nothing here is a repeat, whose PUBCOMP was lost; or the session has the message from before
+    /// this gateway began, and must hear of it.
+    pub(super) fn release(&mut self, msg_id: MsgId, settings: &Settings, now_ms: u64) -> Event<'static> {
+        self.repeats.release(msg_id, settings, now_ms);
+        Event::Release(msg_id)
     }
 
     /// The answer to [`Event::Release`].

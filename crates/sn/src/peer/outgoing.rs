@@ -95,10 +95,10 @@ impl Client {
         Ok(Delivery::Sent)
     }
 
-    /// PUBREL for a message of QoS 2 that the client received on an earlier connection.
+    /// PUBREL for a message of QoS 2 that the client has received, now or on an earlier connection.
     /// # Errors
     /// It does not fit a datagram.
-    pub fn release_again(
+    pub fn release_to(
         &mut self,
         msg_id: MsgId,
         settings: &Settings,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::TopicId;
 
 /// Topic ids of one client. They are valid as long as its session is; MQTT-SN has no way to take one back.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Registrations {
     /// The topic of id 1, 2, ..., and whether the client has confirmed that it knows it.
     topics: Vec<(Arc<str>, bool)>,

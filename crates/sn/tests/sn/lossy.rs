@@ -122,6 +122,11 @@ impl World {
             }
             Event::Release(msg_id) => self.client.completed(msg_id, &self.settings, &mut out).unwrap(),
             Event::Answered(Answer::Published(_) | Answer::Completed) => self.gateway.completed += 1,
+            Event::Answered(Answer::Received) => {
+                let Message::PubRec(msg_id) = message else { panic!("{message:?}") };
+                let released = self.client.release_to(msg_id, &self.settings, self.now_ms, &mut out);
+                assert_eq!(released, Ok(Delivery::Sent));
+            }
             Event::Nothing | Event::Answered(_) => {}
             other => panic!("{other:?}"),
         }
@@ -150,7 +155,11 @@ impl World {
                 Message::PubComp(msg_id).encode(&self.settings.limits, &mut out).unwrap();
             }
             other => {
-                let answer = device.in_flight.answered(&other, &self.settings, self.now_ms, &mut out).unwrap();
+                let answer = device.in_flight.answered(&other, &mut out);
+                if let (Some(Answer::Received), Message::PubRec(msg_id)) = (answer, other) {
+                    let release = Message::PubRel(msg_id);
+                    device.in_flight.send(&release, &self.settings, self.now_ms, &mut out).unwrap();
+                }
                 device.books.completed += u8::from(matches!(answer, Some(Answer::Published(_) | Answer::Completed)));
             }
         }
