@@ -9,7 +9,7 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Instant;
 
 use super::fill::Fill;
-use super::room::{RoomMade, RoomOrder};
+use super::room_order::{RoomMade, RoomOrder};
 use super::writer::JournalWriter;
 use crate::error::StoreError;
 
