@@ -10,13 +10,14 @@
 //!   get both rather than none. Between publishers on different shards the order is that in which their mail comes, as it is
 //!   for live messages.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+mod lines;
+
 use std::sync::Arc;
 
-use lapwing_router::Cursor;
 use lapwing_session::{Grant, Routed, SessionKey};
-use rustc_hash::FxBuildHasher;
 
+pub(crate) use self::lines::Replays;
+use self::lines::{Asked, Replay};
 use super::Shard;
 use super::keeping::About;
 use super::sequence::Start;
@@ -34,21 +35,6 @@ const PAGES_PER_TURN: usize = 4;
 /// Messages in a session's queue up to which a replay fills it.
 const QUEUE_MESSAGES: usize = 256;
 
-/// One filter's replay: how far it has come.
-struct Replay {
-    /// The shard that is asked, and the last one to ask.
-    owner: ShardId,
-    last: ShardId,
-    after: Option<Cursor>,
-    /// Size of the next page.
-    messages_max: usize,
-    /// What comes live, by number.
-    start: Arc<Start>,
-    before: Before,
-    /// Everything has come that was on its way at the start: pages may be asked for.
-    is_ripe: bool,
-}
-
 /// What there was before a subscription stood in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Before {
@@ -63,114 +49,6 @@ struct Live {
     owner: ShardId,
     start: Arc<Start>,
     before: Before,
-}
-
-/// The page that a session waits for.
-struct Asked {
-    id: u64,
-    filter: Arc<str>,
-    /// Nobody wants it any more.
-    is_void: bool,
-}
-
-/// The replays of one session, served one after the other.
-#[derive(Default)]
-struct Line {
-    replays: BTreeMap<Arc<str>, Replay>,
-    asked: Option<Asked>,
-    is_ready: bool,
-}
-
-impl Line {
-    fn disown(&mut self, filter: &str) {
-        if let Some(asked) = self.asked.as_mut().filter(|asked| *asked.filter == *filter) {
-            asked.is_void = true;
-        }
-    }
-}
-
-/// All replays to the sessions of one shard.
-#[derive(Default)]
-pub(crate) struct Replays {
-    lines: HashMap<SessionKey, Line, FxBuildHasher>,
-    /// Sessions that may have room, each once.
-    ready: VecDeque<SessionKey>,
-    /// Pages that are older than the mail that must come before them.
-    early: Vec<(ShardId, Box<Page>)>,
-    /// Replays that are not ripe.
-    unripe: Vec<(SessionKey, Box<str>)>,
-}
-
-impl Replays {
-    /// True when a turn would get something done.
-    pub(crate) fn can_move(&self) -> bool {
-        !self.ready.is_empty()
-    }
-
-    /// The session may have room again.
-    #[inline]
-    pub(crate) fn wake(&mut self, key: SessionKey) {
-        if self.lines.is_empty() {
-            return;
-        }
-        if let Some(line) = self.lines.get_mut(&key).filter(|line| !line.is_ready) {
-            line.is_ready = true;
-            self.ready.push_back(key);
-        }
-    }
-
-    /// The session is over.
-    pub(crate) fn forget(&mut self, key: SessionKey) {
-        self.lines.remove(&key);
-    }
-
-    /// The session has unsubscribed.
-    pub(crate) fn cancel(&mut self, key: SessionKey, filter: &str) {
-        if let Some(line) = self.lines.get_mut(&key) {
-            line.replays.remove(filter);
-            line.disown(filter);
-        }
-    }
-
-    fn begin(&mut self, key: SessionKey, filter: &str, replay: Replay) {
-        if !replay.is_ripe {
-            self.unripe.push((key, filter.into()));
-        }
-        let line = self.lines.entry(key).or_default();
-        line.disown(filter);
-        line.replays.insert(filter.into(), replay);
-        self.wake(key);
-    }
-
-    /// The page that session `key` waits for has come; returns its replay, if it is still wanted.
-    fn arrived(&mut self, key: SessionKey, id: u64) -> Option<(Arc<str>, &mut Replay)> {
-        let line = self.lines.get_mut(&key)?;
-        let asked = line.asked.take_if(|asked| asked.id == id)?;
-        let replay = line.replays.get_mut(&asked.filter).filter(|_| !asked.is_void)?;
-        Some((asked.filter, replay))
-    }
-
-    /// Lets those go on that are ripe now.
-    fn ripen(&mut self, is_ripe: impl Fn(&Start) -> bool) {
-        let mut unripe = std::mem::take(&mut self.unripe);
-        unripe.retain(|(key, filter)| {
-            let replay = self.lines.get_mut(key).and_then(|line| line.replays.get_mut(&**filter));
-            // It may have been cancelled, or begun anew.
-            let Some(replay) = replay.filter(|replay| !replay.is_ripe) else { return false };
-            replay.is_ripe = is_ripe(&replay.start);
-            if replay.is_ripe {
-                self.wake(*key);
-            }
-            !self.lines[key].replays[&**filter].is_ripe
-        });
-        self.unripe.append(&mut unripe);
-    }
-
-    fn finish(&mut self, key: SessionKey, filter: &str) {
-        if let Some(line) = self.lines.get_mut(&key) {
-            line.replays.remove(filter);
-        }
-    }
 }
 
 impl Shard {

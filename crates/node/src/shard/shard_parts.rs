@@ -1,0 +1,160 @@
+//! What a shard is made of, and the shard that becomes of it: empty, and not running yet.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use lapwing_session::Grant;
+use lapwing_transport::Listener;
+use mio::{Events, Poll};
+
+use super::answers::Answers;
+use super::asked::Asked;
+use super::clients::Clients;
+use super::endings::Endings;
+use super::groups::{GroupTable, Pending};
+use super::hold::Held;
+use super::holds::Holds;
+use super::in_hand::InHand;
+use super::interest::Announcer;
+use super::owed_wills::OwedWills;
+use super::promises::Confirmations;
+use super::replay::Replays;
+use super::retained::RetainedTable;
+use super::route::{Target, Tree};
+use super::sequence::Sequences;
+use super::settlement::Settlement;
+use super::terms::Terms;
+use super::topic_rules::TopicRules;
+use super::{LanesIn, Post, Recovered, Shard, Sys, certificates, spinning, stamp};
+use crate::doors::Doors;
+use crate::error::NodeError;
+use crate::events::EventQueue;
+use crate::handshakes::Shaken;
+use crate::hooks::{HookFeed, HookName};
+use crate::listeners::ListenerId;
+use crate::log::LogFeed;
+use crate::mailbox::Bell;
+use crate::memory::Pressure;
+use crate::metrics::ShardCounters;
+use crate::passwords::PasswordFeed;
+use crate::queue_pages::PageFeed;
+use crate::shared::Shared;
+use crate::slot::ShardId;
+use crate::timers::Timers;
+
+/// What a shard is made of.
+pub(crate) struct ShardParts {
+    pub(crate) id: ShardId,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) poll: Poll,
+    pub(crate) bell: Bell,
+    pub(crate) listeners: Vec<(ListenerId, Listener)>,
+    /// From each thread that does handshakes.
+    pub(crate) shaken: Vec<Shaken>,
+    pub(crate) inlets: Vec<LanesIn>,
+    pub(crate) post: Post,
+    pub(crate) log: Option<LogFeed>,
+    /// What the log has of sessions and retained messages, if it keeps them.
+    pub(crate) recovered: Option<Recovered>,
+    /// The way to whoever reads it, then.
+    pub(crate) pages: Option<PageFeed>,
+    pub(crate) hooks: Option<HookFeed>,
+    pub(crate) passwords: PasswordFeed,
+    pub(crate) counters: Arc<ShardCounters>,
+    /// For one shard of the node.
+    pub(crate) sys: Option<Sys>,
+}
+
+impl Shard {
+    pub(crate) fn new(parts: ShardParts) -> Result<Self, NodeError> {
+        let ShardParts {
+            id,
+            shared,
+            poll,
+            bell,
+            listeners,
+            shaken,
+            inlets,
+            post,
+            log,
+            recovered,
+            pages,
+            hooks,
+            passwords,
+            counters,
+            sys,
+        } = parts;
+        let limits = &shared.config.limits;
+        let mut tree = Tree::new();
+        for (n, stream) in shared.config.streams.values().enumerate() {
+            tree.insert(&stream.filter, Target::Stream(n as u32), Grant::default());
+        }
+        let left_holds = recovered.as_ref().map(|recovered| recovered.holds()).unwrap_or_default();
+        let authentication = hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Auth));
+        Ok(Shard {
+            terms: shared
+                .listeners()
+                .iter()
+                .map(|state| Terms::new(&shared.config, state.packet_bytes_max, authentication))
+                .collect(),
+            events: Events::with_capacity(1024),
+            clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
+            confirmations: Confirmations::new(post.shards()),
+            recovered,
+            pages,
+            settlement: Settlement::default(),
+            is_restored: false,
+            is_listening: false,
+            tree,
+            groups: GroupTable::new(id),
+            holds: Holds::new(&shared, id, post.shards(), left_holds.iter().map(|filter| &**filter)),
+            pending: Pending::default(),
+            words: VecDeque::new(),
+            announcer: Announcer::new(id, post.shards()),
+            answers: Answers::default(),
+            asked: Asked::default(),
+            endings: Endings::default(),
+            retained: RetainedTable::new(shared.retained.clone(), shared.shares.clone()),
+            retained_wanted: 0,
+            early_rooms: Vec::new(),
+            replays: Replays::default(),
+            questions: Vec::new(),
+            sequences: Sequences::new(id, post.shards()),
+            timers: Timers::new(),
+            counters,
+            sys,
+            happenings: EventQueue::new(&shared.config.events, post.shards()),
+            stamper: stamp::Stamper::default(),
+            stamped: 0,
+            will_holder: None,
+            owed_wills: OwedWills::default(),
+            reserved_room: None,
+            held: Held::default(),
+            read_buffer: vec![0; limits.read_bytes_per_turn as usize],
+            now_ms: 0,
+            draining: false,
+            licences_version: None,
+            expelled_version: None,
+            groups_version: 0,
+            recheck: certificates::Recheck::default(),
+            topic_rules: TopicRules::unread(),
+            filters_taken: 0,
+            pressure: Pressure::Normal,
+            lingering: 0,
+            mail_moved: false,
+            in_hand: InHand::Nobody,
+            spinning: spinning::Spinning::default(),
+            id,
+            shared,
+            poll,
+            bell,
+            doors: Doors::new(listeners),
+            shaken,
+            inlets,
+            post,
+            log,
+            hooks,
+            passwords,
+        })
+    }
+}
