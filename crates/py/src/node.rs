@@ -1,5 +1,7 @@
 //! `Node`: a broker in this process.
 
+mod state;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -12,6 +14,7 @@ use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use self::state::State;
 use crate::core_error::core_error;
 use crate::hooks::PyHooks;
 use crate::strategy::PyStrategist;
@@ -29,12 +32,6 @@ pub(crate) struct Node {
     state: Mutex<State>,
     /// Beside the lock, which a start holds.
     progress: Arc<StartProgress>,
-}
-
-enum State {
-    Configured(Box<Config>, Extensions),
-    Running(Arc<lapwing_node::Handle>),
-    Stopped,
 }
 
 #[pymethods]
@@ -326,24 +323,6 @@ impl Node {
             PyErr::warn(py, &category, what, 2)?;
         }
         Ok(())
-    }
-}
-
-impl Node {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // A panic while the lock was held leaves a state that is still one of the three.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-
-    fn running<T: Send>(&self, py: Python<'_>, ask: impl FnOnce(&lapwing_node::Handle) -> T + Send) -> PyResult<T> {
-        let answer = py.detach(|| {
-            let handle = match &*self.lock() {
-                State::Running(handle) => Some(handle.clone()),
-                State::Configured(..) | State::Stopped => None,
-            };
-            handle.map(|handle| ask(&handle))
-        });
-        answer.ok_or_else(|| core_error(py, "state", "the node does not run", "Call start() first.", &[]))
     }
 }
 
