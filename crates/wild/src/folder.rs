@@ -8,7 +8,7 @@ use lapwing_node::{Config, Handle};
 use lapwing_store::Log;
 use tempfile::TempDir;
 
-use crate::disk::SlowDisk;
+use crate::disk::slow_disk;
 use crate::run::PATIENCE;
 
 /// Small segments and snapshots, so that a short run has several of them; a stream, a declared group, topics in memory, a
@@ -43,7 +43,7 @@ impl Folder {
         let mut config = Config::from_json(&json).map_err(|error| error.to_string())?;
         config.listen = vec!["tcp://127.0.0.1:0".into()];
         config.pin = false;
-        let disk = Arc::new(SlowDisk::new(self.sync_ms.clone()));
+        let disk = Arc::new(slow_disk(self.sync_ms.clone()));
         let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
         let node = Handle::start_with_log(config, Box::new(open)).map_err(|error| format!("the start: {error}"))?;
         self.node = Some(node);

@@ -48,7 +48,6 @@ mod takeovers;
 mod tls_peer;
 mod tokens;
 mod tokens_fetched;
-mod watched_disk;
 
 use client::Client;
 use lapwing_node::{Config, Handle};

@@ -8,11 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lapwing_codec::{Connect, QoS, SubscriptionOptions, Will, WillProperties};
 use lapwing_node::{Handle, Slot};
 use lapwing_store::Log;
-use lapwing_store::disk::{Disk, OsDisk};
+use lapwing_store::disk::{Disk, Intercept, InterceptedDisk, OsDisk};
 
 use crate::client::Client;
 use crate::packets::{ConnectExt, connect as plain, lasting, will};
-use crate::watched_disk::WatchedDisk;
 use crate::{config, eventually, metric, node};
 
 /// The first id of this kind that lives on that shard of two.
@@ -29,7 +28,7 @@ fn json(dir: &Path) -> String {
 }
 
 /// What a kill after each sync leaves.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 struct Kills {
     is_on: Arc<AtomicBool>,
     folders: Arc<Mutex<Vec<tempfile::TempDir>>>,
@@ -42,6 +41,19 @@ impl Kills {
             copy_folder(dir, copy.path());
             self.folders.lock().unwrap_or_else(PoisonError::into_inner).push(copy);
         }
+    }
+}
+
+/// Tells them of each sync in the folder of a node.
+#[derive(Debug)]
+struct Watched {
+    folder: PathBuf,
+    kills: Kills,
+}
+
+impl Intercept for Watched {
+    fn on_synced(&self) {
+        self.kills.note(&self.folder);
     }
 }
 
@@ -60,8 +72,8 @@ fn copy_folder(from: &Path, to: &Path) {
 }
 
 fn node_on(dir: &Path, kills: &Kills) -> Handle {
-    let (kills, folder) = (kills.clone(), dir.to_path_buf());
-    let disk: Arc<dyn Disk> = Arc::new(WatchedDisk::new(OsDisk, move || kills.note(&folder)));
+    let watched = Watched { folder: dir.to_path_buf(), kills: kills.clone() };
+    let disk: Arc<dyn Disk> = Arc::new(InterceptedDisk::new(Arc::new(OsDisk), Arc::new(watched)));
     let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
     Handle::start_with_log(config(&json(dir)), Box::new(open)).expect("started")
 }

@@ -11,7 +11,7 @@ use lapwing_node::{Config, Handle};
 use lapwing_store::{Log, ReadLimits};
 
 use crate::client::Client;
-use crate::faulty_disk::FaultyDisk;
+use crate::faulty_disk::{failing_sync_when, full_when};
 use crate::packets::{ConnectExt, connect as plain, id, lasting};
 use crate::{config, connect, eventually, metric};
 
@@ -122,7 +122,7 @@ fn a_node_opened_again_has_everything() {
 fn a_full_disk_holds_acknowledgements_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let full = Arc::new(AtomicBool::new(false));
-    let disk = Arc::new(FaultyDisk::full_when(full.clone()));
+    let disk = full_when(full.clone());
     let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
     let node = Handle::start_with_log(streams(dir.path(), 1, ""), Box::new(open)).unwrap();
     let mut watcher = connect(&node, "watcher");
@@ -152,7 +152,7 @@ fn a_full_disk_holds_acknowledgements_and_nothing_else() {
 fn a_drain_waits_for_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let full = Arc::new(AtomicBool::new(false));
-    let disk = Arc::new(FaultyDisk::full_when(full.clone()));
+    let disk = full_when(full.clone());
     let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
     let node = Handle::start_with_log(streams(dir.path(), 1, ""), Box::new(open)).unwrap();
     let mut device = connect(&node, "device");
@@ -174,7 +174,7 @@ fn what_a_stop_leaves_behind_is_counted() {
     for is_full in [false, true] {
         let dir = tempfile::tempdir().unwrap();
         let full = Arc::new(AtomicBool::new(false));
-        let disk = Arc::new(FaultyDisk::full_when(full.clone()));
+        let disk = full_when(full.clone());
         let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
         let node = Handle::start_with_log(streams(dir.path(), 1, ""), Box::new(open)).unwrap();
         let mut device = connect(&node, "device");
@@ -198,7 +198,7 @@ fn what_a_stop_leaves_behind_is_counted() {
 fn publishers_into_a_full_log_are_held() {
     let dir = tempfile::tempdir().unwrap();
     let full = Arc::new(AtomicBool::new(true));
-    let disk = Arc::new(FaultyDisk::full_when(full.clone()));
+    let disk = full_when(full.clone());
     let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
     full.store(false, Ordering::Relaxed);
     let more = r#", "limits": {"log_lane_bytes": 20000}"#;
@@ -250,7 +250,7 @@ fn a_flood_for_the_log_waits_its_turn() {
 fn a_failed_sync_stops_the_node() {
     let dir = tempfile::tempdir().unwrap();
     let failing = Arc::new(AtomicBool::new(false));
-    let disk = Arc::new(FaultyDisk::failing_sync_when(failing.clone()));
+    let disk = failing_sync_when(failing.clone());
     let open = move |dir: &Path, config: &_, streams: &[_]| Log::open_on(disk, dir, config, streams);
     let node = Handle::start_with_log(streams(dir.path(), 2, ""), Box::new(open)).unwrap();
     let mut device = Client::connect_with(&node, &plain("device")).0;

@@ -2,6 +2,8 @@
 //!
 //! The cost of the dynamic call is nothing beside the system call behind it.
 
+#[cfg(feature = "tests")]
+mod intercepted;
 mod os;
 mod overlay;
 
@@ -12,6 +14,8 @@ use std::sync::Arc;
 
 use crate::error::StoreError;
 
+#[cfg(feature = "tests")]
+pub use intercepted::{Intercept, InterceptedDisk};
 pub(crate) use os::FILE_MODE;
 pub use os::OsDisk;
 pub use overlay::Overlay;

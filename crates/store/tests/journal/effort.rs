@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::common::*;
-use crate::counted::CountedDisk;
+use crate::counted::counted_disk;
+use lapwing_store::disk::InterceptedDisk;
 use lapwing_store::journal::{GroupId, Journal, JournalConfig, JournalReader, JournalWriter};
 
 const SEGMENT_BYTES: u64 = 1 << 20;
@@ -14,7 +15,7 @@ const RECORD_HEADER_BYTES: u64 = 64;
 /// What a rewrite gathers before it writes.
 const GATHERED_BYTES: u64 = 1 << 20;
 
-fn open_counted(disk: &CountedDisk, segment_bytes: u64) -> (JournalWriter, JournalReader) {
+fn open_counted(disk: &InterceptedDisk, segment_bytes: u64) -> (JournalWriter, JournalReader) {
     let config = JournalConfig { segment_bytes, ..JournalConfig::default() };
     Journal::open_on(Arc::new(disk.clone()), Path::new("/data"), &config).expect("open")
 }
@@ -69,7 +70,7 @@ impl Cost {
 #[test]
 fn a_call_of_compaction_keeps_to_its_budget() {
     for (body_bytes, budget_bytes) in [(5000, 100_000), (5000, 1000), (200_000, 300_000), (100, 64 << 10)] {
-        let (mut writer, _) = open_counted(&CountedDisk::new(), 2 << 20);
+        let (mut writer, _) = open_counted(&counted_disk().0, 2 << 20);
         let entries = (8 << 20) / body_bytes as u64;
         append_sized(&mut writer, entries, body_bytes);
         writer.purge(A, entries, 0).expect("purge");
@@ -86,20 +87,20 @@ fn a_call_of_compaction_keeps_to_its_budget() {
 /// What a start reads where so much history, all of it in a snapshot, lies before a tail of a thousand entries: bytes, and
 /// segments that there are. `is_dead`: all of the history may go, and has gone.
 fn read_at_start(history: u64, is_dead: bool) -> (u64, u64) {
-    let disk = CountedDisk::new();
+    let (disk, read_bytes) = counted_disk();
     let (mut writer, _) = open_counted(&disk, SEGMENT_BYTES);
     append_sized(&mut writer, history, 1000);
     writer.purge(A, history, 0).expect("purge");
     append_sized(&mut writer, 1000, 1000);
     while !writer.compact(&mut |_, _| !is_dead, 10 << 20).expect("compact").round_over {}
     drop(writer);
-    disk.take_read_bytes();
+    read_bytes.take();
     let (_writer, reader) = open_counted(&disk, SEGMENT_BYTES);
     let mut from = [1; GroupId::COUNT as usize];
     from[0] = history + 1;
     let replayed = reader.replay(&from, &mut |_| ControlFlow::Continue(())).expect("a replay");
     assert_eq!(replayed.entries, 1000, "the tail is there");
-    (disk.take_read_bytes(), reader.info().segments)
+    (read_bytes.take(), reader.info().segments)
 }
 
 /// Does what a start reads follow what lies behind the snapshots, and not the history: nothing more for ten times as much where that
