@@ -12,6 +12,7 @@ use lapwing_router::{Cursor, TopicTree};
 use lapwing_session::{Message, Routed};
 
 use self::expiries::Expiries;
+use crate::config::Durability;
 use crate::identity_shares::{Holder, IdentityShares};
 use crate::mail::{PageItem, PageRequest, Source, Wanted};
 use crate::reserved_room::ReservedRoom;
@@ -24,8 +25,8 @@ use crate::sys::OURSELVES;
 struct Kept {
     message: Arc<Message>,
     source: Source,
-    /// It is nowhere else.
-    in_memory: bool,
+    /// In memory: it is nowhere else.
+    durability: Durability,
 }
 
 /// What became of a message that was to be retained.
@@ -80,34 +81,15 @@ impl RetainedTable {
 
     /// Keeps the message, or forgets its topic when the payload is empty.
     ///
-    /// Without room the message before it is forgotten too: an older value must not pose as the newest. `room`: what was promised
-    /// to its publisher.
+    /// Without room the message before it is forgotten too: an older value must not pose as the newest. `durability`: in memory it
+    /// is not to outlive the node, and what is on disk of its topic from before has to go. `room`: what was promised to its
+    /// publisher.
     pub(crate) fn set(
         &mut self,
         routed: &Routed<'_>,
         source: Source,
+        durability: Durability,
         room: Option<ReservedRoom>,
-        now_ms: u64,
-    ) -> Retained {
-        self.put(routed, source, (false, room), now_ms)
-    }
-
-    /// The same for a message that is not to outlive the node: what is on disk of its topic from before has to go.
-    pub(crate) fn set_in_memory(
-        &mut self,
-        routed: &Routed<'_>,
-        source: Source,
-        room: Option<ReservedRoom>,
-        now_ms: u64,
-    ) -> Retained {
-        self.put(routed, source, (true, room), now_ms)
-    }
-
-    fn put(
-        &mut self,
-        routed: &Routed<'_>,
-        source: Source,
-        (in_memory, room): (bool, Option<ReservedRoom>),
         now_ms: u64,
     ) -> Retained {
         let publish = routed.publish();
@@ -121,7 +103,7 @@ impl RetainedTable {
             if source.publisher != stable_hash(OURSELVES.as_bytes()) {
                 return Retained::Refused;
             }
-            let kept = Kept { message: message.clone(), source, in_memory: true };
+            let kept = Kept { message: message.clone(), source, durability: Durability::Memory };
             let before = self.topics.insert(publish.topic, kept);
             self.sys += u64::from(before.is_none());
             return Retained::InMemory;
@@ -133,8 +115,11 @@ impl RetainedTable {
             self.remove(publish.topic);
             return if missing == Wanted::RetainedShare { Retained::BeyondShare } else { Retained::Refused };
         }
-        self.keep(message, source, in_memory);
-        if in_memory { Retained::InMemory } else { Retained::Kept }
+        self.keep(message, source, durability);
+        match durability {
+            Durability::Memory => Retained::InMemory,
+            Durability::Disk => Retained::Kept,
+        }
     }
 
     /// Brings back a message that was promised to be kept: its room is not asked for, whatever the bounds are now.
@@ -145,14 +130,14 @@ impl RetainedTable {
         }
         self.share.take_anyway(bytes);
         self.shares.retained.take_anyway(source.holder, bytes, before);
-        self.keep(message, source, false);
+        self.keep(message, source, Durability::Disk);
     }
 
     /// Its room is taken.
-    fn keep(&mut self, message: &Arc<Message>, source: Source, in_memory: bool) {
+    fn keep(&mut self, message: &Arc<Message>, source: Source, durability: Durability) {
         self.bytes += message.footprint() as u64;
         // In its place: a topic that was taken out and put in again would move behind the places of replays under way.
-        let kept = Kept { message: message.clone(), source, in_memory };
+        let kept = Kept { message: message.clone(), source, durability };
         if let Some(before) = self.topics.insert(message.topic(), kept) {
             let bytes = before.message.footprint() as u64;
             self.bytes -= bytes;
@@ -160,7 +145,7 @@ impl RetainedTable {
             if before.source.holder != source.holder {
                 self.shares.retained.give_back(before.source.holder, bytes);
             }
-            if in_memory && !before.in_memory {
+            if durability == Durability::Memory && before.durability == Durability::Disk {
                 self.cleared.push(message.topic().into());
             }
         }
@@ -179,7 +164,7 @@ impl RetainedTable {
             self.bytes -= bytes;
             self.share.give_back(bytes);
             self.shares.retained.give_back(before.source.holder, bytes);
-            if !before.in_memory {
+            if before.durability == Durability::Disk {
                 self.cleared.push(topic.into());
             }
         }
@@ -188,7 +173,7 @@ impl RetainedTable {
     /// Takes the topics that have lost the message that is on disk since the last call, and have got no other one there.
     pub(crate) fn take_cleared(&mut self) -> Vec<Box<str>> {
         let mut cleared = std::mem::take(&mut self.cleared);
-        cleared.retain(|topic| self.topics.get(topic).is_none_or(|kept| kept.in_memory));
+        cleared.retain(|topic| self.topics.get(topic).is_none_or(|kept| kept.durability == Durability::Memory));
         cleared
     }
 

@@ -10,6 +10,7 @@ use super::Shard;
 use super::groups::{Origin as GroupOrigin, Publisher};
 use super::keeping::{About, Origin};
 use super::retained::Retained;
+use crate::config::Durability;
 use crate::identity_shares::Holder;
 use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons, Source};
@@ -255,10 +256,9 @@ impl Shard {
         let retained = if is_refused {
             self.counters.dropped(DropReason::MemoryFull, 1);
             self.retained.forget(topic)
-        } else if self.clients.in_memory {
-            self.retained.set_in_memory(routed, source, room, self.now_ms)
         } else {
-            self.retained.set(routed, source, room, self.now_ms)
+            let durability = if self.clients.in_memory { Durability::Memory } else { Durability::Disk };
+            self.retained.set(routed, source, durability, room, self.now_ms)
         };
         if retained == Retained::Refused {
             self.counters.dropped(DropReason::RetainedFull, 1);

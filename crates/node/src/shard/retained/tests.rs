@@ -11,7 +11,8 @@ fn set(table: &mut RetainedTable, topic: &str, payload: &[u8], expiry_s: Option<
     let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
     let publish =
         Publish { dup: false, qos: QoS::AtMostOnce, retain: true, topic, packet_id: None, properties, payload };
-    table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, None, now_ms) != Retained::Refused
+    table.set(&Routed::new(publish, SessionKey(0), now_ms), PUBLISHER, Durability::Disk, None, now_ms)
+        != Retained::Refused
 }
 
 fn table_of(messages_max: u64, bytes_max: u64) -> RetainedTable {
@@ -66,15 +67,15 @@ fn what_is_on_disk_goes_when_memory_has_the_newest() {
     let (value, none) =
         (Publish { retain: true, ..Publish::qos0("a", b"1") }, Publish { retain: true, ..Publish::qos0("a", b"") });
     let routed = |publish| Routed::new(publish, SessionKey(0), 0);
-    assert_eq!(table.set(&routed(value), PUBLISHER, None, 0), Retained::Kept);
-    assert_eq!(table.set_in_memory(&routed(value), PUBLISHER, None, 0), Retained::InMemory);
+    assert_eq!(table.set(&routed(value), PUBLISHER, Durability::Disk, None, 0), Retained::Kept);
+    assert_eq!(table.set(&routed(value), PUBLISHER, Durability::Memory, None, 0), Retained::InMemory);
     assert_eq!(table.take_cleared(), ["a".into()]);
-    assert_eq!(table.set_in_memory(&routed(value), PUBLISHER, None, 0), Retained::InMemory);
-    assert_eq!(table.set_in_memory(&routed(none), PUBLISHER, None, 0), Retained::Cleared);
+    assert_eq!(table.set(&routed(value), PUBLISHER, Durability::Memory, None, 0), Retained::InMemory);
+    assert_eq!(table.set(&routed(none), PUBLISHER, Durability::Memory, None, 0), Retained::Cleared);
     assert!(!table.has_cleared(), "the disk has nothing of it");
-    table.set_in_memory(&routed(value), PUBLISHER, None, 0);
-    assert_eq!(table.set(&routed(value), PUBLISHER, None, 0), Retained::Kept);
-    assert!(table.set(&routed(none), PUBLISHER, None, 0) == Retained::Cleared && table.has_cleared());
+    table.set(&routed(value), PUBLISHER, Durability::Memory, None, 0);
+    assert_eq!(table.set(&routed(value), PUBLISHER, Durability::Disk, None, 0), Retained::Kept);
+    assert!(table.set(&routed(none), PUBLISHER, Durability::Disk, None, 0) == Retained::Cleared && table.has_cleared());
 }
 
 /// Is a full table a refusal, without the older value staying, and are expired ones given up first?
@@ -124,9 +125,15 @@ fn sys_topics_are_beside_the_bounds() {
         payload: b"1",
     };
     let routed = Routed::new(publish, SessionKey(0), 0);
-    assert_eq!(table.set(&routed, PUBLISHER, None, 0), Retained::Refused);
+    assert_eq!(table.set(&routed, PUBLISHER, Durability::Disk, None, 0), Retained::Refused);
     assert_eq!(
-        table.set(&routed, Source { publisher: stable_hash(OURSELVES.as_bytes()), ..PUBLISHER }, None, 0),
+        table.set(
+            &routed,
+            Source { publisher: stable_hash(OURSELVES.as_bytes()), ..PUBLISHER },
+            Durability::Disk,
+            None,
+            0
+        ),
         Retained::InMemory
     );
     assert_eq!((table.messages(), table.bytes(), matching(&table, "$SYS/#", 0).len()), (0, 0, 1));
@@ -185,7 +192,7 @@ fn identities_have_shares() {
         let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
         let publish = Publish { retain: true, properties, ..Publish::qos0(topic, payload) };
         let source = Source { holder: Some(Holder::named(Some(who))), ..PUBLISHER };
-        tables[table].set(&Routed::new(publish, SessionKey(0), now_ms), source, None, now_ms)
+        tables[table].set(&Routed::new(publish, SessionKey(0), now_ms), source, Durability::Disk, None, now_ms)
     };
     assert_eq!(put(0, "alice", "a", b"1", None, 0), Retained::Kept);
     assert_eq!(put(1, "alice", "b", b"1", None, 0), Retained::Kept);
