@@ -13,7 +13,9 @@ import lapwing
 from lapwing import _core
 
 pytestmark = pytest.mark.parametrize("shards", SHARES)
-DECLARED = {"g": {"filters": ["t/#"]}}
+PATIENT = {"stall_ms": 0}
+"""A machine that stands still for a second sends nobody away."""
+DECLARED = {"g": {"filters": ["t/#"], "parameters": PATIENT}}
 
 
 def put(broker: lapwing.Broker, name: str = "g", **table: object) -> None:
@@ -107,7 +109,13 @@ def test_strategies_change_under_load_and_nothing_is_lost(shards):
         a.work(0.001)
         finished = []
         for number, strategy in enumerate(STRATEGIES * 2):
-            put(broker, filters=["t/#"], strategy=strategy, workers=1 + number % 4, parameters={"window": 1 + number})
+            put(
+                broker,
+                filters=["t/#"],
+                strategy=strategy,
+                workers=1 + number % 4,
+                parameters={"window": 1 + number, **PATIENT},
+            )
             publish(broker, *(b"%d" % n for n in range(20)), client_id=f"p{number}")
             finished += [found.payload for found in b.pending() if not b.finishes(found)]
             until_group(broker, lambda found, strategy=strategy: found["strategy"] == strategy)
@@ -128,11 +136,23 @@ def test_narrower_bounds_hold_at_once(shards):
 def test_members_that_say_nothing_get_new_defaults(shards):
     """`workers` and `acknowledges` of the table change: do they hold for who is there already?"""
     with lapwing.Broker(shards=shards, groups=DECLARED) as broker, Hand.joins(broker.url, "c") as only:
-        put(broker, filters=["t/#"], acknowledges="processed", workers=1, parameters={"window": 1, "window_backlog": 0})
+        put(
+            broker,
+            filters=["t/#"],
+            acknowledges="processed",
+            workers=1,
+            parameters={"window": 1, "window_backlog": 0, **PATIENT},
+        )
         until(lambda: tables(broker)["g"]["acknowledges"] == "processed")
         publish(broker, *(b"%d" % n for n in range(40)))
         few = len(only.pending())
-        put(broker, filters=["t/#"], acknowledges="processed", workers=8, parameters={"window": 1, "window_backlog": 0})
+        put(
+            broker,
+            filters=["t/#"],
+            acknowledges="processed",
+            workers=8,
+            parameters={"window": 1, "window_backlog": 0, **PATIENT},
+        )
         until(lambda: member(broker, "c")["inflight"] > few)
         assert few + len(only.pending()) <= 40
 
