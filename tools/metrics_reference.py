@@ -33,6 +33,11 @@ PARTS = [
         " strategy in Python ([strategies.md](strategies.md)) are of all groups that use it.",
     ),
     (
+        "MQTT-SN",
+        ("lapwing_sn_",),
+        "Where a listener is `sn://` ([mqtt-sn.md](mqtt-sn.md)).",
+    ),
+    (
         "Holds",
         ("lapwing_hold_",),
         "By filter: messages that wait for their first subscriber ([hold.md](hold.md)).",
@@ -109,6 +114,8 @@ def scraped() -> str:
     streams = {"readings": "spectrum/+/readings"}
     with (
         lapwing.Broker(
+            listen="tcp://127.0.0.1:0",
+            listeners=[{"url": "sn://127.0.0.1:0"}],
             streams=streams,
             groups=GROUPS,
             hold=HOLD,

@@ -15,7 +15,7 @@ use crate::error::NodeError;
 use crate::extensions::Extensions;
 use crate::handshakes::{Desk, HandshakeRoom, HandshakeThread, lay_handshakes};
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
-use crate::listeners::{ListenerId, Listeners};
+use crate::listeners::Listeners;
 use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
 use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
@@ -24,6 +24,7 @@ use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
 use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, WAKER, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
+use crate::sn::{SnThread, lay_sn};
 use crate::stamps::Stamps;
 use crate::start_progress::StartProgress;
 use crate::streams::Streams;
@@ -43,6 +44,8 @@ pub(crate) struct Parts {
     pub(crate) passwords: PasswordParts,
     /// No thread where no listener has TLS.
     pub(crate) handshakes: (Vec<HandshakeThread>, Arc<HandshakeRoom>),
+    /// No thread where no listener is of MQTT-SN.
+    pub(crate) sn: Option<SnThread>,
     pub(crate) listeners: Vec<String>,
     pub(crate) streams: Streams,
 }
@@ -89,20 +92,26 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     // The folder is ours from here on.
     let clock = NodeClock::open(&config)?;
     let stamps = Stamps::open(&config)?;
-    let (listeners, states) = Listeners::bind(&config)?;
+    let (bound, states) = Listeners::bind(&config)?;
     on_bound.map_or(Ok(()), |give_up| give_up())?;
-    let urls = listeners.iter().map(|listener| listener.url().to_owned()).collect();
+    let urls = states.iter().map(|state| state.url.clone()).collect();
     let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
     let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
-    let (shaking, listeners): (Vec<_>, Vec<_>) = listeners
-        .into_iter()
-        .enumerate()
-        .map(|(n, listener)| (ListenerId(n as u16), listener))
-        .partition(|(_, listener)| listener.has_tls());
+    let (shaking, listeners): (Vec<_>, Vec<_>) =
+        bound.listeners.into_iter().partition(|(_, listener)| listener.has_tls());
     let desks = handshake_desks(if shaking.is_empty() { 0 } else { config.handshake_threads() })?;
-    let desk_bells = desks.iter().map(|desk| desk.bell.clone()).collect();
+    let sn_desk = if bound.datagrams.is_empty() { None } else { handshake_desks(1)?.pop() };
+    let desk_bells = desks.iter().chain(&sn_desk).map(|desk| desk.bell.clone()).collect();
     let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone(), desk_bells));
     let mut handshakes = lay_handshakes(&shared, desks, &shaking, &bells)?;
+    let sn = match sn_desk {
+        Some(desk) => {
+            let (thread, inlets) = lay_sn(&shared, desk, bound.datagrams, &bells)?;
+            handshakes.inlets.iter_mut().zip(inlets).for_each(|(all, inlet)| all.push(inlet));
+            Some(thread)
+        }
+        None => None,
+    };
     let (writer, reader, kept) = match opened {
         Some(Opened { writer, reader, kept }) => (Some(writer), Some(reader), kept),
         None => (None, None, None),
@@ -151,7 +160,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     let handshakes = (handshakes.threads, handshakes.room);
     let streams = Streams::new(reader, config);
     let kept = recovered;
-    Ok(Parts { shared, shards: built, log, kept, pages, hooks, passwords, handshakes, listeners: urls, streams })
+    Ok(Parts { shared, shards: built, log, kept, pages, hooks, passwords, handshakes, sn, listeners: urls, streams })
 }
 
 /// Event queues and bells of the threads that do handshakes.

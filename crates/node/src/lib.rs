@@ -55,6 +55,7 @@ mod shared;
 mod side_thread;
 mod signals;
 mod slot;
+mod sn;
 mod stamps;
 mod start_progress;
 mod strangers;
@@ -70,8 +71,8 @@ pub use assemble::OpenLog;
 pub use config::{
     Acknowledges, AuditConfig, AuditFailure, ClientCertificateMode, Config, DEADLINE_MS_MAX, DispatchConfig,
     EnvelopeConfig, EventsConfig, Expired, GROUP_TABLES_MAX, GroupConfig, GroupRule, GuessesConfig, HooksConfig,
-    IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, Priority, QueuePolicy, StampPolicy, StreamConfig,
-    StreamKey, SysConfig, check_access, default_tables_json, dispatch_table_json, for_share,
+    IdentitySource, Limits, ListenerConfig, OnFailure, Overflow, PredefinedTopic, Priority, QueuePolicy, SnConfig,
+    StampPolicy, StreamConfig, StreamKey, SysConfig, check_access, default_tables_json, dispatch_table_json, for_share,
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use lapwing_transport::{Certificates, FreshCertificates, KeepAlive, Listener, ListenerSettings};
+use lapwing_transport::{Certificates, Datagrams, FreshCertificates, KeepAlive, Listener, ListenerSettings};
 
 use crate::config::{Config, Durability, IdentitySource, ListenerConfig};
 use crate::error::NodeError;
@@ -42,6 +42,14 @@ pub(crate) struct Listeners {
     version: AtomicU64,
 }
 
+/// What a listener's address is bound to, with the listener's place.
+#[derive(Debug, Default)]
+pub(crate) struct Bound {
+    pub(crate) listeners: Vec<(ListenerId, Listener)>,
+    /// Of MQTT-SN.
+    pub(crate) datagrams: Vec<(ListenerId, Vec<Datagrams>)>,
+}
+
 /// Bits of an RSA key from which its signatures are told to be dear.
 const DEAR_RSA_BITS: u32 = 4096;
 
@@ -50,16 +58,22 @@ impl Listeners {
     ///
     /// # Errors
     /// `Config`, `Bind`; those bound before are closed again.
-    pub(crate) fn bind(config: &Config) -> Result<(Vec<Listener>, Listeners), NodeError> {
-        let (mut listeners, mut states) = (Vec::new(), Vec::new());
+    pub(crate) fn bind(config: &Config) -> Result<(Bound, Listeners), NodeError> {
+        let (mut bound, mut states) = (Bound::default(), Vec::new());
         for (index, listener) in config.all_listeners().iter().enumerate() {
             let settings = ListenerSettings { keep_alive: keep_alive(config), ..listener.settings(index)? };
-            let certificates = settings.certificates.clone();
-            let bound = Listener::bind(settings)?;
-            states.push(ListenerState::new(config, listener, &bound, certificates)?);
-            listeners.push(bound);
+            let (id, certificates) = (ListenerId(index as u16), settings.certificates.clone());
+            if settings.address.scheme().has_datagrams() {
+                let (sockets, url) = Datagrams::bind(&settings.address)?;
+                states.push(ListenerState::new(config, listener, &url, certificates)?);
+                bound.datagrams.push((id, sockets));
+                continue;
+            }
+            let taken = Listener::bind(settings)?;
+            states.push(ListenerState::new(config, listener, taken.url(), certificates)?);
+            bound.listeners.push((id, taken));
         }
-        Ok((listeners, Listeners { all: states, version: AtomicU64::new(0) }))
+        Ok((bound, Listeners { all: states, version: AtomicU64::new(0) }))
     }
 
     /// What a start would refuse of the listeners' settings and files, all of it; no port is touched.
@@ -157,11 +171,11 @@ impl ListenerState {
     fn new(
         node: &Config,
         own: &ListenerConfig,
-        bound: &Listener,
+        url: &str,
         certificates: Option<Arc<Certificates>>,
     ) -> Result<Self, NodeError> {
         Ok(ListenerState {
-            url: bound.url().to_owned(),
+            url: url.to_owned(),
             anonymous: own.takes_anonymous()?,
             identity: own.identity,
             packet_bytes_max: own.packet_bytes_max.unwrap_or(node.limits.packet_bytes_max),

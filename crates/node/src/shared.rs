@@ -278,6 +278,12 @@ impl Shared {
         Ok(())
     }
 
+    /// Counts a new connection in the place of one of the same listener, which its shard is about to close.
+    pub(crate) fn connection_replaced(&self, listener: ListenerId) {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+        self.listener(listener).opened(|| true);
+    }
+
     /// Has the log told of a connection of `peer` that [`Shared::connection_opened`] has not taken.
     pub(crate) fn crowded_out(&self, crowded: Crowded, peer: PeerAddress, listener: ListenerId) {
         let ending = match crowded {

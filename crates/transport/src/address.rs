@@ -1,4 +1,4 @@
-//! What a user writes to name a listener: `tcp://HOST:PORT`, `wss://HOST:PORT/PATH`, `unix:///PATH`.
+//! What a user writes to name a listener: `tcp://HOST:PORT`, `wss://HOST:PORT/PATH`, `sn://HOST:PORT`, `unix:///PATH`.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -20,6 +20,8 @@ pub enum Scheme {
     Wss,
     /// A Unix socket, nothing else.
     Unix,
+    /// MQTT-SN over UDP.
+    Sn,
 }
 
 impl Scheme {
@@ -31,6 +33,7 @@ impl Scheme {
             Scheme::Ws => "ws",
             Scheme::Wss => "wss",
             Scheme::Unix => "unix",
+            Scheme::Sn => "sn",
         }
     }
 
@@ -44,11 +47,17 @@ impl Scheme {
         matches!(self, Scheme::Ws | Scheme::Wss)
     }
 
-    /// The port taken when an address names none: those registered for MQTT, and those of HTTP.
+    /// Whether it is datagrams that come: [`crate::Datagrams`] are bound there, and no [`crate::Listener`].
+    pub fn has_datagrams(self) -> bool {
+        self == Scheme::Sn
+    }
+
+    /// The port taken when an address names none: those registered for MQTT, those of HTTP, and what gateways of MQTT-SN take.
     fn port(self) -> u16 {
         match self {
             Scheme::Tcp | Scheme::Unix => 1883,
             Scheme::Tls => 8883,
+            Scheme::Sn => 1884,
             Scheme::Ws => 80,
             Scheme::Wss => 443,
         }
@@ -61,6 +70,7 @@ impl Scheme {
             "ws" => Scheme::Ws,
             "wss" => Scheme::Wss,
             "unix" => Scheme::Unix,
+            "sn" | "mqtt-sn" => Scheme::Sn,
             _ => return None,
         })
     }
@@ -177,7 +187,8 @@ impl FromStr for ListenAddress {
         let invalid = |what: &'static str| BindError::Address { address: text.to_owned(), what };
         let (scheme, rest) = match text.split_once("://") {
             Some((scheme, rest)) => {
-                let scheme = Scheme::of(scheme).ok_or_else(|| invalid("use tcp, tls, ws, wss or unix before ://"))?;
+                let scheme =
+                    Scheme::of(scheme).ok_or_else(|| invalid("use tcp, tls, ws, wss, sn or unix before ://"))?;
                 (scheme, rest)
             }
             None => (Scheme::Tcp, text),
@@ -251,6 +262,8 @@ mod tests {
             ("ws://h:8083/mqtt", "ws://h:8083/mqtt"),
             ("wss://[::]", "wss://[::]:443"),
             ("unix:///run/lapwing.sock", "unix:///run/lapwing.sock"),
+            ("sn://[::1]:1885", "sn://[::1]:1885"),
+            ("mqtt-sn://h", "sn://h:1884"),
         ] {
             assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), expected, "{text}");
         }
@@ -270,6 +283,7 @@ mod tests {
             "unix://lapwing.sock",
             "unix:///",
             "unix:///run/",
+            "sn://h:1/path",
         ] {
             let error = text.parse::<ListenAddress>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");

@@ -14,9 +14,12 @@
 //!   waiting in the queue of a closing shard would be lost.
 //! - Certificates are read when a listener is bound and again when it is told to; a handshake takes those of its moment.
 //! - A [`Fetcher`] asks others over HTTPS, and blocks: on threads that may wait, never on one that carries messages.
+//! - [`Datagrams`] are what comes over UDP, as it comes; who speaks in them is the reader's business. A client whose packets
+//!   come in another form has a [`Socket`] all the same: one end of a pair of the kernel's, [`Socket::pair`].
 //! - An error names the address or the file and says what to do about it.
 
 mod address;
+mod datagrams;
 mod error;
 mod fetch;
 mod kernel;
@@ -37,8 +40,10 @@ mod unix;
 mod web;
 
 pub use address::{ListenAddress, Scheme};
+pub use datagrams::Datagrams;
 pub use error::{AcceptError, BindError};
 pub use fetch::{FetchError, FetchSettings, Fetcher};
+pub use limiter::AddressLimiter;
 pub use listener::{Accepted, Listener};
 pub use network::Network;
 pub use peer::PeerAddress;

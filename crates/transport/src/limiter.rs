@@ -16,7 +16,7 @@ const TOKEN: u64 = 1000;
 
 /// Shared by all clones of one listener; locked once per connection, and only where a rate is set.
 #[derive(Debug)]
-pub(crate) struct AddressLimiter {
+pub struct AddressLimiter {
     begun: Instant,
     table: Mutex<Table>,
 }
@@ -40,12 +40,12 @@ struct Bucket {
 
 impl AddressLimiter {
     /// `per_s`: connections that a source may open each second, and at once after a second of silence; not 0.
-    pub(crate) fn new(per_s: u32) -> Self {
+    pub fn new(per_s: u32) -> Self {
         AddressLimiter { begun: Instant::now(), table: Mutex::new(Table::new(per_s, SOURCES_MAX)) }
     }
 
     /// Whether one more connection of `address` may be taken; counts it if so.
-    pub(crate) fn take(&self, address: IpAddr) -> bool {
+    pub fn take(&self, address: IpAddr) -> bool {
         let now_ms = self.begun.elapsed().as_millis() as u64;
         self.table.lock().unwrap_or_else(PoisonError::into_inner).take(source_of(address), now_ms)
     }

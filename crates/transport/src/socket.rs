@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::time::SystemTime;
 
+use mio::net::UnixStream;
 use mio::{Registry, Token};
 
 use crate::layers::Layers;
@@ -25,6 +26,17 @@ pub struct Socket {
 impl Socket {
     pub(crate) fn new(stream: Stream, layers: Option<Layers>, is_behind_proxy: bool, peer: PeerAddress) -> Self {
         Socket { stream, layers: layers.map(Box::new), is_behind_proxy, peer }
+    }
+
+    /// Two ends of one connection inside this process: what is written to one is read from the other. Each says that `peer` is
+    /// at its other end: whom the bytes are of.
+    ///
+    /// # Errors
+    /// No descriptor left.
+    pub fn pair(peer: PeerAddress) -> io::Result<(Socket, Socket)> {
+        let (one, other) = UnixStream::pair()?;
+        let end = |stream| Socket::new(Stream::Unix(stream), None, false, peer);
+        Ok((end(one), end(other)))
     }
 
     /// Reads what is there into `buffer`; `Ok(0)` means the peer has ended its side.

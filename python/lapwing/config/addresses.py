@@ -1,4 +1,4 @@
-"""How listeners are named: ``tcp://HOST:PORT``, ``wss://HOST:PORT/PATH``, ``unix:///PATH``; and HTTP's ``HOST:PORT``.
+"""How listeners are named: ``tcp://HOST:PORT``, ``wss://HOST:PORT/PATH``, ``sn://HOST:PORT``, ``unix:///PATH``; and HTTP's ``HOST:PORT``.
 
 Who may come in where other machines can reach it is not decided here: see ``lapwing.config.openness`` for MQTT and
 ``lapwing.config.http`` for HTTP.
@@ -10,8 +10,11 @@ from ipaddress import ip_address
 
 from lapwing.host_port import join_host_port, split_host_port
 
-_SCHEMES = {"tcp": "tcp", "mqtt": "tcp", "tls": "tls", "mqtts": "tls", "ssl": "tls", "ws": "ws", "wss": "wss"}
-_FORM = 'must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883", with tcp, tls, ws, wss or unix'
+_SCHEMES = {
+    "tcp": "tcp", "mqtt": "tcp", "tls": "tls", "mqtts": "tls", "ssl": "tls", "ws": "ws", "wss": "wss",
+    "sn": "sn", "mqtt-sn": "sn",
+}  # fmt: skip
+_FORM = 'must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883", with tcp, tls, ws, wss, sn or unix'
 
 
 def parse_listen_url(url: str) -> str:
@@ -34,7 +37,7 @@ def parse_listen_url(url: str) -> str:
 
 
 def scheme_of(url: str) -> str:
-    """``tcp``, ``tls``, ``ws``, ``wss`` or ``unix`` of a checked URL."""
+    """``tcp``, ``tls``, ``ws``, ``wss``, ``sn`` or ``unix`` of a checked URL."""
     return url.partition("://")[0]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +16,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
 from lapwing.config.http import parse_http_host
-from lapwing.config.units import Size
+from lapwing.config.predefined import PredefinedTopic, check_predefined
+from lapwing.config.units import Duration, Seconds, Size
+from lapwing.host_port import join_host_port, split_host_port
 
 _U32 = 2**32 - 1
 _PACKET_BYTES_MAX = 268_435_460
@@ -69,6 +71,20 @@ def parse_mode(text: str) -> str:
     return text
 
 
+def parse_socket_address(text: str) -> str:
+    """An IP address with a port, as in ``239.1.1.1:1884`` or ``[ff02::1]:1884``.
+
+    Raises:
+        ValueError: anything else; names are not resolved.
+    """
+    host, port = split_host_port(text)
+    try:
+        ip_address(host)
+    except ValueError:
+        raise ValueError('must be an IP address with a port, as in "239.1.1.1:1884"') from None
+    return join_host_port(host, port)
+
+
 def _one_or_more(value: object) -> object:
     """One name of a file, or a list of them."""
     return [value] if isinstance(value, str | Path) else value
@@ -84,7 +100,7 @@ class ListenerConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: Annotated[str, AfterValidator(parse_listen_url)]
-    """tcp://, tls://, ws:// or wss:// with HOST:PORT (port 0: the system chooses), or unix:///PATH; required."""
+    """tcp://, tls://, ws://, wss:// or sn:// with HOST:PORT (port 0: the system chooses), or unix:///PATH; required."""
 
     certificate: Path | None = None
     """tls, wss: the certificate and those between it and the root, a PEM file; read again on SIGHUP."""
@@ -138,6 +154,40 @@ class ListenerConfig(BaseModel):
     mode: Annotated[str, AfterValidator(parse_mode)] | None = None
     """unix: permission bits of the socket, in octal; absent: "0660"."""
 
+    gateway_id: int = Field(default=1, ge=0, le=255)
+    """sn: GwId, by which clients tell gateways apart."""
+
+    datagram_bytes_max: Annotated[Size, Field(ge=64, le=65_507)] = 1232
+    """sn: largest datagram, either way; a message that needs a larger one is dropped and counted."""
+
+    retry: Annotated[Duration, Field(ge=1)] = 10_000
+    """sn: how long an answer is waited for before a message goes again (T_retry)."""
+
+    retries_max: int = Field(default=3, ge=0, le=1000)
+    """sn: how often a message goes again before its client is lost (N_retry)."""
+
+    registrations_max: int = Field(default=256, ge=1, le=65_534)
+    """sn: topics that one client may have ids for."""
+
+    waiting_messages_max: int = Field(default=100, ge=1, le=1_000_000)
+    """sn: QoS 0 messages that wait for one client while it sleeps; those of QoS 1 and 2 wait in its session."""
+
+    datagrams_per_turn_max: int = Field(default=256, ge=1, le=1_000_000)
+    """sn: datagrams of one address that are taken up at a time; what comes beyond is dropped and counted."""
+
+    publish_without_connect: list[str] | None = Field(default=None, max_length=1024)
+    """sn: topic filters that whoever sends to this listener may publish to without a connection (QoS -1); absent: all
+    topics where no other machine can send, else none."""
+
+    predefined: list[PredefinedTopic] = Field(default=[], max_length=65_534)
+    """sn: topic ids that clients know beforehand: `{ id = 1, topic = "a/b" }`, for one client with `client = "ID"`."""
+
+    advertise_to: Annotated[str, AfterValidator(parse_socket_address)] | None = None
+    """sn: where ADVERTISE goes, an address of broadcast or multicast with a port; absent: nowhere."""
+
+    advertise_every: Annotated[Seconds, Field(ge=1, le=65_535)] = 900
+    """sn: how often ADVERTISE goes."""
+
     @model_validator(mode="after")
     def _fits_its_scheme(self) -> ListenerConfig:
         problem = next(_problems(self), None)
@@ -155,6 +205,19 @@ _ONLY_TLS = ("certificate", "key", "client_ca", "crl", "client_certificate")
 _ONLY_WEB = ("path", "origins", "hosts")
 _ONLY_UNIX = ("mode",)
 _NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
+_ONLY_SN = (
+    "gateway_id", "datagram_bytes_max", "retry", "retries_max", "registrations_max", "waiting_messages_max",
+    "datagrams_per_turn_max", "publish_without_connect", "predefined", "advertise_to", "advertise_every",
+)  # fmt: skip
+_NOT_SN = ("proxy_protocol_from", "behind_proxy", "packet_bytes_max")
+_NODE_NAMES = {"retry": "retry_ms", "advertise_every": "advertise_interval_s"}
+
+
+def node_table(listener: ListenerConfig) -> dict[str, object]:
+    """A listener as the node has it: what only MQTT-SN has is a table of its own there."""
+    table = listener.model_dump(mode="json", exclude_none=True)
+    own = {_NODE_NAMES.get(key, key): table.pop(key) for key in _ONLY_SN if key in table}
+    return {**table, "sn": own} if scheme_of(listener.url) == "sn" else table
 
 
 def _problems(listener: ListenerConfig) -> Iterator[str]:
@@ -164,6 +227,7 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
         *(_ONLY_TLS if scheme not in ("tls", "wss") else ()),
         *(_ONLY_WEB if scheme not in ("ws", "wss") else ()),
         *(_ONLY_UNIX if scheme != "unix" else _NOT_UNIX),
+        *(_ONLY_SN if scheme != "sn" else _NOT_SN),
     ]
     defaults = type(listener).model_fields
     for key in misplaced:
@@ -173,6 +237,7 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
         for key in ("certificate", "key"):
             if getattr(listener, key) is None:
                 yield f"{key} is missing: {scheme} needs certificate and key, the names of PEM files"
+    yield from check_predefined(listener.predefined)
     if listener.client_certificate != "none" and listener.client_ca is None:
         yield "client_ca is missing: name the PEM file of the authorities that sign client certificates"
     if listener.client_certificate == "none" and listener.client_ca is not None:

@@ -41,7 +41,7 @@ from lapwing.config.hooks import HooksSection
 from lapwing.config.http import HttpSection, http_problem
 from lapwing.config.layers import Layer
 from lapwing.config.limits import Limits
-from lapwing.config.listeners import ListenerConfig
+from lapwing.config.listeners import ListenerConfig, node_table
 from lapwing.config.log import LogSection
 from lapwing.config.off import OFF
 from lapwing.config.rules import Rules
@@ -244,7 +244,7 @@ def node_json(config: Config) -> str:
     """What ``lapwing._core.Node`` is started with: the node's own names and units; files it names are read now."""
     document = {
         "listen": config.broker.listen,
-        "listeners": [listener.model_dump(mode="json", exclude_none=True) for listener in config.listeners],
+        "listeners": [node_table(listener) for listener in config.listeners],
         "shards": config.broker.shards,
         "pin": config.broker.pin,
         "pin_first": config.broker.pin_first,

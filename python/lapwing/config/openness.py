@@ -27,6 +27,11 @@ _NOBODY = (
     ' certificates (identity = "certificate-cn"), or set anonymous = true for whoever comes'
 )
 
+_OPEN_SN = (
+    "no open listener beyond loopback without authentication, and MQTT-SN has none: listen on 127.0.0.1, [::1] or"
+    " localhost; or make it a [[listeners]] table with anonymous = true, and say by rules what a client id may do"
+)
+
 
 def check_listeners(config: Config, layers: Sequence[Layer] = (), *, has_hooks: bool = False) -> None:
     """Looks at every listener.
@@ -94,12 +99,16 @@ def _takes_everybody(listener: ListenerConfig) -> bool:
 
 
 def _short(url: str, knows_users: bool) -> str | None:
+    if scheme_of(url) == "sn":
+        return None if is_local(url) else _OPEN_SN
     if scheme_of(url) in ("tls", "wss"):
         return "write it as a [[listeners]] table: TLS needs certificate and key"
     return None if is_local(url) or knows_users else _OPEN
 
 
 def _full(listener: ListenerConfig, knows_users: bool) -> str | None:
+    if scheme_of(listener.url) == "sn":
+        return None if listener.takes_anonymous else _OPEN_SN
     if knows_users or listener.takes_anonymous or listener.identity != "password":
         return None
     return _NOBODY if listener.anonymous is False else _OPEN

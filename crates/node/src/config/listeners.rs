@@ -9,14 +9,14 @@ use lapwing_transport::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::Durability;
+use super::{Durability, SnConfig};
 use crate::error::NodeError;
 
 /// A listener as configured. `Broker.listen` names listeners that have nothing but an address.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ListenerConfig {
-    /// `tcp://`, `tls://`, `ws://`, `wss://` with HOST:PORT, or `unix:///PATH`; port 0 takes any free one.
+    /// `tcp://`, `tls://`, `ws://`, `wss://`, `sn://` with HOST:PORT, or `unix:///PATH`; port 0 takes any free one.
     pub url: String,
     /// TLS: the certificate and those between it and the root, a PEM file.
     pub certificate: Option<PathBuf>,
@@ -52,6 +52,8 @@ pub struct ListenerConfig {
     pub durability: Option<Durability>,
     /// Permission bits of a Unix socket, in octal: `"0660"`.
     pub mode: Option<String>,
+    /// MQTT-SN: what it has beyond the others; none: the defaults.
+    pub sn: Option<SnConfig>,
 }
 
 /// Whether a listener asks clients for certificates.
@@ -112,6 +114,7 @@ impl Default for ListenerConfig {
             packet_bytes_max: None,
             durability: None,
             mode: None,
+            sn: None,
         }
     }
 }
@@ -132,6 +135,12 @@ impl ListenerConfig {
     pub fn takes_anonymous(&self) -> Result<bool, NodeError> {
         let address: ListenAddress = self.url.parse()?;
         Ok(self.anonymous.unwrap_or_else(|| address.is_local()))
+    }
+
+    /// Whether a client of MQTT-SN may publish anything without a connection, where nothing is said of it: if no other machine
+    /// can.
+    pub(crate) fn takes_everything(&self) -> bool {
+        self.url.parse::<ListenAddress>().is_ok_and(|address| address.is_local())
     }
 
     /// Checks what types cannot say; files are looked at when the listener is bound. `index` is its place in the list.
@@ -168,6 +177,13 @@ impl ListenerConfig {
         if self.path.as_ref().is_some_and(|path| !path.starts_with('/')) {
             return wrong("path", "does not begin with /", "Write it as in \"/mqtt\".");
         }
+        if let Some(sn) = &self.sn {
+            sn.check(&format!("listeners[{index}]"))?;
+        }
+        if address.scheme() == Scheme::Sn && !self.takes_anonymous()? {
+            let remedy = "Set it to true and say by rules what a client id may do, or listen on 127.0.0.1 or [::1].";
+            return wrong("anonymous", "is false, but nobody can name himself in MQTT-SN", remedy);
+        }
         self.networks(index)?;
         self.mode(index).map(|_| ())
     }
@@ -177,6 +193,7 @@ impl ListenerConfig {
         let tls = !scheme.has_tls();
         let web = !scheme.has_web_socket();
         let unix = scheme == Scheme::Unix;
+        let sn = scheme == Scheme::Sn;
         let keys = [
             ("certificate", tls && self.certificate.is_some()),
             ("key", tls && self.key.is_some()),
@@ -186,7 +203,10 @@ impl ListenerConfig {
             ("path", web && self.path.is_some()),
             ("origins", web && !self.origins.is_empty()),
             ("hosts", web && !self.hosts.is_empty()),
-            ("proxy_protocol_from", unix && !self.proxy_protocol_from.is_empty()),
+            ("sn", !sn && self.sn.is_some()),
+            ("packet_bytes_max", sn && self.packet_bytes_max.is_some()),
+            ("behind_proxy", sn && self.behind_proxy),
+            ("proxy_protocol_from", (unix || sn) && !self.proxy_protocol_from.is_empty()),
             ("connects_per_address_per_s", unix && self.connects_per_address_per_s > 0),
             ("mode", !unix && self.mode.is_some()),
         ];
@@ -271,6 +291,8 @@ mod tests {
                 "identity": "certificate-cn"}"#,
             r#"{"url": "wss://h:443/m", "certificate": "c", "key": "k", "origins": ["*"]}"#,
             r#"{"url": "ws://h:80", "path": "/", "packet_bytes_max": 1000}"#,
+            r#"{"url": "sn://127.0.0.1:1884", "sn": {"gateway_id": 7}, "connects_per_address_per_s": 9}"#,
+            r#"{"url": "sn://0.0.0.0:1884", "anonymous": true}"#,
             r#"{"url": "unix:///run/x.sock", "mode": "0600", "behind_proxy": true}"#,
         ] {
             listener(json).check(0).unwrap();
@@ -306,6 +328,12 @@ mod tests {
             (r#"{"url": "unix:///x", "proxy_protocol_from": ["::1"]}"#, "proxy_protocol_from"),
             (r#"{"url": "tcp://h", "proxy_protocol_from": ["h/8"]}"#, "proxy_protocol_from"),
             (r#"{"url": "tcp://h", "packet_bytes_max": 0}"#, "packet_bytes_max"),
+            (r#"{"url": "tcp://h", "sn": {}}"#, "sn"),
+            (r#"{"url": "sn://127.0.0.1", "behind_proxy": true}"#, "behind_proxy"),
+            (r#"{"url": "sn://127.0.0.1", "packet_bytes_max": 100}"#, "packet_bytes_max"),
+            (r#"{"url": "sn://127.0.0.1", "sn": {"retry_ms": 0}}"#, "listeners[3].retry_ms"),
+            (r#"{"url": "sn://0.0.0.0"}"#, "listeners[3].anonymous"),
+            (r#"{"url": "sn://127.0.0.1", "anonymous": false}"#, "listeners[3].anonymous"),
         ] {
             let error = listener(json).check(3).unwrap_err().to_string();
             assert!(error.contains(key), "{json}: {error}");

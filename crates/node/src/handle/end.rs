@@ -48,7 +48,7 @@ impl Handle {
     fn end(&self) {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
-        for shard in threads.shards.into_iter().chain(threads.handshakes) {
+        for shard in threads.shards.into_iter().chain(threads.handshakes).chain(threads.sn) {
             // A panic was caught and noted inside the thread.
             let _ = shard.join();
         }

@@ -33,11 +33,12 @@ use crate::queue_pages::PageControl;
 use crate::reload::Reload;
 use crate::shard::{Recovered, Shard, ranked_holds};
 use crate::shared::Shared;
+use crate::sn::{SnCounters, SnThread};
 use crate::streams::Streams;
 use crate::token_keys::KeyThread;
 use spawn::{
     spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
-    spawn_shard, spawn_timekeeper, spawn_token_keys,
+    spawn_shard, spawn_sn, spawn_timekeeper, spawn_token_keys,
 };
 
 pub use identify::{HttpClaim, Identified};
@@ -57,6 +58,7 @@ pub struct Handle {
     hooks: Option<Arc<HookControl>>,
     passwords: Arc<PasswordControl>,
     handshakes: Arc<HandshakeRoom>,
+    sn: Option<Arc<SnCounters>>,
     /// A hook or a strategy did not return when the node stopped.
     abandoned: AtomicBool,
     /// Whether the operator was told last that the disk is full.
@@ -68,6 +70,7 @@ pub struct Handle {
 struct Threads {
     shards: Vec<JoinHandle<()>>,
     handshakes: Vec<JoinHandle<()>>,
+    sn: Option<JoinHandle<()>>,
     log: Option<JoinHandle<()>>,
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,
@@ -116,7 +119,7 @@ impl Handle {
 
     fn run(parts: Parts) -> Result<Self, NodeError> {
         place::watch();
-        let Parts { shared, shards, log, kept, pages, hooks, passwords, handshakes, listeners, streams } = parts;
+        let Parts { shared, shards, log, kept, pages, hooks, passwords, handshakes, sn, listeners, streams } = parts;
         let PasswordParts { thread: password_thread, workers, control: passwords } = passwords;
         let (handshake_threads, handshakes) = handshakes;
         let (log_thread, log) = match log {
@@ -146,6 +149,7 @@ impl Handle {
             hooks,
             passwords,
             handshakes,
+            sn: sn.as_ref().map(SnThread::counters),
             abandoned: AtomicBool::new(false),
             disk_was_full: AtomicBool::new(false),
             threads: Mutex::new(Threads::default()),
@@ -176,6 +180,10 @@ impl Handle {
         for thread in handshake_threads {
             let thread = spawn_handshakes(&handle.shared, thread)?;
             handle.threads().handshakes.push(thread);
+        }
+        if let Some(thread) = sn {
+            let thread = spawn_sn(&handle.shared, thread)?;
+            handle.threads().sn = Some(thread);
         }
         for shard in shards {
             let thread = spawn_shard(&handle.shared, shard)?;
@@ -229,6 +237,7 @@ impl Handle {
         metrics.extend(self.passwords.collect());
         metrics.extend(self.shared.token_keys.collect());
         metrics.extend(self.handshakes.metrics());
+        metrics.extend(self.sn.iter().flat_map(|counters| counters.metrics()));
         if let Some(hooks) = &self.hooks {
             metrics.extend(HookCounters::collect(&shards, hooks));
         }

@@ -16,6 +16,7 @@ use crate::passwords::{PasswordThread, PasswordWorker};
 use crate::queue_pages::PageThread;
 use crate::shard::Shard;
 use crate::shared::Shared;
+use crate::sn::SnThread;
 use crate::token_keys::KeyThread;
 
 pub(super) fn spawn_shard(shared: &Arc<Shared>, mut shard: Shard) -> Result<JoinHandle<()>, NodeError> {
@@ -71,6 +72,11 @@ pub(super) fn spawn_handshakes(
     let name = format!("lapwing-tls-{}", handshakes.number());
     let shared = shared.clone();
     spawn(name, move || guarded(&shared, || handshakes.run()))
+}
+
+pub(super) fn spawn_sn(shared: &Arc<Shared>, mut sn: SnThread) -> Result<JoinHandle<()>, NodeError> {
+    let shared = shared.clone();
+    spawn("lapwing-sn".into(), move || guarded(&shared, || sn.run()))
 }
 
 pub(super) fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {

@@ -7,14 +7,14 @@ use crate::mailbox::Lane;
 const BATCH_CONNECTIONS: usize = 32;
 
 /// The way to one shard.
-pub(super) struct Line(Lane<Vec<MovedConnection>>);
+pub(crate) struct Line(Lane<Vec<MovedConnection>>);
 
 impl Line {
-    pub(super) fn new(lane: Lane<Vec<MovedConnection>>) -> Self {
+    pub(crate) fn new(lane: Lane<Vec<MovedConnection>>) -> Self {
         Line(lane)
     }
 
-    pub(super) fn send(&mut self, connection: MovedConnection) {
+    pub(crate) fn send(&mut self, connection: MovedConnection) {
         match self.0.open_batch() {
             Some(batch) if batch.len() < BATCH_CONNECTIONS => batch.push(connection),
             _ => self.0.send(vec![connection]),
@@ -22,7 +22,7 @@ impl Line {
     }
 
     /// Hands over what gathered, as far as there is room.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         self.0.flush();
     }
 }

@@ -32,7 +32,7 @@ use crate::mail::MovedConnection;
 use crate::mailbox::{Bell, Inlet, lane};
 use crate::shared::Shared;
 use counters::HandshakeCounters;
-use line::Line;
+pub(crate) use line::Line;
 use places::Places;
 pub(crate) use thread::HandshakeThread;
 

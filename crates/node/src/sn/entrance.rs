@@ -1,0 +1,124 @@
+//! What comes: datagrams, by the address that they come from.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+
+use lapwing_codec::{Publish, PublishProperties, QoS};
+use lapwing_sn::peer::{Client, Event};
+use lapwing_sn::{Datagram, DecodeError, Message, PublishQoS, decode};
+
+use super::address::Address;
+use super::counters::Dropped;
+use super::desk::Desk;
+use super::guest::Guest;
+use super::thread::SnThread;
+
+/// Datagrams taken in one turn from one socket; then others have theirs.
+const DATAGRAMS_PER_TURN: usize = 1024;
+
+impl SnThread {
+    /// Takes what waits at each socket, a bounded number.
+    pub(super) fn receive(&mut self) {
+        self.turn += 1;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for socket in 0..self.sockets.len() {
+            for _ in 0..DATAGRAMS_PER_TURN {
+                if !self.is_ready[socket] {
+                    break;
+                }
+                match self.sockets[socket].receive(&mut buffer) {
+                    Ok((len, from)) => self.take_datagram(socket, from, &buffer[..len]),
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_ready[socket] = false,
+                    // An earlier datagram of ours has met nobody: who that was, its timers find out.
+                    Err(_) => {}
+                }
+            }
+        }
+        self.buffer = buffer;
+    }
+
+    fn take_datagram(&mut self, socket: usize, from: SocketAddr, bytes: &[u8]) {
+        self.counters.datagrams_in.add(1);
+        let door = self.door_of[socket];
+        let decoded = decode(bytes, self.doors[door].limits());
+        let Datagram { forwarding, message } = match decoded {
+            Ok(datagram) => datagram,
+            Err(error) => return self.refuse_bytes(&Address::new(socket, from, None), &error),
+        };
+        let address = Address::new(socket, from, forwarding);
+        match (self.table.find(&address), &message) {
+            (_, Message::SearchGw(_)) => self.answer_search(door, &address),
+            (_, Message::Advertise(_) | Message::GwInfo(_)) => self.counters.dropped(Dropped::OutOfState),
+            (Some(index), _) => self.hear(index, &message),
+            (None, Message::Connect(_)) => self.meet(door, address, &message),
+            (None, _) => self.hear_nobody(door, &address, &message),
+        }
+    }
+
+    /// Bytes that are no message. Who is connected is told what the specification has to say of it.
+    fn refuse_bytes(&mut self, address: &Address, error: &DecodeError) {
+        self.counters.malformed(error.reason);
+        let Some(index) = self.table.find(address) else { return };
+        let Some(guest) = self.table.get(index).filter(|guest| guest.has_answered) else { return };
+        let settings = self.doors[guest.door].settings(&guest.address);
+        if error.answer.is_some_and(|answer| answer.encode(&settings.limits, &mut self.out).is_ok()) {
+            self.send(address);
+        }
+    }
+
+    /// The first message of somebody: a CONNECT, which makes an entry.
+    fn meet(&mut self, door: usize, address: Address, message: &Message<'_>) {
+        if !self.may_meet(door, &address) {
+            return;
+        }
+        let index = self.table.add(Guest::new(address, door));
+        self.counters.clients.set(self.table.len() as u64);
+        self.hear(index, message);
+    }
+
+    /// A message of a client, or of one that connects.
+    fn hear(&mut self, index: usize, message: &Message<'_>) {
+        let SnThread { table, doors, counters, out, now_ms, turn, .. } = self;
+        let Some(guest) = table.get(index) else { return };
+        let terms = &doors[guest.door];
+        let (last, count) = guest.heard;
+        let count = if last == *turn { count + 1 } else { 1 };
+        guest.heard = (*turn, count);
+        if count > terms.config.datagrams_per_turn_max {
+            return counters.dropped(Dropped::TurnFull);
+        }
+        let then = guest.hear(message, &mut Desk { terms, counters, now_ms: *now_ms, out });
+        self.finish(index, then);
+    }
+
+    /// A message from where nobody is connected: only QoS -1 has something to say, where the listener allows it.
+    fn hear_nobody(&mut self, door: usize, address: &Address, message: &Message<'_>) {
+        let SnThread { doors, counters, out, now_ms, .. } = self;
+        let terms = &doors[door];
+        let mut client = Client::default();
+        let event = client.handle(message, &terms.predefined, terms.settings(address), *now_ms, out);
+        let Ok(event) = event else { return counters.dropped(Dropped::TooLargeOut) };
+        match event {
+            Event::Publish { topic, qos: PublishQoS::MinusOne, retain, payload, .. } => {
+                let topic = topic.as_str();
+                if !terms.takes_from_nobody(topic) {
+                    return counters.dropped(Dropped::NotForNobody);
+                }
+                let properties = PublishProperties::EMPTY;
+                let (qos, dup, packet_id) = (QoS::AtMostOnce, false, None);
+                let (topic, payload) = (topic.to_owned(), payload.to_vec());
+                self.publish_of_nobody(
+                    door,
+                    &Publish { topic: &topic, qos, dup, retain, packet_id, payload: &payload, properties },
+                );
+            }
+            Event::Unknown => {
+                counters.dropped(Dropped::Unknown);
+                self.send(address);
+            }
+            Event::Refused => counters.dropped(Dropped::Refused),
+            _ => counters.dropped(Dropped::OutOfState),
+        }
+        self.out.clear();
+    }
+}

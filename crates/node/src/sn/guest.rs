@@ -1,0 +1,267 @@
+//! One client: what `lapwing_sn::peer` knows of it, its connection, and what waits for it here.
+
+use std::collections::VecDeque;
+
+use lapwing_codec::{Ack, Limits, Packet, PacketId, Publish, ReasonCode, Version, decode};
+use lapwing_sn::peer::{Client, Delivery, Outgoing, Phase, Tick, WillChange};
+use lapwing_sn::{EncodeError, Message, PingReq, QoS};
+
+use super::address::Address;
+use super::counters::Dropped;
+use super::desk::Desk;
+use super::link::{Link, UnderWay};
+use super::opening::Opening;
+use super::packets::StoredWill;
+
+/// A client, or who connects.
+pub(super) struct Guest {
+    pub(super) address: Address,
+    /// Its listener, among those of the thread.
+    pub(super) door: usize,
+    /// Tells it from earlier ones in the same place of the table.
+    pub(super) born: u64,
+    pub(super) client: Client,
+    /// The client id of its last CONNECT, accepted or not.
+    pub(super) connects_as: Box<str>,
+    pub(super) clean_session: bool,
+    pub(super) link: Option<Link>,
+    pub(super) will: Option<StoredWill>,
+    /// PUBLISHes of the session that could not go yet, as they came.
+    pub(super) waiting: VecDeque<Waiting>,
+    /// Something came from its address after our CONNACK.
+    pub(super) has_answered: bool,
+    /// When it is asked for a word again, if something waits for that.
+    probe_at_ms: Option<u64>,
+    /// In which turn it was heard last, and how often.
+    pub(super) heard: (u64, u32),
+    /// When the timer that counts fires.
+    pub(super) timer_ms: Option<u64>,
+    pub(super) counts_as_asleep: bool,
+}
+
+/// A PUBLISH of the session that has not gone.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    /// As it came.
+    pub(super) packet: Box<[u8]>,
+    /// It has gone, and the client knew its topic's id no more.
+    pub(super) is_told_again: bool,
+}
+
+/// What is to be done with a guest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// Nothing more.
+    Stay,
+    /// A connection is to be opened for it.
+    Open(Opening),
+    /// It is gone: its connection ends, with its will if it has not said DISCONNECT.
+    Leave,
+}
+
+impl Guest {
+    pub(super) fn new(address: Address, door: usize) -> Self {
+        Guest {
+            address,
+            door,
+            born: 0,
+            client: Client::default(),
+            connects_as: Box::default(),
+            clean_session: false,
+            link: None,
+            will: None,
+            waiting: VecDeque::new(),
+            has_answered: false,
+            probe_at_ms: None,
+            heard: (0, 0),
+            timer_ms: None,
+            counts_as_asleep: false,
+        }
+    }
+
+    /// Whether this is the CONNECT that was accepted last: its CONNACK was lost, for nothing else has come since.
+    pub(super) fn repeats(&self, opening: &Opening) -> bool {
+        let is_open = self.link.as_ref().is_some_and(|link| link.is_open);
+        let has_will = match &opening.will {
+            WillChange::Keep => true,
+            WillChange::Delete => self.will.is_none(),
+            WillChange::Set { topic, payload, qos, retain } => self.will.as_ref().is_some_and(|will| {
+                (&will.topic, &will.payload, will.qos, will.retain) == (topic, payload, *qos, *retain)
+            }),
+        };
+        let is_same = self.connects_as == opening.client_id && self.clean_session == opening.clean_session;
+        is_open && !self.has_answered && is_same && has_will
+    }
+
+    /// Sends what waits, as far as it goes; to one that is awake, asks for what else there is.
+    pub(super) fn pump(&mut self, desk: &mut Desk<'_>) {
+        if !self.has_answered && !self.waiting.is_empty() {
+            return self.probe(desk);
+        }
+        if !self.send_release(desk) {
+            return;
+        }
+        while let Some(waiting) = self.waiting.pop_front() {
+            if let Some(waiting) = self.send(waiting, desk) {
+                self.waiting.push_front(waiting);
+                break;
+            }
+        }
+        self.ask_for_more();
+    }
+
+    /// Two bytes, which whoever is there answers: what is larger waits for that.
+    fn probe(&mut self, desk: &mut Desk<'_>) {
+        let settings = desk.terms.settings(&self.address);
+        if self.probe_at_ms.is_none_or(|at_ms| desk.now_ms >= at_ms) {
+            self.probe_at_ms = Some(desk.now_ms + settings.retry_ms);
+            let ping = Message::PingReq(PingReq { client_id: None });
+            if ping.encode(&settings.limits, desk.out).is_err() {
+                desk.counters.dropped(Dropped::TooLargeOut);
+            }
+        }
+    }
+
+    /// PUBREL that waits; false when it goes on waiting.
+    fn send_release(&mut self, desk: &mut Desk<'_>) -> bool {
+        let settings = desk.terms.settings(&self.address);
+        let Some(link) = &mut self.link else { return false };
+        let Some(packet_id) = link.release else { return true };
+        match self.client.release_to(packet_id, settings, desk.now_ms, desk.out) {
+            Ok(Delivery::Sent) => {
+                link.release = None;
+                let (packet, is_told_again) = (Box::default(), false);
+                link.under_way = Some(UnderWay { packet_id, qos: QoS::ExactlyOnce, packet, is_told_again });
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Sends one PUBLISH of the session; gives it back when it has to wait.
+    fn send(&mut self, waiting: Waiting, desk: &mut Desk<'_>) -> Option<Waiting> {
+        let settings = desk.terms.settings(&self.address);
+        // It was read by the same limits when it came.
+        let Ok(Some((Packet::Publish(publish), _))) = decode(&waiting.packet, Version::V5, &Limits::PROTOCOL) else {
+            return None;
+        };
+        let message = outgoing(&publish);
+        let delivery = self.client.deliver(&message, &desk.terms.predefined, settings, desk.now_ms, desk.out);
+        match delivery {
+            Ok(Delivery::Sent) => {
+                if let (Some(packet_id), Some(link), qos) = (publish.packet_id, &mut self.link, publish.qos) {
+                    let Waiting { packet, is_told_again } = waiting;
+                    link.under_way = Some(UnderWay { packet_id, qos, packet, is_told_again });
+                }
+                None
+            }
+            Ok(Delivery::Registering | Delivery::Wait | Delivery::NotConnected) => Some(waiting),
+            Ok(Delivery::TopicsFull) => {
+                self.refuse(publish.qos, publish.packet_id, ReasonCode::QuotaExceeded, Dropped::TopicsFull, desk);
+                None
+            }
+            Err(EncodeError::TooLarge { .. } | EncodeError::NotRepresentable(_)) => {
+                let reason = ReasonCode::ImplementationSpecificError;
+                self.refuse(publish.qos, publish.packet_id, reason, Dropped::TooLargeOut, desk);
+                None
+            }
+        }
+    }
+
+    /// A message that the client will not get: the session is done with it.
+    pub(super) fn refuse(
+        &mut self,
+        qos: QoS,
+        packet_id: Option<PacketId>,
+        reason: ReasonCode,
+        why: Dropped,
+        desk: &Desk<'_>,
+    ) {
+        desk.counters.dropped(why);
+        if let (Some(link), Some(packet_id)) = (&mut self.link, packet_id) {
+            link.acknowledge(&first_answer(qos, packet_id, reason));
+        }
+    }
+
+    /// The first of those that wait is refused by the client, which does not take its topic.
+    pub(super) fn refuse_first(&mut self, desk: &Desk<'_>) {
+        let Some(waiting) = self.waiting.pop_front() else { return };
+        if let Ok(Some((Packet::Publish(publish), _))) = decode(&waiting.packet, Version::V5, &Limits::PROTOCOL) {
+            let reason = ReasonCode::ImplementationSpecificError;
+            self.refuse(publish.qos, publish.packet_id, reason, Dropped::ByClient, desk);
+        }
+    }
+
+    /// Whether everything that came for the client is with it.
+    pub(super) fn has_nothing(&self) -> bool {
+        let is_free = |link: &Link| link.under_way.is_none() && link.release.is_none();
+        self.waiting.is_empty() && self.client.is_idle() && self.link.as_ref().is_some_and(is_free)
+    }
+
+    /// One that is awake has got what there was: perhaps the session has more.
+    fn ask_for_more(&mut self) {
+        if self.client.phase() == Phase::Awake && self.has_nothing() {
+            self.link.iter_mut().filter(|link| link.pings == 0).for_each(Link::ping);
+        }
+    }
+
+    /// What was under way was given up, because the client sleeps: it goes again later.
+    pub(super) fn take_back(&mut self) {
+        let Some(link) = &mut self.link else { return };
+        let Some(under_way) = link.under_way.take() else { return };
+        if under_way.packet.is_empty() {
+            link.release = Some(under_way.packet_id);
+        } else {
+            let UnderWay { packet, is_told_again, .. } = under_way;
+            self.waiting.push_front(Waiting { packet, is_told_again });
+        }
+    }
+
+    /// When [`Guest::tick`] has something to do.
+    pub(super) fn next_wake_ms(&self) -> Option<u64> {
+        let probe = self.probe_at_ms.filter(|_| !self.has_answered && !self.waiting.is_empty());
+        let ping = self.link.as_ref().filter(|link| link.ping_every_ms.is_some()).map(|link| link.ping_at_ms);
+        [self.client.next_wake_ms(), probe, ping].into_iter().flatten().min()
+    }
+
+    /// Time has passed.
+    pub(super) fn tick(&mut self, desk: &mut Desk<'_>) -> Then {
+        self.ping_broker(desk.now_ms);
+        let before = desk.out.len();
+        let settings = desk.terms.settings(&self.address);
+        match self.client.tick(settings, desk.now_ms, desk.out) {
+            Tick::Lost => {
+                desk.counters.lost.add(1);
+                return Then::Leave;
+            }
+            Tick::SetupOver if self.link.is_none() => return Then::Leave,
+            Tick::Asleep => self.take_back(),
+            Tick::SetupOver | Tick::Nothing => {}
+        }
+        if desk.out.len() > before {
+            desk.counters.retransmissions.add(1);
+        }
+        self.pump(desk);
+        Then::Stay
+    }
+
+    /// The broker bounds how long a client may be silent; of this one it hears by its datagrams only.
+    fn ping_broker(&mut self, now_ms: u64) {
+        let Some(link) = &mut self.link else { return };
+        if let Some(every_ms) = link.ping_every_ms.filter(|_| now_ms >= link.ping_at_ms) {
+            link.ping_at_ms = now_ms + every_ms;
+            link.ping();
+        }
+    }
+}
+
+/// PUBACK, or PUBREC for QoS 2: the first that is said of a message.
+pub(super) fn first_answer(qos: QoS, packet_id: PacketId, reason: ReasonCode) -> Packet<'static> {
+    let ack = Ack::new(packet_id, reason);
+    if qos == QoS::ExactlyOnce { Packet::PubRec(ack) } else { Packet::PubAck(ack) }
+}
+
+fn outgoing<'a>(publish: &Publish<'a>) -> Outgoing<'a> {
+    let Publish { topic, qos, retain, dup, packet_id: msg_id, payload, .. } = *publish;
+    Outgoing { topic, qos, retain, dup, msg_id, payload }
+}

@@ -1,0 +1,42 @@
+//! Putting the thread together, where a node has a listener for it.
+
+use std::sync::Arc;
+
+use lapwing_transport::{AddressLimiter, Datagrams};
+
+use super::terms::Terms;
+use super::thread::{Door, SnThread};
+use crate::error::NodeError;
+use crate::handshakes::{Desk, Line, Shaken};
+use crate::listeners::ListenerId;
+use crate::mailbox::{Bell, lane};
+use crate::shared::Shared;
+
+/// Batches in the lane to a shard.
+const LANE_BATCHES: usize = 64;
+
+/// The thread at `desk`, with the sockets of each `sn://` listener; and for each shard what it gets from there.
+///
+/// # Errors
+/// `Config`: a listener's settings.
+pub(crate) fn lay_sn(
+    shared: &Arc<Shared>,
+    desk: Desk,
+    bound: Vec<(ListenerId, Vec<Datagrams>)>,
+    shards: &[Bell],
+) -> Result<(SnThread, Vec<Shaken>), NodeError> {
+    let configs = shared.config.all_listeners();
+    let door = |(id, sockets): (ListenerId, Vec<Datagrams>)| {
+        let own = &configs[usize::from(id.0)];
+        let terms = Terms::new(&shared.config, own, id, &shared.listener(id).url)?;
+        let per_s = own.connects_per_address_per_s;
+        Ok(Door { terms, sockets, limiter: (per_s > 0).then(|| AddressLimiter::new(per_s)) })
+    };
+    let doors = bound.into_iter().map(door).collect::<Result<Vec<_>, NodeError>>()?;
+    let lay = |shard: &Bell| {
+        let (line, inlet) = lane(LANE_BATCHES, desk.bell.clone(), shard.clone());
+        (Line::new(line), inlet)
+    };
+    let (lines, inlets) = shards.iter().map(lay).unzip();
+    Ok((SnThread::new(shared.clone(), desk.poll, desk.bell.clone(), doors, lines), inlets))
+}

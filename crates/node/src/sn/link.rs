@@ -1,0 +1,205 @@
+//! One client's connection to its shard: MQTT 5.0 over a pair of sockets inside the process.
+
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+
+use lapwing_codec::{Ack, Disconnect, Packet, PacketId, Publish, ReasonCode, Version};
+use lapwing_sn::QoS;
+use lapwing_sn::peer::{Receipt, SubscribeRequest};
+use lapwing_transport::Socket;
+
+use super::packets;
+
+/// Bytes that wait for the shard, from which nothing more is taken from the client.
+const OUTPUT_BYTES_MAX: usize = 64 << 10;
+/// Messages and subscriptions of the client that may wait for their answers, of each.
+const OWED_MAX: usize = 16;
+
+/// The message of QoS 1 or 2 that is under way to the client.
+#[derive(Debug)]
+pub(super) struct UnderWay {
+    pub(super) packet_id: PacketId,
+    pub(super) qos: QoS,
+    /// The PUBLISH as the session has sent it; empty where the client has it, and PUBREL is under way.
+    pub(super) packet: Box<[u8]>,
+    /// Its topic was told to the client again, because it knew the id no more.
+    pub(super) is_told_again: bool,
+}
+
+/// How a write ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written {
+    All,
+    Rest,
+    Broken,
+}
+
+/// Our end of it.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) socket: Socket,
+    /// Read but not handled yet: less than a packet.
+    pub(super) input: Vec<u8>,
+    output: Vec<u8>,
+    /// CONNACK has said yes.
+    pub(super) is_open: bool,
+    /// DISCONNECT is the last that it gets: it goes when that is written.
+    pub(super) is_ending: bool,
+    /// It can be read.
+    pub(super) is_readable: bool,
+    /// Messages of the client that may wait for their answers, as the CONNACK has it.
+    pub(super) receive_max: u16,
+    /// PUBLISHes of the client that are not answered.
+    published: Vec<Receipt>,
+    subscribing: Vec<SubscribeRequest>,
+    pub(super) under_way: Option<UnderWay>,
+    /// PUBREL that waits until nothing else is in flight.
+    pub(super) release: Option<PacketId>,
+    /// PINGREQs that are not answered.
+    pub(super) pings: u32,
+    /// The broker wants to hear something that often, in milliseconds, and when next.
+    pub(super) ping_every_ms: Option<u64>,
+    pub(super) ping_at_ms: u64,
+}
+
+impl Link {
+    pub(super) fn new(socket: Socket) -> Self {
+        Link {
+            socket,
+            input: Vec::new(),
+            output: Vec::new(),
+            is_open: false,
+            is_ending: false,
+            is_readable: true,
+            receive_max: 1,
+            published: Vec::new(),
+            subscribing: Vec::new(),
+            under_way: None,
+            release: None,
+            pings: 0,
+            ping_every_ms: None,
+            ping_at_ms: 0,
+        }
+    }
+
+    /// Whether the shard keeps up.
+    fn has_room(&self) -> bool {
+        !self.is_ending && self.output.len() < OUTPUT_BYTES_MAX
+    }
+
+    /// Whether there is something for the shard.
+    pub(super) fn has_output(&self) -> bool {
+        !self.output.is_empty()
+    }
+
+    /// A message of the client; with a `receipt` it will be answered. False: it cannot be taken now.
+    pub(super) fn publish(&mut self, publish: &Publish<'_>, receipt: Option<Receipt>) -> bool {
+        let window = usize::from(self.receive_max).min(OWED_MAX);
+        if !self.has_room() || (receipt.is_some() && self.published.len() >= window) {
+            return false;
+        }
+        let is_said = publish.encode(Version::V5, &mut self.output).is_ok();
+        if is_said {
+            self.published.extend(receipt);
+        }
+        is_said
+    }
+
+    /// The PUBLISH that an acknowledgement is for.
+    pub(super) fn answered(&mut self, qos: QoS, packet_id: PacketId) -> Option<Receipt> {
+        let is_it = |receipt: &Receipt| receipt.qos() == qos && receipt.msg_id() == packet_id;
+        let at = self.published.iter().position(is_it)?;
+        Some(self.published.swap_remove(at))
+    }
+
+    /// A subscription of the client. False: it cannot be taken now.
+    pub(super) fn subscribe(&mut self, filter: &str, qos: QoS, request: SubscribeRequest) -> bool {
+        if !self.has_room() || self.subscribing.len() >= OWED_MAX {
+            return false;
+        }
+        let is_said = packets::subscribe(filter, qos, request.msg_id(), &mut self.output);
+        if is_said {
+            self.subscribing.push(request);
+        }
+        is_said
+    }
+
+    /// The SUBSCRIBE that a SUBACK is for.
+    pub(super) fn subscribed(&mut self, packet_id: PacketId) -> Option<SubscribeRequest> {
+        let at = self.subscribing.iter().position(|request| request.msg_id() == packet_id)?;
+        Some(self.subscribing.remove(at))
+    }
+
+    /// The end of a subscription. False: it cannot be taken now.
+    pub(super) fn unsubscribe(&mut self, filter: &str, packet_id: PacketId) -> bool {
+        self.has_room() && packets::unsubscribe(filter, packet_id, &mut self.output)
+    }
+
+    /// PUBREL of the client. False: it cannot be taken now, and will come again.
+    pub(super) fn release(&mut self, packet_id: PacketId) -> bool {
+        self.has_room() && self.say(&Packet::PubRel(Ack::success(packet_id)))
+    }
+
+    /// What the client said of a message that is under way: as large as there are such, which is one.
+    pub(super) fn acknowledge(&mut self, packet: &Packet<'_>) {
+        self.say(packet);
+    }
+
+    /// Whether all that was sent before has been handled: PINGRESP comes behind what that has brought.
+    pub(super) fn ping(&mut self) {
+        if self.say(&Packet::PingReq) {
+            self.pings += 1;
+        }
+    }
+
+    /// The client goes: without its will, if it says so itself.
+    pub(super) fn end(&mut self) {
+        if !std::mem::replace(&mut self.is_ending, true) {
+            self.say(&Packet::Disconnect(Disconnect::new(ReasonCode::Success)));
+        }
+    }
+
+    fn say(&mut self, packet: &Packet<'_>) -> bool {
+        // What a client can say at all can be said in MQTT: lengths and topics were checked when its datagram was read.
+        packet.encode(Version::V5, &mut self.output).is_ok()
+    }
+
+    /// Gives the shard what waits for it.
+    pub(super) fn flush(&mut self) -> Written {
+        let mut written = 0;
+        let ended = loop {
+            if written == self.output.len() {
+                break Written::All;
+            }
+            match self.socket.write(&self.output[written..]) {
+                Ok(0) => break Written::Broken,
+                Ok(n) => written += n,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break Written::Rest,
+                Err(_) => break Written::Broken,
+            }
+        };
+        self.output.drain(..written);
+        if self.output.is_empty() {
+            self.output = Vec::new();
+        }
+        ended
+    }
+
+    /// What the shard has said, in `buffer` behind what was left of it before; `None`: it has ended the connection.
+    pub(super) fn read(&mut self, buffer: &mut [u8]) -> Option<Range<usize>> {
+        let left = std::mem::take(&mut self.input);
+        buffer[..left.len()].copy_from_slice(&left);
+        let mut filled = left.len();
+        while self.is_readable && filled < buffer.len() {
+            match self.socket.read(&mut buffer[filled..]) {
+                Ok(0) if filled > 0 => return Some(0..filled),
+                Ok(0) => return None,
+                Ok(n) => filled += n,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_readable = false,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        Some(0..filled)
+    }
+}

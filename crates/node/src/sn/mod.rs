@@ -1,0 +1,38 @@
+//! MQTT-SN over UDP: clients that have an address and no connection, and what makes them clients as all others are.
+//!
+//! Rules of this room:
+//! - One thread has all sockets of all `sn://` listeners, and the table of clients by address. What a client's messages mean
+//!   says `lapwing_sn::peer`, which does no I/O; here each meaning becomes a packet of MQTT 5.0.
+//! - Each client has a connection of its own to the shard of its id ([`link`]): a pair of the kernel's sockets inside the process.
+//!   Sessions, rights, hooks, durability, groups, retained messages, takeover, limits and metrics are so those that there are,
+//!   and a shard knows nothing of MQTT-SN.
+//! - One message of QoS 1 or 2 is under way to a client (its Receive Maximum is 1); all others wait in its session, which is
+//!   where queues are bounded, kept and counted. What has QoS 0 and cannot go at once waits here, so many messages.
+//! - What goes to a client first is kept: PUBACK and PUBREC say what the session said, and PUBREL follows the session's.
+//! - A source address is no identity. Nobody is answered with more bytes than came, before something came that answers: a message
+//!   waits until then, behind a PINGREQ of two bytes. Only a CONNECT makes an entry in the table; who has one and has not
+//!   answered goes when there is no place for another.
+//! - Nothing here waits for a shard: what finds no room in a client's connection is refused with 0x01 (congestion), or counted
+//!   as dropped under its reason.
+
+mod address;
+mod admission;
+mod counters;
+mod desk;
+mod discovery;
+mod down;
+mod entrance;
+mod guest;
+mod lay;
+mod link;
+mod opening;
+mod output;
+mod packets;
+mod table;
+mod terms;
+mod thread;
+mod up;
+
+pub(crate) use counters::SnCounters;
+pub(crate) use lay::lay_sn;
+pub(crate) use thread::SnThread;

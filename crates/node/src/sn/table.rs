@@ -1,0 +1,142 @@
+//! All clients of the thread: by place, by address, by id.
+
+use std::collections::{HashMap, VecDeque};
+
+use slab::Slab;
+
+use super::address::Address;
+use super::guest::Guest;
+
+/// Bounded by whoever adds: so many that connect, and one for each connection.
+#[derive(Default)]
+pub(super) struct Table {
+    guests: Slab<Guest>,
+    by_address: HashMap<Address, usize>,
+    /// The last one that came under a client id.
+    by_id: HashMap<Box<str>, usize>,
+    /// Those that had not answered when they were connected, the oldest first; some have since, or are gone.
+    silent: VecDeque<(usize, u64)>,
+    births: u64,
+}
+
+impl Table {
+    pub(super) fn len(&self) -> usize {
+        self.guests.len()
+    }
+
+    pub(super) fn find(&self, address: &Address) -> Option<usize> {
+        self.by_address.get(address).copied()
+    }
+
+    pub(super) fn get(&mut self, index: usize) -> Option<&mut Guest> {
+        self.guests.get_mut(index)
+    }
+
+    /// The same, if it is still the one that was born then.
+    pub(super) fn get_born(&mut self, index: usize, born: u64) -> Option<&mut Guest> {
+        self.guests.get_mut(index).filter(|guest| guest.born == born)
+    }
+
+    /// The last one of a client id, another than the one at `index`.
+    pub(super) fn namesake(&self, client_id: &str, index: usize) -> Option<&Guest> {
+        self.by_id.get(client_id).filter(|&&other| other != index).and_then(|&other| self.guests.get(other))
+    }
+
+    /// A newcomer, which has its address from now on.
+    pub(super) fn add(&mut self, mut guest: Guest) -> usize {
+        self.births += 1;
+        guest.born = self.births;
+        let address = guest.address.clone();
+        let index = self.guests.insert(guest);
+        self.by_address.insert(address, index);
+        index
+    }
+
+    /// It connects under this id; until it answers it may have to go.
+    pub(super) fn name(&mut self, index: usize, client_id: &str) {
+        let Some(guest) = self.guests.get_mut(index) else { return };
+        let former = std::mem::replace(&mut guest.connects_as, client_id.into());
+        let (born, has_answered) = (guest.born, guest.has_answered);
+        if former.as_ref() != client_id {
+            self.forget_id(&former, index);
+        }
+        self.by_id.insert(client_id.into(), index);
+        if has_answered {
+            return;
+        }
+        if self.silent.len() >= 2 * self.guests.len() {
+            let guests = &self.guests;
+            self.silent.retain(|(index, born)| is_silent(guests, *index, *born));
+        }
+        self.silent.push_back((index, born));
+    }
+
+    /// Who has connected first of those that have not answered, another than the one at `index`.
+    pub(super) fn oldest_silent(&mut self, index: usize) -> Option<usize> {
+        let own =
+            self.silent.iter().position(|(other, born)| *other != index && is_silent(&self.guests, *other, *born));
+        let Some(at) = own else {
+            self.silent.retain(|(other, _)| *other == index);
+            return None;
+        };
+        self.silent.remove(at).map(|(other, _)| other)
+    }
+
+    pub(super) fn remove(&mut self, index: usize) -> Option<Guest> {
+        let guest = self.guests.try_remove(index)?;
+        self.by_address.remove(&guest.address);
+        self.forget_id(&guest.connects_as, index);
+        Some(guest)
+    }
+
+    fn forget_id(&mut self, client_id: &str, index: usize) {
+        if self.by_id.get(client_id) == Some(&index) {
+            self.by_id.remove(client_id);
+        }
+    }
+}
+
+fn is_silent(guests: &Slab<Guest>, index: usize, born: u64) -> bool {
+    guests.get(index).is_some_and(|guest| guest.born == born && !guest.has_answered)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    fn guest(port: u16) -> Guest {
+        Guest::new(Address::new(0, SocketAddr::from(([127, 0, 0, 1], port)), None), 0)
+    }
+
+    /// Is the oldest of those that have not answered the one to go, and nobody who has, or is gone?
+    #[test]
+    fn the_silent_go_in_their_order() {
+        let mut table = Table::default();
+        let places: Vec<usize> = (1..=4).map(|port| table.add(guest(port))).collect();
+        for (place, id) in places.iter().zip(["a", "b", "c", "d"]) {
+            table.name(*place, id);
+        }
+        table.get(places[0]).unwrap().has_answered = true;
+        table.remove(places[1]).unwrap();
+        assert_eq!(table.oldest_silent(places[3]), Some(places[2]));
+        assert_eq!(table.oldest_silent(places[3]), None, "nobody goes for himself, or twice");
+    }
+
+    /// Does a place that is taken again belong to the newcomer alone, and its id with it?
+    #[test]
+    fn who_is_gone_leaves_nothing() {
+        let mut table = Table::default();
+        let first = table.add(guest(1));
+        table.name(first, "a");
+        let second = table.add(guest(2));
+        table.name(second, "a");
+        assert!(table.namesake("a", first).is_some() && table.namesake("a", second).is_none());
+        table.remove(first).unwrap();
+        assert!(table.namesake("a", first).is_some(), "the id is the second one's");
+        table.remove(second).unwrap();
+        assert!(table.namesake("a", first).is_none());
+        assert_eq!((table.len(), table.by_address.len(), table.by_id.len()), (0, 0, 0));
+    }
+}

@@ -1,0 +1,343 @@
+//! The life of the thread: datagrams in, what shards say out, time.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::Duration;
+
+use lapwing_sn::peer::Phase as SnPhase;
+use lapwing_transport::{AddressLimiter, Datagrams};
+use mio::{Events, Poll, Token};
+
+use super::address::Address;
+use super::counters::SnCounters;
+use super::desk::Desk;
+use super::guest::Then;
+use super::link::{Link, Written};
+use super::output::send_all;
+use super::packets::PACKET_BYTES_MAX;
+use super::table::Table;
+use super::terms::Terms;
+use crate::error::NodeError;
+use crate::handshakes::Line;
+use crate::life::Phase;
+use crate::mailbox::Bell;
+use crate::niceness::come_soon;
+use crate::shard::WAKER;
+use crate::shared::Shared;
+use crate::timers::Timers;
+
+/// A missed wake-up would show as this delay and not as a hang.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
+/// How often connections that end are looked at, whose shards take nothing.
+const LEAVING_LOOK: Duration = Duration::from_millis(20);
+/// Events of connections that carry QoS -1 begin here; below are sockets.
+pub(super) const NOBODIES: usize = 1 << 15;
+/// Events of clients' connections begin here.
+pub(super) const GUESTS: usize = 1 << 16;
+/// Timers of clients that are gone, kept before they are looked for.
+const TIMERS_SPARE: usize = 4096;
+/// Room for the largest packet of a shard, and what is read behind it.
+const BUFFER_BYTES: usize = 2 * PACKET_BYTES_MAX as usize;
+
+/// All `sn://` listeners of a node; [`SnThread::run`] is its life.
+pub(crate) struct SnThread {
+    pub(super) shared: Arc<Shared>,
+    pub(super) counters: Arc<SnCounters>,
+    pub(super) poll: Poll,
+    events: Events,
+    bell: Bell,
+    pub(super) sockets: Vec<Datagrams>,
+    /// By socket: the kernel may have datagrams for us.
+    pub(super) is_ready: Vec<bool>,
+    /// By socket, whose it is.
+    pub(super) door_of: Vec<usize>,
+    /// The listeners.
+    pub(super) doors: Vec<Terms>,
+    /// By listener, how fast one address may connect.
+    pub(super) limiters: Vec<Option<AddressLimiter>>,
+    /// By listener, the connection of all that publish without one.
+    pub(super) nobodies: Vec<Option<Link>>,
+    /// By shard.
+    pub(super) lines: Vec<Line>,
+    pub(super) table: Table,
+    /// Clients whose shard has said something, or that have something for it.
+    touched: Vec<usize>,
+    /// Connections whose last word is not written yet, and until when that is waited for.
+    leaving: Vec<(Link, u64)>,
+    timers: Timers<(usize, u64)>,
+    /// By listener, when it says next that it is there; none: never.
+    pub(super) advertise_at_ms: Vec<Option<u64>>,
+    pub(super) buffer: Vec<u8>,
+    pub(super) out: Vec<u8>,
+    enclosed: Vec<u8>,
+    pub(super) turn: u64,
+    pub(super) now_ms: u64,
+    pub(super) is_listening: bool,
+    pub(super) has_left: bool,
+}
+
+/// One listener with its sockets.
+pub(super) struct Door {
+    pub(super) terms: Terms,
+    pub(super) sockets: Vec<Datagrams>,
+    pub(super) limiter: Option<AddressLimiter>,
+}
+
+impl SnThread {
+    pub(super) fn new(shared: Arc<Shared>, poll: Poll, bell: Bell, doors: Vec<Door>, lines: Vec<Line>) -> Self {
+        let (mut sockets, mut door_of, mut all, mut limiters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (number, door) in doors.into_iter().enumerate() {
+            door_of.resize(door_of.len() + door.sockets.len(), number);
+            sockets.extend(door.sockets);
+            all.push(door.terms);
+            limiters.push(door.limiter);
+        }
+        SnThread {
+            shared,
+            counters: Arc::default(),
+            poll,
+            events: Events::with_capacity(1024),
+            bell,
+            is_ready: vec![false; sockets.len()],
+            sockets,
+            door_of,
+            nobodies: all.iter().map(|_| None).collect(),
+            advertise_at_ms: all.iter().map(|terms| terms.config.advertise_to.map(|_| 0)).collect(),
+            doors: all,
+            limiters,
+            lines,
+            table: Table::default(),
+            touched: Vec::new(),
+            leaving: Vec::new(),
+            timers: Timers::new(),
+            buffer: vec![0; BUFFER_BYTES],
+            out: Vec::new(),
+            enclosed: Vec::new(),
+            turn: 0,
+            now_ms: 0,
+            is_listening: false,
+            has_left: false,
+        }
+    }
+
+    pub(crate) fn counters(&self) -> Arc<SnCounters> {
+        self.counters.clone()
+    }
+
+    /// Works until the node stops.
+    ///
+    /// # Errors
+    /// The kernel refuses to watch a socket or to report events.
+    pub(crate) fn run(&mut self) -> Result<(), NodeError> {
+        come_soon();
+        loop {
+            match self.shared.phase() {
+                Phase::Running => self.begin_to_listen()?,
+                // Shards send their clients away, and these are told so; nobody new is taken.
+                Phase::Draining => self.has_left = true,
+                Phase::Stopping => return Ok(()),
+            }
+            self.wait()?;
+            self.now_ms = self.shared.now_ms();
+            self.receive();
+            self.serve_touched();
+            self.look_at_nobodies();
+            self.run_timers();
+            self.advertise();
+            self.serve_touched();
+            self.let_leave();
+            self.lines.iter_mut().for_each(Line::flush);
+        }
+    }
+
+    /// As on the shards: clients may come once all that was kept is back.
+    fn begin_to_listen(&mut self) -> Result<(), NodeError> {
+        if self.is_listening || !self.shared.is_restored() {
+            return Ok(());
+        }
+        self.is_listening = true;
+        for (number, socket) in self.sockets.iter_mut().enumerate() {
+            let registered = socket.register(self.poll.registry(), Token(number));
+            registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
+            self.is_ready[number] = true;
+        }
+        Ok(())
+    }
+
+    fn wait(&mut self) -> Result<(), NodeError> {
+        if self.has_work() {
+            return self.poll_events(Duration::ZERO);
+        }
+        self.bell.prepare();
+        // What had no room at a shard is tried again here: it rings when it has taken something.
+        self.lines.iter_mut().for_each(Line::flush);
+        let timeout = if self.has_work() { Duration::ZERO } else { self.until_next() };
+        let polled = self.poll_events(timeout);
+        self.bell.awake();
+        polled
+    }
+
+    fn has_work(&self) -> bool {
+        let phase_is_new = match self.shared.phase() {
+            Phase::Running => !self.is_listening && self.shared.is_restored(),
+            Phase::Draining => !self.has_left,
+            Phase::Stopping => true,
+        };
+        phase_is_new || !self.touched.is_empty() || self.is_ready.contains(&true)
+    }
+
+    fn until_next(&self) -> Duration {
+        let longest = if self.leaving.is_empty() { SLEEP_MAX } else { LEAVING_LOOK };
+        let now_ms = self.shared.now_ms();
+        let next = self.timers.next_at().into_iter().chain(self.next_advertise_ms()).min();
+        let next = next.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
+        next.map_or(longest, |next| next.min(longest))
+    }
+
+    fn poll_events(&mut self, timeout: Duration) -> Result<(), NodeError> {
+        match self.poll.poll(&mut self.events, Some(timeout)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.events.clear(),
+            Err(source) => return Err(NodeError::System { doing: "wait for events", source }),
+        }
+        for event in &self.events {
+            let token = event.token();
+            let is_readable = event.is_readable() || event.is_read_closed() || event.is_error();
+            let link = match token.0 {
+                _ if token == WAKER => continue,
+                socket if socket < NOBODIES => {
+                    self.is_ready[socket] = true;
+                    continue;
+                }
+                door if door < GUESTS => self.nobodies[door - NOBODIES].as_mut(),
+                guest => {
+                    self.touched.push(guest - GUESTS);
+                    self.table.get(guest - GUESTS).and_then(|guest| guest.link.as_mut())
+                }
+            };
+            if let Some(link) = link {
+                link.is_readable |= is_readable;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes what shards have said to clients, and gives them what waits for them.
+    fn serve_touched(&mut self) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for index in std::mem::take(&mut self.touched) {
+            self.serve(index, &mut buffer);
+        }
+        self.buffer = buffer;
+    }
+
+    fn serve(&mut self, index: usize, buffer: &mut [u8]) {
+        let SnThread { table, doors, counters, out, now_ms, .. } = self;
+        let Some(guest) = table.get(index) else { return };
+        let terms = &doors[guest.door];
+        let desk = &mut Desk { terms, counters, now_ms: *now_ms, out };
+        let Some(link) = &mut guest.link else { return };
+        let then = match link.read(buffer) {
+            None => guest.dismissed(desk),
+            Some(read) => {
+                let (handled, then) = guest.take_packets(&buffer[read.clone()], desk);
+                if let Some(link) = &mut guest.link {
+                    link.input = buffer[handled..read.end].to_vec();
+                    if link.is_readable {
+                        // There was more than the buffer holds.
+                        self.touched.push(index);
+                    }
+                }
+                then
+            }
+        };
+        self.finish(index, then);
+    }
+
+    fn run_timers(&mut self) {
+        for _ in 0..self.timers.len() {
+            let Some((at_ms, (index, born))) = self.timers.due(self.now_ms) else { break };
+            let SnThread { table, doors, counters, out, now_ms, .. } = self;
+            let Some(guest) = table.get_born(index, born).filter(|guest| guest.timer_ms == Some(at_ms)) else {
+                continue;
+            };
+            guest.timer_ms = None;
+            let terms = &doors[guest.door];
+            let then = guest.tick(&mut Desk { terms, counters, now_ms: *now_ms, out });
+            self.finish(index, then);
+        }
+        if self.timers.len() > 2 * self.table.len() + TIMERS_SPARE {
+            let table = &mut self.table;
+            self.timers.retain(|at_ms, (index, born)| {
+                table.get_born(*index, *born).is_some_and(|guest| guest.timer_ms == Some(at_ms))
+            });
+        }
+    }
+
+    /// After something was done for a client: its answers go, its shard gets what waits, its timer is set.
+    pub(super) fn finish(&mut self, index: usize, then: Then) {
+        let SnThread { table, sockets, out, enclosed, counters, .. } = self;
+        let Some(guest) = table.get(index) else { return };
+        send_all(sockets, &guest.address, out, enclosed, counters);
+        let is_asleep = matches!(guest.client.phase(), SnPhase::Asleep | SnPhase::Awake);
+        match (std::mem::replace(&mut guest.counts_as_asleep, is_asleep), is_asleep) {
+            (false, true) => counters.asleep.add(1),
+            (true, false) => counters.asleep.sub(1),
+            _ => {}
+        }
+        match then {
+            Then::Open(opening) => self.open(index, opening),
+            Then::Leave => return self.remove(index),
+            Then::Stay => {}
+        }
+        self.flush(index);
+        self.set_timer(index);
+    }
+
+    fn flush(&mut self, index: usize) {
+        let Some(link) = self.table.get(index).and_then(|guest| guest.link.as_mut()) else { return };
+        if link.has_output() && link.flush() == Written::Broken {
+            // Its end is read with what was said before it.
+            link.is_readable = true;
+            self.touched.push(index);
+        }
+    }
+
+    fn set_timer(&mut self, index: usize) {
+        let Some(guest) = self.table.get(index) else { return };
+        let Some(at_ms) = guest.next_wake_ms() else { return };
+        if guest.timer_ms.is_none_or(|set_ms| at_ms < set_ms) {
+            guest.timer_ms = Some(at_ms);
+            let born = guest.born;
+            self.timers.add(at_ms, (index, born));
+        }
+    }
+
+    /// A client is gone. Its connection ends behind what it has said.
+    pub(super) fn remove(&mut self, index: usize) {
+        let Some(guest) = self.table.remove(index) else { return };
+        self.counters.clients.set(self.table.len() as u64);
+        if guest.counts_as_asleep {
+            self.counters.asleep.sub(1);
+        }
+        guest.link.into_iter().for_each(|link| self.let_go(link));
+    }
+
+    /// A connection ends behind what its client has said.
+    pub(super) fn let_go(&mut self, mut link: Link) {
+        if link.flush() == Written::Rest {
+            let until_ms = self.now_ms + self.shared.config.limits.connect_timeout_ms;
+            self.leaving.push((link, until_ms));
+        }
+    }
+
+    fn let_leave(&mut self) {
+        let now_ms = self.now_ms;
+        self.leaving.retain_mut(|(link, until_ms)| now_ms < *until_ms && link.flush() == Written::Rest);
+    }
+
+    /// Sends what gathered to `address`.
+    pub(super) fn send(&mut self, address: &Address) {
+        send_all(&self.sockets, address, &mut self.out, &mut self.enclosed, &self.counters);
+    }
+}

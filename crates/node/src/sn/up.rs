@@ -1,0 +1,135 @@
+//! From a client to its session: messages of MQTT-SN become packets.
+
+use lapwing_codec::{Ack, Packet, PacketId, Publish, PublishProperties, ReasonCode};
+use lapwing_sn::peer::{Answer, Event, Receipt};
+use lapwing_sn::{Message, PublishQoS, QoS, ReturnCode};
+
+use super::counters::Dropped;
+use super::desk::Desk;
+use super::guest::{Guest, Then, Waiting, first_answer};
+use super::opening::Opening;
+
+impl Guest {
+    /// Takes what came from the client's address.
+    pub(super) fn hear(&mut self, message: &Message<'_>, desk: &mut Desk<'_>) -> Then {
+        self.note_answer(message);
+        let (settings, predefined) = (desk.terms.settings(&self.address), &desk.terms.predefined);
+        let event = match self.client.handle(message, predefined, settings, desk.now_ms, desk.out) {
+            Ok(event) => event,
+            Err(_) => {
+                desk.counters.dropped(Dropped::TooLargeOut);
+                return Then::Stay;
+            }
+        };
+        match event {
+            Event::Nothing => {}
+            Event::OutOfState => desk.counters.dropped(Dropped::OutOfState),
+            Event::Refused => desk.counters.dropped(Dropped::Refused),
+            Event::Unknown => desk.counters.dropped(Dropped::Unknown),
+            Event::Connect { client_id, clean_session, will } => {
+                return Then::Open(Opening { client_id, clean_session, will });
+            }
+            Event::Publish { topic, qos, retain, dup, payload, receipt } => {
+                // Who is connected may say -1 too; it is answered as little as 0 is.
+                let qos = if let PublishQoS::Level(qos) = qos { qos } else { QoS::AtMostOnce };
+                let packet_id = receipt.map(Receipt::msg_id);
+                let (topic, properties) = (topic.as_str(), PublishProperties::EMPTY);
+                let publish =
+                    Publish { dup: dup && packet_id.is_some(), qos, retain, topic, packet_id, properties, payload };
+                let is_taken = self.link.as_mut().is_some_and(|link| link.publish(&publish, receipt));
+                if !is_taken {
+                    self.congested(receipt, desk);
+                }
+            }
+            Event::Release(msg_id) => {
+                if !self.link.as_mut().is_some_and(|link| link.release(msg_id)) {
+                    desk.counters.dropped(Dropped::Congested);
+                }
+            }
+            Event::Subscribe { filter, qos, request } => {
+                let is_taken = self.link.as_mut().is_some_and(|link| link.subscribe(filter.as_str(), qos, request));
+                if !is_taken {
+                    desk.counters.dropped(Dropped::Congested);
+                    let refused = self.client.subscribed(request, Err(ReturnCode::CONGESTION), settings, desk.out);
+                    desk.check(refused);
+                }
+            }
+            Event::Unsubscribe { filter, msg_id } => {
+                if !self.link.as_mut().is_some_and(|link| link.unsubscribe(filter.as_str(), msg_id)) {
+                    desk.counters.dropped(Dropped::Congested);
+                }
+            }
+            Event::WillTopic(_) => {
+                let refused = self.client.will_topic_stored(ReturnCode::NOT_SUPPORTED, settings, desk.out);
+                desk.check(refused);
+            }
+            Event::WillMessage(_) => {
+                let refused = self.client.will_message_stored(ReturnCode::NOT_SUPPORTED, settings, desk.out);
+                desk.check(refused);
+            }
+            Event::Answered(answer) => self.answered(answer, desk),
+            Event::Awake | Event::Returned => self.pump(desk),
+            Event::Asleep => self.take_back(),
+            Event::Gone => {
+                self.link.iter_mut().for_each(super::link::Link::end);
+                return Then::Leave;
+            }
+        }
+        if self.has_answered && !self.waiting.is_empty() {
+            self.pump(desk);
+        }
+        Then::Stay
+    }
+
+    /// Whatever comes after our CONNACK, and is no new CONNECT, is of somebody who is there.
+    fn note_answer(&mut self, message: &Message<'_>) {
+        let may_be_blind = matches!(message, Message::Connect(_) | Message::WillTopic(_) | Message::WillMsg(_));
+        self.has_answered |= !may_be_blind && self.link.as_ref().is_some_and(|link| link.is_open);
+    }
+
+    fn congested(&mut self, receipt: Option<Receipt>, desk: &mut Desk<'_>) {
+        desk.counters.dropped(Dropped::Congested);
+        let Some(receipt) = receipt else { return };
+        let settings = desk.terms.settings(&self.address);
+        let refused = self.client.published(receipt, ReturnCode::CONGESTION, settings, desk.out);
+        desk.check(refused);
+    }
+
+    /// What the client said of what is in flight goes to the session; then the next may go.
+    fn answered(&mut self, answer: Answer, desk: &mut Desk<'_>) {
+        match answer {
+            Answer::Registered(_, code) if !code.is_accepted() => self.refuse_first(desk),
+            Answer::Registered(..) => {}
+            Answer::Published(code) => self.client_published(code, desk),
+            Answer::Received => self.say_of_under_way(|packet_id| Packet::PubRec(Ack::success(packet_id))),
+            Answer::Completed => {
+                self.say_of_under_way(|packet_id| Packet::PubComp(Ack::success(packet_id)));
+                self.link.iter_mut().for_each(|link| link.under_way = None);
+            }
+        }
+        self.pump(desk);
+    }
+
+    /// PUBACK of the client. It may have forgotten the topic's id, and is told it again: once for a message.
+    fn client_published(&mut self, code: ReturnCode, desk: &Desk<'_>) {
+        let Some(link) = &mut self.link else { return };
+        let Some(under_way) = link.under_way.take() else { return };
+        if code == ReturnCode::INVALID_TOPIC_ID && !under_way.is_told_again {
+            self.waiting.push_front(Waiting { packet: under_way.packet, is_told_again: true });
+            return;
+        }
+        let reason = if code.is_accepted() {
+            ReasonCode::Success
+        } else {
+            desk.counters.dropped(Dropped::ByClient);
+            ReasonCode::ImplementationSpecificError
+        };
+        link.acknowledge(&first_answer(under_way.qos, under_way.packet_id, reason));
+    }
+
+    fn say_of_under_way(&mut self, packet: impl FnOnce(PacketId) -> Packet<'static>) {
+        let Some(link) = &mut self.link else { return };
+        let Some(packet_id) = link.under_way.as_ref().map(|under_way| under_way.packet_id) else { return };
+        link.acknowledge(&packet(packet_id));
+    }
+}

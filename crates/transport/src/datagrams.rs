@@ -1,0 +1,143 @@
+//! UDP sockets of a listener, one for each address that its host stands for.
+
+use std::io;
+use std::net::SocketAddr;
+
+use mio::net::UdpSocket;
+use mio::{Interest, Registry, Token};
+use socket2::{Domain, Protocol, Socket, Type};
+
+use crate::address::ListenAddress;
+use crate::error::BindError;
+
+/// How often a port is looked for that is free at every address of a host.
+const ANY_PORT_TRIES: u32 = 16;
+/// What the kernel is asked to hold for us between two looks, in bytes; it gives what it allows.
+const RECEIVE_BYTES: usize = 4 << 20;
+
+/// A bound, non-blocking UDP socket.
+#[derive(Debug)]
+pub struct Datagrams(UdpSocket);
+
+impl Datagrams {
+    /// Binds every address that the host stands for and this machine has, all at one port; and the URL that they have, with
+    /// its real port.
+    ///
+    /// # Errors
+    /// See [`BindError`].
+    pub fn bind(address: &ListenAddress) -> Result<(Vec<Datagrams>, String), BindError> {
+        let addresses = address.resolve()?;
+        let is_any_port = addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0);
+        let mut tries = 1;
+        let (sockets, local) = loop {
+            match bind_all(&addresses) {
+                // The port that the kernel chose for the first address may be taken at another one.
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_any_port && tries < ANY_PORT_TRIES => {
+                    tries += 1;
+                }
+                Err(source) => return Err(BindError::Bind { address: address.to_string(), source }),
+                Ok(bound) => break bound,
+            }
+        };
+        let scheme = address.scheme().name();
+        let url = match address.host().filter(|_| sockets.len() > 1) {
+            Some(host) => format!("{scheme}://{host}:{}", local.port()),
+            None => format!("{scheme}://{local}"),
+        };
+        Ok((sockets, url))
+    }
+
+    /// The next datagram and where it came from; what is longer than `buffer` is cut off.
+    ///
+    /// # Errors
+    /// `WouldBlock`: there is none. Anything else: of an earlier datagram that went out; go on.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
+        self.0.recv_from(buffer)
+    }
+
+    /// Sends one datagram.
+    ///
+    /// # Errors
+    /// As of the kernel; the datagram is lost, as others are.
+    pub fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<()> {
+        self.0.send_to(datagram, to).map(drop)
+    }
+
+    /// Asks `registry` for an event whenever datagrams arrive.
+    ///
+    /// # Errors
+    /// As of `mio`.
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        registry.register(&mut self.0, token, Interest::READABLE)
+    }
+}
+
+fn bind_all(addresses: &[SocketAddr]) -> io::Result<(Vec<Datagrams>, SocketAddr)> {
+    let mut bound = Vec::new();
+    let mut first: Option<SocketAddr> = None;
+    let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
+    for address in addresses {
+        let port = first.map_or(address.port(), |first| first.port());
+        match bind_udp(SocketAddr::new(address.ip(), port)) {
+            Ok((socket, local)) => {
+                first.get_or_insert(local);
+                bound.push(socket);
+            }
+            Err(error) if is_not_here(&error) => missing = error,
+            Err(error) => return Err(error),
+        }
+    }
+    first.map(|first| (bound, first)).ok_or(missing)
+}
+
+/// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
+fn is_not_here(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
+}
+
+fn bind_udp(address: SocketAddr) -> io::Result<(Datagrams, SocketAddr)> {
+    let socket = Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    // A kernel that gives less says so by what it drops, and clients send again.
+    let _ = socket.set_recv_buffer_size(RECEIVE_BYTES);
+    // One may be to everybody on a network, where its sender was told to.
+    socket.set_broadcast(true)?;
+    socket.set_nonblocking(true)?;
+    socket.bind(&address.into())?;
+    let socket: std::net::UdpSocket = socket.into();
+    let local = socket.local_addr()?;
+    Ok((Datagrams(UdpSocket::from_std(socket)), local))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is a name all its addresses at one port, and does what is sent to one arrive, and an answer too?
+    #[test]
+    fn datagrams_go_both_ways() {
+        let (sockets, url) = Datagrams::bind(&"sn://127.0.0.1:0".parse().unwrap()).unwrap();
+        let address: SocketAddr = url.strip_prefix("sn://").unwrap().parse().unwrap();
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        peer.send_to(b"there", address).unwrap();
+        let mut buffer = [0; 16];
+        let (len, from) = loop {
+            match sockets[0].receive(&mut buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::yield_now(),
+                received => break received.unwrap(),
+            }
+        };
+        assert_eq!((&buffer[..len], from), (&b"there"[..], peer.local_addr().unwrap()));
+        sockets[0].send(b"back", from).unwrap();
+        let len = peer.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..len], b"back");
+    }
+
+    /// Is a port that somebody has refused, with its address?
+    #[test]
+    fn a_taken_port_is_named() {
+        let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let url = format!("sn://{}", taken.local_addr().unwrap());
+        let error = Datagrams::bind(&url.parse().unwrap()).unwrap_err();
+        assert!(error.to_string().contains(&url) && error.remedy().contains("port"), "{error}");
+    }
+}

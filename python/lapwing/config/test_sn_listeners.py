@@ -1,0 +1,85 @@
+"""Listeners of MQTT-SN: which keys are theirs, what the node gets, and that none is open beyond loopback by accident."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lapwing.config import Config, load
+from lapwing.config.listeners import ListenerConfig, node_table
+from lapwing.config.openness import check_listeners
+from lapwing.errors import ConfigError
+
+SN = '[[listeners]]\nurl = "sn://127.0.0.1:1884"\n'
+
+
+def config_of(tmp_path: Path, text: str) -> Config:
+    """The configuration that ``text`` is."""
+    path = tmp_path / "lapwing.toml"
+    path.write_text(text)
+    return load(path, environment={}).config
+
+
+def test_the_node_gets_what_is_of_mqtt_sn_in_a_table_of_its_own(tmp_path: Path) -> None:
+    text = f'{SN}retry = "2s"\npredefined = [{{ id = 1, topic = "a/b" }}]\nadvertise_to = "239.1.1.1:1884"\n'
+    table = node_table(config_of(tmp_path, text).listeners[0])
+    own = table["sn"]
+    assert isinstance(own, dict)
+    assert (own["retry_ms"], own["predefined"], own["advertise_to"]) == (
+        2_000,
+        [{"id": 1, "topic": "a/b"}],
+        "239.1.1.1:1884",
+    )
+    assert "retry" not in table
+    assert "publish_without_connect" not in own, "absent: as the address says"
+    assert "sn" not in node_table(ListenerConfig(url="tcp://127.0.0.1:1883"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('[[listeners]]\nurl = "tcp://127.0.0.1:1"\nretry = "2s"\n', "retry has no meaning for tcp"),
+        (f"{SN}behind_proxy = true\n", "behind_proxy has no meaning for sn"),
+        (f'{SN}certificate = "c.pem"\n', "certificate has no meaning for sn"),
+        (f'{SN}advertise_to = "somewhere:1884"\n', "must be an IP address with a port"),
+        (f'{SN}predefined = [{{ id = 0, topic = "a" }}]\n', "greater than or equal to 1"),
+        (f'{SN}predefined = [{{ id = 1, topic = "a/+" }}]\n', "without wildcards"),
+        (
+            f'{SN}predefined = [{{ id = 1, topic = "a" }}, {{ id = 1, topic = "b", client = "c" }}]\n',
+            'id 1 is given to "a" and to "b"',
+        ),
+        (f'{SN}predefined = [{{ id = 1, topic = "a" }}, {{ id = 2, topic = "a" }}]\n', "has the ids 1 and 2"),
+    ],
+)
+def test_wrong_listeners_are_named(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        config_of(tmp_path, text)
+    assert words in str(raised.value)
+
+
+def test_one_id_may_be_two_topics_of_two_clients(tmp_path: Path) -> None:
+    both = '{ id = 1, topic = "a", client = "x" }, { id = 1, topic = "b", client = "y" }'
+    assert len(config_of(tmp_path, f"{SN}predefined = [{both}]\n").listeners[0].predefined) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        (SN, False),
+        ('[broker]\nlisten = ["sn://127.0.0.1:1884"]\n', False),
+        ('[[listeners]]\nurl = "sn://0.0.0.0:1884"\nanonymous = true\n', False),
+        ('[broker]\nlisten = ["sn://0.0.0.0:1884"]\n', True),
+        ('[[listeners]]\nurl = "sn://0.0.0.0:1884"\n', True),
+        (f"{SN}anonymous = false\n", True),
+        # There is nowhere to say a password: users do not help.
+        ('[auth]\nusers = "users"\n[[listeners]]\nurl = "sn://0.0.0.0:1884"\n', True),
+    ],
+)
+def test_nobody_can_name_himself(tmp_path: Path, text: str, is_open: bool) -> None:
+    config = config_of(tmp_path, text)
+    if not is_open:
+        return check_listeners(config)
+    with pytest.raises(ConfigError) as raised:
+        check_listeners(config)
+    assert "MQTT-SN has none" in str(raised.value)
