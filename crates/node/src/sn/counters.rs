@@ -84,7 +84,7 @@ impl SnCounters {
             Metric::counter("lapwing_sn_datagrams_out_total", "Datagrams sent.", self.datagrams_out.get()),
             Metric::counter(
                 "lapwing_sn_retransmissions_total",
-                "Messages sent again to clients of MQTT-SN that had not answered within sn retry.",
+                "Messages sent again to clients of MQTT-SN that had not answered within the listener's retry.",
                 self.retransmissions.get(),
             ),
             Metric::counter(
