@@ -1,4 +1,4 @@
-"""How listeners are named: ``tcp://HOST:PORT``, ``wss://HOST:PORT/PATH``, ``sn://HOST:PORT``, ``unix:///PATH``; and HTTP's ``HOST:PORT``.
+"""How listeners are named, ``tcp://HOST:PORT``, ``wss://HOST:PORT/PATH``, ``unix:///PATH``; and HTTP's ``HOST:PORT``.
 
 Who may come in where other machines can reach it is not decided here: see ``lapwing.config.openness`` for MQTT and
 ``lapwing.config.http`` for HTTP.
