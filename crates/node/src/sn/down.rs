@@ -43,6 +43,7 @@ impl Guest {
         if publish.qos == QoS::AtMostOnce && self.waiting.len() >= max {
             return desk.counters.dropped(Dropped::WaitingFull);
         }
+        self.link.iter_mut().for_each(|link| link.is_quiet = false);
         // Without what no datagram says, so that what waits is no larger than datagrams and topics are.
         let said = Publish { properties: PublishProperties::EMPTY, ..*publish };
         let mut packet = Vec::new();
@@ -133,14 +134,21 @@ impl Guest {
         desk.check(subscribed);
     }
 
-    /// All that came before is handled: one that is awake and has got everything sleeps again.
+    /// All that came before is handled: one that is awake and has got everything sleeps again. Asked twice, because a session
+    /// sends what waited for an acknowledgement when its answers have left, so behind the first PINGRESP.
     fn broker_ponged(&mut self, desk: &mut Desk<'_>) {
+        let has_nothing = self.has_nothing();
         let Some(link) = &mut self.link else { return };
         link.pings = link.pings.saturating_sub(1);
-        if link.pings == 0 && self.client.phase() == Phase::Awake && self.has_nothing() {
+        if link.pings > 0 || self.client.phase() != Phase::Awake || !has_nothing {
+            return;
+        }
+        if std::mem::replace(&mut link.is_quiet, true) {
             let settings = desk.terms.settings(&self.address);
             let drained = self.client.drained(settings, desk.now_ms, desk.out);
             desk.check(drained);
+        } else {
+            link.ping();
         }
     }
 

@@ -201,7 +201,10 @@ impl Guest {
     /// One that is awake has got what there was: perhaps the session has more.
     fn ask_for_more(&mut self) {
         if self.client.phase() == Phase::Awake && self.has_nothing() {
-            self.link.iter_mut().filter(|link| link.pings == 0).for_each(Link::ping);
+            self.link.iter_mut().filter(|link| link.pings == 0).for_each(|link| {
+                link.is_quiet = false;
+                link.ping();
+            });
         }
     }
 

@@ -57,6 +57,8 @@ pub(super) struct Link {
     pub(super) release: Option<PacketId>,
     /// PINGREQs that are not answered.
     pub(super) pings: u32,
+    /// One was answered, and nothing has come since it was asked.
+    pub(super) is_quiet: bool,
     /// The broker wants to hear something that often, in milliseconds, and when next.
     pub(super) ping_every_ms: Option<u64>,
     pub(super) ping_at_ms: u64,
@@ -77,6 +79,7 @@ impl Link {
             under_way: None,
             release: None,
             pings: 0,
+            is_quiet: false,
             ping_every_ms: None,
             ping_at_ms: 0,
         }

@@ -60,6 +60,21 @@ impl Device {
         self.expect(Message::ConnAck(ReturnCode::ACCEPTED));
     }
 
+    /// The same in a session that goes on, after any number of words that nobody was there.
+    pub fn come_back(&self, client_id: &str) {
+        self.say(Message::Connect(Connect { will: false, clean_session: false, duration_s: 600, client_id }));
+        while self.take_any(|message| matches!(message, Message::Disconnect(_))) {}
+    }
+
+    /// Whether the next message is such a one; if not it must be a CONNACK that accepts.
+    fn take_any(&self, is_it: impl FnOnce(&Message<'_>) -> bool) -> bool {
+        let bytes = self.hear();
+        let heard = decode(&bytes, &Limits::PROTOCOL).expect("the node speaks MQTT-SN").message;
+        let found = is_it(&heard);
+        assert!(found || heard == Message::ConnAck(ReturnCode::ACCEPTED), "{heard:?}");
+        found
+    }
+
     pub fn say(&self, message: Message<'_>) {
         let mut bytes = Vec::new();
         message.encode(&Limits::PROTOCOL, &mut bytes).expect("the test's message can be encoded");

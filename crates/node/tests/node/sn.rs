@@ -388,13 +388,12 @@ fn qos_2_is_one_message_over_a_kill() {
     let second = node(&again);
     // It has not heard PUBREC: nobody knows it, it comes back, and says it again.
     device.say(Message::Publish(Publish { dup: true, ..message }));
-    device.expect(GONE);
-    device.come("device", false);
+    device.come_back("device");
     device.say(Message::Publish(Publish { dup: true, ..message }));
     device.expect(Message::PubRec(msg_id(7)));
     drop(second);
     let third = node(&again);
-    device.come("device", false);
+    device.come_back("device");
     device.say(Message::PubRel(msg_id(7)));
     device.expect(Message::PubComp(msg_id(7)));
     // Released, the id is free for another one.
