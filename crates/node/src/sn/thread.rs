@@ -278,13 +278,14 @@ impl SnThread {
     pub(super) fn finish(&mut self, index: usize, then: Then) {
         let SnThread { table, sockets, out, enclosed, counters, .. } = self;
         let Some(guest) = table.get(index) else { return };
-        send_all(sockets, &guest.address, out, enclosed, counters);
         let is_asleep = matches!(guest.client.phase(), SnPhase::Asleep | SnPhase::Awake);
         match (std::mem::replace(&mut guest.counts_as_asleep, is_asleep), is_asleep) {
             (false, true) => counters.asleep.add(1),
             (true, false) => counters.asleep.sub(1),
             _ => {}
         }
+        // What is counted is so before its answer can be seen.
+        send_all(sockets, &guest.address, out, enclosed, counters);
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
