@@ -175,7 +175,7 @@ class ListenerConfig(BaseModel):
     datagrams_per_turn_max: int = Field(default=256, ge=1, le=1_000_000)
     """sn: datagrams of one address that are taken up at a time; what comes beyond is dropped and counted."""
 
-    publish_without_connect: list[str] | None = Field(default=None, max_length=1024)
+    publish_without_connect: Annotated[list[str], Field(max_length=1024)] | None = None
     """sn: topic filters that whoever sends to this listener may publish to without a connection (QoS -1); absent: all
     topics where no other machine can send, else none."""
 
