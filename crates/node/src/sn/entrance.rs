@@ -16,6 +16,19 @@ use super::thread::SnThread;
 /// Datagrams taken in one turn from one socket; then others have theirs.
 const DATAGRAMS_PER_TURN: usize = 1024;
 
+/// Whether an earlier datagram of ours has met nobody (who that was, its timers find out), or a signal has come: the next one
+/// may be read.
+const fn is_of_a_datagram(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::Interrupted
+    )
+}
+
 impl SnThread {
     /// Takes what waits at each socket, a bounded number.
     pub(super) fn receive(&mut self) {
@@ -28,9 +41,9 @@ impl SnThread {
                 }
                 match self.sockets[socket].receive(&mut buffer) {
                     Ok((len, from)) => self.take_datagram(socket, from, &buffer[..len]),
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => self.is_ready[socket] = false,
-                    // An earlier datagram of ours has met nobody: who that was, its timers find out.
-                    Err(_) => {}
+                    Err(error) if is_of_a_datagram(error.kind()) => {}
+                    // Nothing is there; or the kernel has no memory, or the network is down: the next one makes an event.
+                    Err(_) => self.is_ready[socket] = false,
                 }
             }
         }
