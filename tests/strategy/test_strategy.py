@@ -81,10 +81,14 @@ def test_messages_go_where_it_says_in_batches_on_a_thread_of_its_own() -> None:
 
 
 def test_it_sees_the_members_as_they_are() -> None:
-    strategy = InTurn("near")
     members = [TrialMember("near", rtt_ms=2, service_ms=4), TrialMember("far", rtt_ms=30, receive_max=7)]
-    result = try_out(strategy, members, messages=40, interval_ms=6, timeout_ms=LONG_MS)
-    assert done(result) == 40
+    for _ in range(20):
+        strategy = InTurn("near")
+        result = try_out(strategy, members, messages=40, interval_ms=6, timeout_ms=LONG_MS)
+        assert done(result) == 40
+        # Where its thread came late, it was asked for all before anything was measured: then once more.
+        if strategy.asks[-1].members[0].rtt_ms > 0:
+            break
     near, far = strategy.asks[-1].members
     assert (near.client_id, near.limit, far.client_id, far.limit) == ("near", 20, "far", 7)
     assert near.rtt_ms == pytest.approx(2, abs=0.01)
