@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
 from lapwing.pipeline.errors import ConflictError, JobError, TableError
 from lapwing.pipeline.gateway import SPARK_GONE, end_callbacks
+from lapwing.pipeline.jobs.checkpoint_files import checkpoint_settings
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.jobs.job_tables import Batch, JobTables
 from lapwing.pipeline.jobs.patience import LOG, Patience
@@ -126,9 +127,10 @@ class StreamJob(ABC, Generic[Progress]):
 
     def _spark_settings(self) -> dict[str, str]:
         packages = (*self._source.packages, *self._sink_packages())
+        given = {**submitted_settings(), **self._conf}
         jars = jar_settings(self._conf, packages) if packages else {}
-        delta = delta_settings({**submitted_settings(), **self._conf}) if self._sink_packages() else {}
-        return {**self._conf, **jars, **delta}
+        delta = delta_settings(given) if self._sink_packages() else {}
+        return {**checkpoint_settings(given), **self._conf, **jars, **delta}
 
     @property
     def _oldest(self) -> Oldest | None:
