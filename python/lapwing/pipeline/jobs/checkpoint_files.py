@@ -1,7 +1,7 @@
 """How Spark writes the files of a job's checkpoint.
 
-Spark's own choice for a folder of this machine, Hadoop's `FileContext`, starts the program `readlink` for each name that a
-rename looks at, 17 processes a batch: two thirds of the time of a batch of a few rows (docs/decisions/0085).
+Spark's own choice for a folder of this machine, Hadoop's `FileContext`, starts the program `readlink` for each name
+that a rename looks at, 17 processes a batch: two thirds of the time of a batch of a few rows (docs/decisions/0085).
 """
 
 from __future__ import annotations
