@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build extension test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -112,14 +112,13 @@ test-rust: $(CACHE)/toolchain ## the Rust rooms (LAPWING_WILD_SECONDS=600: clien
 	$(call step,tests of the Rust rooms)
 	@cargo test --locked --workspace --quiet
 
-# What `make setup` puts into the virtual environment, of CI's profile: cargo needs no Python for it.
-extension: $(CACHE)/toolchain
-	@cargo build --locked --package lapwing-py --features tests --quiet
-
+# Of the tests' build what the extension's has in common with it, and what needs no other: cargo needs no Python for it.
 # Benches too: where clippy compiles (.ci/run), whatever it does not see is not looked at.
-test-rust-build: $(CACHE)/toolchain
-	@cargo test --locked --workspace --quiet --no-run
+test-rust-rooms: $(CACHE)/toolchain
 	@cargo test --locked --workspace --benches --quiet --no-run
+
+test-rust-build: test-rust-rooms
+	@cargo test --locked --workspace --quiet --no-run
 
 test-python: $(CACHE)/built peers ## the Python rooms and what crosses rooms
 	@$(SUITE) --tier $(if $(SLOW),ci,fast) --no-rust $(TESTS)

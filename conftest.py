@@ -1,10 +1,11 @@
 """What the tests of `python` and `tests` have in common: how Hypothesis looks for examples, which files a phase of the
-suite reads, and a record of a run."""
+suite reads, which tests go to one worker, and a record of a run."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -32,6 +33,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if is_tests and has_none_of(config.option.markexpr, collection_path) else None
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Spreads tests as `tools/suite` asks; None: pytest-xdist does."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tools.suite.spread import ByFile
+
+    return ByFile(config, log)
+
+
 class Recorder:
     """Writes what each test reports, as it comes."""
 
@@ -40,10 +51,8 @@ class Recorder:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """One line: ``name``, ``when`` (setup, call, teardown), ``outcome``, ``seconds``."""
-        # Where tests are spread by groups, pytest-xdist writes "@GROUP" behind the name.
-        at = report.nodeid.rfind("@")
         line = {
-            "name": report.nodeid[:at] if at > report.nodeid.rfind("]") else report.nodeid,
+            "name": report.nodeid,
             "when": report.when,
             "outcome": report.outcome,
             "seconds": report.duration,

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import paho.mqtt.client as paho
 import pytest
 from tools.suite.by_phase import JVM_FOLDERS
+from tools.suite.spread import asks_for_spark
 
 TIMEOUT_S = 30
 
@@ -16,8 +17,6 @@ TIMEOUT_S = 30
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-SPARK_FILES = ("test_source.py", "test_coverage_job.py", "test_deadlines_job.py", "test_broker_killed_tables.py")
-"""About half of the time of what asks for the fixture `spark`."""
 SLOWEST_FIRST = ("docs", "bridge", "pipeline", "interop", "lab", "suite")
 """Folders whose files take minutes: begun last, they would leave the other workers with nothing to do. Those of the
 bridge mostly wait, so they go beside what computes."""
@@ -25,23 +24,18 @@ bridge mostly wait, so they go beside what computes."""
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Marks what needs a JVM, and says which tests go to one worker.
-
-    A fixture of scope session is one per worker: all tests with `spark` go to two groups, so to two workers at most,
-    which start Spark once each. All others go together by file.
-    """
+    """Marks what needs a JVM, and sees to it that whoever has a Spark is known to: `tools.suite.spread`."""
     if item.path.parent.name in JVM_FOLDERS:
         item.add_marker(pytest.mark.jvm)
-    group = f"{item.path.parent.name}/{item.path.stem}"
-    if "spark" in getattr(item, "fixturenames", ()):
-        group = f"spark-{1 if item.path.name in SPARK_FILES else 2}"
-    item.add_marker(pytest.mark.xdist_group(group))
+    if "spark" in getattr(item, "fixturenames", ()) and not asks_for_spark(item.path):
+        raise pytest.UsageError(
+            f'{item.path} has the fixture spark: say `usefixtures("spark")` or `spark: SparkSession`'
+        )
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Orders files, not tests: Spark's two groups, slow proofs where no JVM is, then `SLOWEST_FIRST`; pytest-xdist
-    leaves it so."""
+    """Orders files, not tests: those with Spark, slow proofs where no JVM is, then `SLOWEST_FIRST`; they stay so."""
     rank = {name: at for at, name in enumerate(SLOWEST_FIRST)}
     sparks = {item.path for item in items if "spark" in getattr(item, "fixturenames", ())}
     proofs = {item.path for item in items if item.get_closest_marker("slow")}

@@ -1,7 +1,8 @@
 """`compiled_zips.py`: lays beside each module in PySpark's zips what Python compiles it to.
 
 Spark lets its Python workers import PySpark from a zip, and what comes from a zip without compiled modules is compiled
-anew in each process: 0.7 s of processor time for each worker that begins, 0.2 s with them. The tests begin hundreds.
+anew in each process: 0.7 s of processor time for each worker that begins, 0.2 s with them. The tests begin hundreds, so
+nothing in it is compressed either.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import marshal
 from importlib.util import MAGIC_NUMBER, cache_from_source, find_spec, source_hash
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZipFile
 
 UNCHECKED = (1).to_bytes(4, "little")
 """The flags of a compiled module that Python takes without a look at its source."""
@@ -26,7 +27,7 @@ def add_compiled(zip_file: Path, installed: Path) -> None:
     if any(name.endswith(".pyc") for name in files):
         return
     made = zip_file.with_suffix(".made")
-    with ZipFile(made, "w", ZIP_DEFLATED, compresslevel=1) as after:
+    with ZipFile(made, "w") as after:
         for name, content in files.items():
             after.writestr(name, content)
             if name.endswith(".py"):

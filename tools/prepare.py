@@ -37,7 +37,9 @@ def version_of(*command: str) -> str | None:
     if shutil.which(command[0]) is None:
         return None
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    match = re.search(r"\d+(\.\d+)+|\d+", done.stdout + done.stderr)
+    # Java says first which options it was given by the environment, with numbers of their own.
+    said = [line for line in (done.stdout + done.stderr).splitlines() if "Picked up " not in line]
+    match = re.search(r"\d+(\.\d+)+|\d+", "\n".join(said))
     return match.group() if match and done.returncode == 0 else None
 
 

@@ -16,6 +16,10 @@ from lapwing import Broker
 
 REPORT = "$lapwing/report"
 IGNORED = "lapwing_signals_ignored_total"
+NEVER_STALLED = {"parameters": {"stall_ms": 0}}
+"""Of a group: a machine that stands still for a second sends nobody away."""
+UNHURRIED = {"g": NEVER_STALLED}
+"""The group that most tests have, so."""
 
 
 def said(**pairs: object) -> bytes:

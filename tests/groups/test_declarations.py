@@ -7,13 +7,10 @@ from functools import partial
 
 import pytest
 import wire
-from members import IGNORED, Member, counted, group, member, publish, said, until_member
+from members import IGNORED, NEVER_STALLED, UNHURRIED, Member, counted, group, member, publish, said, until_member
 from wire import until
 
 import lapwing
-
-PATIENT = {"parameters": {"stall_ms": 0}}
-"""Who is late here has a reason: it must not be sent away as stalled, and the group with it."""
 
 
 def finish_late(broker: lapwing.Broker, consumer: Member) -> int:
@@ -50,14 +47,14 @@ def has_acknowledged(broker: lapwing.Broker, count: int) -> bool:
 )
 def test_an_acknowledgement_means_what_was_declared(declares, misses):
     """Only who declares `processed` has finished when it acknowledges, and can so be late."""
-    groups = {"g": PATIENT}
+    groups = UNHURRIED
     with lapwing.Broker(shards=2, groups=groups) as broker, Member.of(broker.url, "c", declares=declares) as consumer:
         assert finish_late(broker, consumer) == misses
 
 
 @pytest.mark.parametrize(("declares", "misses"), [(b"", 1), (said(ack="received"), 0)])
 def test_the_group_speaks_for_who_is_silent(declares, misses):
-    groups = {"g": {"acknowledges": "processed", **PATIENT}}
+    groups = {"g": {"acknowledges": "processed", **NEVER_STALLED}}
     with lapwing.Broker(shards=2, groups=groups) as broker, Member.of(broker.url, "c", declares=declares) as consumer:
         assert finish_late(broker, consumer) == misses
 
@@ -66,7 +63,7 @@ def test_the_group_speaks_for_who_is_silent(declares, misses):
 @pytest.mark.parametrize("qos", [0, 1])
 def test_it_may_be_declared_later(version, qos):
     """Does a declaration on `$lapwing/report` hold for a member that had joined before, of 3.1.1 too?"""
-    groups = {"g": PATIENT}
+    groups = UNHURRIED
     with lapwing.Broker(shards=2, groups=groups) as broker, Member.of(broker.url, "c", version=version) as consumer:
         consumer.report(ack="processed", qos=qos)
         consumer.round_trip()
@@ -79,7 +76,7 @@ def test_a_batch_is_handed_over_at_once():
     for batch in (0, 50):
         declares = said(ack="processed", **({"batch": batch} if batch else {}))
         with (
-            lapwing.Broker(shards=2) as broker,
+            lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
             Member.of(broker.url, "c", declares=declares, receive_max=50) as consumer,
         ):
             publish(broker, *[b"m"] * 80)
@@ -95,7 +92,7 @@ def test_workers_are_counted():
     """Four at a time, 20 ms each: is the work on one of them 20 ms, although four are done in that time?"""
     declares = said(ack="processed", workers=4)
     with (
-        lapwing.Broker(shards=2, groups={"g": {"parameters": {"window": 8}}}) as broker,
+        lapwing.Broker(shards=2, groups={"g": {"parameters": {"window": 8, "stall_ms": 0}}}) as broker,
         Member.of(broker.url, "c", declares=declares, receive_max=4) as consumer,
     ):
         publish(broker, *[b"m"] * 400)
@@ -120,7 +117,7 @@ def rounds(consumer: Member) -> float:
 def test_wrong_declarations_are_ignored_and_counted():
     """Is a client that declares nonsense a standard client, and is each nonsense counted once?"""
     wrong = said(ack="done", workers=0, batch=65_536, probe=49)
-    with lapwing.Broker(shards=2, groups={"g": PATIENT}) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         with counted(broker, IGNORED, 4), Member.of(broker.url, "c", declares=wrong) as consumer:
             assert finish_late(broker, consumer) == 0
         with counted(broker, IGNORED, 0), Member.of(broker.url, "d", declares=said(else_="x")) as consumer:
@@ -130,7 +127,7 @@ def test_wrong_declarations_are_ignored_and_counted():
 def test_a_declaration_ends_with_its_connection():
     """Does who comes back without a declaration stand there as a standard client?"""
     expiry = b"\x11\0\0\0\x3c"
-    with lapwing.Broker(shards=2, groups={"g": PATIENT}) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         with Member.of(broker.url, "c", declares=expiry + said(ack="processed")) as consumer:
             consumer.round_trip()
         until_member(broker, "c", lambda seen: bool(seen["presence"] == "away"))

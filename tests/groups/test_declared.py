@@ -6,16 +6,14 @@ import json
 
 import pytest
 from crew import SHARES, TIGHT, Hand, publish, until_counted, until_group
-from members import groups, member
+from members import NEVER_STALLED, groups, member
 from wire import until
 
 import lapwing
 from lapwing import _core
 
 pytestmark = pytest.mark.parametrize("shards", SHARES)
-PATIENT = {"stall_ms": 0}
-"""A machine that stands still for a second sends nobody away."""
-DECLARED = {"g": {"filters": ["t/#"], "parameters": PATIENT}}
+DECLARED = {"g": {"filters": ["t/#"], **NEVER_STALLED}}
 
 
 def put(broker: lapwing.Broker, name: str = "g", **table: object) -> None:
@@ -114,7 +112,7 @@ def test_strategies_change_under_load_and_nothing_is_lost(shards):
                 filters=["t/#"],
                 strategy=strategy,
                 workers=1 + number % 4,
-                parameters={"window": 1 + number, **PATIENT},
+                parameters={"window": 1 + number, **NEVER_STALLED["parameters"]},
             )
             publish(broker, *(b"%d" % n for n in range(20)), client_id=f"p{number}")
             finished += [found.payload for found in b.pending() if not b.finishes(found)]
@@ -141,7 +139,7 @@ def test_members_that_say_nothing_get_new_defaults(shards):
             filters=["t/#"],
             acknowledges="processed",
             workers=1,
-            parameters={"window": 1, "window_backlog": 0, **PATIENT},
+            parameters={"window": 1, "window_backlog": 0, **NEVER_STALLED["parameters"]},
         )
         until(lambda: tables(broker)["g"]["acknowledges"] == "processed")
         publish(broker, *(b"%d" % n for n in range(40)))
@@ -151,7 +149,7 @@ def test_members_that_say_nothing_get_new_defaults(shards):
             filters=["t/#"],
             acknowledges="processed",
             workers=8,
-            parameters={"window": 1, "window_backlog": 0, **PATIENT},
+            parameters={"window": 1, "window_backlog": 0, **NEVER_STALLED["parameters"]},
         )
         until(lambda: member(broker, "c")["inflight"] > few)
         assert few + len(only.pending()) <= 40

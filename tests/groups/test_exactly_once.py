@@ -7,18 +7,18 @@ import struct
 import pytest
 import wire
 from crew import SHARES, Hand, dup, publish, refusal, until_counted, until_group, until_presence
-from members import group
+from members import NEVER_STALLED, UNHURRIED, group
 
 import lapwing
 
 pytestmark = pytest.mark.parametrize("shards", SHARES)
-DURABLE = {"g": {"filters": ["t/#"]}}
+DURABLE = {"g": {"filters": ["t/#"], **NEVER_STALLED}}
 
 
 @pytest.mark.statement(5, "MQTT-4.8.2-4", "MQTT-4.4.0-1")
 def test_what_has_begun_waits_for_its_client(shards):
     """After the PUBLISH, and after the PUBREC: is it sent again to the same client only, and ends once?"""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         first = Hand.joins(broker.url, "first", qos=2)
         publish(broker, b"0", b"1", qos=2)
         published, received = first.messages(2)
@@ -40,7 +40,7 @@ def test_what_has_begun_waits_for_its_client(shards):
 
 def test_what_was_not_written_moves(shards):
     """More than the member may have: does what stayed in the queue go to another, and only that?"""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         first = Hand.joins(broker.url, "first", qos=2, properties=b"\x21" + struct.pack("!H", 2))
         publish(broker, *(b"%d" % n for n in range(6)), qos=2)
         begun = {message.payload for message in first.messages(2)}
@@ -73,7 +73,7 @@ def test_taken_over_with_clean_start_it_ends_by_name(shards):
 @pytest.mark.statement(5, "MQTT-4.8.2-5")
 def test_it_ends_with_its_session(shards):
     """By expiry: dropped by name; and QoS 1 of the same session goes to another."""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         first = Hand.joins(broker.url, "first", qos=2, expiry_s=1)
         publish(broker, b"two", qos=2)
         publish(broker, b"one", qos=1)
@@ -92,7 +92,7 @@ def test_a_refusal_ends_the_message(shards, kind, reason):
     """With others there [MQTT-4.8.2-6]: counted as refused, sent to nobody else, and its place is free."""
     qos = 1 if kind == wire.PUBACK else 2
     with (
-        lapwing.Broker(shards=shards, groups={"g": {"strategy": "round-robin"}}) as broker,
+        lapwing.Broker(shards=shards, groups={"g": {"strategy": "round-robin", **NEVER_STALLED}}) as broker,
         Hand.joins(broker.url, "first", qos=qos) as first,
         Hand.joins(broker.url, "second", qos=qos) as second,
     ):
@@ -108,7 +108,7 @@ def test_a_refusal_ends_the_message(shards, kind, reason):
 
 def test_a_refusal_below_0x80_is_none(shards):
     """PUBACK 0x10 (no matching subscribers) has no meaning for a client, but it is a success."""
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "c") as only:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "c") as only:
         publish(broker, b"m")
         (message,) = only.messages(1)
         only.send(refusal(wire.PUBACK, message.packet_id, 0x10))

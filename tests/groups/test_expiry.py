@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 import wire
 from crew import SHARES, Hand, pairs, publish, until_counted
-from members import groups, said, user_properties
+from members import NEVER_STALLED, groups, said, user_properties
 
 import lapwing
 
 pytestmark = pytest.mark.parametrize("shards", SHARES)
-LATE = {"filters": ["t/#"], "dead_letter_topic": "dead/t", "missed_topic": "missed/t"}
+LATE = {"filters": ["t/#"], "dead_letter_topic": "dead/t", "missed_topic": "missed/t", **NEVER_STALLED}
 
 
 def too_late(shards: int, **settings: object) -> lapwing.Broker:
@@ -100,7 +100,7 @@ def test_a_miss_is_told(shards):
 
 def test_a_dead_letter_cannot_loop(shards):
     """A group takes its own dead letters, and a rule makes all of them late: do they end under a name?"""
-    late = {"rules": [{"topics": ["#"], "deadline": "20ms"}], "expired": "dead-letter"}
+    late = {"rules": [{"topics": ["#"], "deadline": "20ms"}], "expired": "dead-letter", **NEVER_STALLED}
     with lapwing.Broker(shards=shards, groups={"g": {**late, "dead_letter_topic": "t/dead"}}) as broker:
         Hand.joins(broker.url, "c").goes()
         with Hand.joins(broker.url, "reader", "t/dead") as reader:
@@ -115,7 +115,7 @@ def test_a_dead_letter_cannot_loop(shards):
 
 def test_dead_letters_cannot_loop_between_groups(shards):
     """Two groups, each takes the other's dead letters: does a letter see each of them once?"""
-    late = {"rules": [{"topics": ["#"], "deadline": "20ms"}], "expired": "dead-letter"}
+    late = {"rules": [{"topics": ["#"], "deadline": "20ms"}], "expired": "dead-letter", **NEVER_STALLED}
     settings = {
         "g": {**late, "filters": ["t/#"], "dead_letter_topic": "u/dead"},
         "h": {**late, "filters": ["u/#"], "dead_letter_topic": "t/dead"},
@@ -133,7 +133,12 @@ def dropped(reason: str) -> str:
 
 def test_a_miss_of_a_miss_is_not_told(shards):
     """A group takes its own misses, and a rule makes all of them late: is each told once, and they not?"""
-    table = {"rules": [{"topics": ["#"], "deadline": "1ms"}], "missed_topic": "t/missed", "expired": "drop"}
+    table = {
+        "rules": [{"topics": ["#"], "deadline": "1ms"}],
+        "missed_topic": "t/missed",
+        "expired": "drop",
+        **NEVER_STALLED,
+    }
     with lapwing.Broker(shards=shards, groups={"g": table}) as broker:
         Hand.joins(broker.url, "c").goes()
         with Hand.joins(broker.url, "reader", "t/missed") as reader:

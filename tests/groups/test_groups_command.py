@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable
 
 import pytest
 from commands import Running, call, lapwing, one_error, rows
+from members import NEVER_STALLED
 from over_http import DEADLINE_S, Groups
 
 from lapwing import Broker, Client
 
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
-pytestmark = pytest.mark.lapwing(http="127.0.0.1:0", groups={"alarms": {"filters": ["alarms/#"]}})
+pytestmark = pytest.mark.lapwing(http="127.0.0.1:0", groups={"alarms": {"filters": ["alarms/#"], **NEVER_STALLED}})
 
 
 def test_groups_and_members_are_shown(lapwing_broker: Broker, groups: Groups, publish: Publish) -> None:

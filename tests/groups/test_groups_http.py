@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 
 import pytest
+from members import NEVER_STALLED
 from over_http import DEADLINE_S, Groups
 
 from lapwing import Broker, Client
@@ -13,7 +14,7 @@ from lapwing import Broker, Client
 Publish = Callable[[str, Iterable[tuple[str, bytes]]], None]
 declared = pytest.mark.lapwing(
     http="127.0.0.1:0",
-    groups={"alarms": {"filters": ["alarms/#"], "strategy": "c3"}, "w*": {"behind": "3s"}},
+    groups={"alarms": {"filters": ["alarms/#"], "strategy": "c3", **NEVER_STALLED}, "w*": {"behind": "3s"}},
 )
 bare = pytest.mark.lapwing(http="127.0.0.1:0")
 

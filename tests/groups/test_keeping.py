@@ -6,7 +6,7 @@ import struct
 
 import pytest
 from crew import SHARES, TIGHT, Hand, publish, until_counted, until_group, until_presence
-from members import member
+from members import NEVER_STALLED, UNHURRIED, member
 
 import lapwing
 
@@ -34,7 +34,7 @@ def test_nothing_waits_behind_a_slow_member(shards):
 @pytest.mark.statement(5, "MQTT-3.3.4-9")
 def test_no_more_than_receive_maximum_is_under_way(shards):
     with (
-        lapwing.Broker(shards=shards, groups={"g": {"strategy": "round-robin"}}) as broker,
+        lapwing.Broker(shards=shards, groups={"g": {"strategy": "round-robin", **NEVER_STALLED}}) as broker,
         Hand.joins(broker.url, "c", properties=b"\x21" + struct.pack("!H", 2)) as only,
     ):
         publish(broker, *(b"%d" % n for n in range(5)))
@@ -47,7 +47,7 @@ def test_no_more_than_receive_maximum_is_under_way(shards):
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_members_that_are_away_keep_acknowledged_qos_only(shards, qos):
     """Nobody is connected: are QoS 1 and 2 there when somebody comes back, and QoS 0 dropped by name?"""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         Hand.joins(broker.url, "c", qos=2).goes()
         until_presence(broker, "c", "away")
         publish(broker, b"0", b"1", qos=qos)
@@ -64,7 +64,7 @@ def test_members_that_are_away_keep_acknowledged_qos_only(shards, qos):
 
 def test_the_one_who_comes_back_need_not_be_the_one_who_left(shards):
     """Two members away: does the first that returns get everything?"""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         for name in ("a", "b"):
             Hand.joins(broker.url, name).goes()
             until_presence(broker, name, "away")
@@ -77,7 +77,7 @@ def test_the_one_who_comes_back_need_not_be_the_one_who_left(shards):
 def test_a_group_of_qos_0_hands_over_and_forgets(shards, published, subscribed):
     """Published or subscribed with QoS 0: one member each, spread over both, and nothing left to acknowledge."""
     with (
-        lapwing.Broker(shards=shards) as broker,
+        lapwing.Broker(shards=shards, groups=UNHURRIED) as broker,
         Hand.joins(broker.url, "a", qos=subscribed) as a,
         Hand.joins(broker.url, "b", qos=subscribed) as b,
     ):
@@ -92,7 +92,7 @@ def test_a_group_of_qos_0_hands_over_and_forgets(shards, published, subscribed):
 
 def test_order_is_kept_for_one_member(shards):
     """A thousand messages of one publisher to the only member: in the order in which they were sent?"""
-    with lapwing.Broker(shards=shards, limits=TIGHT) as broker, Hand.joins(broker.url, "c") as only:
+    with lapwing.Broker(shards=shards, limits=TIGHT, groups=UNHURRIED) as broker, Hand.joins(broker.url, "c") as only:
         payloads = [b"%d" % n for n in range(1000)]
         publish(broker, *payloads)
         assert only.takes(1000) == payloads

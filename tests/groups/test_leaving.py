@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import wire
 from crew import SHARES, TIGHT, Hand, publish, refusal, until_counted, until_group, until_presence
-from members import group, groups
+from members import NEVER_STALLED, UNHURRIED, group, groups
 
 import lapwing
 from lapwing.config import Config
@@ -20,7 +20,7 @@ SHARE = "$share/g/t/#"
 def test_nothing_new_comes_after_unsuback(shards):
     """With messages under way: do they stay with who has them, and does every new one reach the others?"""
     with (
-        lapwing.Broker(shards=shards, limits=TIGHT) as broker,
+        lapwing.Broker(shards=shards, limits=TIGHT, groups=UNHURRIED) as broker,
         Hand.joins(broker.url, "leaver") as leaver,
         Hand.joins(broker.url, "stays") as stays,
     ):
@@ -43,7 +43,7 @@ def test_nothing_new_comes_after_unsuback(shards):
 
 def test_who_has_left_and_is_lost_gives_back(shards):
     """Is a message that a leaving member never acknowledged finished by another?"""
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "leaver") as leaver:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "leaver") as leaver:
         publish(broker, b"m")
         leaver.messages(1)
         with Hand.joins(broker.url, "stays") as stays:
@@ -55,7 +55,7 @@ def test_who_has_left_and_is_lost_gives_back(shards):
 
 
 def test_who_has_left_may_refuse(shards):
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "leaver") as leaver:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "leaver") as leaver:
         publish(broker, b"m")
         (message,) = leaver.messages(1)
         with Hand.joins(broker.url, "stays") as stays:
@@ -69,7 +69,7 @@ def test_who_has_left_may_refuse(shards):
 def test_leaving_and_joining_at_once_loses_nothing(shards, rounds):
     """UNSUBSCRIBE and SUBSCRIBE in one write, while messages are published: is each finished once?"""
     with (
-        lapwing.Broker(shards=shards, limits=TIGHT, groups={"g": {"filters": ["t/#"]}}) as broker,
+        lapwing.Broker(shards=shards, limits=TIGHT, groups={"g": {"filters": ["t/#"], **NEVER_STALLED}}) as broker,
         Hand.joins(broker.url, "c") as restless,
         wire.Wire.client(broker.url, "publisher") as publisher,
     ):
@@ -90,7 +90,7 @@ def test_leaving_and_joining_at_once_loses_nothing(shards, rounds):
 @pytest.mark.statement(5, "MQTT-4.8.2-3", "MQTT-3.8.4-8")
 def test_another_qos_holds_for_what_comes_after(shards):
     """Subscribed again with QoS 2, then 0: has each message the lesser of its own and the last one granted?"""
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "c", qos=1) as only:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "c", qos=1) as only:
         publish(broker, b"one", qos=2)
         (one,) = only.messages(1)
         assert only.asks((SHARE, 2)) == b"\2"
@@ -129,7 +129,10 @@ def rules(broker: lapwing.Broker, *topics: str) -> None:
 
 def test_who_loses_the_right_gets_nothing_more(shards):
     """Connected and not: is a revoked subscription's group left, and does the other member get what comes?"""
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "stays", "$share/g/u") as other:
+    with (
+        lapwing.Broker(shards=shards, groups=UNHURRIED) as broker,
+        Hand.joins(broker.url, "stays", "$share/g/u") as other,
+    ):
         here = Hand.joins(broker.url, "here")
         away = Hand.joins(broker.url, "away")
         away.goes()

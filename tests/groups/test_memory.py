@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import wire
 from crew import SHARES, Hand, until_group
-from members import group
+from members import NEVER_STALLED, group
 
 import lapwing
 
@@ -18,7 +18,7 @@ def test_above_the_second_mark_nothing_more_waits(shards):
     """Three times as much as there may be, for nobody: is the rest dropped by name, and what waits still delivered?"""
     limits = {"memory_high_bytes": HIGH, "memory_max_bytes": MOST, "packet_bytes_max": HIGH // 4}
     with (
-        lapwing.Broker(shards=shards, groups={"g": {"filters": ["t/#"]}}, limits=limits) as broker,
+        lapwing.Broker(shards=shards, groups={"g": {"filters": ["t/#"], **NEVER_STALLED}}, limits=limits) as broker,
         Hand.joins(broker.url, "c", share=None) as later,
         Hand.joins(broker.url, "publisher", share=None) as publisher,
     ):

@@ -16,7 +16,7 @@ from crew import (
     until_group,
     until_presence,
 )
-from members import group, groups
+from members import NEVER_STALLED, UNHURRIED, group, groups
 
 import lapwing
 
@@ -33,7 +33,7 @@ def rest_goes_to(broker: lapwing.Broker, other: Hand, payloads: set[bytes]) -> N
 
 def test_a_lost_connection_gives_its_messages_to_others(shards):
     """Does everything that was not acknowledged reach the other member, once, and not come back to the first?"""
-    with lapwing.Broker(shards=shards, limits=TIGHT) as broker:
+    with lapwing.Broker(shards=shards, limits=TIGHT, groups=UNHURRIED) as broker:
         first = Hand.joins(broker.url, "first")
         publish(broker, b"0", b"1", b"2")
         messages = first.messages(3)
@@ -52,7 +52,7 @@ def test_a_lost_connection_gives_its_messages_to_others(shards):
 @pytest.mark.statement(5, "MQTT-3.3.1-3")
 def test_what_moves_is_no_retransmission(shards):
     """Is DUP 0 for the member that has never seen the message [MQTT-3.3.1-3]?"""
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "first") as first:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "first") as first:
         publish(broker, b"m")
         first.messages(1)
         with Hand.joins(broker.url, "second") as second:
@@ -64,7 +64,7 @@ def test_what_moves_is_no_retransmission(shards):
 @pytest.mark.parametrize("clean", [False, True])
 def test_who_is_taken_over_gives_back(shards, clean):
     """With Clean Start the other gets all; without, the session may have it again, under a new packet id."""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         first = Hand.joins(broker.url, "c")
         publish(broker, b"0", b"1")
         had = {message.packet_id for message in first.messages(2)}
@@ -86,7 +86,7 @@ def test_who_is_taken_over_gives_back(shards, clean):
 @pytest.mark.parametrize("clean", [False, True])
 def test_a_late_acknowledgement_of_an_earlier_connection_changes_nothing(shards, clean):
     """The old connection's PUBACK meets a new message of the same packet id: is that one still to be acknowledged?"""
-    with lapwing.Broker(shards=shards, groups={"g": {"filters": ["t/#"]}}) as broker:
+    with lapwing.Broker(shards=shards, groups={"g": {"filters": ["t/#"], **NEVER_STALLED}}) as broker:
         old = Hand.joins(broker.url, "c")
         publish(broker, b"m")
         (first,) = old.messages(1)
@@ -107,7 +107,7 @@ def test_a_late_acknowledgement_of_an_earlier_connection_changes_nothing(shards,
 
 
 def test_an_acknowledgement_twice_counts_once(shards):
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "c") as only:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "c") as only:
         publish(broker, b"0", b"1")
         one, two = only.messages(2)
         only.send(wire.ack(wire.PUBACK, one.packet_id) * 3)
@@ -119,7 +119,7 @@ def test_an_acknowledgement_twice_counts_once(shards):
 
 def test_an_expired_session_is_no_member(shards):
     """Does the end of a session by expiry, long after its connection, leave the group to the others?"""
-    with lapwing.Broker(shards=shards) as broker, Hand.joins(broker.url, "stays") as stays:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker, Hand.joins(broker.url, "stays") as stays:
         leaver = Hand.joins(broker.url, "leaver", expiry_s=1)
         leaver.goes()
         until_presence(broker, "leaver", None)
@@ -129,7 +129,7 @@ def test_an_expired_session_is_no_member(shards):
 
 def test_the_last_session_takes_an_undeclared_group_with_it(shards):
     """Is what waits dropped, and the group gone and new when somebody joins again?"""
-    with lapwing.Broker(shards=shards) as broker:
+    with lapwing.Broker(shards=shards, groups=UNHURRIED) as broker:
         with Hand.joins(broker.url, "c", expiry_s=0):
             publish(broker, b"m")
             until_counted(broker, published=1)

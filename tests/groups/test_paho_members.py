@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import paho.mqtt.client as paho
 import pytest
-from members import group, groups, member, publish
+from members import UNHURRIED, group, groups, member, publish
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from wire import until
@@ -19,8 +19,6 @@ from wire import until
 import lapwing
 
 HANDLER_S = 0.02
-PATIENT = {"g": {"parameters": {"stall_ms": 0}}}
-"""A machine that stands still for a second sends nobody away."""
 
 
 @contextmanager
@@ -68,7 +66,7 @@ def test_a_handler_of_20_ms_is_estimated_at_20_ms(count_at_once):
     the handler's and back is no work, and more than 2 ms there while others have the cores: then once more.
     """
     took: list[float] = []
-    with lapwing.Broker(shards=2, groups=PATIENT) as broker, consumer(broker.url, "c", took):
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, consumer(broker.url, "c", took):
 
         def is_estimated() -> bool:
             for _ in range(150 // count_at_once):
@@ -92,7 +90,7 @@ def test_an_unchanged_client_takes_part(version, qos):
     """Does a client that has never heard of us get its share beside one that declares itself?"""
     plain: list[float] = []
     declared: list[float] = []
-    with lapwing.Broker(shards=2, groups=PATIENT) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         with (
             consumer(broker.url, "plain", plain, version=version, declares=False, qos=qos),
             consumer(broker.url, "declared", declared, qos=qos),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from crew import SHARES, TIGHT, Hand, publish, until_group
-from members import said
+from members import NEVER_STALLED, said
 
 import lapwing
 
 pytestmark = pytest.mark.parametrize("shards", SHARES)
-RULE = {"g": {"filters": ["t/#"], "rules": [{"topics": ["t/fire/#"], "priority": "critical"}]}}
+RULE = {"g": {"filters": ["t/#"], "rules": [{"topics": ["t/fire/#"], "priority": "critical"}], **NEVER_STALLED}}
 
 
 @pytest.mark.parametrize("version", [4, 5])

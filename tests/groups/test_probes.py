@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import wire
-from members import IGNORED, Member, counted, member, publish, said, until_member
+from members import IGNORED, UNHURRIED, Member, counted, member, publish, said, until_member
 
 import lapwing
 
@@ -28,7 +28,7 @@ def probe_id(probe: wire.Packet, client_id: str) -> int:
 @pytest.mark.parametrize("version", [4, 5])
 def test_probes_come_to_who_asks(version):
     """Do they come without a subscription, numbered, at the pace asked for, whether they are answered or not?"""
-    with lapwing.Broker(shards=2) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         declares = said(probe=100) if version == 5 else b""
         began = time.monotonic()
         with Member.of(broker.url, "c", share=None, version=version, declares=declares) as client:
@@ -41,7 +41,10 @@ def test_probes_come_to_who_asks(version):
 
 
 def test_nobody_is_probed_unasked():
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c", declares=said(probe=10)) as client:
+    with (
+        lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
+        Member.of(broker.url, "c", declares=said(probe=10)) as client,
+    ):
         time.sleep(0.2)
         assert client.pending() == []
 
@@ -66,11 +69,11 @@ def is_away(seen: dict[str, Any], began: float) -> bool:
 
 def test_the_way_is_known_before_the_first_message():
     """Does a group that was just joined know what the kernel, or behind a proxy a probe, has measured before?"""
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "near"):
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "near"):
         assert until_member(broker, "near", is_near)["picks"] == 0
     began = time.monotonic()
     with (
-        lapwing.Broker(listeners=[PROXIED], shards=2) as broker,
+        lapwing.Broker(listeners=[PROXIED], shards=2, groups=UNHURRIED) as broker,
         Member.of(broker.url, "c", share=None, declares=said(probe=60_000)) as client,
     ):
         answer(client, 1)
@@ -81,7 +84,7 @@ def test_the_way_is_known_before_the_first_message():
 def test_a_probe_measures_the_way_behind_a_proxy():
     """Is the way to a member behind a proxy what its probes say, with no message at all?"""
     with (
-        lapwing.Broker(listeners=[PROXIED], shards=2) as broker,
+        lapwing.Broker(listeners=[PROXIED], shards=2, groups=UNHURRIED) as broker,
         Member.of(broker.url, "c", declares=said(probe=60)) as client,
     ):
         began = time.monotonic()
@@ -92,7 +95,10 @@ def test_a_probe_measures_the_way_behind_a_proxy():
 
 def test_the_kernel_is_believed_where_there_is_no_proxy():
     """Does a client that answers late look no farther than it is? The kernel's figure comes with an acknowledgement."""
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c", declares=said(probe=60)) as client:
+    with (
+        lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
+        Member.of(broker.url, "c", declares=said(probe=60)) as client,
+    ):
         answer(client, 2)
         publish(broker, b"m")
         while (message := client.expect(wire.PUBLISH)).topic != "t/a":
@@ -106,7 +112,7 @@ def test_a_member_behind_a_proxy_does_not_look_near(kind):
     """Far away behind a near proxy, without probes: is the kernel's figure for the near leg left alone?"""
     header = {"url": "tcp://127.0.0.1:0", "proxy_protocol_from": ["127.0.0.0/8"]}
     with (
-        lapwing.Broker(listeners=[PROXIED if kind == "listener" else header], shards=2) as broker,
+        lapwing.Broker(listeners=[PROXIED if kind == "listener" else header], shards=2, groups=UNHURRIED) as broker,
         Member(broker.url) as client,
     ):
         client.send((HEADER if kind == "header" else b"") + wire.connect("c"))
@@ -129,7 +135,7 @@ def test_a_member_behind_a_proxy_does_not_look_near(kind):
 def test_answers_to_nothing_are_counted():
     """Are a made-up number, one answered already, and one of somebody else's probes counted and worth nothing?"""
     with (
-        lapwing.Broker(listeners=[PROXIED], shards=2) as broker,
+        lapwing.Broker(listeners=[PROXIED], shards=2, groups=UNHURRIED) as broker,
         Member.of(broker.url, "c", declares=said(probe=60_000)) as client,
     ):
         number = probe_id(client.probe(), "c")
@@ -145,14 +151,17 @@ def test_answers_to_nothing_are_counted():
 
 
 def test_an_answer_may_bring_a_report():
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c", declares=said(probe=60)) as client:
+    with (
+        lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
+        Member.of(broker.url, "c", declares=said(probe=60)) as client,
+    ):
         answer(client, 1, queue=0, service_us=7_000)
         until_member(broker, "c", lambda seen: seen["service_ms"] == pytest.approx(7.0))
 
 
 def test_probes_end_with_their_connection_and_begin_with_the_next():
     """Are ids of a new connection its own, and does an old answer count for nothing?"""
-    with lapwing.Broker(shards=2) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         with Member.of(broker.url, "c", declares=said(probe=50)) as client:
             assert [probe_id(client.probe(), "c") for _ in range(3)] == [0, 1, 2]
         with Member.of(broker.url, "c", declares=said(probe=50)) as client:
@@ -164,7 +173,7 @@ def test_probes_end_with_their_connection_and_begin_with_the_next():
 
 def test_a_client_id_with_wildcards_is_probed_too():
     with (
-        lapwing.Broker(shards=2) as broker,
+        lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
         Member.of(broker.url, "a+b/#", share=None, declares=said(probe=50)) as client,
     ):
         assert probe_id(client.probe(), "a_b/_") == 0

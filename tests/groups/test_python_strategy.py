@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from members import Member, group, publish
+from members import NEVER_STALLED, Member, group, publish
 from wire import until
 
 from lapwing import Broker
@@ -44,7 +44,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 def table(use: str, **more: object) -> dict[str, dict[str, object]]:
-    return {"g": {"use": use, "fallback": "round-robin", **more}}
+    return {"g": {"use": use, "fallback": "round-robin", **NEVER_STALLED, **more}}
 
 
 @pytest.mark.parametrize("shards", [1, 3])

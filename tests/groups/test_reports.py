@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 import wire
-from members import IGNORED, REPORT, Member, acknowledgement, counted, group, member, publish, said, until_member
+from members import (
+    IGNORED,
+    REPORT,
+    UNHURRIED,
+    Member,
+    acknowledgement,
+    counted,
+    group,
+    member,
+    publish,
+    said,
+    until_member,
+)
 from wire import Wire, until
 
 import lapwing
@@ -20,7 +32,7 @@ def reported(seen: dict[str, object]) -> bool:
 @pytest.mark.parametrize("version", [4, 5])
 @pytest.mark.parametrize("qos", [0, 1, 2])
 def test_an_unprompted_report_arrives(version, qos):
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c", version=version) as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c", version=version) as consumer:
         consumer.report(qos=qos, **FULL)
         until_member(broker, "c", reported)
         if qos == 2:
@@ -30,7 +42,7 @@ def test_an_unprompted_report_arrives(version, qos):
 
 
 def test_a_report_comes_with_an_acknowledgement():
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         publish(broker, b"m")
         (message,) = consumer.messages(1)
         consumer.acknowledge(message, said(queue=12, service_us=30_000, rate=33))
@@ -38,7 +50,7 @@ def test_a_report_comes_with_an_acknowledgement():
 
 
 def test_a_report_comes_with_the_end_of_qos_2():
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c", qos=2) as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c", qos=2) as consumer:
         with Wire.client(broker.url, "p") as publisher:
             publisher.send(wire.publish("t/a", b"m", qos=2))
             publisher.expect(wire.PUBREC)
@@ -53,7 +65,7 @@ def test_a_report_comes_with_the_end_of_qos_2():
 
 def test_a_report_goes_nowhere():
     """Is it neither routed, nor retained, nor dropped as something that nobody wanted?"""
-    with lapwing.Broker(shards=2) as broker, Wire.client(broker.url, "nosy") as nosy:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Wire.client(broker.url, "nosy") as nosy:
         nosy.subscribe(REPORT, "$lapwing/#", "#")
         before = dict(broker.metrics())
         with Member.of(broker.url, "c") as consumer:
@@ -68,7 +80,7 @@ def test_a_report_goes_nowhere():
 def test_a_report_needs_no_right():
     """May a client report whose rules let it publish nothing at all?"""
     rules = [{"identity": "anonymous", "may": ["subscribe"], "topics": ["#"]}]
-    with lapwing.Broker(shards=2, rules=rules) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, rules=rules, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         consumer.report(qos=1, **FULL)
         until_member(broker, "c", reported)
 
@@ -76,7 +88,7 @@ def test_a_report_needs_no_right():
 def test_a_watermark_turns_the_tap():
     """Does a member above its high watermark get nothing, and one that has fallen below the low one work again?"""
     with (
-        lapwing.Broker(shards=2) as broker,
+        lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
         Member.of(broker.url, "full") as full,
         Member.of(broker.url, "free") as free,
     ):
@@ -103,7 +115,7 @@ def has_taken(broker: lapwing.Broker, seen: dict[str, object]) -> bool:
     [b'{"queue": 1000001}', b'{"service_us": 0, "queue": 1}', b'{"rate_per_s": 10000001}'],
 )
 def test_a_report_out_of_range_is_counted_by_its_group(payload):
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         before = member(broker, "c")
         consumer.report(payload)
         until(lambda: bool(group(broker)["counters"]["reports_refused"] == 1))
@@ -115,7 +127,7 @@ def test_a_report_out_of_range_is_counted_by_its_group(payload):
     "payload", [b"", b"[1]", b"queue", b'{"queue": -1}', b'{"watermark": "up"}', b"{}" + b" " * 1023, b"\xff" * 20_000]
 )
 def test_a_report_that_cannot_be_read_is_counted_and_hurts_nobody(payload):
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         with counted(broker, IGNORED, 1):
             consumer.report(payload, qos=1)
         consumer.report(qos=1, **FULL)
@@ -123,7 +135,7 @@ def test_a_report_that_cannot_be_read_is_counted_and_hurts_nobody(payload):
 
 
 def test_a_wrong_property_of_an_acknowledgement_ends_the_message_nevertheless():
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         publish(broker, b"m")
         (message,) = consumer.messages(1)
         with counted(broker, IGNORED, 1):
@@ -134,7 +146,10 @@ def test_a_wrong_property_of_an_acknowledgement_ends_the_message_nevertheless():
 
 def test_a_report_of_nobody_is_counted():
     """Of a client that is in no group, and of one that has left."""
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "stranger", share=None) as stranger:
+    with (
+        lapwing.Broker(shards=2, groups=UNHURRIED) as broker,
+        Member.of(broker.url, "stranger", share=None) as stranger,
+    ):
         with counted(broker, IGNORED, 1):
             stranger.report(qos=1, **FULL)
         stranger.subscribe(("$share/g/t", 1))
@@ -147,7 +162,7 @@ def test_a_report_of_nobody_is_counted():
 
 def test_a_foreign_report_changes_no_group():
     """Somebody who is in no group reports, and somebody who is in another one."""
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         before = member(broker, "c")
         with (
             Member.of(broker.url, "stranger", share=None) as stranger,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from members import IGNORED, Member, counted, group, publish, said, user_properties
+from members import IGNORED, NEVER_STALLED, UNHURRIED, Member, counted, group, publish, said, user_properties
 from wire import until
 
 import lapwing
@@ -40,13 +40,13 @@ def overtaken(broker: lapwing.Broker, *, topic: str = "t/a", properties: bytes =
     [(CRITICAL, True), (said(priority="bulk"), False), (b"", False), (said(priority="Critical"), False)],
 )
 def test_critical_overtakes_bulk(properties, overtakes):
-    with lapwing.Broker(shards=2) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         assert overtaken(broker, properties=properties) == overtakes
 
 
 def test_a_rule_speaks_for_who_cannot():
     """Does a rule by topic make a message critical that says nothing, and does the publisher's word go before it?"""
-    groups = {"g": {"rules": [{"topics": ["t/fire/+"], "priority": "critical"}]}}
+    groups = {"g": {"rules": [{"topics": ["t/fire/+"], "priority": "critical"}], **NEVER_STALLED}}
     for properties, overtakes in ((b"", True), (said(priority="bulk"), False)):
         with lapwing.Broker(shards=2, groups=groups) as broker:
             assert overtaken(broker, topic="t/fire/7", properties=properties) == overtakes
@@ -56,7 +56,7 @@ def test_the_names_are_settings(tmp_path):
     section = {"listen": "tcp://127.0.0.1:0", "http": None, "data": tmp_path}
     dispatch = {"priority_property": "prio", "deadline_property": "ttl"}
     for properties, overtakes in ((user_properties(("prio", "critical")), True), (CRITICAL, False)):
-        with lapwing.Broker.from_config(Config(broker=section, dispatch=dispatch)) as broker:  # type: ignore[arg-type]
+        with lapwing.Broker.from_config(Config(broker=section, dispatch=dispatch, groups=UNHURRIED)) as broker:  # type: ignore[arg-type]
             assert overtaken(broker, properties=properties) == overtakes
 
 
@@ -82,12 +82,12 @@ def late(broker: lapwing.Broker, properties: bytes, topic: str = "t/a") -> tuple
     ],
 )
 def test_a_deadline_counts_from_ingress(properties, misses):
-    with lapwing.Broker(shards=2) as broker:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker:
         assert late(broker, properties) == misses
 
 
 def test_a_rule_may_set_a_deadline():
-    groups = {"g": {"rules": [{"topics": ["t/fire/#"], "deadline": "20ms"}]}}
+    groups = {"g": {"rules": [{"topics": ["t/fire/#"], "deadline": "20ms"}], **NEVER_STALLED}}
     with lapwing.Broker(shards=2, groups=groups) as broker:
         assert late(broker, b"", "t/fire/1") == (1, 0)
     with lapwing.Broker(shards=2, groups=groups) as broker:
@@ -96,13 +96,13 @@ def test_a_rule_may_set_a_deadline():
 
 @pytest.mark.parametrize("value", ["0", "86400001", "20ms", "-5", ""])
 def test_a_wrong_deadline_is_none_and_counted(value):
-    with lapwing.Broker(shards=2) as broker, counted(broker, IGNORED, 1):
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, counted(broker, IGNORED, 1):
         assert late(broker, said(deadline_ms=value)) == (0, 0)
 
 
 def test_the_properties_go_on_to_the_member():
     """Does a consumer see what the publisher said, as every user property?"""
-    with lapwing.Broker(shards=2) as broker, Member.of(broker.url, "c") as consumer:
+    with lapwing.Broker(shards=2, groups=UNHURRIED) as broker, Member.of(broker.url, "c") as consumer:
         properties = said(deadline_ms=500, priority="critical")
         publish(broker, b"m", properties=properties)
         (message,) = consumer.messages(1)

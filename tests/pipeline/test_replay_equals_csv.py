@@ -32,7 +32,6 @@ WAYS = {"stream": [], "kafka": ["--kafka"]}
 
 pytestmark = [
     pytest.mark.nightly,
-    pytest.mark.xdist_group("replay"),  # one replay of each way for all of them
     pytest.mark.skipif(not TRACES.exists(), reason="../shared/data/cork-5g-traces.zip is missing"),
     pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java"),
     pytest.mark.timeout(900),

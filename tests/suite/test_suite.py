@@ -27,11 +27,26 @@ def test_it(at):
     assert count >= {times} or at != "a@b"
 """
 
+WITH_SPARK = """
+import os
+from pathlib import Path
+import pytest
+
+pytestmark = [pytest.mark.jvm, pytest.mark.usefixtures("spark")]
+
+@pytest.fixture
+def spark(): pass
+
+@pytest.mark.parametrize("at", range(2))
+def test_it(at):
+    Path(__file__).with_name(f"worker-{os.environ.get('PYTEST_XDIST_WORKER')}").touch()
+"""
+
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of tests with this project's `conftest.py`, in place of this project."""
-    for name in ("conftest.py", "tools/suite/__init__.py", "tools/suite/by_phase.py"):
+    for name in ("conftest.py", "tools/suite/__init__.py", "tools/suite/by_phase.py", "tools/suite/spread.py"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / "pyproject.toml").write_text(MARKERS)
@@ -45,14 +60,14 @@ def run(project: Path, capfd: pytest.CaptureFixture[str], jvm_workers: int = 0) 
     return code, capfd.readouterr().out.splitlines()
 
 
-@pytest.mark.parametrize("in_group", [False, True])
+@pytest.mark.parametrize("by_workers", [False, True])
 def test_who_fails_once_is_flaky_and_the_run_passes(
-    in_group: bool, project: Path, capfd: pytest.CaptureFixture[str]
+    by_workers: bool, project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """In either phase, with and without workers, and whatever stands in the test's name."""
-    marks = "import pytest\npytestmark = [pytest.mark.jvm, pytest.mark.xdist_group('g')]\n" if in_group else ""
+    marks = "import pytest\npytestmark = pytest.mark.jvm\n" if by_workers else ""
     (project / "tests" / "test_weak.py").write_text(marks + FAILS.format(times=1))
-    code, lines = run(project, capfd, jvm_workers=int(in_group))
+    code, lines = run(project, capfd, jvm_workers=int(by_workers))
     assert code == 0
     assert "FLAKY tests/test_weak.py::test_it[a@b]" in lines
     assert lines[-2:] == ["flaky: 1", "2 passed, 0 failed, 0 skipped"]
@@ -73,15 +88,19 @@ def test_a_run_without_a_test_has_failed(project: Path, capfd: pytest.CaptureFix
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_all_tests_are_run_where_none_are_named(workers: int, project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """In both phases, with workers too, who get the arguments of their own; a phase without a test is an error."""
-    marks = "import pytest\npytestmark = pytest.mark.jvm\n"
-    (project / "tests" / "test_jvm.py").write_text(f"{marks}def test_it(): pass\n")
+    """In both phases, with workers too, who get the arguments of their own; a phase without a test is an error.
+
+    And do tests with a Spark, of two files, go to one worker?
+    """
+    for name in ("test_jvm.py", "test_more.py"):
+        (project / "tests" / name).write_text(WITH_SPARK)
     arguments = ["--no-rust", "--workers", str(workers), "--jvm-workers", str(workers)]
     assert main(arguments) == 1
     assert "ERROR waiting: no test has passed" in capfd.readouterr().out.splitlines()
+    assert len(list((project / "tests").glob("worker-*"))) == 1
     (project / "tests" / "test_waiting.py").write_text("def test_it(): pass\n")
     assert main(arguments) == 0
-    assert capfd.readouterr().out.splitlines()[-1] == "2 passed, 0 failed, 0 skipped"
+    assert capfd.readouterr().out.splitlines()[-1] == "5 passed, 0 failed, 0 skipped"
 
 
 def test_a_file_that_cannot_be_read_fails_the_run(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -182,7 +201,7 @@ def test_a_phase_reads_the_files_that_may_have_its_tests(tmp_path: Path) -> None
 def test_files_are_read_ahead(project: Path) -> None:
     """Once, and what pytest made of them is kept."""
     (project / "tests" / "test_it.py").write_text("def test_it():\n    assert 1\n")
-    phase = pytest_phase.Phase("waiting", "not jvm", workers=2, spread="loadfile")
+    phase = pytest_phase.Phase("waiting", "not jvm", workers=2)
     deadline = time.monotonic() + 30
     with pytest_phase.read_ahead(phase, []):
         while not list((project / "tests" / "__pycache__").glob("test_it.*-pytest-*.pyc")):

@@ -26,19 +26,18 @@ SLOWEST = 15
 
 @dataclass(frozen=True)
 class Phase:
-    """``which``: an expression over markers. ``spread``: how pytest-xdist gives tests to workers."""
+    """``which``: an expression over markers."""
 
     name: str
     which: str
     workers: int
-    spread: str
 
 
 def phases(tier: str, jvm_workers: int, workers: int) -> list[Phase]:
     """The two phases of a tier: what needs a JVM, then what mostly waits."""
     return [
-        Phase("with a JVM", f"{JVM}({tier})", jvm_workers, "loadgroup"),
-        Phase("waiting", f"{WAITING}({tier})", workers, "loadfile"),
+        Phase("with a JVM", f"{JVM}({tier})", jvm_workers),
+        Phase("waiting", f"{WAITING}({tier})", workers),
     ]
 
 
@@ -62,7 +61,7 @@ def run_phase(phase: Phase, tests: Sequence[str]) -> Outcome:
     """Runs it; what pytest prints is seen as it comes. Of all tests some must belong to it, of those named none may."""
     spread = ["-n", str(phase.workers)]
     if phase.workers:
-        spread += ["--dist", phase.spread, "--no-loadscope-reorder"]
+        spread += ["--dist", "loadfile", "--no-loadscope-reorder"]
     outcome = _run(phase.name, ["-q", *spread, "-m", phase.which, *tests])
     if not (tests or outcome.passed or outcome.broken):
         outcome.broken = "no test has passed"
