@@ -16,11 +16,17 @@ from lapwing.errors import ConfigError, LapwingError
 from lapwing.text import one_line
 
 _VALUE_CHARACTERS_MAX = 80
+_LOOKED_AT_MAX = 512
+"""Of a value so much is looked through for secrets, which takes the square of its length."""
+_PROBLEMS_MAX = 100
 
 
 def config_error(error: ValidationError, model: type[BaseModel], layers: Sequence[Layer]) -> ConfigError:
-    """Every problem of ``error``; ``layers`` (the strongest first) tell where each value came from."""
-    problems = [_problem(detail, model, layers) for detail in error.errors(include_url=False)]
+    """The problems of ``error``, 100 at most; ``layers`` (the strongest first) tell where each value came from."""
+    details = error.errors(include_url=False)
+    problems = [_problem(detail, model, layers) for detail in details[:_PROBLEMS_MAX]]
+    if (more := len(details) - _PROBLEMS_MAX) > 0:
+        problems.append(LapwingError(f"{more:,} more problems", remedy="correct these first"))
     return ConfigError("the configuration is wrong", problems=problems)
 
 
@@ -84,8 +90,11 @@ def _reason(detail: ErrorDetails) -> str:
 
 
 def _show_value(value: object) -> str:
-    text = f'"{without_secrets(value)}"' if isinstance(value, str) else without_secrets(str(value))
-    text = one_line(text)
+    text = str(value)
+    if len(text) > _LOOKED_AT_MAX:
+        # The end that was cut off may be the host of a URL, and what stands before it a password.
+        text = f"{text[:_LOOKED_AT_MAX]}@"
+    text = one_line(f'"{without_secrets(text)}"' if isinstance(value, str) else without_secrets(text))
     return text if len(text) <= _VALUE_CHARACTERS_MAX else f"{text[:_VALUE_CHARACTERS_MAX]}..."
 
 

@@ -9,6 +9,8 @@ from lapwing.same_origin.seldom import Seldom
 from lapwing.text import one_line
 
 _PATH_CHARACTERS_MAX = 64
+_LOOKED_AT_MAX = 256
+"""Of a path so much is looked through for tokens, which takes the square of its length."""
 _TOKEN = re.compile(r"(lapwing_)[\w-]{16,}|\bey[\w-]+\.[\w-]+\.[\w-]*", re.ASCII)
 _WHY = {
     401: "it shows no credentials",
@@ -36,7 +38,12 @@ class Refusals:
     def request(self, status: int, method: str, path: str, address: str, name: str | None) -> None:
         """A request was refused, of ``name`` if it is known who sent it."""
         who = f"{address or 'somebody'}{'' if name is None else f' ({one_line(name)})'}"
-        # Who puts a token into a path has put it there by mistake, and it is as good as a password.
-        shown = _TOKEN.sub(r"\1***", path)[:_PATH_CHARACTERS_MAX]
-        what = f"{method} {one_line(shown)}"
+        what = f"{method} {one_line(_shown(path))}"
         self._seldom.tell(str(status), f"HTTP answers {status} to {who} for {what}: {_WHY[status]}")
+
+
+def _shown(path: str) -> str:
+    """Its beginning. Who puts a token into a path has put it there by mistake, and it is as good as a password."""
+    if len(path) > _LOOKED_AT_MAX:
+        path = f"{path[:_LOOKED_AT_MAX]}.x."  # what was cut off may be the rest of a token
+    return _TOKEN.sub(r"\1***", path)[:_PATH_CHARACTERS_MAX]

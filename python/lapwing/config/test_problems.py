@@ -1,0 +1,47 @@
+"""What is wrong is told at once and at a bounded length, whatever was sent: over HTTP that may be a stranger's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from lapwing.config import problems
+from lapwing.config.one_group import parse_group
+from lapwing.config.secret_text import without_secrets
+from lapwing.errors import ConfigError
+
+
+def told(table: dict[str, Any]) -> list[str]:
+    """The lines for a table of a group."""
+    with pytest.raises(ConfigError) as caught:
+        parse_group("g", table, "body")
+    return caught.value.lines()
+
+
+@pytest.mark.parametrize("value", ["x" * 100_000, ["x" * 50_000] * 2])
+def test_a_long_value_is_looked_through_in_part_only(value: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The patterns for secrets take the square of a text's length: 70,000 letters stopped HTTP for hours."""
+    looked_at: list[int] = []
+
+    def noting(text: str) -> str:
+        looked_at.append(len(text))
+        return without_secrets(text)
+
+    monkeypatch.setattr(problems, "without_secrets", noting)
+    (line,) = told({"strategy": value})
+    assert looked_at[0] < 1000
+    assert "xxx..." in line
+    assert len(line) < 1000
+
+
+def test_a_password_is_hidden_though_its_host_is_cut_off() -> None:
+    (line,) = told({"strategy": "tcp://me:" + "horse" * 1000 + "@host"})
+    assert "tcp://***" in line
+    assert "horse" not in line
+
+
+def test_a_hundred_problems_are_enough() -> None:
+    lines = told({f"k{number}": 1 for number in range(1000)})
+    assert len(lines) == 101
+    assert "900 more problems" in lines[-1]
