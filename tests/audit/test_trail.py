@@ -75,8 +75,8 @@ def events(folder: Path, name: str = "") -> list[dict[str, Any]]:
     return [line for line in lines if not name or line["event"] == name]
 
 
-def request(broker: lapwing.Broker, method: str, path: str, authorization: str = "") -> int:
-    headers = {"Authorization": authorization} if authorization else {}
+def request(broker: lapwing.Broker, method: str, path: str, authorization: str = "", **more: str) -> int:
+    headers = {"Authorization": authorization, **more} if authorization else more
     asked = urllib.request.Request(broker.http_url + path, method=method, headers=headers)
     try:
         with urllib.request.urlopen(asked, timeout=30) as answer:
@@ -112,6 +112,8 @@ def test_who_came_was_refused_and_changed_what(start: Start, tmp_path: Path, tok
             assert bob.subscribe_to("closed/#") == b"\x87"
             assert request(broker, "GET", "/v1/sessions?secret=" + WRONG, basic("bob", WRONG)) == 401
             assert request(broker, "DELETE", "/v1/sessions/a?token=" + token, basic("bob", PASSWORD)) == 403
+            assert request(broker, "DELETE", "/v1/sessions/a", f"Bearer {token}", Origin="http://evil.example") == 403
+            assert request(broker, "GET", "/healthz", Host="evil.example") == 421
             assert request(broker, "DELETE", "/v1/queues/a", f"Bearer {token}") == 200
             assert request(broker, "DELETE", "/v1/sessions/nobody", f"Bearer {token}") == 404
             assert request(broker, "DELETE", "/v1/sessions/" + quote(FORGED), f"Bearer {token}") == 204
@@ -152,6 +154,8 @@ def test_who_came_was_refused_and_changed_what(start: Start, tmp_path: Path, tok
     assert [(line["status"], line["claimed_username"], line["username"]) for line in over_http] == [
         (401, "bob", None),
         (403, "bob", "bob"),
+        (403, None, None),
+        (421, None, None),
     ]
     changes = events(tmp_path, "change")
     assert [(line["path"], line.get("username"), line.get("status"), line["result"]) for line in changes] == [

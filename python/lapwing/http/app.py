@@ -64,13 +64,11 @@ def make_app(
 ) -> ASGIApp:
     """The application for one node; ``identifier`` tells who sent a request, ``names`` what the listener is called."""
     routes = routes_of(node, settings, counters)
-    audited = [Middleware(Audited, write=node.audit)] if node.is_audited() else []
     app = Starlette(
         routes=routes,
         middleware=[
             Middleware(Told, refusals=counters.refusals),
             Middleware(Guard, counters=counters, routes=routes),
-            *audited,
             Middleware(Gate, identifier=identifier),
         ],
         exception_handlers={
@@ -81,7 +79,8 @@ def make_app(
     )
     app.router.redirect_slashes = False
     # Around the whole of it: also what answers a defect.
-    return HostCheck(app, names, remedy=_NAMES_HELP, refused=counters.refused_at_the_door)
+    checked = HostCheck(app, names, remedy=_NAMES_HELP, refused=counters.refused_at_the_door)
+    return Audited(checked, write=node.audit) if node.is_audited() else checked
 
 
 def routes_of(node: Node, settings: HttpSection, counters: HttpCounters) -> list[Route]:

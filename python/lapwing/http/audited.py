@@ -15,7 +15,7 @@ from lapwing.http.identify import claimed_name
 
 _RESULT = "lapwing.result"
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})
-_REFUSED = frozenset({401, 403, 429})
+_REFUSED = frozenset({401, 403, 421, 429})
 _UNSAID = 503
 """Where it comes before anybody is known: too many wait, or nobody can say."""
 
@@ -24,7 +24,7 @@ Write = Callable[[str, str, str | None], None]
 
 
 class Audited:
-    """ASGI middleware, around what tells who sends a request.
+    """ASGI middleware, around all that refuses a request: who sends it, and by which name it calls us.
 
     The line is handed over before the answer leaves. The query of a path is not written: a secret may be in it.
     """
