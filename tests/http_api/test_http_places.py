@@ -43,6 +43,21 @@ def test_who_is_refused_in_the_midst_of_sending_hears_why() -> None:
             _send_for_ever(peer)
 
 
+@pytest.mark.parametrize("target", ["GET /healthz", "PUT /v1/groups/a"])
+def test_a_request_of_two_lengths_is_the_last_of_its_connection(target: str) -> None:
+    """Something in front may hear another end of it: is what follows no request (RFC 9112, 6.1)?"""
+    lengths = "Content-Length: 44\r\nTransfer-Encoding: chunked"
+    smuggled = "GET /v1/streams HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    request = f"{target} HTTP/1.1\r\nHost: localhost\r\n{lengths}\r\n\r\n0\r\n\r\n{smuggled}"
+    with served(None, "readings") as server, strangers(server, 1, request.encode()) as (peer,):
+        answer = b""
+        while piece := peer.recv(4096):
+            answer += piece
+    assert answer.count(b"HTTP/1.1 ") == 1, answer
+    assert answer.startswith(b"HTTP/1.1 400 "), answer
+    assert b"x-content-type-options: nosniff" in answer
+
+
 def _send_for_ever(peer: socket.socket) -> None:
     while True:
         peer.sendall(b"a" * 1_000_000)

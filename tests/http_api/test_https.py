@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trustme
@@ -88,6 +90,43 @@ def test_a_client_certificate_is_needed_where_one_is_asked_for(files: Files) -> 
         known = files.trusting()
         files.authority.issue_cert("client").configure_cert(known)
         assert ask(f"{server.url}/v1/streams", tls=known).status_code == 200
+
+
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+def test_no_connection_outlives_its_clients_certificate(
+    files: Files, version: ssl.TLSVersion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor the files that it was verified by; and is a session that was begun before no way around it?"""
+    known = files.trusting()
+    known.minimum_version = known.maximum_version = version
+    files.authority.issue_cert("client").configure_cert(known)
+    with served(None, "readings", client_ca=str(files.ca), **files.settings()) as server:
+
+        def come(session: ssl.SSLSession | None = None) -> ssl.SSLSocket:
+            plain = socket.create_connection(("127.0.0.1", port(server)), timeout=30)
+            return known.wrap_socket(plain, server_hostname="localhost", session=session)
+
+        with come() as kept:
+            assert _asked(kept).startswith(b"HTTP/1.1 200 ")
+            reload(server)
+            assert _asked(kept) == b""
+            with come() as renewed:
+                assert _asked(renewed).startswith(b"HTTP/1.1 200 ")
+                monkeypatch.setattr("lapwing.http.tls.time", SimpleNamespace(time=lambda: 1e12))
+                assert _asked(renewed) == b""
+                with come(renewed.session) as resumed:
+                    assert resumed.session_reused
+                    assert _asked(resumed) == b""
+
+
+def _asked(peer: ssl.SSLSocket) -> bytes:
+    """What is answered to a request; nothing where the connection is closed instead."""
+    answer = b""
+    with suppress(ConnectionError, ssl.SSLError):
+        peer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        while not answer.endswith(b"}") and (piece := peer.recv(4096)):
+            answer += piece
+    return answer
 
 
 def test_new_files_count_for_new_connections_and_wrong_ones_for_none(files: Files) -> None:

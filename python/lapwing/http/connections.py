@@ -8,6 +8,7 @@ says nothing, or sends its request a byte at a time, would stay for ever. Here a
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from starlette.types import Message, Receive, Scope, Send
@@ -17,8 +18,10 @@ from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError
 from lapwing.http.gate import put_refusal
 from lapwing.http.places import Place, Places
+from lapwing.same_origin import NO_SNIFFING
 
 _CLOSE = (b"connection", b"close")
+_LENGTHS = {b"content-length", b"transfer-encoding"}
 _LINGER_S = 1.0
 _LINGER_BYTES_MAX = 16 << 20
 """Who is refused in the midst of sending is heard out for so long and so much, unread: closed at once, the kernel would
@@ -33,6 +36,8 @@ class LimitedProtocol(H11Protocol):
     counters: ClassVar[HttpCounters]
     place: Place | None = None
     """Taken before, where there was a handshake."""
+    is_trusted: Callable[[], bool] | None = None
+    """Whether the client's certificate counts still; None: none was asked for."""
     _late: asyncio.TimerHandle | None = None
     _unread_bytes: int | None = None
     """Thrown away since it was refused; None: it was not."""
@@ -54,6 +59,12 @@ class LimitedProtocol(H11Protocol):
             self._unread_bytes += len(data)
             if self._unread_bytes > _LINGER_BYTES_MAX:
                 self.transport.abort()
+            return
+        if self.is_trusted is not None and not self._answering() and not self.is_trusted():
+            # As an idle connection is closed: the client comes again, and shows its certificate.
+            self.counters.ended("lapwing_http_certificates_lapsed_total", self._address())
+            self._stop_clock()
+            self.transport.close()
             return
         if self._late is None and not self._answering():
             self._expect_head()
@@ -105,6 +116,10 @@ class LimitedProtocol(H11Protocol):
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The application; at a kept place it learns so, and the connection does not stay."""
+        if _LENGTHS.issubset(name for name, _ in scope["headers"]):
+            self.counters.no_http(self._address())
+            await _two_lengths().response()(scope, receive, send)
+            return
         if self.place is None or not self.place.is_kept:
             await self._application(scope, receive, send)
             return
@@ -150,6 +165,13 @@ def limited_protocol(places: Places, head_timeout_s: float, counters: HttpCounte
     """The class with its limits: uvicorn makes the instances itself and knows nothing of them."""
     limits: dict[str, Any] = {"places": places, "head_timeout_s": head_timeout_s, "counters": counters}
     return type("LimitedProtocol", (LimitedProtocol,), limits)
+
+
+def _two_lengths() -> HttpError:
+    """Something in front may believe the other one, and take what we hear as the next request for this one's body."""
+    headers = {name.decode(): value.decode() for name, value in (NO_SNIFFING, _CLOSE)}
+    what = "both Content-Length and Transfer-Encoding say how long the body is"
+    return HttpError(400, "bad_request", what, "send one of them", headers=headers)
 
 
 def _too_many(connections_max: int) -> HttpError:

@@ -18,6 +18,8 @@ _HELP = {
     "lapwing_http_connections_refused_total": "Connections refused, or closed for another: http.connections_max open.",
     "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
     "lapwing_http_handshakes_failed_total": "TLS handshakes that failed or did not end within http.keep_alive.",
+    "lapwing_http_certificates_lapsed_total": "Connections closed: the client's certificate is over, or was shown "
+    "before files were read again.",
     "lapwing_http_refused_total": "Requests refused for who sent them, or what name they call us by, by reason.",
     "lapwing_http_body_bytes_total": "Bytes of stream bodies sent.",
 }
@@ -26,6 +28,7 @@ _ENDED = {
     "lapwing_http_connections_refused_total": "http.connections_max are open",
     "lapwing_http_connections_late_total": "no whole request within http.keep_alive",
     "lapwing_http_handshakes_failed_total": "its TLS handshake failed, or did not end within http.keep_alive",
+    "lapwing_http_certificates_lapsed_total": "its certificate is over, or was shown before files were read again",
 }
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,6 +83,17 @@ class ServerTls:
         finally:
             self._under_way.discard(transport)
 
+    def trust(self, secure: asyncio.Transport) -> Callable[[], bool] | None:
+        """Tells whether the certificate that a client has shown counts still; None: clients show none.
+
+        A session that is resumed shows it no more, and OpenSSL does not look at its time then: so it is looked at here.
+        """
+        if self._settings.client_ca is None:
+            return None
+        context, shown = secure.get_extra_info("sslcontext"), secure.get_extra_info("peercert")
+        ends_s = ssl.cert_time_to_seconds(shown["notAfter"]) if shown else 0
+        return lambda: self.context is context and time.time() < ends_s
+
     def let_go(self, place: Place) -> None:
         """The connection of that place has ended in its handshake."""
         self._places.leave(place)
@@ -133,6 +146,7 @@ class TlsEntry(asyncio.Protocol):
             return
         place.give_up = self._inner.give_up
         self._inner.place = place
+        self._inner.is_trusted = self._tls.trust(secure)
         secure.set_protocol(self._inner)
         self._inner.connection_made(secure)
         for data in self._early:
