@@ -81,10 +81,12 @@ impl Rules {
     }
 
     /// Whether somebody may do something: connect with a client id, publish to a topic, subscribe to a filter, read a stream,
-    /// be told of publishers, be a bridge, observe or administer (`what` does not matter for the last four).
+    /// be told of publishers, be a bridge, observe or administer (`what` does not matter for the last four). Without rules
+    /// anything, but what rules that came with the identity leave out.
     pub fn may(&self, identity: &Identity, right: Right, what: &str) -> bool {
         if self.rules.is_empty() {
-            return true;
+            // Whoever came with rules of its own has what they permit, and they speak of topics only.
+            return !(matches!(right, Right::Envelope | Right::Bridge) && identity.own_rules().are_there());
         }
         match right {
             Right::Connect => self.may_connect(identity, what, false),

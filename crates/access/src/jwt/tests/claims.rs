@@ -125,6 +125,8 @@ fn rules_of_token_and_operator_go_together() {
     authority.reload(&auth, &[]).unwrap();
     let alone = authority.rights(&identity(json!({})), "c").expect("nothing permitted, not everything");
     assert!(!alone.may_publish("of/rules"));
+    let may = |right| authority.may(&identity(json!({"acl": own})), right, "");
+    assert!(!may(Right::Envelope) && !may(Right::Bridge) && !alone.is_bridge(), "without rules of the operator's too");
     let lost = Identity::granted("alice", Voucher::Token, crate::Grant { rules: OwnRules::Lost, ..Default::default() });
     authority.reload(&auth, &rules).unwrap();
     let lost = authority.rights(&lost, "c").unwrap();
