@@ -83,7 +83,7 @@ impl Shard {
             Ok(standing) => standing,
             Err(stop) => return self.stop_connect(index, connect, stop, bytes),
         };
-        let licence = match self.permit_connect(connect, &standing.identity, &admission.client_id) {
+        let licence = match self.permit_connect(index, connect, &standing.identity, &admission.client_id) {
             Ok(licence) => licence,
             Err(reason) => return self.refuse(index, connect, reason, None),
         };

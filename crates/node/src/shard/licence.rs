@@ -5,6 +5,7 @@
 use lapwing_access::{Identity, Right, Rights, is_bridge_state, is_reserved};
 use lapwing_codec::{Connect, QoS, ReasonCode};
 use lapwing_session::{Accepted, Inbound, SessionKey};
+use lapwing_transport::PeerAddress;
 
 use super::Shard;
 use super::given_id::is_given;
@@ -13,6 +14,7 @@ use super::serve::{Client, Flow};
 use crate::audit::Refusal;
 use crate::identity_shares::Holder;
 use crate::metrics::{DropReason, Refused};
+use crate::sn::nobody;
 
 /// Topics longer than this are compared with the rules each time.
 const REMEMBERED_BYTES_MAX: usize = 256;
@@ -64,6 +66,7 @@ impl Shard {
     /// see [`Shard::take_existing`].
     pub(super) fn permit_connect(
         &mut self,
+        index: usize,
         connect: &Connect<'_>,
         identity: &Identity,
         client_id: &str,
@@ -80,6 +83,7 @@ impl Shard {
         let bound_to = identity.grant().and_then(|grant| grant.client_id.as_deref());
         if bound_to.is_some_and(|own| own != client_id)
             || !self.shared.authority.may_connect(identity, client_id, is_given(client_id))
+            || self.has_nobodys_id(index, client_id)
         {
             self.counters.access.refused(Refused::ClientId, 1);
             return Err(ReasonCode::ClientIdentifierNotValid);
@@ -113,6 +117,17 @@ impl Shard {
             self.counters.access.void_patterns.add(u64::from(licence.rights.void_patterns()));
         }
         Ok(licence)
+    }
+
+    /// Whether a client comes with the id under which a listener of MQTT-SN publishes what has no connection: who had it could
+    /// keep all of that out, by taking its session over again and again, or for good with a name.
+    fn has_nobodys_id(&mut self, index: usize, client_id: &str) -> bool {
+        let Some(own) = nobody::listener_of(client_id) else { return false };
+        let mut listeners = self.shared.listeners().iter();
+        let is_there = listeners.nth(usize::from(own.0)).is_some_and(|listener| listener.url.starts_with("sn://"));
+        let connection = self.clients.connection(index);
+        let is_it = connection.is_some_and(|c| c.listener == own && matches!(c.socket.peer(), PeerAddress::Local));
+        is_there && !is_it
     }
 
     /// Takes one session more of the share of its identity; false where it has all of it. One in the place of its own has room

@@ -22,11 +22,7 @@ use crate::slot::Slot;
 impl SnThread {
     /// Whether somebody who is not known may begin to connect; if not, it is counted, and answered where it may try again.
     pub(super) fn may_meet(&mut self, door: usize, address: &Address) -> bool {
-        let is_paced =
-            self.limiters[door].as_ref().is_none_or(|limiter| limiter.take(address.peer.ip().to_canonical()));
-        if !is_paced {
-            // Whoever sends so many is not told so with as many again.
-            self.counters.dropped(Dropped::AddressRate);
+        if !self.is_paced(door, address) {
             return false;
         }
         let has_place =
@@ -40,6 +36,18 @@ impl SnThread {
             return false;
         }
         true
+    }
+
+    /// Whether an address may connect now, as often as it has in the last second; counted if not. A CONNECT of one that is
+    /// connected makes a connection too, and may name another client each time.
+    pub(super) fn is_paced(&self, door: usize, address: &Address) -> bool {
+        let limiter = self.limiters[door].as_ref();
+        let is_paced = limiter.is_none_or(|limiter| limiter.take(address.peer.ip().to_canonical()));
+        if !is_paced {
+            // Whoever sends so many is not told so with as many again.
+            self.counters.dropped(Dropped::AddressRate);
+        }
+        is_paced
     }
 
     /// One that has not answered since it was connected goes for the one at `index`.

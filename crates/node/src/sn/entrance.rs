@@ -62,6 +62,7 @@ impl SnThread {
         match (self.table.find(&address), &message) {
             (_, Message::SearchGw(_)) => self.answer_search(door, &address),
             (_, Message::Advertise(_) | Message::GwInfo(_)) => self.counters.dropped(Dropped::OutOfState),
+            (Some(_), Message::Connect(_)) if !self.is_paced(door, &address) => {}
             (Some(index), _) => self.hear(index, &message),
             (None, Message::Connect(_)) => self.meet(door, address, &message),
             (None, _) => self.hear_nobody(door, &address, &message),

@@ -5,6 +5,7 @@ use lapwing_sn::Limits;
 use lapwing_sn::peer::{Predefined, Settings};
 
 use super::address::Address;
+use super::nobody;
 use crate::config::{Config, ListenerConfig, SnConfig};
 use crate::error::NodeError;
 use crate::listeners::ListenerId;
@@ -52,7 +53,7 @@ impl Terms {
         Ok(Terms {
             predefined: config.predefined(url)?,
             publishes: config.publish_without_connect.clone().unwrap_or_else(everything),
-            nobody: format!("sn-nobody-{}", id.0),
+            nobody: nobody::id_of(id),
             session_expiry_s: node.limits.session_expiry_s_v311.min(node.limits.session_expiry_s_max),
             settings,
             behind_forwarder,

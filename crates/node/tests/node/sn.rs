@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lapwing_codec::SubscriptionOptions;
+use lapwing_codec::{ReasonCode, SubscriptionOptions};
 use lapwing_node::Handle;
 use lapwing_sn::{
     Connect, Disconnect, Kind, Message, PingReq, Publish, PublishQoS, PublishTopic, QoS, ReturnCode, SearchGw,
@@ -11,7 +11,7 @@ use lapwing_sn::{
 
 use crate::client::Client;
 use crate::device::{Device, msg_id, publish, short, topic_id};
-use crate::{connect, eventually, metric, node};
+use crate::{connect, eventually, metric, node, packets};
 
 const GONE: Message<'static> = Message::Disconnect(Disconnect { duration_s: None });
 const SN: &str = r#"{"shards": 2, "listeners": [{"url": "sn://127.0.0.1:0", "sn": {"retry_ms": 200, "retries_max": 20,
@@ -295,7 +295,7 @@ fn a_client_id_is_one_client() {
     let mut client = connect(&node, "both");
     device.expect(GONE);
     let again = Device::connect(&node, "both");
-    client.expect_end(Some(lapwing_codec::ReasonCode::SessionTakenOver));
+    client.expect_end(Some(ReasonCode::SessionTakenOver));
     again.expect_silence();
 }
 
@@ -332,6 +332,43 @@ fn what_is_not_taken_is_counted() {
     publisher.publish_acked("a", b"small");
     assert_eq!(device.receive_acked().1, b"small");
     assert_eq!(dropped(&node, "too_large_to_send"), 1);
+}
+
+/// Is the client that speaks for those without a connection nobody else, neither a client of MQTT nor a device?
+#[test]
+fn nobody_comes_as_nobody() {
+    let node = node(SN);
+    let (mut listener, device) = (listen(&node, "ab", QoS::AtMostOnce), Device::new(&node));
+    let say = || {
+        let (qos, topic) = (PublishQoS::MinusOne, short("ab"));
+        device.say(Message::Publish(Publish { dup: false, qos, retain: false, topic, msg_id: None, payload: b"x" }));
+    };
+    say();
+    assert_eq!(listener.receive().payload, b"x");
+    // The listener of MQTT is the first.
+    let theirs = packets::connect("sn-nobody-1");
+    assert_eq!(Client::try_connect(&node, &theirs), ReasonCode::ClientIdentifierNotValid);
+    let liar = Device::new(&node);
+    let client_id = theirs.client_id;
+    liar.say(Message::Connect(Connect { will: false, clean_session: true, duration_s: 60, client_id }));
+    liar.expect(Message::ConnAck(ReturnCode::NOT_SUPPORTED));
+    say();
+    assert_eq!(listener.receive().payload, b"x");
+    drop(connect(&node, "sn-nobody-0"));
+}
+
+/// Does the rate of an address hold for who is connected there already, and comes under another client id each time?
+#[test]
+fn an_address_connects_so_often_whoever_it_is() {
+    let node = node(&SN.replace("\"sn://127.0.0.1:0\",", "\"sn://127.0.0.1:0\", \"connects_per_address_per_s\": 1,"));
+    let device = Device::connect(&node, "first");
+    let mut number = 0;
+    eventually("one too many", || {
+        number += 1;
+        let client_id = &format!("other-{number}");
+        device.say(Message::Connect(Connect { will: false, clean_session: true, duration_s: 60, client_id }));
+        dropped(&node, "address_rate") > 0
+    });
 }
 
 /// Is there a place for who comes when all others have not answered, and none when they have?
