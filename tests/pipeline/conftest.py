@@ -1,8 +1,9 @@
-"""One Spark session and one Kafka per test run, one stream and one fresh folder per test."""
+"""One Spark session and one Kafka per test run, one stream, one topic and one fresh folder per test."""
 
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT / "python"), os.environ.get("PYTHONPATH")]))
 
 from kafka_server import kafka  # noqa: E402
+from kafka_stream import KafkaStream  # noqa: E402
 from pyspark import SparkContext  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
 from served_stream import ServedStream  # noqa: E402
+from shared_kafka import SharedKafka  # noqa: E402
 
 from lapwing.pipeline.session import session  # noqa: E402
 from lapwing.pipeline.sinks.delta_spark import DELTA_SETTINGS  # noqa: E402
@@ -51,3 +54,8 @@ def stream() -> Iterator[ServedStream]:
     served = ServedStream(partitions=2)
     yield served
     served.close()
+
+
+@pytest.fixture
+def topic(kafka: SharedKafka) -> KafkaStream:
+    return KafkaStream(kafka, f"t-{uuid.uuid4()}")

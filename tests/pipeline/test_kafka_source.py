@@ -1,4 +1,4 @@
-"""Through Kafka: are the tables those of the stream, each reading once, and is what goes wrong told?"""
+"""Through Kafka: are the tables those of the stream, each reading once?"""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import uuid
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,22 +23,14 @@ from shared_kafka import SharedKafka
 from test_coverage_job import CHECKS, POINTS, check, rows, run_until_killed, send, starting
 
 from lapwing.contracts.kafka_envelope import KafkaEnvelope, headers
-from lapwing.errors import ConnectError, OffsetAheadError, OffsetTrimmedError, StreamUnknownError
-from lapwing.pipeline.errors import SparkUnusableError, StreamRecreatedError
 from lapwing.pipeline.jobs.coverage import CoverageJob, run_coverage
 from lapwing.pipeline.jobs.deadlines import run_deadlines
 from lapwing.pipeline.jobs.progress import JobResult
-from lapwing.pipeline.source.spark_jars import JARS_REMEDY, KAFKA, require_jar
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 NIGHTLY = [pytest.mark.nightly, pytest.mark.timeout(600)]
 KEEPS_OR_NOT = pytest.mark.parametrize("keep_checkpoint", [True, pytest.param(False, marks=pytest.mark.nightly)])
 """Whether the checkpoint is there when the job is started again."""
-
-
-@pytest.fixture
-def topic(kafka: SharedKafka) -> KafkaStream:
-    return KafkaStream(kafka, f"t-{uuid.uuid4()}")
 
 
 def run(stream: KafkaStream | ServedStream, out: Path, **arguments: Any) -> JobResult:
@@ -227,52 +217,6 @@ def test_records_of_strangers_are_readings_too(topic: KafkaStream, tmp_path: Pat
     assert found == {(topic.name, "someone", b"broken"), ("spectrum/b", "b", b"")}
 
 
-def test_what_retention_has_deleted_stops_the_job_or_is_counted(topic: KafkaStream, tmp_path: Path) -> None:
-    topic.append(0, envelopes([reading("d", n) for n in range(10)]))
-    run(topic, tmp_path)
-    topic.append(0, envelopes([reading("d", n) for n in range(10, 20)]))
-    topic.trim(0, 14)
-    with pytest.raises(OffsetTrimmedError, match="4 offsets are gone"):
-        run(topic, tmp_path)
-    shutil.rmtree(tmp_path / "checkpoint")
-    with pytest.raises(OffsetTrimmedError, match="on_trimmed=skip"):
-        run(topic, tmp_path)
-    result = run(topic, tmp_path, conf={"lapwing.on_trimmed": "skip"})
-    assert (result.trimmed, result.readings, result.lost, result.before_start) == (4, 6, 0, 4)
-
-
-def test_retention_that_overtakes_a_running_job_stops_it(topic: KafkaStream, tmp_path: Path) -> None:
-    """Spark finds it: the records were there when the job looked, and are not when it reads."""
-    for number in range(20):  # one by one, and fetched so: a consumer reads ahead
-        topic.append(0, envelopes([reading("d", number)]))
-    trimmed: list[int] = []
-
-    def overtaken(name: str) -> None:
-        if name == "batch" and not trimmed:
-            trimmed.append(15)
-            topic.trim(0, 15)
-
-    fetched = {"lapwing.kafka.max.partition.fetch.bytes": "1", "lapwing.kafka.fetch.max.bytes": "1"}
-    conf = {"lapwing.max_rows_per_batch": "5", **fetched}
-    job = CoverageJob(topic.url, tmp_path, trigger="available-now", conf=conf, committed=overtaken).start()
-    try:
-        with pytest.raises(OffsetTrimmedError, match="on_trimmed=skip"):
-            job.wait()
-    finally:
-        job.stop()
-
-
-def test_a_topic_made_again_stops_the_job_and_a_new_checkpoint_goes_on(topic: KafkaStream, tmp_path: Path) -> None:
-    send(topic, 0, 10)  # type: ignore[arg-type]
-    run(topic, tmp_path)
-    topic.recreate()
-    send(topic, 10, 5)  # type: ignore[arg-type]
-    with pytest.raises(StreamRecreatedError, match="made again"):
-        run(topic, tmp_path)
-    run(topic, tmp_path, checkpoint=tmp_path / "new")
-    check(tmp_path, 15)
-
-
 def test_a_running_job_catches_up_behind_marks_of_transactions(
     topic: KafkaStream, kafka: SharedKafka, tmp_path: Path
 ) -> None:
@@ -318,24 +262,6 @@ def test_deadlines_read_kafka_too(topic: KafkaStream, tmp_path: Path) -> None:
     deadlines.check(tmp_path, 15)
 
 
-def test_what_cannot_be_read_is_told(kafka: SharedKafka, tmp_path: Path) -> None:
-    with pytest.raises(StreamUnknownError, match="no topic 'nowhere'"):
-        run_coverage(f"kafka://{kafka.bootstrap}/nowhere", tmp_path / "a", draw=False)
-    conf = {"lapwing.timeout_s": "2"}
-    with pytest.raises(ConnectError, match="does not answer"):
-        run_coverage("kafka://127.0.0.1:1/readings", tmp_path / "b", draw=False, conf=conf)
-
-
-def test_a_topic_that_ends_before_the_job_is_told(topic: KafkaStream, tmp_path: Path) -> None:
-    from lapwing.pipeline.source.client import PartitionState, StreamState
-    from lapwing.pipeline.source.kafka_topic import KafkaTopic
-
-    source = KafkaTopic(topic.url, {})
-    state = StreamState(topic.name, "kafka:x", {0: PartitionState(0, 4)})
-    with pytest.raises(OffsetAheadError, match="ends at offset 4 of partition 0, before the job's 7"):
-        source._check({0: 7}, state)
-
-
 def test_the_command_reads_kafka(topic: KafkaStream, tmp_path: Path, spark: SparkSession) -> None:
     """In a process of its own, whose Spark is started with the jars."""
     send(topic, 0, 10)  # type: ignore[arg-type]
@@ -344,14 +270,3 @@ def test_the_command_reads_kafka(topic: KafkaStream, tmp_path: Path, spark: Spar
     ended = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
     assert ended.returncode == 0, ended.stderr
     check(tmp_path, 10)
-
-
-def test_a_part_that_spark_cannot_load_is_told(spark: SparkSession) -> None:
-    """Is there Java's reason, and a remedy that fits: for a jar that Spark was given, and for one that it was not?"""
-    broken = replace(KAFKA, known_by="no.such.Part")
-    with pytest.raises(SparkUnusableError, match=r"ClassNotFoundException: no\.such\.Part \(here\)") as caught:
-        require_jar(spark, broken, "here")
-    assert "ulimit -n" in str(caught.value)
-    with pytest.raises(SparkUnusableError) as caught:
-        require_jar(spark, replace(broken, jar="never-given-*.jar"), "here")
-    assert JARS_REMEDY in str(caught.value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 import pytest
 from kafka_stream import KafkaStream
 from messages import envelopes, reading
-from shared_kafka import SharedKafka
 from test_coverage_job import check, rows, send
 
 from lapwing.errors import LapwingError, StreamUnknownError
@@ -21,11 +19,6 @@ from lapwing.pipeline.jobs.coverage import CoverageJob
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("spark")]
 DEADLINE_S = 120.0
-
-
-@pytest.fixture
-def topic(kafka: SharedKafka) -> KafkaStream:
-    return KafkaStream(kafka, f"t-{uuid.uuid4()}")
 
 
 class Waited:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import time
-import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from kafka_stream import KafkaStream
 from served_stream import ServedStream
-from shared_kafka import SharedKafka
 from spark_cluster import SparkCluster
 from submitted_job import ENVIRONMENT, SPARK, alive, jars, kill, python_of, run_command, started, submit_command
 from test_coverage_job import check, send
@@ -21,11 +19,6 @@ DEADLINE_S = 900.0
 KILLS = [("run", "readings", "python"), ("submit", "quality", "jvm"), ("submit", "coverage", "python")]
 """Who starts the job, the table after whose commit it is killed, and which process."""
 ROUND = 2_000
-
-
-@pytest.fixture
-def topic(kafka: SharedKafka) -> KafkaStream:
-    return KafkaStream(kafka, f"t-{uuid.uuid4()}")
 
 
 def until(done: Callable[[], bool], log: Path) -> None:

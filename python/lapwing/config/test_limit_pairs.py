@@ -10,7 +10,8 @@ from lapwing.config import load
 from lapwing.config.limit_pairs import PAIRS, pairs_of
 from lapwing.config.problems import show_key
 from lapwing.config.show import as_toml
-from lapwing.errors import ConfigError
+from lapwing.config.test_memory_pairs import CASES as MEMORY_CASES
+from lapwing.config.test_memory_pairs import problems, refused_and_taken
 
 JWKS = '[auth.jwt]\nalgorithms = ["RS256"]\njwks_url = "https://h/keys"\n'
 ASKED = '[auth.http]\nurl = "https://h/ask"\n'
@@ -18,69 +19,6 @@ CASES = [
     # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
     # it is held against
     ("limits.output_high_bytes", "[limits]\noutput_high_bytes = %s", '"9MiB"', '"8MiB"', "output_bytes_max = 8MiB"),
-    (
-        "limits.output_bytes_max",
-        '[limits]\nmemory_high_bytes = "16MiB"\noutput_bytes_max = %s',
-        '"17MiB"',
-        '"16MiB"',
-        "memory_high_bytes = 16MiB",
-    ),
-    (
-        "limits.memory_high_bytes",
-        '[limits]\nmemory_max_bytes = "1GiB"\nmemory_high_bytes = %s',
-        '"2GiB"',
-        '"1GiB"',
-        "memory_max_bytes = 1GiB",
-    ),
-    (
-        "limits.packet_bytes_max",
-        '[limits]\nmemory_high_bytes = "16MiB"\npacket_bytes_max = %s',
-        '"9MiB"',
-        '"8MiB"',
-        "half of limits.memory_high_bytes = 16MiB",
-    ),
-    (
-        "limits.queue_bytes_max",
-        '[broker]\ndurability = "memory"\n[limits]\nmemory_high_bytes = "16MiB"\nqueue_bytes_max = %s',
-        '"17MiB"',
-        '"16MiB"',
-        "memory_high_bytes = 16MiB",
-    ),
-    (
-        "limits.log_lane_bytes",
-        '[limits]\nmemory_high_bytes = "16MiB"\nlog_lane_bytes = %s',
-        '"17MiB"',
-        '"16MiB"',
-        "memory_high_bytes = 16MiB",
-    ),
-    (
-        "hold.a/#.bytes",
-        '[limits]\nmemory_high_bytes = "8MiB"\n[hold."a/#"]\ndurability = "memory"\nbytes = %s',
-        '"9MiB"',
-        '"8MiB"',
-        "memory_high_bytes = 8MiB",
-    ),
-    (
-        "limits.retained_bytes_max",
-        '[limits]\nmemory_high_bytes = "16MiB"\nretained_bytes_max = %s',
-        '"9MiB"',
-        '"8MiB"',
-        "half of limits.memory_high_bytes = 16MiB",
-    ),
-    (
-        "limits.queue_memory_bytes",
-        '[limits]\nmemory_high_bytes = "16MiB"\nqueue_memory_bytes = %s',
-        '"17MiB"',
-        '"16MiB"',
-        "memory_high_bytes = 16MiB",
-    ),
-    (
-        "limits.strangers_bytes_max",
-        '[limits]\nmemory_high_bytes = "16MiB"\nstrangers_bytes_max = %s',
-        '"5MiB"',
-        '"4MiB"',
-        "a quarter of limits.memory_high_bytes = 16MiB",
-    ),
     (
         "limits.filters_per_packet_max",
         "[limits]\nfilters_per_packet_max = %s",
@@ -139,13 +77,6 @@ CASES = [
     ),
     ("dispatch.groups_max", '[groups.a]\nfilters = ["x", "y"]\n[dispatch]\ngroups_max = %s', "1", "2", "2 groups"),
     ("limits.connect_bytes_max", "[limits]\nconnect_bytes_max = %s", '"2MiB"', '"1MiB"', "packet_bytes_max = 1MiB"),
-    (
-        "limits.connect_bytes_max",
-        '[limits]\nmemory_high_bytes = "4MiB"\npacket_bytes_max = "2MiB"\nconnect_bytes_max = %s',
-        '"1025KiB"',
-        '"1MiB"',
-        "a quarter of limits.memory_high_bytes = 4MiB",
-    ),
     (
         "dispatch.members_per_group_max",
         "[limits]\nconnections_max = 10\nsessions_offline_max = 5\n[dispatch]\nmembers_per_group_max = %s",
@@ -302,13 +233,6 @@ CASES = [
         "limits.connections_max = 10",
     ),
     (
-        "listeners[0].packet_bytes_max",
-        '[limits]\nmemory_high_bytes = "2MiB"\n[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = %s',
-        '"1025KiB"',
-        '"1MiB"',
-        "half of limits.memory_high_bytes = 2MiB",
-    ),
-    (
         "streams.s.retain_bytes",
         '[streams.s]\nfilter = "x"\nretain_bytes = %s',
         '"63MiB"',
@@ -318,21 +242,9 @@ CASES = [
 ]
 
 
-def problems(tmp_path: Path, text: str) -> list[str]:
-    file = tmp_path / "lapwing.toml"
-    file.write_text(text)
-    try:
-        load(file, environment={})
-    except ConfigError as error:
-        return [f"{problem}: {problem.where}: {problem.remedy}" for problem in error.problems]
-    return []
-
-
 @pytest.mark.parametrize(("key", "text", "wrong", "right", "against"), CASES)
 def test_a_pair(tmp_path: Path, key: str, text: str, wrong: str, right: str, against: str) -> None:
-    found = problems(tmp_path, text % wrong)
-    assert any(line.startswith(f"{key} = ") and against in line and "lapwing.toml:" in line for line in found), found
-    assert not any(against in line for line in problems(tmp_path, text % right))
+    refused_and_taken(tmp_path, key, text, wrong, right, against)
 
 
 def test_every_pair_has_its_case(tmp_path: Path) -> None:
@@ -342,7 +254,7 @@ def test_every_pair_has_its_case(tmp_path: Path) -> None:
     file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]')
     rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
     assert len(rows) > len(PAIRS)
-    assert sorted(rows) == sorted(key for key, *_ in CASES)
+    assert sorted(rows) == sorted(key for key, *_ in [*CASES, *MEMORY_CASES])
 
 
 def test_an_empty_list_of_listeners_takes_no_packets(tmp_path: Path) -> None:

@@ -19,12 +19,14 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
-from lapwing.pipeline.errors import ConflictError, JobError, TableError
+from lapwing.pipeline.errors import JobError
 from lapwing.pipeline.gateway import SPARK_GONE, end_callbacks
+from lapwing.pipeline.jobs.beginning import begun_at, is_fresh
 from lapwing.pipeline.jobs.checkpoint_files import checkpoint_settings
+from lapwing.pipeline.jobs.conflicts import write_among_others
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.jobs.job_tables import Batch, JobTables
-from lapwing.pipeline.jobs.patience import LOG, Patience
+from lapwing.pipeline.jobs.patience import Patience
 from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.rest import Rest
 from lapwing.pipeline.jobs.running_query import RunningQuery
@@ -32,7 +34,7 @@ from lapwing.pipeline.session import check_machine, session
 from lapwing.pipeline.sinks.delta_spark import delta_settings
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.source.client import StreamState
-from lapwing.pipeline.source.job_source import Begun, News
+from lapwing.pipeline.source.job_source import News
 from lapwing.pipeline.source.open_source import open_source
 from lapwing.pipeline.source.spark_jars import Package, jar_settings, require_jar
 from lapwing.pipeline.submitted import submitted_settings
@@ -46,9 +48,6 @@ Hook = Callable[[str], None]
 
 _POLL_S = 0.1
 _TIDY_EVERY_BATCHES = 200
-_CONFLICTS_MAX = 5
-"""So often a batch is written again where others write to its tables."""
-
 
 Progress = TypeVar("Progress", bound=Batch)
 
@@ -254,8 +253,8 @@ class StreamJob(ABC, Generic[Progress]):
         assert self._spark is not None  # `start` comes first
         assert self._tables is not None
         end_callbacks(self._spark)  # of the query before this one
-        fresh = self._fresh(self._tables)
-        begun = self._begun_at(self._tables, state, fresh=fresh)
+        fresh = is_fresh(self._checkpoint, self._tables)
+        begun = begun_at(self._tables, self._source, state, fresh=fresh)
         rows = self._source.load(self._spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)
         writer = observed(rows).writeStream.foreachBatch(self._on_batch)
         writer = writer.option("checkpointLocation", str(self._checkpoint))
@@ -299,34 +298,13 @@ class StreamJob(ABC, Generic[Progress]):
         phases = {**done.seconds_by_phase, "draw": time.monotonic() - begun}
         return replace(done, pictures=tuple(pictures), seconds_by_phase=phases)
 
-    def _fresh(self, tables: JobTables[Progress]) -> bool:
-        """Whether there is no checkpoint: then the tables say where to go on, and which batch was begun."""
-        if not any((self._checkpoint / "commits").glob("[0-9]*")):
-            return True
-        if tables.untouched():
-            raise TableError(
-                "the checkpoint is ahead of the tables, which have just been made",
-                where=str(self._checkpoint),
-                remedy="remove the checkpoint as well, or bring the tables back",
-            )
-        return False
-
-    def _begun_at(self, tables: JobTables[Progress], state: StreamState, *, fresh: bool) -> Begun:
-        """Where the tables stand; at the first start with this source, where it is to begin."""
-        begun = tables.begun()
-        if fresh and not begun.known:
-            oldest = {p: held.first_offset for p, held in state.partitions.items()}
-            tables.begin(self._source.first_positions(state), oldest)
-            begun = tables.begun()
-        return begun
-
     def _on_batch(self, rows: DataFrame, batch: int) -> None:
         with self._at_work:
             if self._stopping.is_set() or self._rest.is_on:
                 # Returning would tell Spark that the batch is done.
                 raise InterruptedError("the query is being stopped")
             assert self._tables is not None  # set before the query starts
-            done = self._written(self._tables, rows, batch)
+            done = write_among_others(self._tables, rows, batch)
         with self._changed:
             self._done, self._ended = done.done, time.monotonic()
             if done.rows:
@@ -338,19 +316,6 @@ class StreamJob(ABC, Generic[Progress]):
             self._progress(done)
             self._tables.tidy(every_batches=_TIDY_EVERY_BATCHES)
         self._committed("batch")
-
-    def _written(self, tables: JobTables[Progress], rows: DataFrame, batch: int) -> Progress:
-        """Writes a batch, again where somebody else has changed a table meanwhile: what a table has, it leaves out."""
-        for _ in range(_CONFLICTS_MAX):
-            tables.refresh()
-            try:
-                return tables.write(rows, batch)
-            except (ConflictError, FileNotFoundError, PySparkException) as error:
-                if isinstance(error, PySparkException) and "FileNotFoundError" not in str(error):
-                    raise
-                LOG.warning("batch %s is written again: %s", batch, str(error).splitlines()[0][:300])
-        tables.refresh()
-        return tables.write(rows, batch)
 
     def _reached(self, target: Mapping[int, int]) -> bool:
         tables = self._tables

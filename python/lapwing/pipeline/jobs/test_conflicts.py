@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.errors import PythonException
 
 from lapwing.pipeline.errors import ConflictError, TableError
-from lapwing.pipeline.jobs.coverage import CoverageJob
+from lapwing.pipeline.jobs.conflicts import write_among_others
+
+NO_ROWS: Any = None
+"""Nobody here looks at them."""
 
 
 class Tables:
@@ -28,19 +30,18 @@ class Tables:
         return f"batch {batch}"
 
 
-def written(tmp_path: Path, tables: Tables) -> Any:
-    job: Any = CoverageJob("http://127.0.0.1:1/v1/streams/readings", tmp_path)
-    return job._written(tables, None, 7)
+def written(tables: Any) -> Any:
+    return write_among_others(tables, NO_ROWS, 7)
 
 
-def test_a_batch_in_whose_way_somebody_was_is_written_again(tmp_path: Path) -> None:
+def test_a_batch_in_whose_way_somebody_was_is_written_again() -> None:
     vacuumed = PythonException("FileNotFoundError: /out/tables/seen/part-1.parquet")
     tables = Tables(ConflictError("changed"), vacuumed, FileNotFoundError("gone"))
-    assert written(tmp_path, tables) == "batch 7"
+    assert written(tables) == "batch 7"
     assert tables.refreshed == 4
 
 
 @pytest.mark.parametrize("failure", [TableError("gone"), PythonException("ValueError: ours"), ConflictError("again")])
-def test_what_does_not_pass_ends_it(tmp_path: Path, failure: Exception) -> None:
+def test_what_does_not_pass_ends_it(failure: Exception) -> None:
     with pytest.raises(type(failure)):
-        written(tmp_path, Tables(*[failure] * 50))
+        written(Tables(*[failure] * 50))
