@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lapwing.cli.common import ConfigFile, Settings, echo_json, examples, notice
+from lapwing.cli.signals import taken
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from lapwing.bridge.run import Bridge
     from lapwing.bridge.stopping import Say
 
@@ -108,13 +107,5 @@ def _drain(bridge: Bridge, received: queue.SimpleQueue[int], say: Say) -> int:
 def _signals() -> Iterator[queue.SimpleQueue[int]]:
     """Signals by number, as they come; the handlers before are put back at the end."""
     received: queue.SimpleQueue[int] = queue.SimpleQueue()
-
-    def handle(number: int, _frame: FrameType | None) -> None:
-        received.put(number)
-
-    before = {number: signal.signal(number, handle) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
+    with taken((signal.SIGTERM, signal.SIGINT), received.put):
         yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from lapwing.cli.received import Received
+from lapwing.cli.signals import taken
 from lapwing.cli.start_progress import start_told
 from lapwing.errors import LapwingError
 from lapwing.log.disk_watch import DiskWatch
@@ -24,8 +25,6 @@ from lapwing.log.printer import LogPrinter
 from lapwing.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from lapwing.broker import Broker
     from lapwing.config.reread import Reread
 
@@ -156,14 +155,5 @@ def _stop_at_once(number: int) -> None:
 def _signals() -> Iterator[Received]:
     """Signals as they come; the handlers before are put back at the end."""
     received = Received()
-
-    def handle(number: int, _frame: FrameType | None) -> None:
-        received.put(number)
-
-    wanted = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {number: signal.signal(number, handle) for number in wanted}
-    try:
+    with taken((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), received.put):
         yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -15,6 +15,7 @@ import typer
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.mqtt_options import URL_DEFAULT
+from lapwing.cli.signals import taken
 from lapwing.errors import ConfigError
 from lapwing.text import one_line
 
@@ -195,18 +196,14 @@ def _interrupts() -> Iterator[threading.Event]:
     """An event that Ctrl-C and SIGTERM set; a second one interrupts at once."""
     stopped = threading.Event()
 
-    def stop(_number: int, _frame: Any) -> None:
+    def stop(_number: int) -> None:
         if stopped.is_set():
             raise KeyboardInterrupt
         typer.echo("stopping after the batch at hand", err=True)
         stopped.set()
 
-    kept = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
+    with taken((signal.SIGINT, signal.SIGTERM), stop):
         yield stopped
-    finally:
-        for number, handler in kept.items():
-            signal.signal(number, handler)
 
 
 def _trigger(text: str) -> Any:

@@ -10,12 +10,12 @@ import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lapwing._core import CoreError
 from lapwing.config.one_group import group_json, parse_group, written_group
 from lapwing.errors import ConfigError
 from lapwing.http.body import json_object
 from lapwing.http.caller import caller_of
-from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.errors import HttpError
+from lapwing.http.of_node import of_node
 from lapwing.http.tags import check_conditions, tag_of
 from lapwing.json_answer import JsonAnswer
 
@@ -89,7 +89,7 @@ class Groups:
         async with self._changes:
             before = await self._written(name)
             check_conditions(request.headers, before)
-            await _of_node(partial(self._node.put_group, name, group_json(group)))
+            await of_node(partial(self._node.put_group, name, group_json(group)))
             settings = await self._written(name)
         status = 201 if before is None else 200
         return JsonAnswer({"name": name, "settings": settings}, status_code=status, headers=tag_of(settings))
@@ -98,16 +98,16 @@ class Groups:
         """204, 404 when there is no table of that name, 412 unless a condition holds. Groups that it declared end."""
         async with self._changes:
             check_conditions(request.headers, await self._written(name))
-            if await _of_node(partial(self._node.remove_group, name)):
+            if await of_node(partial(self._node.remove_group, name)):
                 return Response(status_code=204)
         raise await self._unknown(name, await self._settings())
 
     async def _groups(self) -> list[dict[str, Any]]:
-        groups: list[dict[str, Any]] = json.loads(await _of_node(self._node.groups_json))["groups"]
+        groups: list[dict[str, Any]] = json.loads(await of_node(self._node.groups_json))["groups"]
         return groups
 
     async def _settings(self) -> dict[str, dict[str, Any]]:
-        settings: dict[str, dict[str, Any]] = json.loads(await _of_node(self._node.group_settings_json))
+        settings: dict[str, dict[str, Any]] = json.loads(await of_node(self._node.group_settings_json))
         return settings
 
     async def _written(self, name: str) -> dict[str, object] | None:
@@ -127,10 +127,3 @@ _KNOWN_MAX = 100
 def _wrong(error: ConfigError) -> HttpError:
     lines = error.lines()
     return HttpError(400, "group_settings", "; ".join(lines), "correct what is named", problems=lines)
-
-
-async def _of_node(ask: Any) -> Any:
-    try:
-        return await anyio.to_thread.run_sync(ask)
-    except CoreError as error:
-        raise http_error_of_core(error) from error

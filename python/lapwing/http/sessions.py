@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-import anyio
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lapwing._core import CoreError
 from lapwing.http.audited import put_result
 from lapwing.http.caller import caller_of
-from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.errors import HttpError
+from lapwing.http.of_node import of_node
 from lapwing.http.query import bad_parameter, check_names, choice, number
 from lapwing.json_answer import JsonAnswer
 
@@ -34,8 +32,6 @@ _CLIENT_COLUMNS = (
 _QUEUE_COLUMNS = (
     "client_id", "is_connected", "away_since", "waiting_messages", "waiting_bytes", "inflight_out", "lost_messages",
 )  # fmt: skip
-
-_Answer = TypeVar("_Answer")
 
 
 class SessionsNode(Protocol):
@@ -87,7 +83,7 @@ class Sessions:
             caller_of(request.scope).need_to_observe()
             return JsonAnswer(await self._session(client_id, request.query_params))
         caller_of(request.scope).need_to_administer()
-        if await _of_node(partial(self._node.end_session, client_id)):
+        if await of_node(partial(self._node.end_session, client_id)):
             return Response(status_code=204)
         raise _unknown(client_id)
 
@@ -108,7 +104,7 @@ class Sessions:
                 raise _not_connected(client_id)
             return JsonAnswer(_client_of(session))
         caller_of(request.scope).need_to_administer()
-        if await _of_node(partial(self._node.kick_client, client_id)):
+        if await of_node(partial(self._node.kick_client, client_id)):
             return Response(status_code=204)
         raise _not_connected(client_id)
 
@@ -127,7 +123,7 @@ class Sessions:
             session = await self._session(client_id, request.query_params)
             return JsonAnswer({**_queue_of(session), "queue": session["queue"]})
         caller_of(request.scope).need_to_administer()
-        dropped = await _of_node(partial(self._node.empty_queue, client_id))
+        dropped = await of_node(partial(self._node.empty_queue, client_id))
         if dropped is None:
             raise _unknown(client_id)
         put_result(request.scope, messages=dropped[0], bytes=dropped[1])
@@ -145,14 +141,14 @@ class Sessions:
         limit = number("limit", query.get("limit", str(LIMIT_DEFAULT)), 1, LIMIT_MAX)
         prefix = query.get("prefix", "")
         ask = partial(self._node.sessions_json, prefix, after, connected, waiting, longest, limit)
-        page: dict[str, Any] = json.loads(await _of_node(ask))
+        page: dict[str, Any] = json.loads(await of_node(ask))
         page["sessions"] = [_with_time(session) for session in page["sessions"]]
         return page
 
     async def _session(self, client_id: str, query: QueryParams) -> dict[str, Any]:
         check_names(query, _ONE_PARAMETERS)
         head = number("head", query.get("head", str(HEAD_DEFAULT)), 0, HEAD_MAX)
-        text = await _of_node(partial(self._node.session_json, client_id, head))
+        text = await of_node(partial(self._node.session_json, client_id, head))
         if text is None:
             raise _unknown(client_id)
         return _with_time(json.loads(text))
@@ -188,10 +184,3 @@ def _queue_of(session: dict[str, Any]) -> dict[str, Any]:
 def _unknown(client_id: str) -> HttpError:
     remedy = "GET /v1/sessions names those there are; a client id is percent-encoded in a path"
     return HttpError(404, "session_unknown", f"no session of client {client_id!r}", remedy)
-
-
-async def _of_node(ask: Callable[[], _Answer]) -> _Answer:
-    try:
-        return await anyio.to_thread.run_sync(ask)
-    except CoreError as error:
-        raise http_error_of_core(error) from error

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lapwing._core import CoreError
 from lapwing.http.caller import Caller, caller_of
-from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.errors import HttpError
+from lapwing.http.of_node import of_node
 from lapwing.json_answer import JsonAnswer
 
 if TYPE_CHECKING:
     from lapwing._core import Node
-
-_Answer = TypeVar("_Answer")
 
 
 class Streams:
@@ -42,7 +38,7 @@ class Streams:
         name, caller = request.path_params["name"], caller_of(request.scope)
         caller.need_to_see(name)
         stream = await self.find(name, caller)
-        readers = await _of_node(partial(self._node.readers, name))
+        readers = await of_node(partial(self._node.readers, name))
         return JsonAnswer({**stream, "readers": [_reader(*reader) for reader in readers]})
 
     async def forget(self, request: Request) -> Response:
@@ -51,7 +47,7 @@ class Streams:
         caller = caller_of(request.scope)
         caller.need_to_administer()
         await self.find(name, caller)
-        if await _of_node(partial(self._node.forget_reader, name, reader)):
+        if await of_node(partial(self._node.forget_reader, name, reader)):
             return Response(status_code=204)
         remedy = f"GET /v1/streams/{name} names those there are"
         raise HttpError(404, "reader_unknown", f"stream {name!r} remembers no reader {reader!r}", remedy)
@@ -71,16 +67,9 @@ class Streams:
         raise HttpError(404, "stream_unknown", f"no stream {name!r}", remedy, streams=known)
 
     async def _seen_by(self, caller: Caller) -> list[dict[str, Any]]:
-        text = await _of_node(self._node.streams_json)
+        text = await of_node(self._node.streams_json)
         streams: list[dict[str, Any]] = json.loads(text)["streams"]
         return [stream for stream in streams if caller.may_see(stream["name"])]
-
-
-async def _of_node(ask: Callable[[], _Answer]) -> _Answer:
-    try:
-        return await anyio.to_thread.run_sync(ask)
-    except CoreError as error:
-        raise http_error_of_core(error) from error
 
 
 def _reader(name: str, seen_at_ms: int, positions: list[tuple[int, int]]) -> dict[str, Any]:

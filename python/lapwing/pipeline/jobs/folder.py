@@ -52,10 +52,7 @@ class JobFolder:
         if not _locked(file):
             file.close()
             raise TableError("another job writes here", where=str(out), remedy="stop it, or give another --out")
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
-        return cls(out, file)
+        return cls._named(out, file)
 
     @classmethod
     def tried(cls, out: Path) -> JobFolder | None:
@@ -73,6 +70,11 @@ class JobFolder:
         except OSError:
             file.close()
             return None
+        return cls._named(out, file)
+
+    @classmethod
+    def _named(cls, out: Path, file: IO[str]) -> JobFolder:
+        """The folder whose lock is ours; its file names who has it."""
         file.truncate(0)
         file.write(str(os.getpid()))
         file.flush()

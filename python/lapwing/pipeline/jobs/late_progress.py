@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from lapwing.pipeline.jobs.progress import with_batch
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +56,7 @@ class LateResult:
 
     def plus(self, batch: LateProgress) -> LateResult:
         """With one batch more."""
-        phases = dict(self.seconds_by_phase)
-        for name, took in batch.seconds_by_phase.items():
-            phases[name] = phases.get(name, 0.0) + took
-        counts = {name: getattr(self, name) + getattr(batch, name) for name in _SUMMED}
-        return replace(self, batches=self.batches + 1, seconds_by_phase=phases, **counts)
+        return with_batch(self, batch, _SUMMED)
 
 
 _SUMMED = ("rows", "misses", "dead_letters", "quarantined", "repeated", "trimmed")

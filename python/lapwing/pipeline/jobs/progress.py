@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,18 @@ class BatchProgress:
 
 
 ProgressCallback = Callable[[BatchProgress], None]
+_Result = TypeVar("_Result")
+
+
+def with_batch(result: _Result, batch: Any, summed: Iterable[str]) -> _Result:
+    """A run's ``result`` with one batch more; ``summed``: the fields that add up, of both."""
+    so_far: Any = result
+    phases = dict(so_far.seconds_by_phase)
+    for name, took in batch.seconds_by_phase.items():
+        phases[name] = phases.get(name, 0.0) + took
+    counts = {name: getattr(so_far, name) + getattr(batch, name) for name in summed}
+    added: _Result = replace(so_far, batches=so_far.batches + 1, seconds_by_phase=phases, **counts)
+    return added
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +82,7 @@ class JobResult:
 
     def plus(self, batch: BatchProgress) -> JobResult:
         """With one batch more."""
-        phases = dict(self.seconds_by_phase)
-        for name, took in batch.seconds_by_phase.items():
-            phases[name] = phases.get(name, 0.0) + took
-        counts = {name: getattr(self, name) + getattr(batch, name) for name in _SUMMED}
-        return replace(self, batches=self.batches + 1, seconds_by_phase=phases, **counts)
+        return with_batch(self, batch, _SUMMED)
 
 
 _SUMMED = ("rows", "readings", "repeated", "quarantined", "lost", "before_start", "trimmed")
