@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import ClassVar
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from lapwing.contracts.fields import Record
@@ -23,16 +21,14 @@ from lapwing.pipeline.jobs.digest import Counts, Digest, Plan, digest
 from lapwing.pipeline.jobs.progress import BatchProgress, Phases
 from lapwing.pipeline.jobs.reach import Oldest
 from lapwing.pipeline.jobs.seen import mark
+from lapwing.pipeline.jobs.sink_tables import SinkTables
 from lapwing.pipeline.jobs.stream_job import Hook
-from lapwing.pipeline.jobs.task_plan import Target
-from lapwing.pipeline.sinks.delta import DeltaSink
-from lapwing.pipeline.sinks.versions import check_gone, check_older, write_versions
 from lapwing.pipeline.source.job_source import Begun
 
 _SIDE_BY_SIDE = 3
 
 
-class CoverageTables:
+class CoverageTables(SinkTables):
     """The six tables under ``folder``, for one stream.
 
     Args:
@@ -45,8 +41,6 @@ class CoverageTables:
         committed: See `Hook`.
         besides: Aggregates of a job that does more; ``records`` and ``keys`` are their tables'.
     """
-
-    sink: ClassVar[type[DeltaSink]] = DeltaSink
 
     def __init__(
         self,
@@ -62,42 +56,27 @@ class CoverageTables:
         records: Mapping[str, Record] = {},
         keys: Mapping[str, Sequence[str]] = {},
     ) -> None:
-        # Spark's tasks write into these folders from a working folder of their own.
-        self._home = home = folder.absolute()
-        check_gone(home)
-        all_records, all_keys = {**TABLES, **records}, {**KEYS, **keys}
-        self._sinks = {
-            name: self._opened(home / name, each, all_keys.get(name, ())) for name, each in all_records.items()
-        }
-        self._uuid = stream_uuid
-        self._partitions = list(partitions)
+        super().__init__(
+            folder,
+            {**TABLES, **records},
+            {**KEYS, **keys},
+            stream_uuid=stream_uuid,
+            partitions=partitions,
+            oldest=oldest,
+            committed=committed,
+        )
         self._aggregates = (*aggregates(served_dbm), *besides)
-        self._oldest = oldest
         self._first = first
-        self._committed = committed
-        self._batches = 0
-
-    def _opened(self, folder: Path, record: Record, keys: Sequence[str]) -> DeltaSink:
-        return self.sink(folder, record, keys)
 
     def begun(self) -> Begun:
         """Where a job without a checkpoint has to start, and the end of the batch that it may have to finish."""
         stands = self._stands()
         until = {p: max(at[p] for at in stands.values()) for p in self._partitions}
-        known = any(sink.knows(self._uuid, self._partitions) for sink in self._sinks.values())
-        return Begun(stands["seen"], until, known)
+        return Begun(stands["seen"], until, self._are_known())
 
     def begin(self, start: Mapping[int, int], oldest: Mapping[int, int]) -> None:
         """Writes down where this stream begins, before anything of it is read; see `JobTables`."""
         self._sinks["seen"].begin(self._uuid, start, {p: max(at, oldest.get(p, 0)) for p, at in start.items()})
-
-    def untouched(self) -> bool:
-        """Whether no batch has ever been written."""
-        return all(sink.untouched() for sink in self._sinks.values())
-
-    def rows(self) -> dict[str, int]:
-        """How many rows each table has; ``seen`` is the job's own."""
-        return {name: sink.rows() for name, sink in self._sinks.items() if name != "seen"}
 
     def write(self, rows: DataFrame, batch: int) -> BatchProgress:
         """Writes a batch to every table that does not have it yet.
@@ -140,26 +119,6 @@ class CoverageTables:
             done={**seen, **reach.done(counts)},
         )
 
-    def refresh(self) -> None:
-        """Takes up what others have committed; see `JobTables`."""
-        for sink in self._sinks.values():
-            sink.refresh()
-        versions = {name: sink.version for name, sink in self._sinks.items()}
-        check_older(self._home, versions)
-        write_versions(self._home, versions)
-
-    def tidy(self, *, every_batches: int = 1) -> None:
-        """Makes few files of many: between batches, never within one."""
-        self._batches += 1
-        if self._batches % every_batches == 0:
-            for name, sink in self._sinks.items():
-                if name != "seen":
-                    sink.compact()
-
-    def _target(self, name: str) -> Target:
-        sink = self._sinks[name]
-        return Target(str(sink.folder), sink.is_by_day)
-
     def _parts(self) -> list[str]:
         return [aggregate.name for aggregate in self._aggregates]
 
@@ -171,7 +130,7 @@ class CoverageTables:
                 if found.new[name]:
                     started[name] = pool.submit(self._append, name, found, done, phases)
             for aggregate in self._aggregates:
-                started[aggregate.name] = pool.submit(self._merge, aggregate, found, done, phases)
+                started[aggregate.name] = pool.submit(self._merge, aggregate, found.parts[aggregate.name], done, phases)
             written = {name: future.result() for name, future in started.items()}
         written["seen"] = self._mark(found, done, phases)
         return written
@@ -180,18 +139,6 @@ class CoverageTables:
         with phases.phase(name):
             written = self._sinks[name].append(found.new[name].written(self._target(name)), self._uuid, done)
         self._committed(name)
-        return written
-
-    def _merge(self, aggregate: Aggregate, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
-        sink = self._sinks[aggregate.name]
-        parts = pa.concat_tables(found.parts[aggregate.name])
-        if not parts.num_rows:
-            return 0
-        with phases.phase(aggregate.name):
-            when = aggregate.keys[0]
-            complete = aggregate.complete(parts, sink.read(when, parts[when]))
-            written = sink.merge(complete, self._uuid, done)
-        self._committed(aggregate.name)
         return written
 
     def _mark(self, found: Digest, done: Mapping[int, int], phases: Phases) -> int:
@@ -210,6 +157,3 @@ class CoverageTables:
         if found:
             self._sinks["seen"].begin(self._uuid, {}, found)
         return sorted(found)
-
-    def _stands(self) -> dict[str, dict[int, int]]:
-        return {name: sink.positions(self._uuid, self._partitions) for name, sink in self._sinks.items()}
