@@ -1,0 +1,99 @@
+//! Addresses: a session goes on at another one, and none is an identity.
+
+use lapwing_sn::{Connect, Message, PingReq, QoS, ReturnCode, SubscribeTopic};
+
+use super::{GONE, SN, dropped, listen, set_up};
+use crate::device::{Device, publish};
+use crate::{connect, eventually, metric, node};
+
+/// 6.3: does a kept session go on at another address, with its topic ids, and is the old address told that nobody is there?
+#[test]
+fn a_session_goes_on_at_another_address() {
+    let node = node(SN);
+    let old = Device::new(&node);
+    old.come("device", false);
+    let id = old.register("a/b");
+    old.subscribe(SubscribeTopic::Filter("c/d"), QoS::AtLeastOnce);
+    let new = Device::new(&node);
+    new.come("device", false);
+    old.expect(GONE);
+    connect(&node, "publisher").publish_acked("c/d", b"1");
+    // It has not answered: two bytes ask for a word.
+    new.expect(Message::PingReq(PingReq { client_id: None }));
+    new.say(Message::PingResp);
+    assert_eq!(new.learn().0, "c/d");
+    assert_eq!(new.receive_acked().1, b"1");
+    let mut listener = listen(&node, "a/b", QoS::AtMostOnce);
+    new.say(Message::Publish(publish(id, QoS::AtLeastOnce, 1, b"still")));
+    assert_eq!(new.puback(), ReturnCode::ACCEPTED);
+    assert_eq!(listener.receive().payload, b"still");
+    old.say(Message::PingReq(PingReq { client_id: None }));
+    old.expect(GONE);
+}
+
+/// Is nothing larger than what came sent to an address that has not answered, whatever waits in a session?
+#[test]
+fn an_address_that_has_not_answered_is_sent_little() {
+    let node = node(SN);
+    let device = Device::new(&node);
+    device.come("device", false);
+    device.subscribe(SubscribeTopic::Filter("a/long/topic/name"), QoS::AtLeastOnce);
+    device.leave();
+    connect(&node, "publisher").publish_acked("a/long/topic/name", &[7; 500]);
+    let somebody = Device::new(&node);
+    somebody.come("device", false);
+    for _ in 0..3 {
+        assert_eq!(somebody.hear().len(), 2);
+    }
+    somebody.say(Message::PingResp);
+    while somebody.hear().len() == 2 {}
+}
+
+/// Is a repeated CONNECT, whose CONNACK was lost, answered again, its session left alone and its will not told?
+#[test]
+fn a_lost_connack_comes_again() {
+    let node = node(SN);
+    let mut listener = listen(&node, "#", QoS::AtMostOnce);
+    let device = Device::new(&node);
+    for _ in 0..3 {
+        set_up(&device, "w/lost", 60);
+    }
+    let plain = Device::new(&node);
+    plain.come("plain", false);
+    plain.come("plain", false);
+    assert_eq!(metric(&node, "lapwing_sn_clients", ""), 2);
+    plain.expect_silence();
+    device.leave();
+    listener.expect_silence();
+}
+
+/// Is there a place for who comes when all others have not answered, and none when they have?
+#[test]
+fn who_has_not_answered_makes_room() {
+    let node = node(&SN.replace("\"sn://127.0.0.1:0\",", "\"sn://127.0.0.1:0\", \"connections_max\": 2,"));
+    let (first, second) = (Device::connect(&node, "first"), Device::connect(&node, "second"));
+    first.expect_silence();
+    let third = Device::connect(&node, "third");
+    third.expect_silence();
+    second.say(Message::PingReq(PingReq { client_id: None }));
+    second.expect(GONE);
+    let fourth = Device::new(&node);
+    fourth.say(Message::Connect(Connect { will: false, clean_session: true, duration_s: 60, client_id: "fourth" }));
+    fourth.expect(Message::ConnAck(ReturnCode::CONGESTION));
+    first.expect_silence();
+    assert_eq!(metric(&node, "lapwing_sn_clients", ""), 2);
+}
+
+/// Does the rate of an address hold for who is connected there already, and comes under another client id each time?
+#[test]
+fn an_address_connects_so_often_whoever_it_is() {
+    let node = node(&SN.replace("\"sn://127.0.0.1:0\",", "\"sn://127.0.0.1:0\", \"connects_per_address_per_s\": 1,"));
+    let device = Device::connect(&node, "first");
+    let mut number = 0;
+    eventually("one too many", || {
+        number += 1;
+        let client_id = &format!("other-{number}");
+        device.say(Message::Connect(Connect { will: false, clean_session: true, duration_s: 60, client_id }));
+        dropped(&node, "address_rate") > 0
+    });
+}

@@ -1,0 +1,49 @@
+//! Devices that sleep.
+
+use lapwing_sn::{Connect, Message, PingReq, QoS, ReturnCode, SubscribeTopic, TopicAck};
+
+use super::SN;
+use crate::device::Device;
+use crate::{connect, metric, node};
+
+/// 6.14: does what comes for a sleeping device wait, come when it awakes, in order, and then PINGRESP; and is it active again
+/// after CONNECT?
+#[test]
+fn a_sleeping_device_gets_everything_when_it_awakes() {
+    let node = node(SN);
+    let device = Device::connect(&node, "device");
+    device.subscribe(SubscribeTopic::Filter("a/#"), QoS::AtLeastOnce);
+    device.sleep(60);
+    assert_eq!(metric(&node, "lapwing_sn_clients_asleep", ""), 1);
+    let mut publisher = connect(&node, "publisher");
+    for n in 0..5 {
+        publisher.publish_acked("a/x", &[n]);
+    }
+    publisher.publish("a/x", b"0", QoS::AtMostOnce, None);
+    publisher.expect_silence();
+    device.say(Message::PingReq(PingReq { client_id: Some("device") }));
+    let (_, id) = device.learn();
+    let mut came = Vec::new();
+    loop {
+        let bytes = device.hear();
+        match lapwing_sn::decode(&bytes, &lapwing_sn::Limits::PROTOCOL).expect("MQTT-SN").message {
+            Message::Publish(publish) => {
+                came.push(publish.payload.to_vec());
+                if publish.msg_id.is_some() {
+                    let ack = TopicAck { topic: id.get(), msg_id: publish.msg_id, code: ReturnCode::ACCEPTED };
+                    device.say(Message::PubAck(ack));
+                }
+            }
+            Message::PingResp => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    let acknowledged: Vec<_> = came.iter().filter(|payload| payload[..] != b"0"[..]).cloned().collect();
+    assert_eq!(acknowledged, (0..5).map(|n| vec![n]).collect::<Vec<_>>());
+    assert_eq!(came.len(), 6, "QoS 0 waits too");
+    publisher.publish_acked("a/x", b"later");
+    device.say(Message::Connect(Connect { will: false, clean_session: false, duration_s: 60, client_id: "device" }));
+    device.expect(Message::ConnAck(ReturnCode::ACCEPTED));
+    assert_eq!(device.receive_acked().1, b"later");
+    assert_eq!(metric(&node, "lapwing_sn_clients_asleep", ""), 0);
+}
