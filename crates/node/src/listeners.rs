@@ -26,6 +26,8 @@ pub(crate) struct ListenerState {
     pub(crate) identity: IdentitySource,
     /// Largest packet that a client may send here.
     pub(crate) packet_bytes_max: u32,
+    /// Its clients do not speak MQTT: somebody inside the process does so for them.
+    pub(crate) is_inside: bool,
     /// Sessions that begin here are kept on disk, if they outlive their connections.
     pub(crate) keeps_sessions: bool,
     connections_max: u32,
@@ -65,7 +67,8 @@ impl Listeners {
             let (id, certificates) = (ListenerId(index as u16), settings.certificates.clone());
             if settings.address.scheme().has_datagrams() {
                 let (sockets, url) = Datagrams::bind(&settings.address)?;
-                states.push(ListenerState::new(config, listener, &url, certificates)?);
+                let state = ListenerState::new(config, listener, &url, certificates)?;
+                states.push(ListenerState { is_inside: true, ..state });
                 bound.datagrams.push((id, sockets));
                 continue;
             }
@@ -179,6 +182,7 @@ impl ListenerState {
             anonymous: own.takes_anonymous()?,
             identity: own.identity,
             packet_bytes_max: own.packet_bytes_max.unwrap_or(node.limits.packet_bytes_max),
+            is_inside: false,
             keeps_sessions: node.keeps_sessions() && own.durability != Some(Durability::Memory),
             connections_max: own.connections_max,
             connections: AtomicU32::new(0),

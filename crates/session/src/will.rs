@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapwing_codec::{Publish, Will};
 
-use crate::{Message, SessionKey};
+use crate::{Message, Session, SessionKey};
 
 /// A will as its client gave it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,5 +68,12 @@ impl StoredWill {
         let expiry_s = self.message_expiry_s;
         self.message.expire_at(expiry_s.map(|expiry_s| now_ms.saturating_add(u64::from(expiry_s) * 1000)));
         Arc::new(self.message)
+    }
+}
+
+impl Session {
+    /// Another will from now on, or none, while its client is here: that one has said so in a way of its own, for MQTT has none.
+    pub fn replace_will(&mut self, will: Option<&Will<'_>>) {
+        self.will = will.map(|will| Box::new(StoredWill::new(will, self.key)));
     }
 }

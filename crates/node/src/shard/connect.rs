@@ -108,7 +108,7 @@ impl Shard {
     }
 
     /// What holds for a client. One that the broker gave its id comes back with it, be it longer than those of others may be.
-    fn settings_for(&mut self, index: usize, client_id: &str) -> Arc<Settings> {
+    pub(super) fn settings_for(&mut self, index: usize, client_id: &str) -> Arc<Settings> {
         let settings = self.terms_of(index).settings.clone();
         if client_id.len() <= usize::from(settings.client_id_bytes_max) || !given_id::is_given(client_id) {
             return settings;

@@ -15,6 +15,7 @@ use super::Shard;
 use super::connection::Stage;
 use super::exchange::Exchange;
 use super::gate::{Asking, Ticket};
+use super::serve::{Client, Flow};
 use super::standing::Standing;
 use crate::hooks::{ConnectCall, HookCall, HookClient, HookMessage, HookName, Missing, Verdict};
 use crate::metrics::Refused;
@@ -227,6 +228,33 @@ impl Shard {
             (Verdict::Missing(_), _) if !self.passes_unjudged() => Err(Stop::refused(ReasonCode::ServerUnavailable)),
             (_, Some(refusal)) => Err(self.forbid(refusal)),
             (_, None) => Ok(standing(who, identity)),
+        }
+    }
+
+    /// Hears `on_connect` about the CONNECT of a client that is here already; `Flow::Asked` until there is an answer. Who it is
+    /// stays as it was decided when it came.
+    pub(super) fn consult_again(
+        &mut self,
+        index: usize,
+        client: &Client,
+        connect: &Connect<'_>,
+    ) -> Result<Flow, ReasonCode> {
+        let is_hooked = self.hooks.as_ref().is_some_and(|hooks| hooks.wants(HookName::Connect));
+        let Some(who) = client.who.as_deref().filter(|_| is_hooked) else { return Ok(Flow::Continue) };
+        let verdict = match self.next_verdict(index) {
+            Some(verdict) => verdict,
+            None => match self.ask(index, vec![connect_call(connect, who)]) {
+                Asking::Asked => return Ok(Flow::Asked),
+                Asking::Full | Asking::Needless => Verdict::Missing(Missing::QueueFull),
+            },
+        };
+        match verdict {
+            Verdict::Refuse { reason, .. } => {
+                self.counters.hooks.refused(HookName::Connect);
+                Err(reason)
+            }
+            Verdict::Missing(_) if !self.passes_unjudged() => Err(ReasonCode::ServerUnavailable),
+            _ => Ok(Flow::Continue),
         }
     }
 

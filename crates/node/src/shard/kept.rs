@@ -107,6 +107,22 @@ impl Shard {
         }
     }
 
+    /// A session with a connection has another will, or none any more; its client hears of it behind the `begun` bytes of its
+    /// output.
+    pub(super) fn keep_another_will(&mut self, key: SessionKey, begun: usize) {
+        let may_begin = self.is_kept_where_it_came_in(key);
+        let Some(mut keeping) = self.clients.keeping.take() else { return };
+        if let (Some(log), Some(entry)) = (&mut self.log, self.clients.entry(key)) {
+            let (connection, is_awaited) = (entry.connection, change_will(&mut keeping, log, entry, may_begin));
+            let index = connection.filter(|_| is_awaited);
+            let promise = index.map(|_| self.clients.promises.take());
+            if let Some((connection, promise)) = index.and_then(|index| self.clients.connection(index)).zip(promise) {
+                connection.hold_output(begun, promise);
+            }
+        }
+        self.clients.keeping = Some(keeping);
+    }
+
     /// Whether new sessions are kept at the listener that the client of a session has come through.
     fn is_kept_where_it_came_in(&mut self, key: SessionKey) -> bool {
         let index = self.clients.entry(key).and_then(|entry| entry.connection);
@@ -222,6 +238,21 @@ fn begin_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, await
     let kept = keeping.begin(log, Beginning { client_id, identity: &identity, expiry_s: 0, will, awaited });
     entry.kept_as.will_alone = Some(kept);
     entry.kept_as.will = logged_will(true, kept.id.0);
+    true
+}
+
+/// The log has the will that the session has now, as it has the one of a CONNECT; true when there is something to write.
+/// `may_begin`: also where it has nothing of the session yet.
+fn change_will(keeping: &mut Keeping, log: &mut LogFeed, entry: &mut Entry, may_begin: bool) -> bool {
+    let Some(kept) = entry.kept_as.logged() else { return may_begin && begin_will(keeping, log, entry, true) };
+    let mut frame = Vec::new();
+    let will = will_of(&entry.session, &mut frame);
+    let has_will = will.is_some();
+    if !has_will && entry.kept_as.will.is_none() {
+        return false;
+    }
+    let entered = keeping.change(log, kept, Changed { will: Some(will), ..Changed::of(kept.id) }, true);
+    entry.kept_as.will = logged_will(has_will, entered);
     true
 }
 

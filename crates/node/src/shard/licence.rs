@@ -103,12 +103,7 @@ impl Shard {
         }
         let rights = self.shared.authority.rights(identity, client_id);
         let mut licence = rights.map(|rights| Box::new(Licence::new(rights)));
-        if let Some(will) = &connect.will
-            && !permits(licence.as_mut(), will.topic, bridges)
-        {
-            self.counters.access.refused(Refused::Will, 1);
-            return Err(ReasonCode::NotAuthorized);
-        }
+        self.permit_will(connect, licence.as_mut())?;
         // Last: what is taken here is the session's.
         if !self.take_session_share(identity, is_its_own) {
             return Err(ReasonCode::QuotaExceeded);
@@ -124,10 +119,24 @@ impl Shard {
     fn has_nobodys_id(&mut self, index: usize, client_id: &str) -> bool {
         let Some(own) = nobody::listener_of(client_id) else { return false };
         let mut listeners = self.shared.listeners().iter();
-        let is_there = listeners.nth(usize::from(own.0)).is_some_and(|listener| listener.url.starts_with("sn://"));
+        let is_there = listeners.nth(usize::from(own.0)).is_some_and(|listener| listener.is_inside);
         let connection = self.clients.connection(index);
         let is_it = connection.is_some_and(|c| c.listener == own && matches!(c.socket.peer(), PeerAddress::Local));
         is_there && !is_it
+    }
+
+    /// Whether a client with this licence, if it needs one, may leave the will of its CONNECT.
+    pub(super) fn permit_will(
+        &self,
+        connect: &Connect<'_>,
+        licence: Option<&mut Box<Licence>>,
+    ) -> Result<(), ReasonCode> {
+        let Some(will) = &connect.will else { return Ok(()) };
+        if permits(licence, will.topic, self.shared.config.limits.mqtt_bridges) {
+            return Ok(());
+        }
+        self.counters.access.refused(Refused::Will, 1);
+        Err(ReasonCode::NotAuthorized)
     }
 
     /// Takes one session more of the share of its identity; false where it has all of it. One in the place of its own has room

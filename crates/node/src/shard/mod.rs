@@ -5,6 +5,7 @@
 //! flush every connection that was written to. Each step does a bounded amount of work.
 
 mod accept;
+mod another_will;
 mod answers;
 mod asked;
 mod audit;

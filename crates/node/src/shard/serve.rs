@@ -222,6 +222,11 @@ impl Shard {
     pub(super) fn handle_packet(&mut self, index: usize, client: &Client, packet: &Packet<'_>) -> Flow {
         #[cfg(debug_assertions)]
         super::faults::strike(packet);
+        if let Packet::Connect(connect) = packet
+            && self.is_spoken_for(index)
+        {
+            return self.another_will(index, client, connect);
+        }
         let now_ms = self.now_ms;
         let step = self.clients.with(client.session, |session, io| session.handle(packet, now_ms, io));
         match step {

@@ -14,8 +14,9 @@ use super::desk::Desk;
 use super::guest::Then;
 use super::link::{Link, Written};
 use super::opening::Opening;
-use super::packets::{self, StoredWill};
+use super::packets;
 use super::thread::{GUESTS, NOBODIES, SnThread};
+use super::will::StoredWill;
 use crate::mail::MovedConnection;
 use crate::slot::Slot;
 
@@ -70,6 +71,9 @@ impl SnThread {
         let Some(guest) = self.table.get(index) else { return };
         if let Some(ids) = ids {
             guest.client.inherit(ids);
+        }
+        if will != WillChange::Keep {
+            guest.will_message = None;
         }
         guest.will = match will {
             WillChange::Keep => guest.will.take().or(old_will),

@@ -60,6 +60,9 @@ impl Guest {
 
     fn take_packet(&mut self, packet: &Packet<'_>, desk: &mut Desk<'_>) -> Then {
         match packet {
+            Packet::ConnAck(ack) if self.link.as_ref().is_some_and(|link| link.is_open) => {
+                self.will_changed(ack.reason, desk);
+            }
             Packet::ConnAck(ack) => return self.connected(ack, desk),
             Packet::PubAck(ack) => self.session_answered(QoS::AtLeastOnce, ack, desk),
             Packet::PubRec(ack) => self.session_answered(QoS::ExactlyOnce, ack, desk),

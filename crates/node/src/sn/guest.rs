@@ -11,7 +11,7 @@ use super::counters::Dropped;
 use super::desk::Desk;
 use super::link::{Link, UnderWay};
 use super::opening::Opening;
-use super::packets::StoredWill;
+use super::will::StoredWill;
 
 /// A client, or who connects.
 pub(super) struct Guest {
@@ -26,6 +26,8 @@ pub(super) struct Guest {
     pub(super) clean_session: bool,
     pub(super) link: Option<Link>,
     pub(super) will: Option<StoredWill>,
+    /// Payload of a will whose topic it has not said.
+    pub(super) will_message: Option<Box<[u8]>>,
     /// PUBLISHes of the session that could not go yet, as they came.
     pub(super) waiting: VecDeque<Waiting>,
     /// Something came from its address after our CONNACK.
@@ -70,6 +72,7 @@ impl Guest {
             clean_session: false,
             link: None,
             will: None,
+            will_message: None,
             waiting: VecDeque::new(),
             has_answered: false,
             probe_at_ms: None,

@@ -3,12 +3,13 @@
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 
-use lapwing_codec::{Ack, Disconnect, Packet, PacketId, Publish, ReasonCode, Version};
-use lapwing_sn::QoS;
+use lapwing_codec::{Ack, Connect, Disconnect, Packet, PacketId, Publish, ReasonCode, Version};
 use lapwing_sn::peer::{Receipt, SubscribeRequest};
+use lapwing_sn::{QoS, ReturnCode};
 use lapwing_transport::Socket;
 
 use super::packets;
+use super::will::WillUpdate;
 
 /// Bytes that wait for the shard, from which nothing more is taken from the client.
 const OUTPUT_BYTES_MAX: usize = 64 << 10;
@@ -52,6 +53,8 @@ pub(super) struct Link {
     /// PUBLISHes of the client that are not answered.
     published: Vec<Receipt>,
     subscribing: Vec<SubscribeRequest>,
+    /// Another will, which the session has not taken yet.
+    pub(super) changing: Option<WillUpdate>,
     pub(super) under_way: Option<UnderWay>,
     /// PUBREL that waits until nothing else is in flight.
     pub(super) release: Option<PacketId>,
@@ -76,6 +79,7 @@ impl Link {
             receive_max: 1,
             published: Vec::new(),
             subscribing: Vec::new(),
+            changing: None,
             under_way: None,
             release: None,
             pings: 0,
@@ -136,6 +140,27 @@ impl Link {
     /// The end of a subscription. False: it cannot be taken now.
     pub(super) fn unsubscribe(&mut self, filter: &str, packet_id: PacketId) -> bool {
         self.has_room() && packets::unsubscribe(filter, packet_id, &mut self.output)
+    }
+
+    /// Another will of the client, by the CONNECT that has it, which has at most `bytes_max`.
+    /// # Errors
+    /// What the client is told instead.
+    pub(super) fn change_will(
+        &mut self,
+        connect: &Connect<'_>,
+        bytes_max: usize,
+        update: WillUpdate,
+    ) -> Result<(), ReturnCode> {
+        if !self.is_open || !self.has_room() || self.changing.is_some() {
+            return Err(ReturnCode::CONGESTION);
+        }
+        let begun = self.output.len();
+        if !self.say(&Packet::Connect(*connect)) || self.output.len() - begun > bytes_max {
+            self.output.truncate(begun);
+            return Err(ReturnCode::NOT_SUPPORTED);
+        }
+        self.changing = Some(update);
+        Ok(())
     }
 
     /// PUBREL of the client. False: it cannot be taken now, and will come again.

@@ -5,7 +5,8 @@
 //!   says `lapwing_sn::peer`, which does no I/O; here each meaning becomes a packet of MQTT 5.0.
 //! - Each client has a connection of its own to the shard of its id ([`link`]): a pair of the kernel's sockets inside the process.
 //!   Sessions, rights, hooks, durability, groups, retained messages, takeover, limits and metrics are so those that there are,
-//!   and a shard knows nothing of MQTT-SN, but which client ids are a listener's own ([`nobody`]).
+//!   and a shard knows nothing of MQTT-SN, but which client ids are a listener's own ([`nobody`]), and that a CONNECT which comes
+//!   again on such a connection brings another will ([`will`]).
 //! - One message of QoS 1 or 2 is under way to a client (its Receive Maximum is 1); all others wait in its session, which is
 //!   where queues are bounded, kept and counted. What has QoS 0 and cannot go at once waits here, so many messages.
 //! - What goes to a client first is kept: PUBACK and PUBREC say what the session said, and PUBREL follows the session's.
@@ -33,6 +34,7 @@ mod table;
 mod terms;
 mod thread;
 mod up;
+mod will;
 
 pub(crate) use counters::SnCounters;
 pub(crate) use lay::lay_sn;

@@ -6,17 +6,10 @@ use lapwing_codec::{
 };
 use lapwing_sn::{QoS, ReturnCode};
 
+use super::will::StoredWill;
+
 /// The largest packet that is of use: no payload of a datagram is larger, and no topic.
 pub(super) const PACKET_BYTES_MAX: u32 = 128 << 10;
-
-/// The will that a client has set up.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct StoredWill {
-    pub(super) topic: String,
-    pub(super) payload: Vec<u8>,
-    pub(super) qos: QoS,
-    pub(super) retain: bool,
-}
 
 /// CONNECT of a client. Keep Alive is watched where its datagrams come, so none is asked for; and one message at a time.
 pub(super) fn connect<'a>(

@@ -28,6 +28,8 @@ pub(super) struct Terms {
     pub(super) nobody: String,
     /// Expiry of a session that outlives its connection.
     pub(super) session_expiry_s: u32,
+    /// Largest CONNECT that a shard takes.
+    pub(super) connect_bytes_max: usize,
 }
 
 impl Terms {
@@ -55,6 +57,7 @@ impl Terms {
             publishes: config.publish_without_connect.clone().unwrap_or_else(everything),
             nobody: nobody::id_of(id),
             session_expiry_s: node.limits.session_expiry_s_v311.min(node.limits.session_expiry_s_max),
+            connect_bytes_max: node.limits.connect_bytes_max.min(node.limits.packet_bytes_max) as usize,
             settings,
             behind_forwarder,
             config,

@@ -8,6 +8,7 @@ use super::counters::Dropped;
 use super::desk::Desk;
 use super::guest::{Guest, Then, Waiting, first_answer};
 use super::opening::Opening;
+use super::will::StoredWill;
 
 impl Guest {
     /// Takes what came from the client's address.
@@ -59,13 +60,13 @@ impl Guest {
                     desk.counters.dropped(Dropped::Congested);
                 }
             }
-            Event::WillTopic(_) => {
-                let refused = self.client.will_topic_stored(ReturnCode::NOT_SUPPORTED, settings, desk.out);
-                desk.check(refused);
+            Event::WillTopic(place) => {
+                let will = place.map(StoredWill::at);
+                self.change_will_topic(will, desk);
             }
-            Event::WillMessage(_) => {
-                let refused = self.client.will_message_stored(ReturnCode::NOT_SUPPORTED, settings, desk.out);
-                desk.check(refused);
+            Event::WillMessage(payload) => {
+                let payload = payload.to_vec();
+                self.change_will_message(payload, desk);
             }
             Event::Answered(answer) => self.answered(answer, desk),
             Event::Awake | Event::Returned => self.pump(desk),

@@ -34,9 +34,14 @@ fn listen(node: &Handle, filter: &str, qos: QoS) -> Client {
     client
 }
 
-/// CONNECT with a will at `topic`, to CONNACK.
+/// CONNECT with a will at `topic`, to CONNACK, and a clean session under the same id.
 fn set_up(device: &Device, topic: &str, duration_s: u16) {
-    device.say(Message::Connect(Connect { will: true, clean_session: true, duration_s, client_id: topic }));
+    set_up_with(device, Connect { will: true, clean_session: true, duration_s, client_id: topic }, topic);
+}
+
+/// That CONNECT, which wants a will, at `topic`.
+fn set_up_with(device: &Device, connect: Connect<'_>, topic: &str) {
+    device.say(Message::Connect(connect));
     device.expect(Message::WillTopicReq);
     device.say(Message::WillTopic(Some(WillTopic { qos: QoS::AtLeastOnce, retain: false, topic })));
     device.expect(Message::WillMsgReq);

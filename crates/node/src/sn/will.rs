@@ -1,0 +1,113 @@
+//! The will of a client, and what it makes of it while it is connected (6.4).
+//!
+//! Topic and message change by a message each, and the session has one will: what was not said stays as it was. A client without a
+//! will begins one with a topic, whose message is empty; who does not want that says the message first, which waits here for
+//! its topic.
+
+use lapwing_codec::ReasonCode;
+use lapwing_sn::{QoS, ReturnCode, WillTopic};
+
+use super::counters::Dropped;
+use super::desk::Desk;
+use super::guest::Guest;
+use super::packets::{self, return_code};
+
+/// The will that a client has set up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct StoredWill {
+    pub(super) topic: String,
+    pub(super) payload: Vec<u8>,
+    pub(super) qos: QoS,
+    pub(super) retain: bool,
+}
+
+impl StoredWill {
+    /// Without a message.
+    pub(super) fn at(place: WillTopic<'_>) -> Self {
+        let WillTopic { topic, qos, retain } = place;
+        StoredWill { topic: topic.to_owned(), payload: Vec::new(), qos, retain }
+    }
+}
+
+/// What is to be the will of a session, and the message that says so.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WillUpdate {
+    part: Part,
+    will: Option<StoredWill>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// WILLTOPICUPD.
+    Topic,
+    /// WILLMSGUPD.
+    Message,
+}
+
+impl Guest {
+    /// WILLTOPICUPD: there it goes, with the message that there is. An empty one takes the will away, its message too.
+    pub(super) fn change_will_topic(&mut self, will: Option<StoredWill>, desk: &mut Desk<'_>) {
+        let payload =
+            self.will.as_ref().map(|will| &*will.payload).or(self.will_message.as_deref()).unwrap_or_default();
+        let will = will.map(|will| StoredWill { payload: payload.to_owned(), ..will });
+        self.update_will(WillUpdate { part: Part::Topic, will }, desk);
+    }
+
+    /// WILLMSGUPD.
+    pub(super) fn change_will_message(&mut self, payload: Vec<u8>, desk: &mut Desk<'_>) {
+        let is_changing = self.link.as_ref().is_some_and(|link| link.changing.is_some());
+        match self.will.clone() {
+            None if !is_changing => {
+                self.will_message = Some(payload.into());
+                self.answer_update(Part::Message, ReturnCode::ACCEPTED, desk);
+            }
+            will => {
+                let will = will.map(|will| StoredWill { payload, ..will });
+                self.update_will(WillUpdate { part: Part::Message, will }, desk);
+            }
+        }
+    }
+
+    /// Has the session take another will; its answer is the client's. One at a time: the same again is a repeat, which that
+    /// answer is for too.
+    fn update_will(&mut self, update: WillUpdate, desk: &mut Desk<'_>) {
+        let part = update.part;
+        let under_way = self.link.as_ref().and_then(|link| link.changing.as_ref());
+        if under_way == Some(&update) {
+            return;
+        }
+        let (terms, will) = (desk.terms, update.will.clone());
+        let connect = packets::connect(&self.connects_as, self.clean_session, terms.session_expiry_s, will.as_ref());
+        let said = match &mut self.link {
+            Some(link) => link.change_will(&connect, terms.connect_bytes_max, update),
+            None => Err(ReturnCode::CONGESTION),
+        };
+        if let Err(code) = said {
+            self.refuse_update(part, code, desk);
+        }
+    }
+
+    /// What the session says of it.
+    pub(super) fn will_changed(&mut self, reason: ReasonCode, desk: &mut Desk<'_>) {
+        let Some(WillUpdate { part, will }) = self.link.as_mut().and_then(|link| link.changing.take()) else { return };
+        if reason.is_error() {
+            return self.refuse_update(part, return_code(reason), desk);
+        }
+        (self.will, self.will_message) = (will, None);
+        self.answer_update(part, ReturnCode::ACCEPTED, desk);
+    }
+
+    fn refuse_update(&self, part: Part, code: ReturnCode, desk: &mut Desk<'_>) {
+        desk.counters.dropped(if code == ReturnCode::CONGESTION { Dropped::Congested } else { Dropped::Refused });
+        self.answer_update(part, code, desk);
+    }
+
+    fn answer_update(&self, part: Part, code: ReturnCode, desk: &mut Desk<'_>) {
+        let settings = desk.terms.settings(&self.address);
+        let answered = match part {
+            Part::Topic => self.client.will_topic_stored(code, settings, desk.out),
+            Part::Message => self.client.will_message_stored(code, settings, desk.out),
+        };
+        desk.check(answered);
+    }
+}
