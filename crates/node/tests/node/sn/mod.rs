@@ -2,10 +2,14 @@
 
 mod addresses;
 mod clients;
+mod dice;
 mod gateways;
 mod kills;
+mod lossy;
 mod messages;
 mod refused;
+mod relay;
+mod sensor;
 mod sleep;
 mod wills;
 
