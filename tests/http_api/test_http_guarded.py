@@ -19,7 +19,7 @@ GUARDS: list[tuple[dict[str, Any], str]] = [
     ({"listeners": (CERTIFIED,)}, "client certificates"),
     # It names nobody, and takes nobody who has none.
     ({"listeners": ({**TLS, "client_certificate": "required"},)}, "client certificates"),
-    ({"listeners": (CERTIFIED, {"url": "unix:///run/a.sock"})}, "client certificates"),
+    ({"listeners": (CERTIFIED, {"url": "unix:///run/a.sock"}, {"url": "sn://127.0.0.1:0"})}, "client certificates"),
     ({"listeners": ({"url": "unix:///run/a.sock", "mode": "0600"},)}, "Unix socket"),
 ]
 OPEN: list[dict[str, Any]] = [

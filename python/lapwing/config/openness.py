@@ -27,6 +27,10 @@ _NOBODY = (
     ' certificates (identity = "certificate-cn"), or set anonymous = true for whoever comes'
 )
 
+_NO_MQTT_FOR_ALL = ("unix", "sn")
+"""At a socket permission bits decide, and those of this machine who can reach HTTP are more. MQTT-SN is for devices:
+it says nothing of who may come to MQTT."""
+
 _OPEN_SN = (
     "no open listener beyond loopback without authentication, and MQTT-SN has none: listen on 127.0.0.1, [::1] or"
     " localhost; or make it a [[listeners]] table with anonymous = true, and say by rules what a client id may do"
@@ -84,17 +88,16 @@ def guards_of_mqtt(config: Config, *, has_hooks: bool = False) -> str:
     if has_hooks or config.hooks.use is not None:
         return "hooks"
     # One listener that takes whoever comes is enough: who cannot come through another comes through that.
-    if any(is_local(url) and scheme_of(url) != "unix" for url in config.broker.listen):
+    if any(is_local(url) and scheme_of(url) not in _NO_MQTT_FOR_ALL for url in config.broker.listen):
         return ""
     if any(map(_takes_everybody, config.listeners)):
         return ""
-    # The permission bits of a socket decide there, and those of this machine who can reach HTTP are more.
     is_certified = any(listener.client_certificate != "none" for listener in config.listeners)
-    return "client certificates" if is_certified else "its listeners (anonymous, or a Unix socket's mode)"
+    return "client certificates" if is_certified else "its listeners (anonymous, MQTT-SN, or a Unix socket's mode)"
 
 
 def _takes_everybody(listener: ListenerConfig) -> bool:
-    is_guarded = listener.client_certificate == "required" or scheme_of(listener.url) == "unix"
+    is_guarded = listener.client_certificate == "required" or scheme_of(listener.url) in _NO_MQTT_FOR_ALL
     return listener.takes_anonymous and not is_guarded
 
 

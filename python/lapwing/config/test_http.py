@@ -54,8 +54,9 @@ SOCKET = '\n[[listeners]]\nurl = "unix:///run/lapwing.sock"\n'
         ("[hooks]\nuse = 'a:B'\n" + LOCAL, "hooks"),
         (CERTIFIED, "client certificates"),
         (CERTIFIED + SOCKET, "client certificates"),
-        (SOCKET, "its listeners (anonymous, or a Unix socket's mode)"),
-        ("[broker]\nlisten = ['unix:///run/a.sock']", "its listeners (anonymous, or a Unix socket's mode)"),
+        (CERTIFIED + '\n[[listeners]]\nurl = "sn://127.0.0.1:1884"\n', "client certificates"),
+        (SOCKET, "its listeners (anonymous, MQTT-SN, or a Unix socket's mode)"),
+        ("[broker]\nlisten = ['unix:///run/a.sock']", "its listeners (anonymous, MQTT-SN, or a Unix socket's mode)"),
     ],
 )
 def test_what_guards_mqtt(tmp_path: Path, text: str, guards: str) -> None:
