@@ -3,7 +3,9 @@
 mod addresses;
 mod clients;
 mod dice;
+mod flood;
 mod gateways;
+mod hostile;
 mod kills;
 mod lossy;
 mod messages;
