@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -40,17 +40,17 @@ def write_tables(
     tiles: int = 30,
     trouble: bool = False,
     readings: int = 200,
-    name: str = "",
+    names: Sequence[str] = ("",),
     operator: str | None = None,
 ) -> None:
     """Writes tables of made-up rows; ``trouble`` adds loss, repeats and a device whose clock runs ahead.
 
-    ``name``: stands in the names of devices and networks, which are whatever somebody sends.
+    ``names``: stand by turns in the names of devices and networks, which are whatever somebody sends.
     """
     random = np.random.default_rng(1)
     made = {
-        "coverage": _coverage(tiles, name, operator, random),
-        "quality": _quality(devices, minutes, trouble, name, random),
+        "coverage": _coverage(tiles, names, operator, random),
+        "quality": _quality(devices, minutes, trouble, names, random),
         "latency": _latency(minutes, trouble, random) if readings else [],
         "readings": _readings(devices, readings, minutes, random),
         "quarantine": _quarantine() if trouble else [],
@@ -60,7 +60,7 @@ def write_tables(
         write_deltalake(str(out / "tables" / name), pa.Table.from_pylist(rows, TABLES[name].arrow_schema()))
 
 
-def _coverage(tiles: int, name: str, operator: str | None, random: np.random.Generator) -> Rows:
+def _coverage(tiles: int, names: Sequence[str], operator: str | None, random: np.random.Generator) -> Rows:
     side = max(1, int(np.ceil(np.sqrt(tiles))))
     rows = []
     for index in range(tiles):
@@ -72,7 +72,7 @@ def _coverage(tiles: int, name: str, operator: str | None, random: np.random.Gen
             {
                 "window_start": START,
                 "tile": f"17/{x}/{y}",
-                "network": [None, f"5G{name}", "LTE", "HSPA+"][index % 4],
+                "network": [None, f"5G{names[index // 4 % len(names)]}", "LTE", "HSPA+"][index % 4],
                 "operator": operator and [operator, None][index % 8 == 7],
                 "channel": [None, 636666][index % 2],
                 "tile_x": x,
@@ -90,7 +90,7 @@ def _coverage(tiles: int, name: str, operator: str | None, random: np.random.Gen
     return rows
 
 
-def _quality(devices: int, minutes: int, trouble: bool, name: str, random: np.random.Generator) -> Rows:
+def _quality(devices: int, minutes: int, trouble: bool, names: Sequence[str], random: np.random.Generator) -> Rows:
     rows = []
     for device in range(devices):
         for minute in range(minutes):
@@ -98,7 +98,7 @@ def _quality(devices: int, minutes: int, trouble: bool, name: str, random: np.ra
             gap, recovered = (int(random.integers(0, 5)), int(random.integers(0, 2))) if bad else (0, 0)
             rows.append(
                 {
-                    "device": f"phone-{device:04d}{name}",
+                    "device": f"phone-{device:04d}{names[device // 3 % len(names)]}",
                     "minute": START + timedelta(minutes=minute),
                     "received": int(random.integers(50, 60)),
                     "gap": gap,

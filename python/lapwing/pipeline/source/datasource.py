@@ -25,7 +25,6 @@ from lapwing.pipeline.errors import StreamRecreatedError, sealed
 from lapwing.pipeline.source.client import StreamClient, StreamState
 from lapwing.pipeline.source.offsets import Positions, Range, share, split
 from lapwing.pipeline.source.options import SourceOptions
-from lapwing.pipeline.transforms.parse import PARSED, parse_batch
 
 _HOLD_SHARE = 0.1
 _HOLD_S_MAX = 3.0
@@ -84,6 +83,9 @@ class LapwingDataSource(DataSource):
 
 
 def _record(options: SourceOptions) -> Record:
+    # Not at the top: each query has a process of its own that asks for positions only, and begins in 0.5 s without it.
+    from lapwing.pipeline.transforms.parse import PARSED
+
     return PARSED if options.decode == "reading" else ENVELOPE
 
 
@@ -214,6 +216,8 @@ def _read(options: SourceOptions, task: InputPartition) -> Iterator[pa.RecordBat
 
 
 def _range(options: SourceOptions, client: StreamClient, task: _Task) -> Iterator[pa.RecordBatch]:
+    from lapwing.pipeline.transforms.parse import parse_batch
+
     convert = parse_batch if options.decode == "reading" else _as_it_is
     at = task.part.start
     while at < task.part.end:
