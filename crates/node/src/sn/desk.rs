@@ -1,7 +1,9 @@
 //! What lies at hand while something is done for one client.
 
 use lapwing_sn::EncodeError;
+use lapwing_sn::peer::Context;
 
+use super::address::Address;
 use super::counters::{Dropped, SnCounters};
 use super::terms::Terms;
 
@@ -15,6 +17,11 @@ pub(super) struct Desk<'a> {
 }
 
 impl Desk<'_> {
+    /// The same for what decides about a client's messages; `address`: the client's.
+    pub(super) fn of(&mut self, address: &Address) -> Context<'_> {
+        Context { settings: self.terms.settings(address), now_ms: self.now_ms, out: self.out }
+    }
+
     /// An answer that does not fit a datagram is counted: none does where the limit is below the smallest that there may be.
     pub(super) fn check(&self, said: Result<(), EncodeError>) {
         if said.is_err() {

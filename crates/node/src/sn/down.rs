@@ -73,14 +73,12 @@ impl Guest {
                 }
             }
             Packet::PubComp(ack) => {
-                let settings = desk.terms.settings(&self.address);
-                let completed = self.client.completed(ack.packet_id, settings, desk.out);
+                let completed = self.client.completed(ack.packet_id, &mut desk.of(&self.address));
                 desk.check(completed);
             }
             Packet::SubAck(ack) => self.subscribed(ack, desk),
             Packet::UnsubAck(ack) => {
-                let settings = desk.terms.settings(&self.address);
-                let unsubscribed = self.client.unsubscribed(ack.packet_id, settings, desk.out);
+                let unsubscribed = self.client.unsubscribed(ack.packet_id, &mut desk.of(&self.address));
                 desk.check(unsubscribed);
             }
             Packet::PingResp => self.broker_ponged(desk),
@@ -107,16 +105,14 @@ impl Guest {
 
     /// Its session is open: CONNACK.
     pub(super) fn accept(&mut self, desk: &mut Desk<'_>) {
-        let settings = desk.terms.settings(&self.address);
-        let opened = self.client.opened(ReturnCode::ACCEPTED, settings, desk.now_ms, desk.out);
+        let opened = self.client.opened(ReturnCode::ACCEPTED, &mut desk.of(&self.address));
         desk.check(opened.map(drop));
     }
 
     /// There is no session for it: CONNACK with the code, and it is gone.
     pub(super) fn refused(&mut self, code: ReturnCode, desk: &mut Desk<'_>) -> Then {
         desk.counters.dropped(Dropped::Refused);
-        let settings = desk.terms.settings(&self.address);
-        let refused = self.client.opened(code, settings, desk.now_ms, desk.out);
+        let refused = self.client.opened(code, &mut desk.of(&self.address));
         desk.check(refused.map(drop));
         Then::Leave
     }
@@ -124,16 +120,14 @@ impl Guest {
     /// PUBACK or PUBREC of the broker.
     fn session_answered(&mut self, qos: QoS, ack: &Ack<'_>, desk: &mut Desk<'_>) {
         let Some(receipt) = self.link.as_mut().and_then(|link| link.answered(qos, ack.packet_id)) else { return };
-        let settings = desk.terms.settings(&self.address);
-        let published = self.client.published(receipt, return_code(ack.reason), settings, desk.out);
+        let published = self.client.published(receipt, return_code(ack.reason), &mut desk.of(&self.address));
         desk.check(published);
     }
 
     fn subscribed(&mut self, ack: &SubAck<'_>, desk: &mut Desk<'_>) {
         let Some(request) = self.link.as_mut().and_then(|link| link.subscribed(ack.packet_id)) else { return };
         let reason = ack.reasons.first().copied().unwrap_or(ReasonCode::UnspecifiedError);
-        let settings = desk.terms.settings(&self.address);
-        let subscribed = self.client.subscribed(request, granted(reason), settings, desk.out);
+        let subscribed = self.client.subscribed(request, granted(reason), &mut desk.of(&self.address));
         desk.check(subscribed);
     }
 
@@ -147,8 +141,7 @@ impl Guest {
             return;
         }
         if std::mem::replace(&mut link.is_quiet, true) {
-            let settings = desk.terms.settings(&self.address);
-            let drained = self.client.drained(settings, desk.now_ms, desk.out);
+            let drained = self.client.drained(&mut desk.of(&self.address));
             desk.check(drained);
         } else {
             link.ping();
@@ -161,8 +154,7 @@ impl Guest {
             return self.refused(ReturnCode::CONGESTION, desk);
         }
         if self.client.phase() != Phase::Disconnected {
-            let settings = desk.terms.settings(&self.address);
-            let dismissed = self.client.dismiss(settings, desk.now_ms, desk.out);
+            let dismissed = self.client.dismiss(&mut desk.of(&self.address));
             desk.check(dismissed);
         }
         Then::Leave

@@ -110,7 +110,8 @@ impl SnThread {
         let SnThread { doors, counters, out, now_ms, .. } = self;
         let terms = &doors[door];
         let mut client = Client::default();
-        let event = client.handle(message, &terms.predefined, terms.settings(address), *now_ms, out);
+        let desk = &mut Desk { terms, counters, now_ms: *now_ms, out };
+        let event = client.handle(message, &terms.predefined, &mut desk.of(address));
         let Ok(event) = event else { return counters.dropped(Dropped::TooLargeOut) };
         match event {
             Event::Publish { topic, qos: PublishQoS::MinusOne, retain, payload, .. } => {

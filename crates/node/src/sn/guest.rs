@@ -127,10 +127,9 @@ impl Guest {
 
     /// PUBREL that waits; false when it goes on waiting.
     fn send_release(&mut self, desk: &mut Desk<'_>) -> bool {
-        let settings = desk.terms.settings(&self.address);
         let Some(link) = &mut self.link else { return false };
         let Some(packet_id) = link.release else { return true };
-        match self.client.release_to(packet_id, settings, desk.now_ms, desk.out) {
+        match self.client.release_to(packet_id, &mut desk.of(&self.address)) {
             Ok(Delivery::Sent) => {
                 link.release = None;
                 let (packet, is_told_again) = (Box::default(), false);
@@ -143,13 +142,12 @@ impl Guest {
 
     /// Sends one PUBLISH of the session; gives it back when it has to wait.
     fn send(&mut self, waiting: Waiting, desk: &mut Desk<'_>) -> Option<Waiting> {
-        let settings = desk.terms.settings(&self.address);
         // It was read by the same limits when it came.
         let Ok(Some((Packet::Publish(publish), _))) = decode(&waiting.packet, Version::V5, &Limits::PROTOCOL) else {
             return None;
         };
         let message = outgoing(&publish);
-        let delivery = self.client.deliver(&message, &desk.terms.predefined, settings, desk.now_ms, desk.out);
+        let delivery = self.client.deliver(&message, &desk.terms.predefined, &mut desk.of(&self.address));
         match delivery {
             Ok(Delivery::Sent) => {
                 if let (Some(packet_id), Some(link), qos) = (publish.packet_id, &mut self.link, publish.qos) {
@@ -234,8 +232,7 @@ impl Guest {
     pub(super) fn tick(&mut self, desk: &mut Desk<'_>) -> Then {
         self.ping_broker(desk.now_ms);
         let before = desk.out.len();
-        let settings = desk.terms.settings(&self.address);
-        match self.client.tick(settings, desk.now_ms, desk.out) {
+        match self.client.tick(&mut desk.of(&self.address)) {
             Tick::Lost => {
                 desk.counters.lost.add(1);
                 return Then::Leave;

@@ -14,8 +14,7 @@ impl Guest {
     /// Takes what came from the client's address.
     pub(super) fn hear(&mut self, message: &Message<'_>, desk: &mut Desk<'_>) -> Then {
         self.note_answer(message);
-        let (settings, predefined) = (desk.terms.settings(&self.address), &desk.terms.predefined);
-        let event = match self.client.handle(message, predefined, settings, desk.now_ms, desk.out) {
+        let event = match self.client.handle(message, &desk.terms.predefined, &mut desk.of(&self.address)) {
             Ok(event) => event,
             Err(_) => {
                 desk.counters.dropped(Dropped::TooLargeOut);
@@ -51,7 +50,8 @@ impl Guest {
                 let is_taken = self.link.as_mut().is_some_and(|link| link.subscribe(filter.as_str(), qos, request));
                 if !is_taken {
                     desk.counters.dropped(Dropped::Congested);
-                    let refused = self.client.subscribed(request, Err(ReturnCode::CONGESTION), settings, desk.out);
+                    let refused =
+                        self.client.subscribed(request, Err(ReturnCode::CONGESTION), &mut desk.of(&self.address));
                     desk.check(refused);
                 }
             }
@@ -91,8 +91,7 @@ impl Guest {
     fn congested(&mut self, receipt: Option<Receipt>, desk: &mut Desk<'_>) {
         desk.counters.dropped(Dropped::Congested);
         let Some(receipt) = receipt else { return };
-        let settings = desk.terms.settings(&self.address);
-        let refused = self.client.published(receipt, ReturnCode::CONGESTION, settings, desk.out);
+        let refused = self.client.published(receipt, ReturnCode::CONGESTION, &mut desk.of(&self.address));
         desk.check(refused);
     }
 

@@ -103,10 +103,9 @@ impl Guest {
     }
 
     fn answer_update(&self, part: Part, code: ReturnCode, desk: &mut Desk<'_>) {
-        let settings = desk.terms.settings(&self.address);
         let answered = match part {
-            Part::Topic => self.client.will_topic_stored(code, settings, desk.out),
-            Part::Message => self.client.will_message_stored(code, settings, desk.out),
+            Part::Topic => self.client.will_topic_stored(code, &mut desk.of(&self.address)),
+            Part::Message => self.client.will_message_stored(code, &mut desk.of(&self.address)),
         };
         desk.check(answered);
     }

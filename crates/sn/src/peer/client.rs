@@ -3,7 +3,7 @@
 use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode};
 
 use super::connecting::Connecting;
-use super::{Answer, Event, InFlight, Life, Overdue, Phase, Predefined, Registrations, Repeats, Settings};
+use super::{Answer, Context, Event, InFlight, Life, Overdue, Phase, Predefined, Registrations, Repeats};
 
 /// The state of one client. It does not know its address: whoever has that gives it what comes from there.
 #[derive(Debug, Default)]
@@ -55,44 +55,40 @@ impl Client {
         self.registrations = ids;
     }
 
-    /// Takes a message that came from the client; what is to be sent at once is appended to `out`, one datagram after another.
+    /// Takes a message that came from the client; what is to be sent at once goes to the context.
     /// # Errors
     /// An answer does not fit the limit of a datagram, so the limit is below 8 bytes.
     pub fn handle<'a>(
         &'a mut self,
         message: &Message<'a>,
         predefined: &'a Predefined,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
-        self.life.heard(now_ms);
+        self.life.heard(cx.now_ms);
         match message {
-            Message::Connect(connect) => self.connect(connect, settings, now_ms, out),
-            Message::WillTopic(will) => self.will_topic(*will, settings, out),
-            Message::WillMsg(will) => self.will_message(will.payload, settings, out),
-            Message::Publish(publish) if publish.qos == PublishQoS::MinusOne => {
-                self.publish(publish, predefined, settings, now_ms, out)
-            }
-            _ if !self.life.is_connected() => Client::unknown(message, settings, out),
-            Message::Publish(publish) => self.publish(publish, predefined, settings, now_ms, out),
-            Message::PubRel(msg_id) => Ok(self.release(*msg_id, settings, now_ms)),
-            Message::Register(register) => self.register(register, settings, out),
-            Message::Subscribe(subscribe) => self.subscribe(subscribe, predefined, settings, out),
-            Message::Unsubscribe(unsubscribe) => self.unsubscribe(unsubscribe, predefined, settings, out),
+            Message::Connect(connect) => self.connect(connect, cx),
+            Message::WillTopic(will) => self.will_topic(*will, cx),
+            Message::WillMsg(will) => self.will_message(will.payload, cx),
+            Message::Publish(publish) if publish.qos == PublishQoS::MinusOne => self.publish(publish, predefined, cx),
+            _ if !self.life.is_connected() => Client::unknown(message, cx),
+            Message::Publish(publish) => self.publish(publish, predefined, cx),
+            Message::PubRel(msg_id) => Ok(self.release(*msg_id, cx)),
+            Message::Register(register) => self.register(register, cx),
+            Message::Subscribe(subscribe) => self.subscribe(subscribe, predefined, cx),
+            Message::Unsubscribe(unsubscribe) => self.unsubscribe(unsubscribe, predefined, cx),
             Message::WillTopicUpd(will) => Ok(Event::WillTopic(*will)),
-            Message::WillMsgUpd(will) if will.payload.len() <= settings.will_bytes_max => {
+            Message::WillMsgUpd(will) if will.payload.len() <= cx.settings.will_bytes_max => {
                 Ok(Event::WillMessage(will.payload))
             }
             Message::WillMsgUpd(_) => {
-                self.will_message_stored(ReturnCode::NOT_SUPPORTED, settings, out)?;
+                self.will_message_stored(ReturnCode::NOT_SUPPORTED, cx)?;
                 Ok(Event::Refused)
             }
-            Message::PingReq(ping) => self.ping(ping.client_id, settings, now_ms, out),
+            Message::PingReq(ping) => self.ping(ping.client_id, cx),
             Message::PingResp => Ok(Event::Nothing),
-            Message::Disconnect(disconnect) => self.disconnect(*disconnect, settings, now_ms, out),
+            Message::Disconnect(disconnect) => self.disconnect(*disconnect, cx),
             Message::RegAck(_) | Message::PubAck(_) | Message::PubRec(_) | Message::PubComp(_) => {
-                Ok(self.answer(message, out))
+                Ok(self.answer(message, cx))
             }
             _ => Ok(Event::OutOfState),
         }
@@ -100,7 +96,7 @@ impl Client {
 
     /// Nobody is connected: the client is told so once a message, and connects (6.12). What is itself an answer, or an end,
     /// is not answered.
-    fn unknown<'a>(message: &Message<'_>, settings: &Settings, out: &mut Vec<u8>) -> Result<Event<'a>, EncodeError> {
+    fn unknown<'a>(message: &Message<'_>, cx: &mut Context<'_>) -> Result<Event<'a>, EncodeError> {
         let wants_answer = matches!(
             message,
             Message::Publish(_)
@@ -116,59 +112,47 @@ impl Client {
         if !wants_answer {
             return Ok(Event::OutOfState);
         }
-        send(Message::Disconnect(Disconnect { duration_s: None }), settings, out)?;
+        cx.send(Message::Disconnect(Disconnect { duration_s: None }))?;
         Ok(Event::Unknown)
     }
 
-    fn ping(
-        &mut self,
-        client_id: Option<&str>,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<Event<'static>, EncodeError> {
+    fn ping(&mut self, client_id: Option<&str>, cx: &mut Context<'_>) -> Result<Event<'static>, EncodeError> {
         if client_id.is_some_and(|id| id != &*self.id) {
-            send(Message::Disconnect(Disconnect { duration_s: None }), settings, out)?;
+            cx.send(Message::Disconnect(Disconnect { duration_s: None }))?;
             return Ok(Event::Unknown);
         }
-        if client_id.is_some() && self.life.awake(now_ms) {
+        if client_id.is_some() && self.life.awake(cx.now_ms) {
             return Ok(Event::Awake);
         }
-        send(Message::PingResp, settings, out)?;
+        cx.send(Message::PingResp)?;
         Ok(Event::Nothing)
     }
 
     /// Nothing is left that waits for a client which is awake: PINGRESP, and it sleeps (6.14). To another nothing is sent.
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn drained(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    pub fn drained(&mut self, cx: &mut Context<'_>) -> Result<(), EncodeError> {
         if self.life.phase() == Phase::Awake {
-            send(Message::PingResp, settings, out)?;
-            self.life.sleep_again(now_ms);
+            cx.send(Message::PingResp)?;
+            self.life.sleep_again(cx.now_ms);
         }
         Ok(())
     }
 
     /// The client goes, or to sleep; both are answered by DISCONNECT (6.12, 6.14). What was in flight waits again.
-    fn disconnect(
-        &mut self,
-        disconnect: Disconnect,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<Event<'static>, EncodeError> {
+    fn disconnect(&mut self, disconnect: Disconnect, cx: &mut Context<'_>) -> Result<Event<'static>, EncodeError> {
         self.in_flight.clear();
         self.connecting = None;
-        self.life.disconnect(disconnect.duration_s, now_ms);
-        send(Message::Disconnect(Disconnect { duration_s: None }), settings, out)?;
+        self.life.disconnect(disconnect.duration_s, cx.now_ms);
+        cx.send(Message::Disconnect(Disconnect { duration_s: None }))?;
         Ok(if self.life.phase() == Phase::Asleep { Event::Asleep } else { Event::Gone })
     }
 
-    fn answer(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Event<'static> {
+    fn answer(&mut self, message: &Message<'_>, cx: &mut Context<'_>) -> Event<'static> {
         if let Message::PubAck(ack) = message {
             self.forget_id(ack);
         }
-        let Some(answer) = self.in_flight.answered(message, out) else { return Event::Nothing };
+        let Some(answer) = self.in_flight.answered(message, cx) else { return Event::Nothing };
         if let Answer::Registered(Some(id), ReturnCode::ACCEPTED) = answer {
             self.registrations.confirm(id);
         }
@@ -181,20 +165,20 @@ impl Client {
     }
 
     /// Sends again what is overdue, and says whether the client is lost.
-    pub fn tick(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Tick {
-        if self.life.tick(now_ms) {
+    pub fn tick(&mut self, cx: &mut Context<'_>) -> Tick {
+        if self.life.tick(cx.now_ms) {
             self.in_flight.clear();
             return Tick::Lost;
         }
-        if self.setup_due_ms().is_some_and(|due_ms| now_ms >= due_ms) {
+        if self.setup_due_ms().is_some_and(|due_ms| cx.now_ms >= due_ms) {
             self.connecting = None;
             return Tick::SetupOver;
         }
-        if self.in_flight.tick(settings, now_ms, out) != Overdue::Lost {
+        if self.in_flight.tick(cx) != Overdue::Lost {
             return Tick::Nothing;
         }
         if self.life.phase() == Phase::Awake {
-            self.life.sleep_again(now_ms);
+            self.life.sleep_again(cx.now_ms);
             return Tick::Asleep;
         }
         self.life.lose();
@@ -204,17 +188,12 @@ impl Client {
     /// The gateway ends the connection: DISCONNECT, and nobody is connected.
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn dismiss(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.disconnect(Disconnect { duration_s: None }, settings, now_ms, out).map(drop)
+    pub fn dismiss(&mut self, cx: &mut Context<'_>) -> Result<(), EncodeError> {
+        self.disconnect(Disconnect { duration_s: None }, cx).map(drop)
     }
 
     /// The id for the next message that goes to the client and is answered.
     pub(super) fn next_id(&mut self) -> MsgId {
         self.in_flight.next_id()
     }
-}
-
-/// Appends one message.
-pub(super) fn send(message: Message<'_>, settings: &Settings, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-    message.encode(&settings.limits, out).map(drop)
 }

@@ -2,8 +2,8 @@
 
 use crate::{Connect, EncodeError, Message, ReturnCode, WillTopic};
 
-use super::client::{Client, send};
-use super::{Event, Phase, Prompt, Settings, WillChange, WillSetup};
+use super::client::Client;
+use super::{Context, Event, Phase, Prompt, WillChange, WillSetup};
 
 /// A CONNECT that is not answered yet.
 #[derive(Debug)]
@@ -23,65 +23,52 @@ impl Client {
     pub(super) fn connect(
         &mut self,
         connect: &Connect<'_>,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'static>, EncodeError> {
         if self.connecting.as_ref().is_some_and(|connecting| connecting.will.is_none()) {
             return Ok(Event::Nothing);
         }
         let sleeps = matches!(self.life.phase(), Phase::Asleep | Phase::Awake);
         if sleeps && !connect.clean_session && !connect.will && connect.client_id == &*self.id {
-            self.life.connect(connect.duration_s, now_ms);
-            send(Message::ConnAck(ReturnCode::ACCEPTED), settings, out)?;
+            self.life.connect(connect.duration_s, cx.now_ms);
+            cx.send(Message::ConnAck(ReturnCode::ACCEPTED))?;
             return Ok(Event::Returned);
         }
         let (will, prompt) = WillSetup::begin(connect.will, connect.clean_session);
         let (clean_session, keep_alive_s) = (connect.clean_session, connect.duration_s);
         let client_id = connect.client_id.into();
-        let due_ms = now_ms + settings.retry_ms * (u64::from(settings.retries_max) + 1);
+        let due_ms = cx.now_ms + cx.settings.retry_ms * (u64::from(cx.settings.retries_max) + 1);
         self.connecting = Some(Connecting { client_id, clean_session, keep_alive_s, will, due_ms });
-        self.prompted(prompt, settings, out)
+        self.prompted(prompt, cx)
     }
 
     pub(super) fn will_topic(
         &mut self,
         will: Option<WillTopic<'_>>,
-        settings: &Settings,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'static>, EncodeError> {
         let Some(setup) = self.will_setup() else { return Ok(Event::OutOfState) };
         let prompt = setup.topic(will);
-        self.prompted(prompt, settings, out)
+        self.prompted(prompt, cx)
     }
 
-    pub(super) fn will_message(
-        &mut self,
-        payload: &[u8],
-        settings: &Settings,
-        out: &mut Vec<u8>,
-    ) -> Result<Event<'static>, EncodeError> {
+    pub(super) fn will_message(&mut self, payload: &[u8], cx: &mut Context<'_>) -> Result<Event<'static>, EncodeError> {
         let Some(setup) = self.will_setup() else { return Ok(Event::OutOfState) };
-        let prompt = setup.message(payload, settings.will_bytes_max);
-        self.prompted(prompt, settings, out)
+        let prompt = setup.message(payload, cx.settings.will_bytes_max);
+        self.prompted(prompt, cx)
     }
 
     fn will_setup(&mut self) -> Option<&mut WillSetup> {
         self.connecting.as_mut()?.will.as_mut()
     }
 
-    fn prompted(
-        &mut self,
-        prompt: Prompt,
-        settings: &Settings,
-        out: &mut Vec<u8>,
-    ) -> Result<Event<'static>, EncodeError> {
+    fn prompted(&mut self, prompt: Prompt, cx: &mut Context<'_>) -> Result<Event<'static>, EncodeError> {
         match prompt {
-            Prompt::Ask(message) => send(message, settings, out).map(|()| Event::Nothing),
+            Prompt::Ask(message) => cx.send(message).map(|()| Event::Nothing),
             Prompt::Nothing => Ok(Event::OutOfState),
             Prompt::Refuse(code) => {
                 self.connecting = None;
-                send(Message::ConnAck(code), settings, out).map(|()| Event::Refused)
+                cx.send(Message::ConnAck(code)).map(|()| Event::Refused)
             }
             Prompt::Done(will) => Ok(self.asked(will)),
         }
@@ -104,21 +91,15 @@ impl Client {
     /// waited for it any more.
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn opened(
-        &mut self,
-        code: ReturnCode,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, EncodeError> {
+    pub fn opened(&mut self, code: ReturnCode, cx: &mut Context<'_>) -> Result<bool, EncodeError> {
         let Some(connecting) = self.connecting.take_if(|connecting| connecting.will.is_none()) else {
             return Ok(false);
         };
-        send(Message::ConnAck(code), settings, out)?;
+        cx.send(Message::ConnAck(code))?;
         if code.is_accepted() {
             self.id = connecting.client_id;
             self.in_flight.clear();
-            self.life.connect(connecting.keep_alive_s, now_ms);
+            self.life.connect(connecting.keep_alive_s, cx.now_ms);
             self.registrations.untell();
             if connecting.clean_session {
                 self.registrations.clear();
@@ -131,24 +112,14 @@ impl Client {
     /// The answer to [`Event::WillTopic`].
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn will_topic_stored(
-        &self,
-        code: ReturnCode,
-        settings: &Settings,
-        out: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
-        send(Message::WillTopicResp(code), settings, out)
+    pub fn will_topic_stored(&self, code: ReturnCode, cx: &mut Context<'_>) -> Result<(), EncodeError> {
+        cx.send(Message::WillTopicResp(code))
     }
 
     /// The answer to [`Event::WillMessage`].
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn will_message_stored(
-        &self,
-        code: ReturnCode,
-        settings: &Settings,
-        out: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
-        send(Message::WillMsgResp(code), settings, out)
+    pub fn will_message_stored(&self, code: ReturnCode, cx: &mut Context<'_>) -> Result<(), EncodeError> {
+        cx.send(Message::WillMsgResp(code))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::{EncodeError, Message, MsgId, PublishQoS, QoS, ReturnCode, TopicId};
 
-use super::Settings;
+use super::Context;
 
 /// The message that waits for its answer.
 #[derive(Debug, Default)]
@@ -66,47 +66,29 @@ impl InFlight {
         id
     }
 
-    /// Appends `message` to `out` and waits for its answer: a REGISTER, a PUBLISH of QoS 1 or 2 or a PUBREL, when nothing
+    /// Sends `message` and waits for its answer: a REGISTER, a PUBLISH of QoS 1 or 2 or a PUBREL, when nothing
     /// else is in flight. Anything else is the caller's mistake and refused.
     /// # Errors
     /// It cannot be written, or nothing would answer it; nothing is in flight that was not.
-    pub fn send(
-        &mut self,
-        message: &Message<'_>,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, EncodeError> {
+    pub fn send(&mut self, message: &Message<'_>, cx: &mut Context<'_>) -> Result<usize, EncodeError> {
         if !self.is_free() {
             return Err(EncodeError::NotRepresentable("a second message in flight"));
         }
         let Some((awaited, msg_id)) = awaited(message) else {
             return Err(EncodeError::NotRepresentable("a wait for a message that nothing answers"));
         };
-        self.launch(awaited, msg_id, message, settings, now_ms, out)
-    }
-
-    fn launch(
-        &mut self,
-        awaited: Awaited,
-        msg_id: MsgId,
-        message: &Message<'_>,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<usize, EncodeError> {
-        let start = out.len();
-        let len = message.encode(&settings.limits, out)?;
-        let bytes = out[start..].to_vec();
-        self.waiting = Some(Waiting { awaited, msg_id, bytes, retries: 0, due_ms: now_ms + settings.retry_ms });
+        let start = cx.out.len();
+        let len = message.encode(&cx.settings.limits, cx.out)?;
+        let bytes = cx.out[start..].to_vec();
+        self.waiting = Some(Waiting { awaited, msg_id, bytes, retries: 0, due_ms: cx.now_ms + cx.settings.retry_ms });
         Ok(len)
     }
 
     /// What a message of the client says of the one in flight; `None`: nothing, it is late or of somebody else.
     ///
     /// PUBREC ends the first half of a message of QoS 2: whoever keeps its state sends PUBREL when that is safe. A PUBREC that
-    /// comes again while PUBREL waits is answered with it in `out` again: the first was lost.
-    pub fn answered(&mut self, message: &Message<'_>, out: &mut Vec<u8>) -> Option<Answer> {
+    /// comes again while PUBREL waits is answered with it again: the first was lost.
+    pub fn answered(&mut self, message: &Message<'_>, cx: &mut Context<'_>) -> Option<Answer> {
         let waiting = self.waiting.as_ref()?;
         let (id, awaited) = (waiting.msg_id, waiting.awaited);
         let answer = match (message, awaited) {
@@ -119,7 +101,7 @@ impl InFlight {
             }
             (Message::PubRec(of), Awaited::PubRec) if *of == id => Answer::Received,
             (Message::PubRec(of), Awaited::PubComp) if *of == id => {
-                out.extend_from_slice(&waiting.bytes);
+                cx.out.extend_from_slice(&waiting.bytes);
                 return None;
             }
             (Message::PubComp(of), Awaited::PubComp) if *of == id => Answer::Completed,
@@ -135,20 +117,20 @@ impl InFlight {
     }
 
     /// Sends again, with DUP where there is one, what is overdue; after the last time nothing is in flight any more.
-    pub fn tick(&mut self, settings: &Settings, now_ms: u64, out: &mut Vec<u8>) -> Overdue {
-        let Some(waiting) = self.waiting.as_mut().filter(|waiting| now_ms >= waiting.due_ms) else {
+    pub fn tick(&mut self, cx: &mut Context<'_>) -> Overdue {
+        let Some(waiting) = self.waiting.as_mut().filter(|waiting| cx.now_ms >= waiting.due_ms) else {
             return Overdue::Nothing;
         };
-        if waiting.retries >= settings.retries_max {
+        if waiting.retries >= cx.settings.retries_max {
             self.waiting = None;
             return Overdue::Lost;
         }
         waiting.retries += 1;
-        waiting.due_ms = now_ms + settings.retry_ms;
+        waiting.due_ms = cx.now_ms + cx.settings.retry_ms;
         if matches!(waiting.awaited, Awaited::PubAck | Awaited::PubRec) {
             crate::publish::set_dup(&mut waiting.bytes);
         }
-        out.extend_from_slice(&waiting.bytes);
+        cx.out.extend_from_slice(&waiting.bytes);
         Overdue::Resent
     }
 
@@ -175,6 +157,7 @@ fn awaited(message: &Message<'_>) -> Option<(Awaited, MsgId)> {
 mod tests {
     use super::*;
     use crate::check::{bytes, decoded};
+    use crate::peer::Settings;
 
     /// One client, and what went to it.
     struct Client {
@@ -190,16 +173,17 @@ mod tests {
         }
 
         fn send(&mut self, hex: &str, now_ms: u64) -> Result<usize, EncodeError> {
-            self.in_flight.send(&decoded(hex), &self.settings, now_ms, &mut self.out)
+            let cx = &mut Context { settings: &self.settings, now_ms, out: &mut self.out };
+            self.in_flight.send(&decoded(hex), cx)
         }
 
         fn hear(&mut self, hex: &str) -> Option<Answer> {
-            let message = decoded(hex);
-            self.in_flight.answered(&message, &mut self.out)
+            let cx = &mut Context { settings: &self.settings, now_ms: 0, out: &mut self.out };
+            self.in_flight.answered(&decoded(hex), cx)
         }
 
         fn tick(&mut self, now_ms: u64) -> Overdue {
-            self.in_flight.tick(&self.settings, now_ms, &mut self.out)
+            self.in_flight.tick(&mut Context { settings: &self.settings, now_ms, out: &mut self.out })
         }
 
         #[track_caller]

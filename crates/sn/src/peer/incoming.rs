@@ -5,28 +5,26 @@ use crate::{
     TopicAck, TopicId, Unsubscribe,
 };
 
-use super::client::{Client, send};
+use super::client::Client;
 use super::event::is_plain;
 use super::topic::meant;
-use super::{Event, Heard, Predefined, Receipt, Registration, Settings, SubscribeRequest, Topic};
+use super::{Context, Event, Heard, Predefined, Receipt, Registration, Settings, SubscribeRequest, Topic};
 
 impl Client {
     pub(super) fn publish<'a>(
         &'a mut self,
         publish: &Publish<'a>,
         predefined: &'a Predefined,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         let Some(topic) = meant(publish.topic, &self.id, &self.registrations, predefined) else {
-            return refuse_topic(publish, settings, out);
+            return refuse_topic(publish, cx);
         };
         let receipt = receipt(publish);
-        match (self.repeats.publish(publish, settings, now_ms), receipt) {
+        match (self.repeats.publish(publish, cx.settings, cx.now_ms), receipt) {
             (Heard::Pending | Heard::Late, _) => return Ok(Event::Nothing),
             (Heard::Again, Some(receipt)) => {
-                send(acknowledgement(receipt, ReturnCode::ACCEPTED), settings, out)?;
+                cx.send(acknowledgement(receipt, ReturnCode::ACCEPTED))?;
                 return Ok(Event::Nothing);
             }
             _ => {}
@@ -38,14 +36,8 @@ impl Client {
     /// The answer to [`Event::Publish`]: PUBACK, or PUBREC for QoS 2; PUBACK with the code for either when it is refused.
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn published(
-        &mut self,
-        receipt: Receipt,
-        code: ReturnCode,
-        settings: &Settings,
-        out: &mut Vec<u8>,
-    ) -> Result<(), EncodeError> {
-        send(acknowledgement(receipt, code), settings, out)?;
+    pub fn published(&mut self, receipt: Receipt, code: ReturnCode, cx: &mut Context<'_>) -> Result<(), EncodeError> {
+        cx.send(acknowledgement(receipt, code))?;
         if code.is_accepted() {
             self.repeats.answered(receipt.qos, receipt.msg_id);
         } else {
@@ -56,52 +48,50 @@ impl Client {
 
     /// PUBREL. One that releases nothing here is a repeat, whose PUBCOMP was lost; or the session has the message from before
     /// this gateway began, and must hear of it.
-    pub(super) fn release(&mut self, msg_id: MsgId, settings: &Settings, now_ms: u64) -> Event<'static> {
-        self.repeats.release(msg_id, settings, now_ms);
+    pub(super) fn release(&mut self, msg_id: MsgId, cx: &Context<'_>) -> Event<'static> {
+        self.repeats.release(msg_id, cx.settings, cx.now_ms);
         Event::Release(msg_id)
     }
 
     /// The answer to [`Event::Release`].
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn completed(&self, msg_id: MsgId, settings: &Settings, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        send(Message::PubComp(msg_id), settings, out)
+    pub fn completed(&self, msg_id: MsgId, cx: &mut Context<'_>) -> Result<(), EncodeError> {
+        cx.send(Message::PubComp(msg_id))
     }
 
     /// REGISTER of a client: the same id as often as it asks, or congestion when there are too many.
     pub(super) fn register(
         &mut self,
         register: &Register<'_>,
-        settings: &Settings,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'static>, EncodeError> {
-        let id = self.registrations.known(register.topic, settings.registrations_max);
+        let id = self.registrations.known(register.topic, cx.settings.registrations_max);
         let (code, event) = match id {
             Some(_) => (ReturnCode::ACCEPTED, Event::Nothing),
             None => (ReturnCode::CONGESTION, Event::Refused),
         };
         let ack = TopicAck { topic: id.map_or(0, TopicId::get), msg_id: Some(register.msg_id), code };
-        send(Message::RegAck(ack), settings, out).map(|()| event)
+        cx.send(Message::RegAck(ack)).map(|()| event)
     }
 
     pub(super) fn subscribe<'a>(
         &'a mut self,
         subscribe: &Subscribe<'a>,
         predefined: &'a Predefined,
-        settings: &Settings,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         let msg_id = subscribe.msg_id;
         if let Some(ack) = self.repeats.subscribe(subscribe) {
-            return send(Message::SubAck(ack), settings, out).map(|()| Event::Nothing);
+            return cx.send(Message::SubAck(ack)).map(|()| Event::Nothing);
         }
-        let (filter, topic_id) = match (subscribe.topic, self.reserve(subscribe.topic, settings)) {
-            (_, Err(code)) => return refuse_subscription(msg_id, code, settings, out),
+        let (filter, topic_id) = match (subscribe.topic, self.reserve(subscribe.topic, cx.settings)) {
+            (_, Err(code)) => return refuse_subscription(msg_id, code, cx),
             (SubscribeTopic::Filter(filter), Ok(id)) => (Topic::Name(filter), id),
             (SubscribeTopic::Short(short), Ok(_)) => (Topic::Short(short), None),
             (SubscribeTopic::Predefined(id), Ok(_)) => match predefined.topic(&self.id, id) {
                 Some(topic) => (Topic::Name(topic), Some(id)),
-                None => return refuse_subscription(msg_id, ReturnCode::INVALID_TOPIC_ID, settings, out),
+                None => return refuse_subscription(msg_id, ReturnCode::INVALID_TOPIC_ID, cx),
             },
         };
         Ok(Event::Subscribe { filter, qos: subscribe.qos, request: SubscribeRequest { msg_id, topic_id } })
@@ -126,15 +116,14 @@ impl Client {
         &mut self,
         request: SubscribeRequest,
         granted: Result<QoS, ReturnCode>,
-        settings: &Settings,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<(), EncodeError> {
         let SubscribeRequest { msg_id, topic_id } = request;
         let ack = match granted {
             Ok(qos) => SubAck { qos, topic_id, msg_id, code: ReturnCode::ACCEPTED },
             Err(code) => SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code },
         };
-        send(Message::SubAck(ack), settings, out)?;
+        cx.send(Message::SubAck(ack))?;
         if let (Ok(_), Some(id)) = (granted, topic_id) {
             self.registrations.confirm(id);
         }
@@ -147,8 +136,7 @@ impl Client {
         &'a mut self,
         unsubscribe: &Unsubscribe<'a>,
         predefined: &'a Predefined,
-        settings: &Settings,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Event<'a>, EncodeError> {
         let msg_id = unsubscribe.msg_id;
         let filter = match unsubscribe.topic {
@@ -156,7 +144,7 @@ impl Client {
             SubscribeTopic::Short(short) => Topic::Short(short),
             SubscribeTopic::Predefined(id) => match predefined.topic(&self.id, id) {
                 Some(topic) => Topic::Name(topic),
-                None => return send(Message::UnsubAck(msg_id), settings, out).map(|()| Event::Nothing),
+                None => return cx.send(Message::UnsubAck(msg_id)).map(|()| Event::Nothing),
             },
         };
         Ok(Event::Unsubscribe { filter, msg_id })
@@ -165,8 +153,8 @@ impl Client {
     /// The answer to [`Event::Unsubscribe`].
     /// # Errors
     /// As for [`Client::handle`].
-    pub fn unsubscribed(&self, msg_id: MsgId, settings: &Settings, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        send(Message::UnsubAck(msg_id), settings, out)
+    pub fn unsubscribed(&self, msg_id: MsgId, cx: &mut Context<'_>) -> Result<(), EncodeError> {
+        cx.send(Message::UnsubAck(msg_id))
     }
 }
 
@@ -186,22 +174,17 @@ fn acknowledgement(receipt: Receipt, code: ReturnCode) -> Message<'static> {
 }
 
 /// The client means a topic that there is not. It hears so in every QoS but -1, where nobody listens.
-fn refuse_topic<'a>(publish: &Publish<'_>, settings: &Settings, out: &mut Vec<u8>) -> Result<Event<'a>, EncodeError> {
+fn refuse_topic<'a>(publish: &Publish<'_>, cx: &mut Context<'_>) -> Result<Event<'a>, EncodeError> {
     if publish.qos == PublishQoS::MinusOne {
         return Ok(Event::Refused);
     }
     let (topic, code) = (publish.topic.field(), ReturnCode::INVALID_TOPIC_ID);
-    send(Message::PubAck(TopicAck { topic, msg_id: publish.msg_id, code }), settings, out)?;
+    cx.send(Message::PubAck(TopicAck { topic, msg_id: publish.msg_id, code }))?;
     Ok(Event::Refused)
 }
 
-fn refuse_subscription<'a>(
-    msg_id: MsgId,
-    code: ReturnCode,
-    settings: &Settings,
-    out: &mut Vec<u8>,
-) -> Result<Event<'a>, EncodeError> {
-    send(Message::SubAck(SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code }), settings, out)?;
+fn refuse_subscription<'a>(msg_id: MsgId, code: ReturnCode, cx: &mut Context<'_>) -> Result<Event<'a>, EncodeError> {
+    cx.send(Message::SubAck(SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code }))?;
     Ok(Event::Refused)
 }
 

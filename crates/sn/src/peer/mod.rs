@@ -8,6 +8,7 @@
 
 mod client;
 mod connecting;
+mod context;
 mod event;
 mod in_flight;
 mod incoming;
@@ -21,6 +22,7 @@ mod topic;
 mod will_setup;
 
 pub use client::{Client, Tick};
+pub use context::Context;
 pub use event::{Event, Receipt, SubscribeRequest};
 pub use in_flight::{Answer, InFlight, Overdue};
 pub use life::{Life, Phase};

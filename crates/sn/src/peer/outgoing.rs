@@ -3,7 +3,7 @@
 use crate::{EncodeError, Message, MsgId, Publish, PublishQoS, PublishTopic, QoS, Register, ShortTopic, TopicId};
 
 use super::client::Client;
-use super::{Phase, Predefined, Registration, Settings};
+use super::{Context, Phase, Predefined, Registration, Settings};
 
 /// A message for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,24 +52,22 @@ impl Client {
         &mut self,
         message: &Outgoing<'_>,
         predefined: &Predefined,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Delivery, EncodeError> {
         match self.phase() {
             Phase::Active | Phase::Awake => {}
             Phase::Asleep => return Ok(Delivery::Wait),
             Phase::Disconnected | Phase::Lost => return Ok(Delivery::NotConnected),
         }
-        match self.address(message.topic, predefined, settings) {
+        match self.address(message.topic, predefined, cx.settings) {
             Address::Full => Ok(Delivery::TopicsFull),
             Address::Untold(_) if !self.in_flight.is_free() => Ok(Delivery::Wait),
             Address::Untold(id) => {
                 let register = Register { topic_id: Some(id), msg_id: self.next_id(), topic: message.topic };
-                self.in_flight.send(&Message::Register(register), settings, now_ms, out)?;
+                self.in_flight.send(&Message::Register(register), cx)?;
                 Ok(Delivery::Registering)
             }
-            Address::Known(topic) => self.send_publish(message, topic, settings, now_ms, out),
+            Address::Known(topic) => self.send_publish(message, topic, cx),
         }
     }
 
@@ -77,37 +75,29 @@ impl Client {
         &mut self,
         message: &Outgoing<'_>,
         topic: PublishTopic,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
+        cx: &mut Context<'_>,
     ) -> Result<Delivery, EncodeError> {
         let Outgoing { qos, retain, dup, msg_id, payload, .. } = *message;
         let qos = PublishQoS::Level(qos);
         let publish = Message::Publish(Publish { dup, qos, retain, topic, msg_id, payload });
         if !qos.is_acknowledged() {
-            publish.encode(&settings.limits, out)?;
+            cx.send(publish)?;
             return Ok(Delivery::Sent);
         }
         if !self.in_flight.is_free() {
             return Ok(Delivery::Wait);
         }
-        self.in_flight.send(&publish, settings, now_ms, out)?;
+        self.in_flight.send(&publish, cx)?;
         Ok(Delivery::Sent)
     }
 
     /// PUBREL for a message of QoS 2 that the client has received, now or on an earlier connection.
     /// # Errors
     /// It does not fit a datagram.
-    pub fn release_to(
-        &mut self,
-        msg_id: MsgId,
-        settings: &Settings,
-        now_ms: u64,
-        out: &mut Vec<u8>,
-    ) -> Result<Delivery, EncodeError> {
+    pub fn release_to(&mut self, msg_id: MsgId, cx: &mut Context<'_>) -> Result<Delivery, EncodeError> {
         match self.phase() {
             Phase::Active | Phase::Awake if self.in_flight.is_free() => {
-                self.in_flight.send(&Message::PubRel(msg_id), settings, now_ms, out)?;
+                self.in_flight.send(&Message::PubRel(msg_id), cx)?;
                 Ok(Delivery::Sent)
             }
             Phase::Active | Phase::Awake | Phase::Asleep => Ok(Delivery::Wait),

@@ -1,6 +1,8 @@
 //! Any messages in any order, answers that come late, twice or never: does a gateway's client stand, and stay small?
 
-use lapwing_sn::peer::{Client, Event, Outgoing, Phase, Predefined, Receipt, Settings, SubscribeRequest, Tick};
+use lapwing_sn::peer::{
+    Client, Context, Event, Outgoing, Phase, Predefined, Receipt, Settings, SubscribeRequest, Tick,
+};
 use lapwing_sn::{MsgId, PublishQoS, QoS, ReturnCode, TopicId, decode};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -40,7 +42,8 @@ impl Session {
     fn hear(&mut self, pool: &Pool, which: usize) {
         let all = messages(pool);
         let message = &all[which % all.len()];
-        let heard = self.client.handle(message, &self.predefined, &self.settings, self.now_ms, &mut self.out);
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut self.out };
+        let heard = self.client.handle(message, &self.predefined, cx);
         let owed = match heard.expect("every answer fits") {
             Event::Connect { .. } => Owed::Opened,
             Event::Publish { receipt: Some(receipt), qos: PublishQoS::Level(_), .. } => Owed::Published(receipt),
@@ -62,19 +65,19 @@ impl Session {
         }
         let index = which % self.owed.len();
         let owed = if again { self.owed[index] } else { self.owed.swap_remove(index) };
-        let (settings, now_ms, out) = (&self.settings, self.now_ms, &mut self.out);
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut self.out };
         let answered = match owed {
-            Owed::Opened => self.client.opened(code, settings, now_ms, out).map(drop),
-            Owed::Published(receipt) => self.client.published(receipt, code, settings, out),
-            Owed::Completed(msg_id) => self.client.completed(msg_id, settings, out),
+            Owed::Opened => self.client.opened(code, cx).map(drop),
+            Owed::Published(receipt) => self.client.published(receipt, code, cx),
+            Owed::Completed(msg_id) => self.client.completed(msg_id, cx),
             Owed::Subscribed(request, qos) => {
                 let granted = if code.is_accepted() { Ok(qos) } else { Err(code) };
-                self.client.subscribed(request, granted, settings, out)
+                self.client.subscribed(request, granted, cx)
             }
-            Owed::Unsubscribed(msg_id) => self.client.unsubscribed(msg_id, settings, out),
-            Owed::WillTopic => self.client.will_topic_stored(code, settings, out),
-            Owed::WillMessage => self.client.will_message_stored(code, settings, out),
-            Owed::Drained => self.client.drained(settings, now_ms, out),
+            Owed::Unsubscribed(msg_id) => self.client.unsubscribed(msg_id, cx),
+            Owed::WillTopic => self.client.will_topic_stored(code, cx),
+            Owed::WillMessage => self.client.will_message_stored(code, cx),
+            Owed::Drained => self.client.drained(cx),
         };
         answered.expect("every answer fits");
     }
@@ -84,8 +87,8 @@ impl Session {
         let [retain, dup, ..] = pool.flags;
         let dup = dup && msg_id.is_some();
         let message = Outgoing { topic: &pool.topic, qos: pool.qos, retain, dup, msg_id, payload: &pool.payload };
-        let (settings, out) = (&self.settings, &mut self.out);
-        self.client.deliver(&message, &self.predefined, settings, self.now_ms, out).expect("it fits");
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut self.out };
+        self.client.deliver(&message, &self.predefined, cx).expect("it fits");
     }
 
     /// Everything that went out is a message, and is counted.
@@ -123,7 +126,8 @@ proptest! {
                 _ => {
                     session.now_ms += pause_ms;
                     let was = session.client.phase();
-                    let tick = session.client.tick(&session.settings, session.now_ms, &mut session.out);
+                    let cx = &mut Context { settings: &session.settings, now_ms: session.now_ms, out: &mut session.out };
+                    let tick = session.client.tick(cx);
                     prop_assert_eq!(tick == Tick::Lost, session.client.phase() == Phase::Lost && was != Phase::Lost);
                 }
             }

@@ -18,11 +18,11 @@ fn section_6_2_connect_with_a_will() {
     gateway.expect("05 09 'bye'", connect(true, will), "");
     assert_eq!(gateway.client.phase(), Phase::Disconnected, "nobody said yes yet");
     gateway.expect("09 04 0C 01 003C 'abc'", Event::Nothing, "");
-    let opened = gateway.client.opened(ReturnCode::ACCEPTED, &gateway.settings, 0, &mut gateway.out);
+    let opened = gateway.act(|client, cx| client.opened(ReturnCode::ACCEPTED, cx));
     assert_eq!((opened, gateway.client.phase(), gateway.client.id()), (Ok(true), Phase::Active, "abc"));
     gateway.sent("03 05 00");
     gateway.expect("05 09 'bye'", Event::OutOfState, "");
-    assert_eq!(gateway.client.opened(ReturnCode::ACCEPTED, &gateway.settings, 0, &mut gateway.out), Ok(false));
+    assert_eq!(gateway.act(|client, cx| client.opened(ReturnCode::ACCEPTED, cx)), Ok(false));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn section_6_2_a_set_up_that_nobody_goes_on_with_is_forgotten() {
 fn section_6_2_a_refused_connect_leaves_nobody() {
     let mut gateway = Gateway::new();
     gateway.expect("09 04 00 01 003C 'abc'", connect(false, WillChange::Keep), "");
-    let refused = gateway.client.opened(ReturnCode::CONGESTION, &gateway.settings, 0, &mut gateway.out);
+    let refused = gateway.act(|client, cx| client.opened(ReturnCode::CONGESTION, cx));
     assert_eq!((refused, gateway.client.phase(), gateway.client.id()), (Ok(true), Phase::Disconnected, ""));
     gateway.sent("03 05 01");
     gateway.expect("02 16", Event::Unknown, "02 18");
@@ -51,7 +51,7 @@ fn section_6_2_nobody_has_an_id_before_it_is_accepted() {
     let mut gateway = Gateway::connected();
     gateway.hear("09 04 04 01 003C 'xyz'", |event| assert!(matches!(event, Event::Connect { .. })));
     assert_eq!((gateway.client.id(), gateway.client.phase()), ("abc", Phase::Active));
-    let refused = gateway.client.opened(ReturnCode::NOT_SUPPORTED, &gateway.settings, 0, &mut gateway.out);
+    let refused = gateway.act(|client, cx| client.opened(ReturnCode::NOT_SUPPORTED, cx));
     assert_eq!((refused, gateway.client.id(), gateway.client.phase()), (Ok(true), "abc", Phase::Active));
 }
 
@@ -59,7 +59,7 @@ fn section_6_2_nobody_has_an_id_before_it_is_accepted() {
 fn section_6_4_the_will_is_updated() {
     let mut gateway = Gateway::connected();
     gateway.hear("04 1A 00 'w'", |event| assert!(matches!(event, Event::WillTopic(Some(_)))));
-    gateway.client.will_topic_stored(ReturnCode::ACCEPTED, &gateway.settings, &mut gateway.out).unwrap();
+    gateway.act(|client, cx| client.will_topic_stored(ReturnCode::ACCEPTED, cx)).unwrap();
     gateway.sent("03 1B 00");
     gateway.expect("02 1A", Event::WillTopic(None), "");
     gateway.expect("05 1C 'bye'", Event::WillMessage(b"bye"), "");
@@ -78,7 +78,7 @@ fn section_6_5_register_and_publish() {
         other => panic!("{other:?}"),
     });
     gateway.expect("09 0C A0 0001 0007 '23'", Event::Nothing, "");
-    gateway.client.published(receipt, ReturnCode::ACCEPTED, &gateway.settings, &mut gateway.out).unwrap();
+    gateway.act(|client, cx| client.published(receipt, ReturnCode::ACCEPTED, cx)).unwrap();
     gateway.sent("07 0D 0001 0007 00");
     gateway.expect("09 0C A0 0001 0007 '23'", Event::Nothing, "07 0D 0001 0007 00");
 }
@@ -98,11 +98,11 @@ fn section_6_6_publish_of_qos_2() {
         Event::Publish { topic, receipt, .. } if topic.as_str() == "ab" => receipt.expect("QoS 2"),
         other => panic!("{other:?}"),
     });
-    gateway.client.published(receipt, ReturnCode::ACCEPTED, &gateway.settings, &mut gateway.out).unwrap();
+    gateway.act(|client, cx| client.published(receipt, ReturnCode::ACCEPTED, cx)).unwrap();
     gateway.sent("04 0F 0007");
     gateway.expect("09 0C C2 'ab' 0007 '23'", Event::Nothing, "04 0F 0007");
     gateway.expect("04 10 0007", Event::Release(MsgId::new(7).unwrap()), "");
-    gateway.client.completed(MsgId::new(7).unwrap(), &gateway.settings, &mut gateway.out).unwrap();
+    gateway.act(|client, cx| client.completed(MsgId::new(7).unwrap(), cx)).unwrap();
     gateway.sent("04 0E 0007");
     gateway.expect("04 10 0007", Event::Release(MsgId::new(7).unwrap()), "");
 }
@@ -143,13 +143,13 @@ fn section_6_9_subscribe_and_unsubscribe() {
             other => panic!("{other:?}"),
         });
         let granted = Ok(QoS::AtLeastOnce);
-        gateway.client.subscribed(request, granted, &gateway.settings, &mut gateway.out).unwrap();
+        gateway.act(|client, cx| client.subscribed(request, granted, cx)).unwrap();
         gateway.sent(answer);
     }
     gateway.expect("07 12 A2 000A 'ab'", Event::Nothing, "08 13 20 0000 000A 00");
     gateway.expect("07 12 21 000B 0009", Event::Refused, "08 13 00 0000 000B 02");
     gateway.hear("08 14 00 000C 'a/+'", |event| assert!(matches!(event, Event::Unsubscribe { .. })));
-    gateway.client.unsubscribed(MsgId::new(12).unwrap(), &gateway.settings, &mut gateway.out).unwrap();
+    gateway.act(|client, cx| client.unsubscribed(MsgId::new(12).unwrap(), cx)).unwrap();
     gateway.sent("04 15 000C");
     gateway.expect("07 14 01 000D 0009", Event::Nothing, "04 15 000D");
 }
@@ -206,7 +206,8 @@ fn section_6_14_a_sleeping_client_awakes_drains_and_sleeps() {
     gateway.expect("05 16 'xyz'", Event::Unknown, "02 18");
     gateway.expect("05 16 'abc'", Event::Awake, "");
     assert_eq!(gateway.deliver("own", QoS::AtMostOnce, 0), Delivery::Sent);
-    gateway.client.drained(&gateway.settings, 5, &mut gateway.out).unwrap();
+    gateway.now_ms = 5;
+    gateway.act(|client, cx| client.drained(cx)).unwrap();
     gateway.sent("09 0C 01 0002 0000 '23' 02 17");
     assert_eq!(gateway.client.phase(), Phase::Asleep);
     assert_eq!((gateway.tick(110_004), gateway.tick(110_005)), (Tick::Nothing, Tick::Lost));

@@ -1,6 +1,6 @@
 //! A gateway with one client, for the tests of what it knows: datagrams in hexadecimal both ways.
 
-use lapwing_sn::peer::{Client, Delivery, Event, Outgoing, Predefined, Settings, Tick};
+use lapwing_sn::peer::{Client, Context, Delivery, Event, Outgoing, Predefined, Settings, Tick};
 use lapwing_sn::{MsgId, QoS, ReturnCode, TopicId, decode};
 
 /// One client of a gateway that knows topic `all` as 1, and `own` as 2 for the client `abc`.
@@ -29,11 +29,16 @@ impl Gateway {
         gateway
     }
 
+    /// Does something for the client.
+    pub fn act<T>(&mut self, act: impl FnOnce(&mut Client, &mut Context<'_>) -> T) -> T {
+        act(&mut self.client, &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut self.out })
+    }
+
     /// Panics unless the CONNECT opens a session, which is accepted.
     #[track_caller]
     pub fn connect(&mut self, hex: &str) {
         self.hear(hex, |event| assert!(matches!(event, Event::Connect { .. }), "{event:?}"));
-        assert_eq!(self.client.opened(ReturnCode::ACCEPTED, &self.settings, self.now_ms, &mut self.out), Ok(true));
+        assert_eq!(self.act(|client, cx| client.opened(ReturnCode::ACCEPTED, cx)), Ok(true));
         self.sent("03 05 00");
     }
 
@@ -42,7 +47,8 @@ impl Gateway {
     pub fn hear<T>(&mut self, hex: &str, look: impl FnOnce(Event<'_>) -> T) -> T {
         let datagram = bytes(hex);
         let message = decode(&datagram, &self.settings.limits).expect("a message").message;
-        let event = self.client.handle(&message, &self.predefined, &self.settings, self.now_ms, &mut self.out);
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut self.out };
+        let event = self.client.handle(&message, &self.predefined, cx);
         look(event.expect("every answer fits"))
     }
 
@@ -63,13 +69,13 @@ impl Gateway {
     pub fn deliver(&mut self, topic: &str, qos: QoS, msg_id: u16) -> Delivery {
         let msg_id = qos.is_acknowledged().then(|| MsgId::new(msg_id).unwrap());
         let message = Outgoing { topic, qos, retain: false, dup: false, msg_id, payload: b"23" };
-        let delivery = self.client.deliver(&message, &self.predefined, &self.settings, self.now_ms, &mut self.out);
-        delivery.expect("it fits")
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut self.out };
+        self.client.deliver(&message, &self.predefined, cx).expect("it fits")
     }
 
     pub fn tick(&mut self, now_ms: u64) -> Tick {
         self.now_ms = now_ms;
-        self.client.tick(&self.settings, now_ms, &mut self.out)
+        self.act(Client::tick)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use lapwing_sn::peer::Heard;
 use lapwing_sn::peer::{
-    Answer, Client, Delivery, Event, InFlight, Outgoing, Overdue, Predefined, Repeats, Settings, Tick,
+    Answer, Client, Context, Delivery, Event, InFlight, Outgoing, Overdue, Predefined, Repeats, Settings, Tick,
 };
 use lapwing_sn::{Message, MsgId, Publish, PublishQoS, PublishTopic, QoS, ReturnCode, TopicAck, TopicId, decode};
 
@@ -49,8 +49,9 @@ impl World {
         let (mut client, settings, mut out) = (Client::default(), settings(), Vec::new());
         let connect = bytes("09 04 04 01 0000 'abc'");
         let message = decode(&connect, &settings.limits).unwrap().message;
-        client.handle(&message, &predefined, &settings, 0, &mut out).unwrap();
-        client.opened(ReturnCode::ACCEPTED, &settings, 0, &mut out).unwrap();
+        let cx = &mut Context { settings: &settings, now_ms: 0, out: &mut out };
+        client.handle(&message, &predefined, cx).unwrap();
+        client.opened(ReturnCode::ACCEPTED, cx).unwrap();
         let device = Device { in_flight: InFlight::default(), repeats: Repeats::default(), books: Side::default() };
         let link = Link::new(seed, spoiled_percent);
         World { qos, settings, predefined, link, client, gateway: Side::default(), device, now_ms: 0 }
@@ -74,7 +75,8 @@ impl World {
 
     fn send_from_gateway(&mut self) {
         let mut out = Vec::new();
-        assert_eq!(self.client.tick(&self.settings, self.now_ms, &mut out), Tick::Nothing);
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut out };
+        assert_eq!(self.client.tick(cx), Tick::Nothing);
         if self.gateway.next < MESSAGES {
             let payload = [self.gateway.next];
             let message = Outgoing {
@@ -85,8 +87,7 @@ impl World {
                 msg_id: MsgId::new(u16::from(self.gateway.next) + 1),
                 payload: &payload,
             };
-            let delivery =
-                self.client.deliver(&message, &self.predefined, &self.settings, self.now_ms, &mut out).unwrap();
+            let delivery = self.client.deliver(&message, &self.predefined, cx).unwrap();
             self.gateway.next += u8::from(delivery == Delivery::Sent);
         }
         self.link.send(To::Device, &mut out, self.now_ms);
@@ -94,7 +95,8 @@ impl World {
 
     fn send_from_device(&mut self) {
         let (mut out, device) = (Vec::new(), &mut self.device);
-        assert_ne!(device.in_flight.tick(&self.settings, self.now_ms, &mut out), Overdue::Lost);
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut out };
+        assert_ne!(device.in_flight.tick(cx), Overdue::Lost);
         if device.in_flight.is_free() && device.books.next < MESSAGES {
             let publish = Publish {
                 dup: false,
@@ -104,7 +106,7 @@ impl World {
                 msg_id: MsgId::new(u16::from(device.books.next) + 1),
                 payload: &[device.books.next],
             };
-            device.in_flight.send(&Message::Publish(publish), &self.settings, self.now_ms, &mut out).unwrap();
+            device.in_flight.send(&Message::Publish(publish), cx).unwrap();
             device.books.next += 1;
         }
         self.link.send(To::Gateway, &mut out, self.now_ms);
@@ -112,19 +114,20 @@ impl World {
 
     fn gateway_hears(&mut self, datagram: &[u8]) {
         let mut out = Vec::new();
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut out };
         let message = decode(datagram, &self.settings.limits).unwrap().message;
-        let event = self.client.handle(&message, &self.predefined, &self.settings, self.now_ms, &mut out).unwrap();
+        let event = self.client.handle(&message, &self.predefined, cx).unwrap();
         match event {
             Event::Publish { payload, receipt, .. } => {
                 self.gateway.came.push(payload[0]);
                 let receipt = receipt.expect("QoS 1 or 2");
-                self.client.published(receipt, ReturnCode::ACCEPTED, &self.settings, &mut out).unwrap();
+                self.client.published(receipt, ReturnCode::ACCEPTED, cx).unwrap();
             }
-            Event::Release(msg_id) => self.client.completed(msg_id, &self.settings, &mut out).unwrap(),
+            Event::Release(msg_id) => self.client.completed(msg_id, cx).unwrap(),
             Event::Answered(Answer::Published(_) | Answer::Completed) => self.gateway.completed += 1,
             Event::Answered(Answer::Received) => {
                 let Message::PubRec(msg_id) = message else { panic!("{message:?}") };
-                let released = self.client.release_to(msg_id, &self.settings, self.now_ms, &mut out);
+                let released = self.client.release_to(msg_id, cx);
                 assert_eq!(released, Ok(Delivery::Sent));
             }
             Event::Nothing | Event::Answered(_) => {}
@@ -135,6 +138,7 @@ impl World {
 
     fn device_hears(&mut self, datagram: &[u8]) {
         let (mut out, device) = (Vec::new(), &mut self.device);
+        let cx = &mut Context { settings: &self.settings, now_ms: self.now_ms, out: &mut out };
         let message = decode(datagram, &self.settings.limits).unwrap().message;
         match message {
             Message::Publish(publish) => {
@@ -147,18 +151,18 @@ impl World {
                 let ack = TopicAck { topic: 1, msg_id: Some(msg_id), code: ReturnCode::ACCEPTED };
                 let answer = if qos == QoS::ExactlyOnce { Message::PubRec(msg_id) } else { Message::PubAck(ack) };
                 if heard != Heard::Late {
-                    answer.encode(&self.settings.limits, &mut out).unwrap();
+                    answer.encode(&cx.settings.limits, cx.out).unwrap();
                 }
             }
             Message::PubRel(msg_id) => {
                 device.repeats.release(msg_id, &self.settings, self.now_ms);
-                Message::PubComp(msg_id).encode(&self.settings.limits, &mut out).unwrap();
+                Message::PubComp(msg_id).encode(&cx.settings.limits, cx.out).unwrap();
             }
             other => {
-                let answer = device.in_flight.answered(&other, &mut out);
+                let answer = device.in_flight.answered(&other, cx);
                 if let (Some(Answer::Received), Message::PubRec(msg_id)) = (answer, other) {
                     let release = Message::PubRel(msg_id);
-                    device.in_flight.send(&release, &self.settings, self.now_ms, &mut out).unwrap();
+                    device.in_flight.send(&release, cx).unwrap();
                 }
                 device.books.completed += u8::from(matches!(answer, Some(Answer::Published(_) | Answer::Completed)));
             }
