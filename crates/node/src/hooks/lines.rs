@@ -19,9 +19,6 @@ pub(super) enum Line {
 }
 
 impl Line {
-    /// In the order in which they are served.
-    pub(super) const ALL: [Line; 2] = [Line::Insiders, Line::Strangers];
-
     fn of(calls: &[HookCall]) -> Self {
         match calls.first() {
             Some(HookCall::Auth(auth)) if auth.again => Line::Insiders,
@@ -86,6 +83,11 @@ impl Lines {
         gathered
     }
 
+    /// Somebody waits in this line.
+    pub(super) fn have(&self, line: Line) -> bool {
+        self.waiting[line as usize].iter().any(|waiting| !waiting.is_empty())
+    }
+
     /// Nothing waits.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.iter().flatten().all(VecDeque::is_empty)
@@ -118,6 +120,7 @@ mod tests {
         lines.add(1, question(10, false, later));
         lines.add(1, question(20, true, later));
         lines.add(0, question(21, true, now));
+        assert!(lines.have(Line::Insiders) && lines.have(Line::Strangers));
         let mut late = vec![];
         let mut gather = |line, batch_calls| {
             let gathered = lines.gather(line, batch_calls, now, |question| late.push(question.ticket));
@@ -127,6 +130,6 @@ mod tests {
         assert_eq!(gather(Line::Strangers, 3), [(0, 0), (1, 10), (0, 1)]);
         assert_eq!(gather(Line::Strangers, 10), [(0, 2), (0, 3)]);
         assert_eq!(late, [21]);
-        assert!(lines.is_empty());
+        assert!(lines.is_empty() && !lines.have(Line::Strangers));
     }
 }

@@ -28,8 +28,6 @@ pub(crate) struct HookThread {
     lines: Lines,
     /// By shard: those of a batch that was taken and did not fit into ours.
     observations: Vec<VecDeque<Observation>>,
-    /// Calls in a batch of strangers.
-    stranger_calls: usize,
 }
 
 /// The thread's ends of the lanes, by shard.
@@ -51,7 +49,6 @@ impl HookThread {
             timeout,
             lines: Lines::new(shards),
             observations: (0..shards).map(|_| VecDeque::new()).collect(),
-            stranger_calls: parts.control.batch_calls(),
             parts,
         }
     }
@@ -61,14 +58,13 @@ impl HookThread {
         self.parts.unpark.is_me();
         loop {
             let stopping = self.parts.control.is_stopping();
-            let mut is_idle = true;
             // Decisions first: somebody waits for them; and of those, those of clients that are in.
-            for line in Line::ALL {
-                let asked = self.gather(line);
-                is_idle &= asked.is_empty();
-                self.decide(line, asked);
-                self.parts.replies.iter_mut().for_each(Lane::flush);
-            }
+            let begun = Instant::now();
+            let asked = self.gather(Line::Insiders, self.parts.control.batch_calls());
+            let mut is_idle = asked.is_empty();
+            self.decide(asked);
+            is_idle &= !self.decide_strangers(begun.elapsed());
+            self.parts.replies.iter_mut().for_each(Lane::flush);
             let seen = self.gather_observations();
             is_idle &= seen.is_empty();
             self.watch(seen);
@@ -81,21 +77,31 @@ impl HookThread {
         }
     }
 
-    /// About one batch's worth of one line.
-    fn gather(&mut self, line: Line) -> Vec<(usize, Question)> {
-        self.lines.take(&mut self.parts.questions);
-        let (batch_calls, control) = (self.batch_calls(line), &self.parts.control);
-        let late = |late: &Question| control.done(late.calls.len(), late.bytes);
-        self.lines.gather(line, batch_calls, Instant::now(), late)
+    /// Those at the door, one by one, for an eighth of the time limit: whoever decides about them may be fast with a thousand and
+    /// slow with the next, which they may choose. Where somebody who is in waits, for as long as the last of those took.
+    fn decide_strangers(&mut self, insiders_took: Duration) -> bool {
+        let (begun, mut was_any) = (Instant::now(), false);
+        loop {
+            let asked = self.gather(Line::Strangers, 1);
+            if asked.is_empty() {
+                return was_any;
+            }
+            was_any = true;
+            self.decide(asked);
+            self.lines.take(&mut self.parts.questions);
+            let took = begun.elapsed();
+            if took >= self.timeout / 8 || (took >= insiders_took && self.lines.have(Line::Insiders)) {
+                return true;
+            }
+        }
     }
 
-    /// Strangers have batches of their own size: a slow `on_connect` must not make small ones of fast `on_publish`, nor hold
-    /// up who is in for longer than one such batch.
-    fn batch_calls(&self, line: Line) -> usize {
-        match line {
-            Line::Insiders => self.parts.control.batch_calls(),
-            Line::Strangers => self.stranger_calls,
-        }
+    /// About so many calls of one line.
+    fn gather(&mut self, line: Line, batch_calls: usize) -> Vec<(usize, Question)> {
+        self.lines.take(&mut self.parts.questions);
+        let control = &self.parts.control;
+        let late = |late: &Question| control.done(late.calls.len(), late.bytes);
+        self.lines.gather(line, batch_calls, Instant::now(), late)
     }
 
     fn gather_observations(&mut self) -> Vec<HookCall> {
@@ -117,7 +123,7 @@ impl HookThread {
     }
 
     /// Calls the hooks for `asked` and sends the answers.
-    fn decide(&mut self, line: Line, asked: Vec<(usize, Question)>) {
+    fn decide(&mut self, asked: Vec<(usize, Question)>) {
         if asked.is_empty() {
             return;
         }
@@ -127,7 +133,7 @@ impl HookThread {
             shares.push((shard, question.ticket, question.calls.len(), question.bytes));
             calls.extend(question.calls);
         }
-        let mut verdicts = self.call(line, &calls).into_iter();
+        let mut verdicts = self.call(&calls).into_iter();
         let mut replies: Vec<Vec<Reply>> = self.parts.replies.iter().map(|_| Vec::new()).collect();
         for (shard, ticket, count, bytes) in shares {
             replies[shard].push(Reply { ticket, verdicts: verdicts.by_ref().take(count).collect() });
@@ -137,23 +143,27 @@ impl HookThread {
             if !replies.is_empty() {
                 lane.send(replies);
             }
+            lane.flush();
         }
     }
 
     fn watch(&mut self, seen: Vec<HookCall>) {
         if !seen.is_empty() {
-            self.call(Line::Insiders, &seen);
+            self.call(&seen);
         }
     }
 
     /// One verdict for each of `calls`.
-    fn call(&mut self, line: Line, calls: &[HookCall]) -> Vec<Verdict> {
+    fn call(&mut self, calls: &[HookCall]) -> Vec<Verdict> {
         let begun = Instant::now();
         let answered = self.guarded(calls);
         let took = begun.elapsed();
         self.parts.control.count_batch(took.as_micros() as u64);
         calls.iter().for_each(|call| self.parts.control.count_call(call.hook()));
-        self.adapt(line, calls.len(), took);
+        // A slow `on_connect` makes no small batches of fast `on_publish`.
+        if calls.first().is_some_and(|call| !matches!(call.hook(), HookName::Connect | HookName::Auth)) {
+            self.adapt(calls.len(), took);
+        }
         match answered {
             Ok(answers) => calls.iter().zip(answers).map(|(call, answer)| self.verdict(call.hook(), answer)).collect(),
             Err(failure) => {
@@ -192,8 +202,8 @@ impl HookThread {
 
     /// Keeps a batch below an eighth of the time limit: the answers of a batch leave together, so the first call waits
     /// for the last.
-    fn adapt(&mut self, line: Line, calls: usize, took: Duration) {
-        let before = self.batch_calls(line);
+    fn adapt(&mut self, calls: usize, took: Duration) {
+        let before = self.parts.control.batch_calls();
         let after = if took > self.timeout / 8 {
             (before.min(calls) / 2).max(1)
         } else if calls >= before && took < self.timeout / 32 {
@@ -201,10 +211,7 @@ impl HookThread {
         } else {
             before
         };
-        match line {
-            Line::Insiders => self.parts.control.set_batch_calls(after),
-            Line::Strangers => self.stranger_calls = after,
-        }
+        self.parts.control.set_batch_calls(after);
     }
 
     fn sleep(&mut self) {
