@@ -15,8 +15,6 @@ from web import get
 
 from .power import PowerCut
 
-_READER_S = 10.0
-
 
 class Machine:
     """One broker on one folder.
@@ -98,14 +96,14 @@ def has_session(http: str, client_id: str) -> bool:
     return status == 200
 
 
-def read_retained(url: str, filter_: str, awaited: set[str]) -> dict[str, bytes]:
-    """Payload by topic of all retained messages; waits for those `awaited`, which give up after a while."""
+def read_retained(url: str, filter_: str, awaited: set[str], patience_s: float) -> dict[str, bytes]:
+    """Payload by topic of all retained messages; waits for those `awaited` until nothing comes for so long."""
     found: dict[str, bytes] = {}
     with wire.Wire.client(url, f"reader-{os.getpid()}") as reader:
         reader.send(wire.subscribe((filter_, 0)))
         try:
             while not awaited <= found.keys():
-                if (packet := reader.receive(_READER_S)) is None:
+                if (packet := reader.receive(patience_s)) is None:
                     break
                 if packet.kind == wire.PUBLISH:
                     found[packet.topic] = packet.payload

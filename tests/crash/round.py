@@ -52,10 +52,20 @@ class Round:
         folder: New, empty; stays as the round leaves it.
         power: What takes back unsynced changes, where a life ends with the machine's.
         groups: Groups and the hold keep their messages over a crash.
+        patience_s: So long what is promised may be on its way.
     """
 
-    def __init__(self, plan: Plan, folder: Path, power: PowerCut | None = None, *, groups: bool = True) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        power: PowerCut | None = None,
+        *,
+        groups: bool = True,
+        patience_s: float = SETTLE_S,
+    ) -> None:
         self.plan = plan
+        self._patience_s = patience_s
         self.books = Books()
         self._machine = Machine(folder, plan.settings(), power)
         self._random = Random(plan.seed ^ 0x5EED)
@@ -122,7 +132,7 @@ class Round:
         """What is there before anybody comes back."""
         books = self.books
         must = {topic for topic, allowed in books.retained_allowed().items() if b"" not in allowed}
-        books.check_retained(read_retained(self._url, _RETAINED, must))
+        books.check_retained(read_retained(self._url, _RETAINED, must, self._patience_s))
         books.check_stream(read_stream(self._http, STREAM), _STREAMED)
 
     def _crash(self, *, power: bool) -> None:
@@ -215,7 +225,7 @@ class Round:
     def _drain(self, takers: Sequence[Subscriber]) -> None:
         """What does not come is a finding of the books, not a time that was over."""
         keeping = takers[0].keeping
-        deadline = time.monotonic() + SETTLE_S
+        deadline = time.monotonic() + self._patience_s
         while self.books.owed(keeping) and time.monotonic() < deadline:
             for taker in takers:
                 taker.answer_all()

@@ -45,7 +45,7 @@ def test_a_broker_that_promises_nothing_is_found_out(tmp_path: Path) -> None:
     for seed in range(1, 6):
         careless = replace(plan(seed), durability="memory")
         (tmp_path / str(seed)).mkdir()
-        findings += Round(careless, tmp_path / str(seed), groups=False).run().findings
+        findings += Round(careless, tmp_path / str(seed), groups=False, patience_s=1.0).run().findings
         if are_seen("is gone", "retained on"):
             return
     pytest.fail(f"not seen in five rounds: {findings}")
