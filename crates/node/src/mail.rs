@@ -246,19 +246,28 @@ pub(crate) enum Control {
     /// What became of messages that the target has offered.
     Offered(Box<OfferedList>),
     /// Whether there is, for the connection that stands there; the room itself, where it can be held.
-    Room { index: usize, born: u64, wanted: Wanted, fits: bool, room: Option<Box<ReservedRoom>> },
+    Room { index: usize, born: u64, found: Result<Option<Box<ReservedRoom>>, NoRoom> },
 }
 
-/// Where a message needs room.
+/// Where a shard is asked for room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum RoomWanted {
     /// Among retained messages.
     Retained,
-    /// Among those of its publisher's identity: not asked for, but what a question for the former may find missing.
-    RetainedShare,
-    /// In the node's memory, of which nothing is left for more retained messages: nobody is asked for it.
-    Memory,
     /// In the queue of every session that wants it.
+    Queues,
+}
+
+/// Where a message has found no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoRoom {
+    /// Among retained messages.
+    Retained,
+    /// Among the retained messages of its publisher's identity.
+    RetainedShare,
+    /// In the node's memory, of which nothing is left for more retained messages.
+    Memory,
+    /// In the queue of a session that wants it.
     Queues,
 }
 
@@ -273,7 +282,7 @@ pub(crate) struct RoomQuestion {
     pub(crate) bytes: u64,
     /// Whose it would be, where identities have shares.
     pub(crate) holder: Option<Holder>,
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: RoomWanted,
     /// Messages that the asking shard had posted before: they are in the queues first.
     pub(crate) posted: u64,
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::identity_shares::{Holder, IdentityShares};
-use crate::mail::Wanted;
+use crate::mail::NoRoom;
 use crate::retained_share::RetainedShare;
 
 /// Taken in the table of the node, and in the share of an identity, if that has one.
@@ -29,13 +29,13 @@ impl ReservedRoom {
         shares: &Arc<IdentityShares>,
         holder: Option<Holder>,
         bytes: u64,
-    ) -> Result<Self, Wanted> {
+    ) -> Result<Self, NoRoom> {
         if !shares.retained.take(holder, bytes, None) {
-            return Err(Wanted::RetainedShare);
+            return Err(NoRoom::RetainedShare);
         }
         if !table.take(bytes, None) {
             shares.retained.untake(holder, bytes, None);
-            return Err(Wanted::Retained);
+            return Err(NoRoom::Retained);
         }
         Ok(Self::taken(table, shares, holder, bytes))
     }
@@ -87,14 +87,14 @@ mod tests {
         let [alice, bob] = ["alice", "bob"].map(|name| Some(Holder::named(Some(name))));
         let take = |holder, bytes| ReservedRoom::take(&table, &shares, holder, bytes);
         let mut first = take(alice, 60).expect("room");
-        assert_eq!(take(alice, 1).map(drop), Err(Wanted::RetainedShare));
-        assert_eq!(take(bob, 41).map(drop), Err(Wanted::Retained));
+        assert_eq!(take(alice, 1).map(drop), Err(NoRoom::RetainedShare));
+        assert_eq!(take(bob, 41).map(drop), Err(NoRoom::Retained));
         assert!(!first.fit(61) && first.fit(50));
         let second = take(bob, 50).expect("what the first had too much");
-        assert_eq!(take(None, 0).map(drop), Err(Wanted::Retained), "a third message");
+        assert_eq!(take(None, 0).map(drop), Err(NoRoom::Retained), "a third message");
         drop(second);
         assert_eq!(first.into_bytes(), 50);
-        assert_eq!(take(alice, 11).map(drop), Err(Wanted::RetainedShare), "the message has it");
+        assert_eq!(take(alice, 11).map(drop), Err(NoRoom::RetainedShare), "the message has it");
         assert!(take(bob, 50).is_ok());
     }
 }

@@ -19,7 +19,7 @@ use crate::group_reports::{ANSWER_MAX, Gathered, ReportDesk, gather};
 use crate::identity_shares::{Holder, IdentityShares};
 use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
-use crate::mail::Wanted;
+use crate::mail::NoRoom;
 use crate::mailbox::Bell;
 use crate::memory::Memory;
 use crate::metrics::HoldCounters;
@@ -324,7 +324,7 @@ impl Shared {
     ///
     /// # Errors
     /// Where there is none.
-    pub(crate) fn reserve_retained(&self, holder: Option<Holder>, bytes: u64) -> Result<ReservedRoom, Wanted> {
+    pub(crate) fn reserve_retained(&self, holder: Option<Holder>, bytes: u64) -> Result<ReservedRoom, NoRoom> {
         ReservedRoom::take(&self.retained, &self.shares, holder, bytes)
     }
 

@@ -100,9 +100,7 @@ impl Shard {
             Control::AskRoom(question) => self.answer_room(from, question),
             Control::Wanted { filter } => self.wanted_from_holds(&filter),
             Control::Offered(list) => self.hear_offered(&list),
-            Control::Room { index, born, wanted, fits, room } => {
-                self.take_room((index, born), wanted, fits, room.map(|room| *room));
-            }
+            Control::Room { index, born, found } => self.take_room((index, born), found),
         }
         None
     }

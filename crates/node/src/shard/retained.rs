@@ -14,7 +14,7 @@ use lapwing_session::{Message, Routed};
 use self::expiries::Expiries;
 use crate::config::Durability;
 use crate::identity_shares::{Holder, IdentityShares};
-use crate::mail::{PageItem, PageRequest, Source, Wanted};
+use crate::mail::{NoRoom, PageItem, PageRequest, Source};
 use crate::reserved_room::ReservedRoom;
 use crate::retained_holders::Before;
 use crate::retained_share::RetainedShare;
@@ -110,10 +110,10 @@ impl RetainedTable {
         }
         let bytes = message.footprint() as u64;
         if !self.has_room(publish.topic, bytes, source.holder, room)
-            && let Some(missing) = self.take_room(publish.topic, bytes, source.holder, now_ms)
+            && let Err(missing) = self.take_room(publish.topic, bytes, source.holder, now_ms)
         {
             self.remove(publish.topic);
-            return if missing == Wanted::RetainedShare { Retained::BeyondShare } else { Retained::Refused };
+            return if missing == NoRoom::RetainedShare { Retained::BeyondShare } else { Retained::Refused };
         }
         self.keep(message, source, durability);
         match durability {
@@ -192,10 +192,8 @@ impl RetainedTable {
         bytes: u64,
         holder: Option<Holder>,
         now_ms: u64,
-    ) -> Result<ReservedRoom, Wanted> {
-        if let Some(missing) = self.take_room(topic, bytes, holder, now_ms) {
-            return Err(missing);
-        }
+    ) -> Result<ReservedRoom, NoRoom> {
+        self.take_room(topic, bytes, holder, now_ms)?;
         // The topic's message stays until the other one is there: both are counted meanwhile.
         if let Some((of, before)) = self.before(topic) {
             self.share.take_anyway(before);
@@ -227,21 +225,21 @@ impl RetainedTable {
         true
     }
 
-    /// Takes room for a message; returns where there is none. What has expired gives way.
-    fn take_room(&mut self, topic: &str, bytes: u64, holder: Option<Holder>, now_ms: u64) -> Option<Wanted> {
+    /// Takes room for a message. What has expired gives way.
+    fn take_room(&mut self, topic: &str, bytes: u64, holder: Option<Holder>, now_ms: u64) -> Result<(), NoRoom> {
         // What gives way may be this topic's: so both are asked again.
         loop {
             let before = self.before(topic);
             let missing = if !self.shares.retained.take(holder, bytes, before) {
-                Wanted::RetainedShare
+                NoRoom::RetainedShare
             } else if self.share.take(bytes, before.map(|(_, bytes)| bytes)) {
-                return None;
+                return Ok(());
             } else {
                 self.shares.retained.untake(holder, bytes, before);
-                Wanted::Retained
+                NoRoom::Retained
             };
             if !self.give_up_expired(now_ms) {
-                return Some(missing);
+                return Err(missing);
             }
         }
     }

@@ -23,7 +23,7 @@ use super::route::Target;
 use super::serve::{Client, Flow};
 use crate::config::QueuePolicy;
 use crate::identity_shares::Holder;
-use crate::mail::{Control, RoomQuestion, Wanted};
+use crate::mail::{Control, NoRoom, RoomQuestion, RoomWanted};
 use crate::memory::Pressure;
 use crate::metrics::DropReason;
 use crate::reserved_room::ReservedRoom;
@@ -39,9 +39,9 @@ pub(crate) enum Room {
     #[default]
     Unknown,
     /// So many shards were asked and have not answered; `missing`: where one has said that there is none.
-    Asked { left: u32, missing: Option<Wanted>, reserved: Option<ReservedRoom> },
+    Asked { left: u32, missing: Option<NoRoom>, reserved: Option<ReservedRoom> },
     /// All have answered.
-    Answered { missing: Option<Wanted>, reserved: Option<ReservedRoom> },
+    Answered { missing: Option<NoRoom>, reserved: Option<ReservedRoom> },
 }
 
 impl Shard {
@@ -78,21 +78,21 @@ impl Shard {
         let mut missing = None;
         if needs_queues && !self.goes_through_hold(&publish) {
             let (has_room, shards) = self.look_at_queues(&topic, bytes);
-            missing = (!has_room).then_some(Wanted::Queues);
-            asked.extend(shards.into_iter().map(|shard| (shard, Wanted::Queues)));
+            missing = (!has_room).then_some(NoRoom::Queues);
+            asked.extend(shards.into_iter().map(|shard| (shard, RoomWanted::Queues)));
         }
         if needs_retained && self.pressure == Pressure::Full {
-            missing = Some(Wanted::Memory);
+            missing = Some(NoRoom::Memory);
         }
         let mut reserved = None;
         if needs_retained && missing.is_none() {
             let owner = self.owner_of_topic(&topic);
             match self.shared.reserve_retained(holder, bytes) {
                 Ok(room) => reserved = Some(room),
-                Err(_) if owner != self.id => asked.push((owner, Wanted::Retained)),
+                Err(_) if owner != self.id => asked.push((owner, RoomWanted::Retained)),
                 Err(_) => match self.retained.reserve(&topic, bytes, holder, self.now_ms) {
                     Ok(room) => reserved = Some(room),
-                    Err(wanted) => missing = Some(wanted),
+                    Err(no_room) => missing = Some(no_room),
                 },
             }
         }
@@ -104,8 +104,8 @@ impl Shard {
         &mut self,
         index: usize,
         (topic, bytes, holder): (&str, u64, Option<Holder>),
-        asked: &[(ShardId, Wanted)],
-        missing: Option<Wanted>,
+        asked: &[(ShardId, RoomWanted)],
+        missing: Option<NoRoom>,
         reserved: Option<ReservedRoom>,
     ) -> bool {
         let Some(connection) = self.clients.connection(index) else { return false };
@@ -157,24 +157,18 @@ impl Shard {
 
     /// Another shard wants to know whether there is room here for a message of one of its clients.
     pub(super) fn answer_room(&mut self, from: ShardId, question: Box<RoomQuestion>) {
-        let (mut wanted, mut room) = (question.wanted, None);
-        let fits = match question.wanted {
-            Wanted::Retained | Wanted::RetainedShare | Wanted::Memory => {
-                let RoomQuestion { topic, bytes, holder, .. } = &*question;
-                match self.retained.reserve(topic, *bytes, *holder, self.now_ms) {
-                    Ok(reserved) => room = Some(Box::new(reserved)),
-                    Err(missing) => wanted = missing,
-                }
-                room.is_some()
+        let RoomQuestion { index, born, ref topic, bytes, holder, wanted, posted } = *question;
+        let found = match wanted {
+            RoomWanted::Retained => {
+                self.retained.reserve(topic, bytes, holder, self.now_ms).map(|reserved| Some(Box::new(reserved)))
             }
-            Wanted::Queues if !self.sequences.has_taken(from, question.posted) => {
-                self.early_rooms.push((from, question));
-                return;
+            RoomWanted::Queues if !self.sequences.has_taken(from, posted) => {
+                return self.early_rooms.push((from, question));
             }
-            Wanted::Queues => self.look_at_queues(&question.topic, question.bytes).0,
+            RoomWanted::Queues if self.look_at_queues(topic, bytes).0 => Ok(None),
+            RoomWanted::Queues => Err(NoRoom::Queues),
         };
-        let RoomQuestion { index, born, .. } = *question;
-        self.post.control(from, Control::Room { index, born, wanted, fits, room });
+        self.post.control(from, Control::Room { index, born, found });
     }
 
     /// Answers the questions before which mail had to come that has come meanwhile.
@@ -185,17 +179,12 @@ impl Shard {
     }
 
     /// A shard has answered: with the last answer the connection goes on with the packet that waits.
-    pub(super) fn take_room(
-        &mut self,
-        (index, born): (usize, u64),
-        wanted: Wanted,
-        fits: bool,
-        room: Option<ReservedRoom>,
-    ) {
+    pub(super) fn take_room(&mut self, (index, born): (usize, u64), found: Result<Option<Box<ReservedRoom>>, NoRoom>) {
         let Some(connection) = self.clients.connection(index).filter(|c| c.born == born) else { return };
         match std::mem::take(&mut connection.room) {
             Room::Asked { left, missing, reserved } => {
-                let (missing, reserved) = (missing.or((!fits).then_some(wanted)), reserved.or(room));
+                let (room, no_room) = found.map_or_else(|no_room| (None, Some(no_room)), |room| (room, None));
+                let (missing, reserved) = (missing.or(no_room), reserved.or(room.map(|room| *room)));
                 if left > 1 {
                     connection.room = Room::Asked { left: left - 1, missing, reserved };
                     return;
@@ -215,21 +204,21 @@ impl Shard {
         let missing = missing?;
         self.reserved_room = None;
         let words = match missing {
-            Wanted::Retained => {
+            NoRoom::Retained => {
                 self.counters.dropped(DropReason::RetainedFull, 1);
                 self.shared.want_retained_room();
                 "there is no room for one more retained message"
             }
-            Wanted::RetainedShare => {
+            NoRoom::RetainedShare => {
                 self.counters.dropped(DropReason::RetainedFull, 1);
                 self.refused_beyond_share(self.holder_name(client.session).as_deref());
                 "you have your share of retained messages"
             }
-            Wanted::Memory => {
+            NoRoom::Memory => {
                 self.counters.dropped(DropReason::MemoryFull, 1);
                 "there is no memory for one more retained message"
             }
-            Wanted::Queues => {
+            NoRoom::Queues => {
                 self.counters.limits.refused_queue_full.add(1);
                 "the queue of a client that wants it is full"
             }
