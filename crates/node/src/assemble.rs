@@ -6,14 +6,14 @@ use std::thread::Thread;
 
 use lapwing_store::journal::JournalConfig;
 use lapwing_store::{Log, LogConfig, LogReader, LogWriter, StoreError, StreamConfig, StreamIndex};
-use mio::Poll;
 
 use crate::clock::NodeClock;
 use crate::config::{self, Config};
 use crate::data_groups::{DataGroups, next_indexes};
 use crate::error::NodeError;
+use crate::event_loop::EventLoop;
 use crate::extensions::Extensions;
-use crate::handshakes::{Desk, HandshakeRoom, HandshakeThread, lay_handshakes};
+use crate::handshakes::{HandshakeRoom, HandshakeThread, lay_handshakes};
 use crate::hooks::{HookControl, HookFeed, HookThread, Hooks, lay_hooks};
 use crate::listeners::Listeners;
 use crate::log::{Keeper, LogBatch, LogFeed, LogShared, LogThread, StreamRoute};
@@ -21,7 +21,7 @@ use crate::mailbox::{Bell, Inlet, Lane, Wake, lane};
 use crate::metrics::ShardCounters;
 use crate::passwords::{PasswordParts, lay_passwords};
 use crate::queue_pages::{PageControl, PageFeed, PageThread, lay_pages};
-use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, WAKER, codec_limits};
+use crate::shard::{LanesIn, LanesOut, ParcelLimits, Post, Recovered, Shard, ShardParts, Sys, codec_limits};
 use crate::shared::Shared;
 use crate::slot::ShardId;
 use crate::sn::{SnThread, lay_sn};
@@ -95,18 +95,18 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     let (bound, states) = Listeners::bind(&config)?;
     on_bound.map_or(Ok(()), |give_up| give_up())?;
     let urls = states.iter().map(|state| state.url.clone()).collect();
-    let polls: Vec<Poll> = (0..shards).map(|_| poll()).collect::<Result<_, _>>()?;
-    let bells: Vec<Bell> = polls.iter().map(bell).collect::<Result<_, _>>()?;
+    let event_loops = open_event_loops(shards)?;
+    let bells: Vec<Bell> = event_loops.iter().map(EventLoop::bell).collect();
     let (shaking, listeners): (Vec<_>, Vec<_>) =
         bound.listeners.into_iter().partition(|(_, listener)| listener.has_tls());
-    let desks = handshake_desks(if shaking.is_empty() { 0 } else { config.handshake_threads() })?;
-    let sn_desk = if bound.datagrams.is_empty() { None } else { handshake_desks(1)?.pop() };
-    let desk_bells = desks.iter().chain(&sn_desk).map(|desk| desk.bell.clone()).collect();
-    let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone(), desk_bells));
-    let mut handshakes = lay_handshakes(&shared, desks, &shaking, &bells)?;
-    let sn = match sn_desk {
-        Some(desk) => {
-            let (thread, inlets) = lay_sn(&shared, desk, bound.datagrams, &bells)?;
+    let shaking_loops = open_event_loops(if shaking.is_empty() { 0 } else { config.handshake_threads() as usize })?;
+    let sn_loop = if bound.datagrams.is_empty() { None } else { Some(EventLoop::open()?) };
+    let side_bells = shaking_loops.iter().chain(&sn_loop).map(EventLoop::bell).collect();
+    let shared = Arc::new(Shared::new(config.clone(), authority, clock, stamps, states, bells.clone(), side_bells));
+    let mut handshakes = lay_handshakes(&shared, shaking_loops, &shaking, &bells)?;
+    let sn = match sn_loop {
+        Some(event_loop) => {
+            let (thread, inlets) = lay_sn(&shared, event_loop, bound.datagrams, &bells)?;
             handshakes.inlets.iter_mut().zip(inlets).for_each(|(all, inlet)| all.push(inlet));
             Some(thread)
         }
@@ -132,8 +132,8 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     let counting = counters.iter().cloned().chain(handshakes.threads.iter().map(HandshakeThread::counters));
     let mut sys = Sys::new(counting.collect(), config.sys.interval_ms);
     let mut built = Vec::with_capacity(shards);
-    for (index, ((((poll, bell), feed), hook_feed), (post, inlets))) in
-        polls.into_iter().zip(bells).zip(feeds).zip(hook_feeds).zip(mail).enumerate()
+    for (index, (((event_loop, feed), hook_feed), (post, inlets))) in
+        event_loops.into_iter().zip(feeds).zip(hook_feeds).zip(mail).enumerate()
     {
         let id = ShardId(index as u8);
         let listeners =
@@ -142,8 +142,7 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
         built.push(Shard::new(ShardParts {
             id,
             shared: shared.clone(),
-            poll,
-            bell,
+            event_loop,
             listeners,
             shaken: std::mem::take(&mut handshakes.inlets[index]),
             inlets,
@@ -163,13 +162,8 @@ pub(crate) fn parts(config: Arc<Config>, open: OpenLog, extensions: Extensions) 
     Ok(Parts { shared, shards: built, log, kept, pages, hooks, passwords, handshakes, sn, listeners: urls, streams })
 }
 
-/// Event queues and bells of the threads that do handshakes.
-fn handshake_desks(threads: u32) -> Result<Vec<Desk>, NodeError> {
-    let desk = |_| {
-        let poll = poll()?;
-        Ok(Desk { bell: bell(&poll)?, poll })
-    };
-    (0..threads).map(desk).collect()
+fn open_event_loops(threads: usize) -> Result<Vec<EventLoop>, NodeError> {
+    (0..threads).map(|_| EventLoop::open()).collect()
 }
 
 /// For each shard its way to the hooks, if there are any that want anything.
@@ -233,15 +227,6 @@ fn open_groups(
     let keeper = Keeper::new(journal, reader.clone(), recovered, config.limits.log_snapshot_bytes)?;
     let shares = Arc::new(groups.shares());
     Ok((keeper, Recovered { next_index, groups, shares, reader }))
-}
-
-fn poll() -> Result<Poll, NodeError> {
-    Poll::new().map_err(|source| NodeError::System { doing: "open an event queue", source })
-}
-
-fn bell(poll: &Poll) -> Result<Bell, NodeError> {
-    let waker = mio::Waker::new(poll.registry(), WAKER);
-    waker.map(Bell::new).map_err(|source| NodeError::System { doing: "open an event queue's waker", source })
 }
 
 /// Unparks a thread that makes itself known when it starts.

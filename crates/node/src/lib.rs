@@ -22,6 +22,7 @@ mod descriptors;
 mod desk;
 mod doors;
 mod error;
+mod event_loop;
 mod events;
 mod extensions;
 mod group_book;

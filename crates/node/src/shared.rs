@@ -98,8 +98,8 @@ pub(crate) struct Shared {
     restored: AtomicU32,
     /// One per shard, to tell them of a new phase.
     pub(crate) bells: Vec<Bell>,
-    /// One per thread that does handshakes, for the same.
-    handshake_bells: Vec<Bell>,
+    /// One per thread beside them with an event loop of its own, for the same.
+    side_bells: Vec<Bell>,
 }
 
 impl Shared {
@@ -110,7 +110,7 @@ impl Shared {
         stamps: Stamps,
         listeners: Listeners,
         bells: Vec<Bell>,
-        handshake_bells: Vec<Bell>,
+        side_bells: Vec<Bell>,
     ) -> Self {
         let (connections_max, notice) = descriptors::connections(&config);
         let memory = Memory::new(&config.limits, bells.len());
@@ -121,7 +121,7 @@ impl Shared {
         for notice in notice.into_iter().chain(listeners.notices()) {
             notices.tell(NoticeKind::Start, notice, clock.now_ms());
         }
-        let places: Vec<&Bell> = bells.iter().chain(&handshake_bells).collect();
+        let places: Vec<&Bell> = bells.iter().chain(&side_bells).collect();
         Shared {
             strangers: Strangers::new(&config.limits, connections_max, memory.high_bytes(), &places),
             groups: GroupBook::new(config.groups.clone()),
@@ -150,7 +150,7 @@ impl Shared {
             confirmed: (0..bells.len() * bells.len()).map(|_| AtomicU64::new(0)).collect(),
             restored: AtomicU32::new(0),
             bells,
-            handshake_bells,
+            side_bells,
         }
     }
 
@@ -201,7 +201,7 @@ impl Shared {
 
     /// Wakes every thread that clients come through.
     fn ring(&self) {
-        self.bells.iter().chain(&self.handshake_bells).for_each(Bell::ring);
+        self.bells.iter().chain(&self.side_bells).for_each(Bell::ring);
     }
 
     /// Where one shard is asked for its groups.

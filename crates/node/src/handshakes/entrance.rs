@@ -32,7 +32,7 @@ impl HandshakeThread {
         self.counters.accepted.add(1);
         self.counters.connections.add(1);
         let mut half = Half::new(accepted.socket, listener, stranger, seat);
-        let registered = half.socket.register(self.poll.registry(), Token(id.0));
+        let registered = half.socket.register(self.event_loop.registry(), Token(id.0));
         self.halves.insert(id, half);
         if registered.is_err() {
             self.counters.accept_failures.add(1);

@@ -27,6 +27,7 @@ use lapwing_transport::Listener;
 
 use crate::doors::Doors;
 use crate::error::NodeError;
+use crate::event_loop::EventLoop;
 use crate::listeners::ListenerId;
 use crate::mail::MovedConnection;
 use crate::mailbox::{Bell, Inlet, lane};
@@ -48,12 +49,6 @@ pub(crate) struct HandshakeRoom {
     pub(crate) counters: HandshakeCounters,
 }
 
-/// The event queue and the bell of a thread, made before the node's shared state, which knows all bells.
-pub(crate) struct Desk {
-    pub(crate) poll: mio::Poll,
-    pub(crate) bell: Bell,
-}
-
 /// The threads, and for each shard what it gets from them.
 pub(crate) struct Handshakes {
     pub(crate) room: Arc<HandshakeRoom>,
@@ -61,13 +56,13 @@ pub(crate) struct Handshakes {
     pub(crate) inlets: Vec<Vec<Shaken>>,
 }
 
-/// Lays the lanes from one thread for each of `desks` to all `shards`; each thread accepts from all of `listeners`.
+/// Lays the lanes from one thread for each of `event_loops` to all `shards`; each thread accepts from all of `listeners`.
 ///
 /// # Errors
 /// No descriptor left.
 pub(crate) fn lay_handshakes(
     shared: &Arc<Shared>,
-    desks: Vec<Desk>,
+    event_loops: Vec<EventLoop>,
     listeners: &[(ListenerId, Listener)],
     shards: &[Bell],
 ) -> Result<Handshakes, NodeError> {
@@ -79,17 +74,17 @@ pub(crate) fn lay_handshakes(
         counters: HandshakeCounters::default(),
     });
     let mut inlets: Vec<Vec<Shaken>> = shards.iter().map(|_| Vec::new()).collect();
-    let mut threads = Vec::with_capacity(desks.len());
-    for (number, desk) in desks.into_iter().enumerate() {
+    let mut threads = Vec::with_capacity(event_loops.len());
+    for (number, event_loop) in event_loops.into_iter().enumerate() {
         let mut lines = Vec::with_capacity(shards.len());
         for (shard, inlets) in shards.iter().zip(&mut inlets) {
-            let (line, inlet) = lane(LANE_BATCHES, desk.bell.clone(), shard.clone());
+            let (line, inlet) = lane(LANE_BATCHES, event_loop.bell(), shard.clone());
             lines.push(Line::new(line));
             inlets.push(inlet);
         }
         let own: Result<Vec<_>, _> = listeners.iter().map(|(id, listener)| Ok((*id, listener.try_clone()?))).collect();
         let own = own.map_err(|source| NodeError::System { doing: "share a listener", source })?;
-        threads.push(HandshakeThread::new(number, shared.clone(), room.clone(), desk, Doors::new(own), lines));
+        threads.push(HandshakeThread::new(number, shared.clone(), room.clone(), event_loop, Doors::new(own), lines));
     }
     Ok(Handshakes { room, threads, inlets })
 }

@@ -71,7 +71,7 @@ impl HandshakeThread {
     fn done(&mut self, id: HandshakeId) {
         let Some(mut half) = self.halves.remove(&id) else { return };
         self.counters.connections.sub(1);
-        if half.socket.deregister(self.poll.registry()).is_err() {
+        if half.socket.deregister(self.event_loop.registry()).is_err() {
             self.counters.accept_failures.add(1);
             return self.shared.connection_closed(half.listener);
         }

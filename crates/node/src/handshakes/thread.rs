@@ -1,25 +1,21 @@
 //! The life of one of these threads: accept, go on with handshakes in turn, hand over what is done.
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mio::{Events, Poll};
-
+use super::HandshakeRoom;
 use super::complaint::Complaint;
 use super::crl_watch::CrlWatch;
 use super::half::Half;
 use super::line::Line;
 use super::turns::{HandshakeId, Turns};
-use super::{Desk, HandshakeRoom};
 use crate::doors::Doors;
 use crate::error::NodeError;
+use crate::event_loop::EventLoop;
 use crate::life::Phase;
-use crate::mailbox::Bell;
 use crate::metrics::ShardCounters;
 use crate::niceness::give_way;
-use crate::shard::WAKER;
 use crate::shared::Shared;
 use crate::strangers::Ending;
 use crate::timers::Timers;
@@ -43,9 +39,7 @@ pub(crate) struct HandshakeThread {
     pub(super) place: usize,
     pub(super) shared: Arc<Shared>,
     pub(super) room: Arc<HandshakeRoom>,
-    pub(super) poll: Poll,
-    pub(super) events: Events,
-    pub(super) bell: Bell,
+    pub(super) event_loop: EventLoop,
     pub(super) doors: Doors,
     /// By shard.
     pub(super) lines: Vec<Line>,
@@ -70,7 +64,7 @@ impl HandshakeThread {
         number: usize,
         shared: Arc<Shared>,
         room: Arc<HandshakeRoom>,
-        desk: Desk,
+        event_loop: EventLoop,
         doors: Doors,
         lines: Vec<Line>,
     ) -> Self {
@@ -79,9 +73,7 @@ impl HandshakeThread {
             place: lines.len() + number,
             shared,
             room,
-            poll: desk.poll,
-            events: Events::with_capacity(1024),
-            bell: desk.bell,
+            event_loop,
             doors,
             // The threads do not all begin with the same shard.
             next_line: number % lines.len().max(1),
@@ -125,6 +117,7 @@ impl HandshakeThread {
                 }
             }
             self.wait()?;
+            self.note_events();
             self.now_ms = self.shared.now_ms();
             self.accept();
             self.end_strangers();
@@ -157,7 +150,7 @@ impl HandshakeThread {
             return Ok(());
         }
         self.is_listening = true;
-        self.doors.open(self.poll.registry())
+        self.doors.open(self.event_loop.registry())
     }
 
     /// Takes no one any more: who has not got as far as MQTT can be told nothing there.
@@ -165,7 +158,7 @@ impl HandshakeThread {
         if std::mem::replace(&mut self.has_left, true) {
             return;
         }
-        self.doors.close(self.poll.registry());
+        self.doors.close(self.event_loop.registry());
         let halves: Vec<HandshakeId> = self.halves.keys().copied().collect();
         for id in halves {
             self.forget(id);
@@ -174,15 +167,13 @@ impl HandshakeThread {
 
     fn wait(&mut self) -> Result<(), NodeError> {
         if self.has_work() {
-            return self.poll_events(Duration::ZERO);
+            return self.event_loop.poll(Duration::ZERO);
         }
-        self.bell.prepare();
+        self.event_loop.prepare();
         // What had no room at a shard is tried again here: it rings when it has taken something.
         self.hand_over();
         let timeout = if self.has_work() { Duration::ZERO } else { self.until_next_timer() };
-        let polled = self.poll_events(timeout);
-        self.bell.awake();
-        polled
+        self.event_loop.sleep(timeout)
     }
 
     fn has_work(&self) -> bool {
@@ -201,24 +192,11 @@ impl HandshakeThread {
         next_ms.map_or(SLEEP_MAX, |at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)).min(SLEEP_MAX))
     }
 
-    fn poll_events(&mut self, timeout: Duration) -> Result<(), NodeError> {
-        match self.poll.poll(&mut self.events, Some(timeout)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::Interrupted => self.events.clear(),
-            Err(source) => return Err(NodeError::System { doing: "wait for events", source }),
-        }
-        self.note_events();
-        Ok(())
-    }
-
     /// Marks what the kernel reported.
     fn note_events(&mut self) {
         let mut gone = Vec::new();
-        for event in &self.events {
+        for event in self.event_loop.events() {
             let token = event.token();
-            if token == WAKER {
-                continue;
-            }
             if token.0 < HANDSHAKES {
                 self.doors.note(token);
                 continue;

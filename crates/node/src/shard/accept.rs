@@ -55,7 +55,7 @@ impl Shard {
         let index = self.clients.insert_connection(connection);
         let born = self.clients.connection(index).map_or(0, |c| c.born);
         let registered = match self.clients.connection(index) {
-            Some(connection) => connection.socket.register(self.poll.registry(), token_of(index)),
+            Some(connection) => connection.socket.register(self.event_loop.registry(), token_of(index)),
             None => return,
         };
         self.counters.connections.add(1);
@@ -76,7 +76,7 @@ impl Shard {
         let Some(mut connection) = self.clients.remove_connection(index) else { return };
         self.counters.connections.sub(1);
         let Stage::Connecting { accepted_at } = connection.stage else { return };
-        if connection.socket.deregister(self.poll.registry()).is_err() {
+        if connection.socket.deregister(self.event_loop.registry()).is_err() {
             self.shared.connection_closed(connection.listener);
             self.counters.accept_failures.add(1);
             return;

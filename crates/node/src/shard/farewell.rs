@@ -188,7 +188,7 @@ impl Shard {
     pub(super) fn drain(&mut self) {
         if !self.draining {
             self.draining = true;
-            self.doors.close(self.poll.registry());
+            self.doors.close(self.event_loop.registry());
         }
         for index in self.clients.connection_indexes() {
             let Some(stage) = self.clients.connection(index).map(|connection| connection.stage) else { continue };

@@ -84,16 +84,16 @@ mod windows;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use mio::{Events, Poll, Token};
+use mio::Token;
 
 use crate::doors::Doors;
+use crate::event_loop::EventLoop;
 use crate::events::EventQueue;
 use crate::handshakes::Shaken;
 use crate::hooks::HookFeed;
 use crate::identity_shares::Holder;
 use crate::log::LogFeed;
 use crate::mail::{PageRequest, RoomQuestion};
-use crate::mailbox::Bell;
 use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::passwords::PasswordFeed;
@@ -132,8 +132,6 @@ use terms::Terms;
 pub(crate) use terms::codec_limits;
 use topic_rules::TopicRules;
 
-/// The event of a shard's waker.
-pub(crate) const WAKER: Token = Token(usize::MAX);
 /// Events of connections begin here; below are listeners.
 const CONNECTIONS: usize = 1 << 16;
 
@@ -147,9 +145,7 @@ pub(crate) struct Shard {
     shared: Arc<Shared>,
     /// By listener.
     terms: Vec<Terms>,
-    poll: Poll,
-    events: Events,
-    bell: Bell,
+    event_loop: EventLoop,
     doors: Doors,
     /// From each thread that does handshakes: connections to adopt.
     shaken: Vec<Shaken>,

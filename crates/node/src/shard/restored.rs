@@ -55,7 +55,7 @@ impl Shard {
         if !self.is_listening && self.shared.is_restored() {
             self.is_listening = true;
             self.wanted_from_holds("#");
-            self.doors.open(self.poll.registry())?;
+            self.doors.open(self.event_loop.registry())?;
         }
         Ok(())
     }

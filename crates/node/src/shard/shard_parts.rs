@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use lapwing_session::Grant;
 use lapwing_transport::Listener;
-use mio::{Events, Poll};
 
 use super::answers::Answers;
 use super::asked::Asked;
@@ -28,12 +27,12 @@ use super::topic_rules::TopicRules;
 use super::{LanesIn, Post, Recovered, Shard, Sys, certificates, spinning, stamp};
 use crate::doors::Doors;
 use crate::error::NodeError;
+use crate::event_loop::EventLoop;
 use crate::events::EventQueue;
 use crate::handshakes::Shaken;
 use crate::hooks::{HookFeed, HookName};
 use crate::listeners::ListenerId;
 use crate::log::LogFeed;
-use crate::mailbox::Bell;
 use crate::memory::Pressure;
 use crate::metrics::ShardCounters;
 use crate::passwords::PasswordFeed;
@@ -46,8 +45,7 @@ use crate::timers::Timers;
 pub(crate) struct ShardParts {
     pub(crate) id: ShardId,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) poll: Poll,
-    pub(crate) bell: Bell,
+    pub(crate) event_loop: EventLoop,
     pub(crate) listeners: Vec<(ListenerId, Listener)>,
     /// From each thread that does handshakes.
     pub(crate) shaken: Vec<Shaken>,
@@ -70,8 +68,7 @@ impl Shard {
         let ShardParts {
             id,
             shared,
-            poll,
-            bell,
+            event_loop,
             listeners,
             shaken,
             inlets,
@@ -97,7 +94,6 @@ impl Shard {
                 .iter()
                 .map(|state| Terms::new(&shared.config, state.packet_bytes_max, authentication))
                 .collect(),
-            events: Events::with_capacity(1024),
             clients: Clients::new(id, post.shards(), limits.output_high_bytes as usize / 2),
             confirmations: Confirmations::new(post.shards()),
             recovered,
@@ -146,8 +142,7 @@ impl Shard {
             spinning: spinning::Spinning::default(),
             id,
             shared,
-            poll,
-            bell,
+            event_loop,
             doors: Doors::new(listeners),
             shaken,
             inlets,

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{CONNECTIONS, Due, Shard, WAKER};
+use super::{CONNECTIONS, Due, Shard};
 use crate::error::NodeError;
 use crate::life::Phase;
 use crate::niceness::come_soon;
@@ -38,6 +38,7 @@ impl Shard {
             }
             self.begin_to_listen()?;
             self.wait()?;
+            self.note_events();
             self.turn();
         }
     }
@@ -56,7 +57,7 @@ impl Shard {
     /// Waits for events: not at all when there is work, spinning a little while there is mail, else asleep.
     fn wait(&mut self) -> Result<(), NodeError> {
         if self.has_work() {
-            return self.poll_events(Some(Duration::ZERO));
+            return self.event_loop.poll(Duration::ZERO);
         }
         if self.mail_moved && self.spinning.is_worth_it() {
             let found = self.spin()?;
@@ -65,7 +66,7 @@ impl Shard {
                 return Ok(());
             }
         }
-        self.bell.prepare();
+        self.event_loop.prepare();
         // The last look: whoever sends, or takes what we send, from here on sees that we sleep, and wakes us. A receiver
         // that made room before saw us awake, so what waits for room is tried again here.
         self.hand_over();
@@ -75,9 +76,7 @@ impl Shard {
             self.counters.wakes.add(1);
             self.until_next_timer()
         };
-        let polled = self.poll_events(Some(timeout));
-        self.bell.awake();
-        polled
+        self.event_loop.sleep(timeout)
     }
 
     /// True when the loop has not acted on the node's phase yet.
@@ -94,23 +93,13 @@ impl Shard {
         let spin = Duration::from_micros(u64::from(self.shared.config.limits.spin_us));
         let begun = Instant::now();
         while begun.elapsed() < spin {
-            self.poll_events(Some(Duration::ZERO))?;
-            if self.has_work() || !self.events.is_empty() {
+            self.event_loop.poll(Duration::ZERO)?;
+            if self.has_work() || self.event_loop.has_events() {
                 return Ok(true);
             }
             std::hint::spin_loop();
         }
         Ok(false)
-    }
-
-    fn poll_events(&mut self, timeout: Option<Duration>) -> Result<(), NodeError> {
-        match self.poll.poll(&mut self.events, timeout) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => self.events.clear(),
-            Err(source) => return Err(NodeError::System { doing: "wait for events", source }),
-        }
-        self.note_events();
-        Ok(())
     }
 
     fn until_next_timer(&self) -> Duration {
@@ -164,11 +153,8 @@ impl Shard {
 
     /// Marks what the kernel reported.
     fn note_events(&mut self) {
-        for event in &self.events {
+        for event in self.event_loop.events() {
             let token = event.token();
-            if token == WAKER {
-                continue;
-            }
             if token.0 < CONNECTIONS {
                 self.doors.note(token);
                 continue;
@@ -316,7 +302,7 @@ impl Shard {
 
     /// The last turn: what is written already is given to the kernel, the log gets what it was promised.
     fn finish(&mut self) -> Result<(), NodeError> {
-        self.doors.close(self.poll.registry());
+        self.doors.close(self.event_loop.registry());
         self.tell_log();
         self.hand_over();
         self.flush_touched();
@@ -333,12 +319,10 @@ impl Shard {
             && self.shared.life.failure().is_none()
             && begun.elapsed() < LOG_WAIT_MAX
         {
-            self.bell.prepare();
+            self.event_loop.prepare();
             log.flush();
-            if !log.is_handed_over() {
-                self.poll_events(Some(LOG_LOOK))?;
-            }
-            self.bell.awake();
+            let timeout = if log.is_handed_over() { Duration::ZERO } else { LOG_LOOK };
+            self.event_loop.sleep(timeout)?;
         }
         if let Some(log) = &self.log {
             log.note_end();

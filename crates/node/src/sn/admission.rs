@@ -148,7 +148,7 @@ impl SnThread {
             self.shared.connection_replaced(listener);
         }
         let pair = Socket::pair(peer).and_then(|(mut ours, theirs)| {
-            ours.register(self.poll.registry(), token)?;
+            ours.register(self.event_loop.registry(), token)?;
             Ok((ours, theirs))
         });
         let Ok((ours, theirs)) = pair else {

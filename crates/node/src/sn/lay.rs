@@ -7,7 +7,8 @@ use lapwing_transport::{AddressLimiter, Datagrams};
 use super::terms::Terms;
 use super::thread::{Door, SnThread};
 use crate::error::NodeError;
-use crate::handshakes::{Desk, Line, Shaken};
+use crate::event_loop::EventLoop;
+use crate::handshakes::{Line, Shaken};
 use crate::listeners::ListenerId;
 use crate::mailbox::{Bell, lane};
 use crate::shared::Shared;
@@ -15,13 +16,13 @@ use crate::shared::Shared;
 /// Batches in the lane to a shard.
 const LANE_BATCHES: usize = 64;
 
-/// The thread at `desk`, with the sockets of each `sn://` listener; and for each shard what it gets from there.
+/// The thread of `event_loop`, with the sockets of each `sn://` listener; and for each shard what it gets from there.
 ///
 /// # Errors
 /// `Config`: a listener's settings.
 pub(crate) fn lay_sn(
     shared: &Arc<Shared>,
-    desk: Desk,
+    event_loop: EventLoop,
     bound: Vec<(ListenerId, Vec<Datagrams>)>,
     shards: &[Bell],
 ) -> Result<(SnThread, Vec<Shaken>), NodeError> {
@@ -34,9 +35,9 @@ pub(crate) fn lay_sn(
     };
     let doors = bound.into_iter().map(door).collect::<Result<Vec<_>, NodeError>>()?;
     let lay = |shard: &Bell| {
-        let (line, inlet) = lane(LANE_BATCHES, desk.bell.clone(), shard.clone());
+        let (line, inlet) = lane(LANE_BATCHES, event_loop.bell(), shard.clone());
         (Line::new(line), inlet)
     };
     let (lines, inlets) = shards.iter().map(lay).unzip();
-    Ok((SnThread::new(shared.clone(), desk.poll, desk.bell.clone(), doors, lines), inlets))
+    Ok((SnThread::new(shared.clone(), event_loop, doors, lines), inlets))
 }

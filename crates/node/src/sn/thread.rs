@@ -1,12 +1,11 @@
 //! The life of the thread: datagrams in, what shards say out, time.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing_sn::peer::Phase as SnPhase;
 use lapwing_transport::{AddressLimiter, Datagrams};
-use mio::{Events, Poll, Token};
+use mio::Token;
 
 use super::address::Address;
 use super::counters::SnCounters;
@@ -18,11 +17,10 @@ use super::packets::PACKET_BYTES_MAX;
 use super::table::Table;
 use super::terms::Terms;
 use crate::error::NodeError;
+use crate::event_loop::EventLoop;
 use crate::handshakes::Line;
 use crate::life::Phase;
-use crate::mailbox::Bell;
 use crate::niceness::come_soon;
-use crate::shard::WAKER;
 use crate::shared::Shared;
 use crate::timers::Timers;
 
@@ -43,9 +41,7 @@ const BUFFER_BYTES: usize = 2 * PACKET_BYTES_MAX as usize;
 pub(crate) struct SnThread {
     pub(super) shared: Arc<Shared>,
     pub(super) counters: Arc<SnCounters>,
-    pub(super) poll: Poll,
-    events: Events,
-    bell: Bell,
+    pub(super) event_loop: EventLoop,
     pub(super) sockets: Vec<Datagrams>,
     /// By socket: the kernel may have datagrams for us.
     pub(super) is_ready: Vec<bool>,
@@ -84,7 +80,7 @@ pub(super) struct Door {
 }
 
 impl SnThread {
-    pub(super) fn new(shared: Arc<Shared>, poll: Poll, bell: Bell, doors: Vec<Door>, lines: Vec<Line>) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, event_loop: EventLoop, doors: Vec<Door>, lines: Vec<Line>) -> Self {
         let (mut sockets, mut door_of, mut all, mut limiters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (number, door) in doors.into_iter().enumerate() {
             door_of.resize(door_of.len() + door.sockets.len(), number);
@@ -95,9 +91,7 @@ impl SnThread {
         SnThread {
             shared,
             counters: Arc::default(),
-            poll,
-            events: Events::with_capacity(1024),
-            bell,
+            event_loop,
             is_ready: vec![false; sockets.len()],
             sockets,
             door_of,
@@ -138,6 +132,7 @@ impl SnThread {
                 Phase::Stopping => return Ok(()),
             }
             self.wait()?;
+            self.note_events();
             self.now_ms = self.shared.now_ms();
             self.receive();
             self.serve_touched();
@@ -157,7 +152,7 @@ impl SnThread {
         }
         self.is_listening = true;
         for (number, socket) in self.sockets.iter_mut().enumerate() {
-            let registered = socket.register(self.poll.registry(), Token(number));
+            let registered = socket.register(self.event_loop.registry(), Token(number));
             registered.map_err(|source| NodeError::System { doing: "watch a listener", source })?;
             self.is_ready[number] = true;
         }
@@ -166,15 +161,13 @@ impl SnThread {
 
     fn wait(&mut self) -> Result<(), NodeError> {
         if self.has_work() {
-            return self.poll_events(Duration::ZERO);
+            return self.event_loop.poll(Duration::ZERO);
         }
-        self.bell.prepare();
+        self.event_loop.prepare();
         // What had no room at a shard is tried again here: it rings when it has taken something.
         self.lines.iter_mut().for_each(Line::flush);
         let timeout = if self.has_work() { Duration::ZERO } else { self.until_next() };
-        let polled = self.poll_events(timeout);
-        self.bell.awake();
-        polled
+        self.event_loop.sleep(timeout)
     }
 
     fn has_work(&self) -> bool {
@@ -194,17 +187,11 @@ impl SnThread {
         next.map_or(longest, |next| next.min(longest))
     }
 
-    fn poll_events(&mut self, timeout: Duration) -> Result<(), NodeError> {
-        match self.poll.poll(&mut self.events, Some(timeout)) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::Interrupted => self.events.clear(),
-            Err(source) => return Err(NodeError::System { doing: "wait for events", source }),
-        }
-        for event in &self.events {
-            let token = event.token();
+    /// Marks what the kernel reported.
+    fn note_events(&mut self) {
+        for event in self.event_loop.events() {
             let is_readable = event.is_readable() || event.is_read_closed() || event.is_error();
-            let link = match token.0 {
-                _ if token == WAKER => continue,
+            let link = match event.token().0 {
                 socket if socket < NOBODIES => {
                     self.is_ready[socket] = true;
                     continue;
@@ -219,7 +206,6 @@ impl SnThread {
                 link.is_readable |= is_readable;
             }
         }
-        Ok(())
     }
 
     /// Takes what shards have said to clients, and gives them what waits for them.

@@ -17,7 +17,7 @@ impl Shard {
         let strategy = owned.config.r#use.as_deref().and_then(|name| self.shared.strategies.get(name));
         let Some(strategy) = strategy else { return self.groups.set_names(place, None) };
         let timeout = Duration::from_millis(owned.config.timeout_ms);
-        let (desk, names) = strategy.desk(&owned.name, timeout, self.bell.clone());
+        let (desk, names) = strategy.desk(&owned.name, timeout, self.event_loop.bell());
         let fallback = owned.config.strategy().unwrap_or_default();
         owned.group.set_chooser(Box::new(Deferred::new(desk, fallback, timeout.as_micros() as u64)), now_us);
         self.groups.set_names(place, Some(names));
