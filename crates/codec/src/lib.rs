@@ -65,6 +65,7 @@ pub use packet_id::PacketId;
 pub use publish::Publish;
 pub use publish_properties::PublishProperties;
 pub use qos::QoS;
+pub use read::{FieldReader, ReadError};
 pub use reason::ReasonCode;
 pub use sender::Sender;
 pub use suback::SubAck;

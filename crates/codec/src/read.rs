@@ -1,36 +1,138 @@
-//! A cursor over one whole packet; every read is checked, every error knows its offset.
+//! A cursor over one whole packet, or over one message of a neighbour protocol; every read is checked, every error knows its
+//! offset.
+
+use std::marker::PhantomData;
 
 use crate::varint::{self, Varint};
 use crate::{PacketId, ProtocolError, text};
 
-const ENDS_EARLY: &str = "a field that runs past the end of its packet or section";
+/// The cursor of this room.
+pub(crate) type Reader<'a> = FieldReader<'a, ProtocolError>;
+
+/// What a protocol says of bytes that do not hold what they should. Offsets are from the first byte of the packet.
+pub trait ReadError: Sized {
+    /// The field at `at` runs past `end`, where the bytes end.
+    fn cut_short(at: usize, end: usize) -> Self;
+    /// There are bytes behind the last field, from `at` on.
+    fn trailing_bytes(at: usize) -> Self;
+    /// The identifier at `at` is zero.
+    fn zero_id(at: usize) -> Self;
+}
+
+impl ReadError for ProtocolError {
+    #[cold]
+    fn cut_short(at: usize, _end: usize) -> Self {
+        ProtocolError::malformed("a field that runs past the end of its packet or section", at)
+    }
+
+    #[cold]
+    fn trailing_bytes(at: usize) -> Self {
+        ProtocolError::malformed("bytes after the end of the packet's content", at)
+    }
+
+    #[cold]
+    fn zero_id(at: usize) -> Self {
+        ProtocolError::protocol("a packet identifier of zero", at)
+    }
+}
 
 /// Reads fields from `bytes[at..]`, where `bytes` is the packet from its first byte.
 #[derive(Clone, Debug)]
-pub(crate) struct Reader<'a> {
+pub struct FieldReader<'a, E> {
     bytes: &'a [u8],
     at: usize,
+    error: PhantomData<fn() -> E>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a, E: ReadError> FieldReader<'a, E> {
     /// `at` is at most `packet.len()`.
     #[inline]
-    pub(crate) fn new(packet: &'a [u8], at: usize) -> Self {
+    pub fn new(packet: &'a [u8], at: usize) -> Self {
         debug_assert!(at <= packet.len());
-        Reader { bytes: packet, at }
+        FieldReader { bytes: packet, at, error: PhantomData }
     }
 
     /// Offset of the next byte from the start of the packet.
     #[inline]
-    pub(crate) fn at(&self) -> usize {
+    pub fn at(&self) -> usize {
         self.at
     }
 
+    /// Whether nothing is left.
     #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.at >= self.bytes.len()
     }
 
+    /// Everything that is left.
+    #[inline]
+    pub fn rest(&mut self) -> &'a [u8] {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        self.at = self.bytes.len();
+        rest
+    }
+
+    /// Nothing may be left.
+    ///
+    /// # Errors
+    /// Something is.
+    #[inline]
+    pub fn finish(&self) -> Result<(), E> {
+        if self.is_empty() { Ok(()) } else { Err(E::trailing_bytes(self.at)) }
+    }
+
+    /// One byte.
+    ///
+    /// # Errors
+    /// None is left.
+    #[inline]
+    pub fn u8(&mut self) -> Result<u8, E> {
+        match self.bytes.get(self.at) {
+            Some(&byte) => {
+                self.at += 1;
+                Ok(byte)
+            }
+            None => Err(self.cut_short()),
+        }
+    }
+
+    /// Two bytes, the higher one first.
+    ///
+    /// # Errors
+    /// Less is left.
+    #[inline]
+    pub fn u16(&mut self) -> Result<u16, E> {
+        self.array().map(u16::from_be_bytes)
+    }
+
+    /// What one packet is answered by.
+    ///
+    /// # Errors
+    /// Less is left, or it is zero.
+    #[inline]
+    pub fn packet_id(&mut self) -> Result<PacketId, E> {
+        let at = self.at;
+        PacketId::new(self.u16()?).ok_or_else(|| E::zero_id(at))
+    }
+
+    #[inline]
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], E> {
+        match self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>()) {
+            Some(bytes) => {
+                self.at += N;
+                Ok(*bytes)
+            }
+            None => Err(self.cut_short()),
+        }
+    }
+
+    #[cold]
+    fn cut_short(&self) -> E {
+        E::cut_short(self.at, self.bytes.len())
+    }
+}
+
+impl<'a> Reader<'a> {
     /// The bytes of the packet between two offsets that the reader has passed.
     #[inline]
     pub(crate) fn passed(&self, from: usize, to: usize) -> &'a [u8] {
@@ -44,16 +146,8 @@ impl<'a> Reader<'a> {
                 self.at += len;
                 Ok(field)
             }
-            None => Err(self.malformed(ENDS_EARLY)),
+            None => Err(self.cut_short()),
         }
-    }
-
-    /// Everything that is left.
-    #[inline]
-    pub(crate) fn rest(&mut self) -> &'a [u8] {
-        let rest = self.bytes.get(self.at..).unwrap_or_default();
-        self.at = self.bytes.len();
-        rest
     }
 
     /// Splits the next `len` bytes off as a reader of their own that keeps counting offsets from the packet's start.
@@ -61,40 +155,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn section(&mut self, len: usize) -> Result<Reader<'a>, ProtocolError> {
         let start = self.at;
         self.take(len)?;
-        Ok(Reader { bytes: self.passed(0, start + len), at: start })
-    }
-
-    /// Nothing may be left.
-    #[inline]
-    pub(crate) fn finish(&self) -> Result<(), ProtocolError> {
-        if self.is_empty() { Ok(()) } else { Err(self.malformed("bytes after the end of the packet's content")) }
-    }
-
-    #[inline]
-    pub(crate) fn u8(&mut self) -> Result<u8, ProtocolError> {
-        match self.bytes.get(self.at) {
-            Some(&byte) => {
-                self.at += 1;
-                Ok(byte)
-            }
-            None => Err(self.malformed(ENDS_EARLY)),
-        }
-    }
-
-    #[inline]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], ProtocolError> {
-        match self.bytes.get(self.at..).and_then(|rest| rest.first_chunk::<N>()) {
-            Some(bytes) => {
-                self.at += N;
-                Ok(*bytes)
-            }
-            None => Err(self.malformed(ENDS_EARLY)),
-        }
-    }
-
-    #[inline]
-    pub(crate) fn u16(&mut self) -> Result<u16, ProtocolError> {
-        self.array().map(u16::from_be_bytes)
+        Ok(Reader::new(self.passed(0, start + len), start))
     }
 
     #[inline]
@@ -111,7 +172,7 @@ impl<'a> Reader<'a> {
                 Ok(value)
             }
             Varint::Value { .. } => Err(self.malformed("a variable byte integer that is longer than it needs to be")),
-            Varint::Incomplete => Err(self.malformed(ENDS_EARLY)),
+            Varint::Incomplete => Err(self.cut_short()),
             Varint::TooLong => Err(self.malformed("a variable byte integer of more than four bytes")),
         }
     }
@@ -128,12 +189,6 @@ impl<'a> Reader<'a> {
     pub(crate) fn string(&mut self) -> Result<&'a str, ProtocolError> {
         let at = self.at;
         text::from_bytes(self.binary()?).map_err(|error| ProtocolError::malformed(error.what(), at))
-    }
-
-    #[inline]
-    pub(crate) fn packet_id(&mut self) -> Result<PacketId, ProtocolError> {
-        let at = self.at;
-        PacketId::new(self.u16()?).ok_or(ProtocolError::protocol("a packet identifier of zero", at))
     }
 
     #[cold]

@@ -35,7 +35,11 @@ impl TopicAck {
     }
 
     fn decode(mut reader: Reader<'_>) -> Result<Self, DecodeError> {
-        let ack = TopicAck { topic: reader.u16()?, msg_id: MsgId::new(reader.u16()?), code: reader.return_code()? };
+        let ack = TopicAck {
+            topic: reader.u16()?,
+            msg_id: MsgId::new(reader.u16()?),
+            code: reader.u8().map(ReturnCode::from_u8)?,
+        };
         reader.finish()?;
         Ok(ack)
     }

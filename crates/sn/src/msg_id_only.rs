@@ -5,7 +5,7 @@ use crate::write::{Body, Sink};
 use crate::{DecodeError, MsgId};
 
 pub(crate) fn decode(mut reader: Reader<'_>) -> Result<MsgId, DecodeError> {
-    let id = reader.msg_id()?;
+    let id = reader.packet_id()?;
     reader.finish()?;
     Ok(id)
 }

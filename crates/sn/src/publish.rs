@@ -66,7 +66,7 @@ impl Head {
         let topic_at = reader.at();
         let topic = reader.u16()?;
         let msg_id = if flags.publish_qos().is_acknowledged() {
-            Some(reader.msg_id()?)
+            Some(reader.packet_id()?)
         } else {
             reader.u16()?;
             None

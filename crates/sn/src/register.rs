@@ -20,7 +20,7 @@ impl<'a> Register<'a> {
     pub(crate) fn decode(mut reader: Reader<'a>, limits: &Limits) -> Result<Self, DecodeError> {
         let id_at = reader.at();
         let id = reader.u16()?;
-        let msg_id = reader.msg_id()?;
+        let msg_id = reader.packet_id()?;
         Register::decode_rest(reader, id, id_at, msg_id, limits).map_err(|error| {
             error.answered(|code: ReturnCode| Message::RegAck(TopicAck { topic: id, msg_id: Some(msg_id), code }))
         })

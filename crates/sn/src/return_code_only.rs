@@ -6,7 +6,7 @@ use crate::{DecodeError, ReturnCode};
 
 impl ReturnCode {
     pub(crate) fn decode(mut reader: Reader<'_>) -> Result<Self, DecodeError> {
-        let code = reader.return_code()?;
+        let code = reader.u8().map(ReturnCode::from_u8)?;
         reader.finish()?;
         Ok(code)
     }

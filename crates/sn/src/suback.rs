@@ -24,7 +24,7 @@ impl SubAck {
         let qos = Flags(reader.u8()?).qos(flags_at)?;
         let id_at = reader.at();
         let topic_id = TopicId::optional(reader.u16()?, id_at)?;
-        let ack = SubAck { qos, topic_id, msg_id: reader.msg_id()?, code: reader.return_code()? };
+        let ack = SubAck { qos, topic_id, msg_id: reader.packet_id()?, code: reader.u8().map(ReturnCode::from_u8)? };
         reader.finish()?;
         Ok(ack)
     }

@@ -22,7 +22,7 @@ impl<'a> Subscribe<'a> {
     pub(crate) fn decode(mut reader: Reader<'a>, limits: &Limits) -> Result<Self, DecodeError> {
         let flags_at = reader.at();
         let flags = Flags(reader.u8()?);
-        let msg_id = reader.msg_id()?;
+        let msg_id = reader.packet_id()?;
         Subscribe::decode_rest(reader, flags, flags_at, msg_id, limits).map_err(|error| {
             error.answered(|code| Message::SubAck(SubAck { qos: QoS::AtMostOnce, topic_id: None, msg_id, code }))
         })

@@ -19,7 +19,7 @@ impl<'a> Unsubscribe<'a> {
     pub(crate) fn decode(mut reader: Reader<'a>, limits: &Limits) -> Result<Self, DecodeError> {
         let flags_at = reader.at();
         let flags = Flags(reader.u8()?);
-        let msg_id = reader.msg_id()?;
+        let msg_id = reader.packet_id()?;
         Ok(Unsubscribe { msg_id, topic: SubscribeTopic::decode(&mut reader, flags, flags_at, limits)? })
     }
 }
