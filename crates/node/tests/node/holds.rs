@@ -1,38 +1,25 @@
-//! Messages that wait for their first subscriber: once, in order, within bounds, over a restart.
+//! Messages that wait for their first subscriber: once, in order, within bounds.
 
-use std::path::Path;
-
-use lapwing_codec::{Ack, Packet, QoS, ReasonCode, SubscriptionOptions};
+use lapwing_codec::{Packet, QoS, SubscriptionOptions};
 use lapwing_node::Handle;
 
 use crate::client::{Client, Received};
-use crate::packets::{id, lasting};
+use crate::packets::lasting;
 use crate::{connect, eventually, ids_on_both_shards, metric, node};
 
-const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
-const QOS2: SubscriptionOptions = SubscriptionOptions::new(QoS::ExactlyOnce);
-const SHARDS: [u32; 3] = [1, 2, 4];
+pub(crate) const QOS1: SubscriptionOptions = SubscriptionOptions::new(QoS::AtLeastOnce);
+pub(crate) const SHARDS: [u32; 3] = [1, 2, 4];
 
 fn in_memory(shards: u32, table: &str) -> Handle {
     node(&format!(r#"{{"shards": {shards}, "hold": {{"h/#": {{{table}}}}}}}"#))
 }
 
-fn on_disk(dir: &Path, shards: u32) -> Handle {
-    node(&format!(r#"{{"shards": {shards}, "data_dir": {dir:?}, "hold": {{"h/#": {{}}}}}}"#))
-}
-
-/// Stops a node in order: what has been released is finished.
-fn stop(node: Handle) {
-    node.drain(std::time::Duration::from_secs(10)).unwrap();
-    node.stop().unwrap();
-}
-
-fn waiting(node: &Handle) -> u64 {
+pub(crate) fn waiting(node: &Handle) -> u64 {
     metric(node, "lapwing_hold_waiting_messages", "")
 }
 
 /// Takes `count` messages with QoS 1 and acknowledges them; returns their payloads.
-fn take(client: &mut Client, count: usize) -> Vec<String> {
+pub(crate) fn take(client: &mut Client, count: usize) -> Vec<String> {
     let mut taken = Vec::new();
     for _ in 0..count {
         let received = client.receive();
@@ -42,7 +29,7 @@ fn take(client: &mut Client, count: usize) -> Vec<String> {
     taken
 }
 
-fn publish(client: &mut Client, topics: &[&str]) -> Vec<String> {
+pub(crate) fn publish(client: &mut Client, topics: &[&str]) -> Vec<String> {
     let payloads: Vec<String> = (0..topics.len()).map(|n| format!("{n}")).collect();
     topics.iter().zip(&payloads).for_each(|(topic, payload)| client.publish_acked(topic, payload.as_bytes()));
     payloads
@@ -275,78 +262,4 @@ fn no_local_is_nobody() {
         other.disconnect();
         both.expect_silence();
     }
-}
-
-/// Is what waits there after a restart, and what a kept session took not once more?
-#[test]
-fn what_waits_is_on_disk() {
-    for shards in SHARDS {
-        let dir = tempfile::tempdir().unwrap();
-        let node = on_disk(dir.path(), shards);
-        let mut sender = connect(&node, "sender");
-        publish(&mut sender, &["h/a", "h/b", "h/a"]);
-        sender.publish("h/b", b"exactly", QoS::ExactlyOnce, Some(3));
-        sender.expect("PUBREC", |packet| matches!(packet, Packet::PubRec(_)).then_some(()));
-        sender.send(&Packet::PubRel(Ack::new(id(3), ReasonCode::Success)));
-        sender.expect("PUBCOMP", |packet| matches!(packet, Packet::PubComp(_)).then_some(()));
-        drop(sender);
-        stop(node);
-
-        let node = on_disk(dir.path(), shards);
-        let (mut sleeper, _) = Client::connect_with(&node, &lasting("sleeper"));
-        assert_eq!(waiting(&node), 4);
-        sleeper.subscribe("h/b", QOS2);
-        assert_eq!(sleeper.receive().payload, b"1");
-        assert_eq!(sleeper.receive().payload, b"exactly");
-        eventually("the session has two", || metric(&node, "lapwing_hold_messages_released_total", "") == 2);
-        drop(sleeper);
-        stop(node);
-
-        let node = on_disk(dir.path(), shards);
-        let (mut sleeper, present) = Client::connect_with(&node, &lasting("sleeper"));
-        eventually("two wait", || waiting(&node) == 2);
-        assert!(present);
-        let mut again = [sleeper.receive().payload, sleeper.receive().payload];
-        again.sort();
-        assert_eq!(again, [b"1".to_vec(), b"exactly".to_vec()], "each once, QoS 2 that is under way before the rest");
-        sleeper.expect_silence();
-        let mut receiver = connect(&node, "receiver");
-        receiver.subscribe("#", QOS1);
-        assert_eq!(take(&mut receiver, 2), ["0", "2"]);
-        eventually("two are released", || metric(&node, "lapwing_hold_messages_released_total", "") == 2);
-        drop(receiver);
-        stop(node);
-        let node = on_disk(dir.path(), shards);
-        drop(connect(&node, "anybody"));
-        assert_eq!(waiting(&node), 0, "{shards} shards");
-    }
-}
-
-/// Does a hold that is not configured any more give what is left in it, and tell the operator?
-#[test]
-fn a_hold_that_is_gone_gives_what_it_has() {
-    let dir = tempfile::tempdir().unwrap();
-    let node = on_disk(dir.path(), 2);
-    publish(&mut connect(&node, "sender"), &["h/a", "h/b"]);
-    stop(node);
-    let without = format!(r#"{{"shards": 2, "data_dir": {:?}}}"#, dir.path());
-    let again = crate::node(&without);
-    let tells = |node: &Handle, what: &str| {
-        let notices = node.take_notices();
-        notices.iter().any(|notice| notice.contains("hold \"h/#\"") && notice.contains(what))
-    };
-    eventually("the operator is told", || tells(&again, "2 messages"));
-    let mut sender = connect(&again, "sender");
-    sender.publish_acked("h/a", b"nobody");
-    let mut receiver = connect(&again, "receiver");
-    receiver.subscribe("h/#", QOS1);
-    assert_eq!(take(&mut receiver, 2), ["0", "1"]);
-    receiver.expect_silence();
-    drop(receiver);
-    stop(again);
-    let last = crate::node(&without);
-    let mut receiver = connect(&last, "receiver");
-    receiver.subscribe("h/#", QOS1);
-    receiver.expect_silence();
-    assert!(!tells(&last, ""), "nothing is left of it");
 }

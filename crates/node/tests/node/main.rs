@@ -18,6 +18,7 @@ mod groups;
 mod guesses;
 mod handshakes;
 mod holds;
+mod holds_on_disk;
 mod hook_double;
 mod hooks;
 mod hooks_connect;

@@ -3,6 +3,7 @@
 mod authentication;
 mod bound;
 mod bridges;
+mod coming_back;
 mod connecting;
 mod crash;
 mod farewell;
