@@ -8,10 +8,9 @@ use mio::{Interest, Registry, Token};
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::address::ListenAddress;
+use crate::bind::{bind_each, url_of};
 use crate::error::BindError;
 
-/// How often a port is looked for that is free at every address of a host.
-const ANY_PORT_TRIES: u32 = 16;
 /// What the kernel is asked to hold for us between two looks, in bytes; it gives what it allows.
 const RECEIVE_BYTES: usize = 4 << 20;
 
@@ -26,24 +25,8 @@ impl Datagrams {
     /// # Errors
     /// See [`BindError`].
     pub fn bind(address: &ListenAddress) -> Result<(Vec<Datagrams>, String), BindError> {
-        let addresses = address.resolve()?;
-        let is_any_port = addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0);
-        let mut tries = 1;
-        let (sockets, local) = loop {
-            match bind_all(&addresses) {
-                // The port that the kernel chose for the first address may be taken at another one.
-                Err(error) if error.kind() == io::ErrorKind::AddrInUse && is_any_port && tries < ANY_PORT_TRIES => {
-                    tries += 1;
-                }
-                Err(source) => return Err(BindError::Bind { address: address.to_string(), source }),
-                Ok(bound) => break bound,
-            }
-        };
-        let scheme = address.scheme().name();
-        let url = match address.host().filter(|_| sockets.len() > 1) {
-            Some(host) => format!("{scheme}://{host}:{}", local.port()),
-            None => format!("{scheme}://{local}"),
-        };
+        let (sockets, local) = bind_each(address, bind_udp)?;
+        let url = url_of(address, local, sockets.len() > 1, "");
         Ok((sockets, url))
     }
 
@@ -70,29 +53,6 @@ impl Datagrams {
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         registry.register(&mut self.0, token, Interest::READABLE)
     }
-}
-
-fn bind_all(addresses: &[SocketAddr]) -> io::Result<(Vec<Datagrams>, SocketAddr)> {
-    let mut bound = Vec::new();
-    let mut first: Option<SocketAddr> = None;
-    let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
-    for address in addresses {
-        let port = first.map_or(address.port(), |first| first.port());
-        match bind_udp(SocketAddr::new(address.ip(), port)) {
-            Ok((socket, local)) => {
-                first.get_or_insert(local);
-                bound.push(socket);
-            }
-            Err(error) if is_not_here(&error) => missing = error,
-            Err(error) => return Err(error),
-        }
-    }
-    first.map(|first| (bound, first)).ok_or(missing)
-}
-
-/// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
-fn is_not_here(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
 }
 
 fn bind_udp(address: SocketAddr) -> io::Result<(Datagrams, SocketAddr)> {

@@ -19,6 +19,7 @@
 //! - An error names the address or the file and says what to do about it.
 
 mod address;
+mod bind;
 mod datagrams;
 mod error;
 mod fetch;

@@ -3,14 +3,13 @@
 mod queue;
 
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mio::{Registry, Token};
 
-use self::queue::{BACKLOG, Queue, bind_error, bind_net};
-use crate::address::Scheme;
+use self::queue::{BACKLOG, Queue, bind_net};
+use crate::bind::{bind_each, bind_error, url_of};
 use crate::error::{AcceptError, BindError};
 use crate::layers::Layers;
 use crate::limiter::AddressLimiter;
@@ -72,8 +71,9 @@ impl Listener {
                 (vec![queue], address.to_string(), Some(bound.1))
             }
             None => {
-                let (queues, local) = bind_net(address, settings.keep_alive)?;
-                let url = net_url(&settings, local, queues.len() > 1);
+                let (queues, local) = bind_each(address, |one| bind_net(one, settings.keep_alive))?;
+                let path = settings.web.as_ref().map_or("", |web| web.path.as_str());
+                let url = url_of(address, local, queues.len() > 1, path);
                 (queues, url, None)
             }
         };
@@ -181,16 +181,6 @@ impl Terms {
         let Some(certificates) = &self.certificates else { return Ok(None) };
         let tls = certificates.accept().map_err(|error| AcceptError::Connection(io::Error::other(error)))?;
         Ok(Some(Box::new(tls)))
-    }
-}
-
-/// As the settings say, with the address and port that were bound; where it is several addresses, with their name.
-fn net_url(settings: &ListenerSettings, local: SocketAddr, are_several: bool) -> String {
-    let scheme: Scheme = settings.address.scheme();
-    let path = settings.web.as_ref().map_or("", |web| web.path.as_str());
-    match settings.address.host().filter(|_| are_several) {
-        Some(host) => format!("{}://{host}:{}{path}", scheme.name(), local.port()),
-        None => format!("{}://{local}{path}", scheme.name()),
     }
 }
 

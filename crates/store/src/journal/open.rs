@@ -1,7 +1,6 @@
 //! Opening the journal: make it, or find out how it stands.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,6 +24,7 @@ use crate::identity::{new_salt, new_uuid};
 use crate::info::StreamUuid;
 use crate::lock::FolderLock;
 use crate::log::blame_folder;
+use crate::meta_file::read_meta;
 use crate::notice::Notice;
 use crate::record::StreamMeta;
 use crate::recovery::recover;
@@ -172,14 +172,7 @@ impl Folder<'_> {
     /// The identity under which the journal was made.
     fn uuid(&self) -> Result<StreamUuid, StoreError> {
         let file: PathBuf = self.dir.join("meta");
-        let bytes = match disk::read_whole(self.disk, &file, 4096) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Err(StoreError::corrupt(&file, 0, "the file is missing while segments are there"));
-            }
-            Err(error) => return Err(StoreError::io("read", &file, error)),
-        };
-        let meta = StreamMeta::decode(&bytes).map_err(|fault| StoreError::corrupt(&file, 0, fault.to_string()))?;
+        let meta = read_meta(self.disk, &file)?;
         match meta.name == META_NAME && meta.partitions == u32::from(GroupId::COUNT) {
             true => Ok(meta.uuid),
             false => Err(StoreError::corrupt(&file, 0, "the file describes something else")),

@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::identity::{new_salt, new_uuid};
 use crate::index::SparseIndex;
 use crate::info::StreamIndex;
+use crate::meta_file::read_meta;
 use crate::notice::Notice;
 use crate::record::{LIFETIME_STREAM, PartitionStart, SegmentStart, StreamMeta};
 use crate::recovery::recover;
@@ -81,14 +82,7 @@ fn meta(disk: &dyn Disk, dir: &Path, config: &StreamConfig, is_empty: bool) -> R
         disk::replace(disk, &file, &meta.encode()).map_err(|error| StoreError::write("write", &file, error))?;
         return Ok(meta);
     }
-    let bytes = match disk::read_whole(disk, &file, 4096) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(StoreError::corrupt(&file, 0, "the file is missing while segments are there"));
-        }
-        Err(error) => return Err(StoreError::io("read", &file, error)),
-    };
-    let meta = StreamMeta::decode(&bytes).map_err(|fault| StoreError::corrupt(&file, 0, fault.to_string()))?;
+    let meta = read_meta(disk, &file)?;
     check_settings(&meta, config, dir)?;
     Ok(meta)
 }

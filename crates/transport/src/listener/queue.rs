@@ -1,4 +1,4 @@
-//! The kernel's queue of connections at one address, and how queues are bound: one for each address that a host stands for.
+//! The kernel's queue of connections at one address.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -9,16 +9,12 @@ use mio::event::Source;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, Protocol, TcpKeepalive, Type};
 
-use crate::address::ListenAddress;
-use crate::error::BindError;
 use crate::peer::PeerAddress;
 use crate::settings::KeepAlive;
 use crate::stream::Stream;
 
 /// How many connections the kernel may hold for us between two accepts.
 pub(super) const BACKLOG: i32 = 4096;
-/// How often a port is looked for that is free at every address of a host.
-const ANY_PORT_TRIES: u32 = 16;
 
 /// The kernel's queue of connections.
 #[derive(Debug)]
@@ -76,56 +72,9 @@ impl Queue {
     }
 }
 
-/// The error with the address that was asked for.
-pub(super) fn bind_error(address: &ListenAddress, source: io::Error) -> BindError {
-    BindError::Bind { address: address.to_string(), source }
-}
-
-/// Binds every address that the host stands for, all at one port; returns the first one too.
-pub(super) fn bind_net(
-    address: &ListenAddress,
-    keep_alive: Option<KeepAlive>,
-) -> Result<(Vec<Queue>, SocketAddr), BindError> {
-    let addresses = address.resolve()?;
-    let mut tries = 1;
-    loop {
-        match bind_all(&addresses, keep_alive) {
-            // The port that the kernel chose for the first address may be taken at another one.
-            Err(error)
-                if error.kind() == io::ErrorKind::AddrInUse && is_any_port(&addresses) && tries < ANY_PORT_TRIES =>
-            {
-                tries += 1;
-            }
-            bound => return bound.map_err(|error| bind_error(address, error)),
-        }
-    }
-}
-
-fn is_any_port(addresses: &[SocketAddr]) -> bool {
-    addresses.len() > 1 && addresses.iter().all(|address| address.port() == 0)
-}
-
-fn bind_all(addresses: &[SocketAddr], keep_alive: Option<KeepAlive>) -> io::Result<(Vec<Queue>, SocketAddr)> {
-    let mut bound: Vec<Queue> = Vec::new();
-    let mut first: Option<SocketAddr> = None;
-    let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
-    for address in addresses {
-        let port = first.map_or(address.port(), |first| first.port());
-        match bind_tcp(SocketAddr::new(address.ip(), port), keep_alive).and_then(Queue::of_tcp) {
-            Ok((queue, local)) => {
-                first.get_or_insert(local);
-                bound.push(queue);
-            }
-            Err(error) if is_not_here(&error) => missing = error,
-            Err(error) => return Err(error),
-        }
-    }
-    first.map(|first| (bound, first)).ok_or(missing)
-}
-
-/// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
-fn is_not_here(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
+/// Binds one address and listens there; with what was bound.
+pub(super) fn bind_net(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<(Queue, SocketAddr)> {
+    bind_tcp(address, keep_alive).and_then(Queue::of_tcp)
 }
 
 fn bind_tcp(address: SocketAddr, keep_alive: Option<KeepAlive>) -> io::Result<TcpListener> {
