@@ -10,8 +10,8 @@ use mio::Token;
 
 use super::address::Address;
 use super::counters::Dropped;
-use super::desk::Desk;
 use super::guest::Then;
+use super::io::Io;
 use super::link::{Link, Written};
 use super::opening::Opening;
 use super::packets;
@@ -117,7 +117,7 @@ impl SnThread {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let terms = &doors[guest.door];
-        guest.accept(&mut Desk { terms, counters, now_ms: *now_ms, out });
+        guest.accept(&mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, Then::Stay);
     }
 
@@ -125,7 +125,7 @@ impl SnThread {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let terms = &doors[guest.door];
-        let then = guest.refused(ReturnCode::CONGESTION, &mut Desk { terms, counters, now_ms: *now_ms, out });
+        let then = guest.refused(ReturnCode::CONGESTION, &mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, then);
     }
 

@@ -9,8 +9,8 @@ use lapwing_sn::{Datagram, DecodeError, Message, PublishQoS, decode};
 
 use super::address::Address;
 use super::counters::Dropped;
-use super::desk::Desk;
 use super::guest::Guest;
+use super::io::Io;
 use super::thread::SnThread;
 
 /// Datagrams taken in one turn from one socket; then others have theirs.
@@ -101,7 +101,7 @@ impl SnThread {
         if count > terms.config.datagrams_per_turn_max {
             return counters.dropped(Dropped::TurnFull);
         }
-        let then = guest.hear(message, &mut Desk { terms, counters, now_ms: *now_ms, out });
+        let then = guest.hear(message, &mut Io { terms, counters, now_ms: *now_ms, out });
         self.finish(index, then);
     }
 
@@ -110,8 +110,8 @@ impl SnThread {
         let SnThread { doors, counters, out, now_ms, .. } = self;
         let terms = &doors[door];
         let mut client = Client::default();
-        let desk = &mut Desk { terms, counters, now_ms: *now_ms, out };
-        let event = client.handle(message, &terms.predefined, &mut desk.of(address));
+        let io = &mut Io { terms, counters, now_ms: *now_ms, out };
+        let event = client.handle(message, &terms.predefined, &mut io.of(address));
         let Ok(event) = event else { return counters.dropped(Dropped::TooLargeOut) };
         match event {
             Event::Publish { topic, qos: PublishQoS::MinusOne, retain, payload, .. } => {

@@ -8,7 +8,7 @@ use lapwing_sn::{EncodeError, Message, PingReq, QoS};
 
 use super::address::Address;
 use super::counters::Dropped;
-use super::desk::Desk;
+use super::io::Io;
 use super::link::{Link, UnderWay};
 use super::opening::Opening;
 use super::will::StoredWill;
@@ -97,15 +97,15 @@ impl Guest {
     }
 
     /// Sends what waits, as far as it goes; to one that is awake, asks for what else there is.
-    pub(super) fn pump(&mut self, desk: &mut Desk<'_>) {
+    pub(super) fn pump(&mut self, io: &mut Io<'_>) {
         if !self.has_answered && !self.waiting.is_empty() {
-            return self.probe(desk);
+            return self.probe(io);
         }
-        if !self.send_release(desk) {
+        if !self.send_release(io) {
             return;
         }
         while let Some(waiting) = self.waiting.pop_front() {
-            if let Some(waiting) = self.send(waiting, desk) {
+            if let Some(waiting) = self.send(waiting, io) {
                 self.waiting.push_front(waiting);
                 break;
             }
@@ -114,22 +114,22 @@ impl Guest {
     }
 
     /// Two bytes, which whoever is there answers: what is larger waits for that.
-    fn probe(&mut self, desk: &mut Desk<'_>) {
-        let settings = desk.terms.settings(&self.address);
-        if self.probe_at_ms.is_none_or(|at_ms| desk.now_ms >= at_ms) {
-            self.probe_at_ms = Some(desk.now_ms + settings.retry_ms);
+    fn probe(&mut self, io: &mut Io<'_>) {
+        let settings = io.terms.settings(&self.address);
+        if self.probe_at_ms.is_none_or(|at_ms| io.now_ms >= at_ms) {
+            self.probe_at_ms = Some(io.now_ms + settings.retry_ms);
             let ping = Message::PingReq(PingReq { client_id: None });
-            if ping.encode(&settings.limits, desk.out).is_err() {
-                desk.counters.dropped(Dropped::TooLargeOut);
+            if ping.encode(&settings.limits, io.out).is_err() {
+                io.counters.dropped(Dropped::TooLargeOut);
             }
         }
     }
 
     /// PUBREL that waits; false when it goes on waiting.
-    fn send_release(&mut self, desk: &mut Desk<'_>) -> bool {
+    fn send_release(&mut self, io: &mut Io<'_>) -> bool {
         let Some(link) = &mut self.link else { return false };
         let Some(packet_id) = link.release else { return true };
-        match self.client.release_to(packet_id, &mut desk.of(&self.address)) {
+        match self.client.release_to(packet_id, &mut io.of(&self.address)) {
             Ok(Delivery::Sent) => {
                 link.release = None;
                 let (packet, is_told_again) = (Box::default(), false);
@@ -141,13 +141,13 @@ impl Guest {
     }
 
     /// Sends one PUBLISH of the session; gives it back when it has to wait.
-    fn send(&mut self, waiting: Waiting, desk: &mut Desk<'_>) -> Option<Waiting> {
+    fn send(&mut self, waiting: Waiting, io: &mut Io<'_>) -> Option<Waiting> {
         // It was read by the same limits when it came.
         let Ok(Some((Packet::Publish(publish), _))) = decode(&waiting.packet, Version::V5, &Limits::PROTOCOL) else {
             return None;
         };
         let message = outgoing(&publish);
-        let delivery = self.client.deliver(&message, &desk.terms.predefined, &mut desk.of(&self.address));
+        let delivery = self.client.deliver(&message, &io.terms.predefined, &mut io.of(&self.address));
         match delivery {
             Ok(Delivery::Sent) => {
                 if let (Some(packet_id), Some(link), qos) = (publish.packet_id, &mut self.link, publish.qos) {
@@ -158,12 +158,12 @@ impl Guest {
             }
             Ok(Delivery::Registering | Delivery::Wait | Delivery::NotConnected) => Some(waiting),
             Ok(Delivery::TopicsFull) => {
-                self.refuse(publish.qos, publish.packet_id, ReasonCode::QuotaExceeded, Dropped::TopicsFull, desk);
+                self.refuse(publish.qos, publish.packet_id, ReasonCode::QuotaExceeded, Dropped::TopicsFull, io);
                 None
             }
             Err(EncodeError::TooLarge { .. } | EncodeError::NotRepresentable(_)) => {
                 let reason = ReasonCode::ImplementationSpecificError;
-                self.refuse(publish.qos, publish.packet_id, reason, Dropped::TooLargeOut, desk);
+                self.refuse(publish.qos, publish.packet_id, reason, Dropped::TooLargeOut, io);
                 None
             }
         }
@@ -176,20 +176,20 @@ impl Guest {
         packet_id: Option<PacketId>,
         reason: ReasonCode,
         why: Dropped,
-        desk: &Desk<'_>,
+        io: &Io<'_>,
     ) {
-        desk.counters.dropped(why);
+        io.counters.dropped(why);
         if let (Some(link), Some(packet_id)) = (&mut self.link, packet_id) {
             link.acknowledge(&first_answer(qos, packet_id, reason));
         }
     }
 
     /// The first of those that wait is refused by the client, which does not take its topic.
-    pub(super) fn refuse_first(&mut self, desk: &Desk<'_>) {
+    pub(super) fn refuse_first(&mut self, io: &Io<'_>) {
         let Some(waiting) = self.waiting.pop_front() else { return };
         if let Ok(Some((Packet::Publish(publish), _))) = decode(&waiting.packet, Version::V5, &Limits::PROTOCOL) {
             let reason = ReasonCode::ImplementationSpecificError;
-            self.refuse(publish.qos, publish.packet_id, reason, Dropped::ByClient, desk);
+            self.refuse(publish.qos, publish.packet_id, reason, Dropped::ByClient, io);
         }
     }
 
@@ -229,22 +229,22 @@ impl Guest {
     }
 
     /// Time has passed.
-    pub(super) fn tick(&mut self, desk: &mut Desk<'_>) -> Then {
-        self.ping_broker(desk.now_ms);
-        let before = desk.out.len();
-        match self.client.tick(&mut desk.of(&self.address)) {
+    pub(super) fn tick(&mut self, io: &mut Io<'_>) -> Then {
+        self.ping_broker(io.now_ms);
+        let before = io.out.len();
+        match self.client.tick(&mut io.of(&self.address)) {
             Tick::Lost => {
-                desk.counters.lost.add(1);
+                io.counters.lost.add(1);
                 return Then::Leave;
             }
             Tick::SetupOver if self.link.is_none() => return Then::Leave,
             Tick::Asleep => self.take_back(),
             Tick::SetupOver | Tick::Nothing => {}
         }
-        if desk.out.len() > before {
-            desk.counters.retransmissions.add(1);
+        if io.out.len() > before {
+            io.counters.retransmissions.add(1);
         }
-        self.pump(desk);
+        self.pump(io);
         Then::Stay
     }
 

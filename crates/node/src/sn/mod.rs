@@ -19,11 +19,11 @@
 mod address;
 mod admission;
 mod counters;
-mod desk;
 mod discovery;
 mod down;
 mod entrance;
 mod guest;
+mod io;
 mod lay;
 mod link;
 pub(crate) mod nobody;

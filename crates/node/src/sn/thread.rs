@@ -9,8 +9,8 @@ use mio::Token;
 
 use super::address::Address;
 use super::counters::SnCounters;
-use super::desk::Desk;
 use super::guest::Then;
+use super::io::Io;
 use super::link::{Link, Written};
 use super::output::send_all;
 use super::packets::PACKET_BYTES_MAX;
@@ -221,12 +221,12 @@ impl SnThread {
         let SnThread { table, doors, counters, out, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let terms = &doors[guest.door];
-        let desk = &mut Desk { terms, counters, now_ms: *now_ms, out };
+        let io = &mut Io { terms, counters, now_ms: *now_ms, out };
         let Some(link) = &mut guest.link else { return };
         let then = match link.read(buffer) {
-            None => guest.dismissed(desk),
+            None => guest.dismissed(io),
             Some(read) => {
-                let (handled, then) = guest.take_packets(&buffer[read.clone()], desk);
+                let (handled, then) = guest.take_packets(&buffer[read.clone()], io);
                 if let Some(link) = &mut guest.link {
                     link.input = buffer[handled..read.end].to_vec();
                     if link.is_readable {
@@ -249,7 +249,7 @@ impl SnThread {
             };
             guest.timer_ms = None;
             let terms = &doors[guest.door];
-            let then = guest.tick(&mut Desk { terms, counters, now_ms: *now_ms, out });
+            let then = guest.tick(&mut Io { terms, counters, now_ms: *now_ms, out });
             self.finish(index, then);
         }
         if self.timers.len() > 2 * self.table.len() + TIMERS_SPARE {

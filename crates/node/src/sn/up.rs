@@ -5,27 +5,27 @@ use lapwing_sn::peer::{Answer, Event, Receipt};
 use lapwing_sn::{Message, PublishQoS, QoS, ReturnCode};
 
 use super::counters::Dropped;
-use super::desk::Desk;
 use super::guest::{Guest, Then, Waiting, first_answer};
+use super::io::Io;
 use super::opening::Opening;
 use super::will::StoredWill;
 
 impl Guest {
     /// Takes what came from the client's address.
-    pub(super) fn hear(&mut self, message: &Message<'_>, desk: &mut Desk<'_>) -> Then {
+    pub(super) fn hear(&mut self, message: &Message<'_>, io: &mut Io<'_>) -> Then {
         self.note_answer(message);
-        let event = match self.client.handle(message, &desk.terms.predefined, &mut desk.of(&self.address)) {
+        let event = match self.client.handle(message, &io.terms.predefined, &mut io.of(&self.address)) {
             Ok(event) => event,
             Err(_) => {
-                desk.counters.dropped(Dropped::TooLargeOut);
+                io.counters.dropped(Dropped::TooLargeOut);
                 return Then::Stay;
             }
         };
         match event {
             Event::Nothing => {}
-            Event::OutOfState => desk.counters.dropped(Dropped::OutOfState),
-            Event::Refused => desk.counters.dropped(Dropped::Refused),
-            Event::Unknown => desk.counters.dropped(Dropped::Unknown),
+            Event::OutOfState => io.counters.dropped(Dropped::OutOfState),
+            Event::Refused => io.counters.dropped(Dropped::Refused),
+            Event::Unknown => io.counters.dropped(Dropped::Unknown),
             Event::Connect { client_id, clean_session, will } => {
                 return Then::Open(Opening { client_id, clean_session, will });
             }
@@ -38,38 +38,38 @@ impl Guest {
                     Publish { dup: dup && packet_id.is_some(), qos, retain, topic, packet_id, properties, payload };
                 let is_taken = self.link.as_mut().is_some_and(|link| link.publish(&publish, receipt));
                 if !is_taken {
-                    self.congested(receipt, desk);
+                    self.congested(receipt, io);
                 }
             }
             Event::Release(msg_id) => {
                 if !self.link.as_mut().is_some_and(|link| link.release(msg_id)) {
-                    desk.counters.dropped(Dropped::Congested);
+                    io.counters.dropped(Dropped::Congested);
                 }
             }
             Event::Subscribe { filter, qos, request } => {
                 let is_taken = self.link.as_mut().is_some_and(|link| link.subscribe(filter.as_str(), qos, request));
                 if !is_taken {
-                    desk.counters.dropped(Dropped::Congested);
+                    io.counters.dropped(Dropped::Congested);
                     let refused =
-                        self.client.subscribed(request, Err(ReturnCode::CONGESTION), &mut desk.of(&self.address));
-                    desk.check(refused);
+                        self.client.subscribed(request, Err(ReturnCode::CONGESTION), &mut io.of(&self.address));
+                    io.check(refused);
                 }
             }
             Event::Unsubscribe { filter, msg_id } => {
                 if !self.link.as_mut().is_some_and(|link| link.unsubscribe(filter.as_str(), msg_id)) {
-                    desk.counters.dropped(Dropped::Congested);
+                    io.counters.dropped(Dropped::Congested);
                 }
             }
             Event::WillTopic(place) => {
                 let will = place.map(StoredWill::at);
-                self.change_will_topic(will, desk);
+                self.change_will_topic(will, io);
             }
             Event::WillMessage(payload) => {
                 let payload = payload.to_vec();
-                self.change_will_message(payload, desk);
+                self.change_will_message(payload, io);
             }
-            Event::Answered(answer) => self.answered(answer, desk),
-            Event::Awake | Event::Returned => self.pump(desk),
+            Event::Answered(answer) => self.answered(answer, io),
+            Event::Awake | Event::Returned => self.pump(io),
             Event::Asleep => self.take_back(),
             Event::Gone => {
                 self.link.iter_mut().for_each(super::link::Link::end);
@@ -77,7 +77,7 @@ impl Guest {
             }
         }
         if self.has_answered && !self.waiting.is_empty() {
-            self.pump(desk);
+            self.pump(io);
         }
         Then::Stay
     }
@@ -88,30 +88,30 @@ impl Guest {
         self.has_answered |= !may_be_blind && self.link.as_ref().is_some_and(|link| link.is_open);
     }
 
-    fn congested(&mut self, receipt: Option<Receipt>, desk: &mut Desk<'_>) {
-        desk.counters.dropped(Dropped::Congested);
+    fn congested(&mut self, receipt: Option<Receipt>, io: &mut Io<'_>) {
+        io.counters.dropped(Dropped::Congested);
         let Some(receipt) = receipt else { return };
-        let refused = self.client.published(receipt, ReturnCode::CONGESTION, &mut desk.of(&self.address));
-        desk.check(refused);
+        let refused = self.client.published(receipt, ReturnCode::CONGESTION, &mut io.of(&self.address));
+        io.check(refused);
     }
 
     /// What the client said of what is in flight goes to the session; then the next may go.
-    fn answered(&mut self, answer: Answer, desk: &mut Desk<'_>) {
+    fn answered(&mut self, answer: Answer, io: &mut Io<'_>) {
         match answer {
-            Answer::Registered(_, code) if !code.is_accepted() => self.refuse_first(desk),
+            Answer::Registered(_, code) if !code.is_accepted() => self.refuse_first(io),
             Answer::Registered(..) => {}
-            Answer::Published(code) => self.client_published(code, desk),
+            Answer::Published(code) => self.client_published(code, io),
             Answer::Received => self.say_of_under_way(|packet_id| Packet::PubRec(Ack::success(packet_id))),
             Answer::Completed => {
                 self.say_of_under_way(|packet_id| Packet::PubComp(Ack::success(packet_id)));
                 self.link.iter_mut().for_each(|link| link.under_way = None);
             }
         }
-        self.pump(desk);
+        self.pump(io);
     }
 
     /// PUBACK of the client. It may have forgotten the topic's id, and is told it again: once for a message.
-    fn client_published(&mut self, code: ReturnCode, desk: &Desk<'_>) {
+    fn client_published(&mut self, code: ReturnCode, io: &Io<'_>) {
         let Some(link) = &mut self.link else { return };
         let Some(under_way) = link.under_way.take() else { return };
         if code == ReturnCode::INVALID_TOPIC_ID && !under_way.is_told_again {
@@ -121,7 +121,7 @@ impl Guest {
         let reason = if code.is_accepted() {
             ReasonCode::Success
         } else {
-            desk.counters.dropped(Dropped::ByClient);
+            io.counters.dropped(Dropped::ByClient);
             ReasonCode::ImplementationSpecificError
         };
         link.acknowledge(&first_answer(under_way.qos, under_way.packet_id, reason));

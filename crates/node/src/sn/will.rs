@@ -8,8 +8,8 @@ use lapwing_codec::ReasonCode;
 use lapwing_sn::{QoS, ReturnCode, WillTopic};
 
 use super::counters::Dropped;
-use super::desk::Desk;
 use super::guest::Guest;
+use super::io::Io;
 use super::packets::{self, return_code};
 
 /// The will that a client has set up.
@@ -46,67 +46,67 @@ enum Part {
 
 impl Guest {
     /// WILLTOPICUPD: there it goes, with the message that there is. An empty one takes the will away, its message too.
-    pub(super) fn change_will_topic(&mut self, will: Option<StoredWill>, desk: &mut Desk<'_>) {
+    pub(super) fn change_will_topic(&mut self, will: Option<StoredWill>, io: &mut Io<'_>) {
         let payload =
             self.will.as_ref().map(|will| &*will.payload).or(self.will_message.as_deref()).unwrap_or_default();
         let will = will.map(|will| StoredWill { payload: payload.to_owned(), ..will });
-        self.update_will(WillUpdate { part: Part::Topic, will }, desk);
+        self.update_will(WillUpdate { part: Part::Topic, will }, io);
     }
 
     /// WILLMSGUPD.
-    pub(super) fn change_will_message(&mut self, payload: Vec<u8>, desk: &mut Desk<'_>) {
+    pub(super) fn change_will_message(&mut self, payload: Vec<u8>, io: &mut Io<'_>) {
         let is_changing = self.link.as_ref().is_some_and(|link| link.changing.is_some());
         match self.will.clone() {
             None if !is_changing => {
                 self.will_message = Some(payload.into());
-                self.answer_update(Part::Message, ReturnCode::ACCEPTED, desk);
+                self.answer_update(Part::Message, ReturnCode::ACCEPTED, io);
             }
             will => {
                 let will = will.map(|will| StoredWill { payload, ..will });
-                self.update_will(WillUpdate { part: Part::Message, will }, desk);
+                self.update_will(WillUpdate { part: Part::Message, will }, io);
             }
         }
     }
 
     /// Has the session take another will; its answer is the client's. One at a time: the same again is a repeat, which that
     /// answer is for too.
-    fn update_will(&mut self, update: WillUpdate, desk: &mut Desk<'_>) {
+    fn update_will(&mut self, update: WillUpdate, io: &mut Io<'_>) {
         let part = update.part;
         let under_way = self.link.as_ref().and_then(|link| link.changing.as_ref());
         if under_way == Some(&update) {
             return;
         }
-        let (terms, will) = (desk.terms, update.will.clone());
+        let (terms, will) = (io.terms, update.will.clone());
         let connect = packets::connect(&self.connects_as, self.clean_session, terms.session_expiry_s, will.as_ref());
         let said = match &mut self.link {
             Some(link) => link.change_will(&connect, terms.connect_bytes_max, update),
             None => Err(ReturnCode::CONGESTION),
         };
         if let Err(code) = said {
-            self.refuse_update(part, code, desk);
+            self.refuse_update(part, code, io);
         }
     }
 
     /// What the session says of it.
-    pub(super) fn will_changed(&mut self, reason: ReasonCode, desk: &mut Desk<'_>) {
+    pub(super) fn will_changed(&mut self, reason: ReasonCode, io: &mut Io<'_>) {
         let Some(WillUpdate { part, will }) = self.link.as_mut().and_then(|link| link.changing.take()) else { return };
         if reason.is_error() {
-            return self.refuse_update(part, return_code(reason), desk);
+            return self.refuse_update(part, return_code(reason), io);
         }
         (self.will, self.will_message) = (will, None);
-        self.answer_update(part, ReturnCode::ACCEPTED, desk);
+        self.answer_update(part, ReturnCode::ACCEPTED, io);
     }
 
-    fn refuse_update(&self, part: Part, code: ReturnCode, desk: &mut Desk<'_>) {
-        desk.counters.dropped(if code == ReturnCode::CONGESTION { Dropped::Congested } else { Dropped::Refused });
-        self.answer_update(part, code, desk);
+    fn refuse_update(&self, part: Part, code: ReturnCode, io: &mut Io<'_>) {
+        io.counters.dropped(if code == ReturnCode::CONGESTION { Dropped::Congested } else { Dropped::Refused });
+        self.answer_update(part, code, io);
     }
 
-    fn answer_update(&self, part: Part, code: ReturnCode, desk: &mut Desk<'_>) {
+    fn answer_update(&self, part: Part, code: ReturnCode, io: &mut Io<'_>) {
         let answered = match part {
-            Part::Topic => self.client.will_topic_stored(code, &mut desk.of(&self.address)),
-            Part::Message => self.client.will_message_stored(code, &mut desk.of(&self.address)),
+            Part::Topic => self.client.will_topic_stored(code, &mut io.of(&self.address)),
+            Part::Message => self.client.will_message_stored(code, &mut io.of(&self.address)),
         };
-        desk.check(answered);
+        io.check(answered);
     }
 }

@@ -1,4 +1,4 @@
-//! What lies at hand while something is done for one client.
+//! What a client is handled with, and where its answers gather.
 
 use lapwing_sn::EncodeError;
 use lapwing_sn::peer::Context;
@@ -7,8 +7,8 @@ use super::address::Address;
 use super::counters::{Dropped, SnCounters};
 use super::terms::Terms;
 
-/// Terms and time, and where answers gather.
-pub(super) struct Desk<'a> {
+/// The outside of one client during one call, as `lapwing_session::Io` is that of a session.
+pub(super) struct Io<'a> {
     pub(super) terms: &'a Terms,
     pub(super) counters: &'a SnCounters,
     pub(super) now_ms: u64,
@@ -16,7 +16,7 @@ pub(super) struct Desk<'a> {
     pub(super) out: &'a mut Vec<u8>,
 }
 
-impl Desk<'_> {
+impl Io<'_> {
     /// The same for what decides about a client's messages; `address`: the client's.
     pub(super) fn of(&mut self, address: &Address) -> Context<'_> {
         Context { settings: self.terms.settings(address), now_ms: self.now_ms, out: self.out }
