@@ -184,7 +184,7 @@ impl ListenerState {
             packet_bytes_max: own.packet_bytes_max.unwrap_or(node.limits.packet_bytes_max),
             is_inside: false,
             keeps_sessions: node.keeps_sessions() && own.durability != Some(Durability::Memory),
-            connections_max: own.connections_max,
+            connections_max: own.places(node.limits.connections_max),
             connections: AtomicU32::new(0),
             certificates,
         })

@@ -140,7 +140,7 @@ class ListenerConfig(BaseModel):
     """Whether clients may come without naming themselves; absent: only where no other machine can connect."""
 
     connections_max: int = Field(default=0, ge=0, le=_U32)
-    """Connections of this listener; 0: only limits.connections_max counts."""
+    """Connections of this listener; 0: only limits.connections_max counts, of ``sn://`` half of it."""
 
     connects_per_address_per_s: int = Field(default=0, ge=0, le=1_000_000)
     """Connections that one address (of IPv6: one /64) may open each second; 0: any number."""

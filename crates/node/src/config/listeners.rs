@@ -42,7 +42,7 @@ pub struct ListenerConfig {
     pub behind_proxy: bool,
     /// Whether clients may come without naming themselves; none: where only this machine can connect.
     pub anonymous: Option<bool>,
-    /// Connections of this listener; 0: only `limits.connections_max` counts.
+    /// Connections of this listener; 0: only `limits.connections_max` counts, of `sn://` half of it.
     pub connections_max: u32,
     /// Connections that one source address may open each second; 0: any number.
     pub connects_per_address_per_s: u32,
@@ -98,6 +98,12 @@ impl ListenerConfig {
     pub fn takes_anonymous(&self) -> Result<bool, NodeError> {
         let address: ListenAddress = self.url.parse()?;
         Ok(self.anonymous.unwrap_or_else(|| address.is_local()))
+    }
+
+    /// Connections that there may be, of `most` in all; 0: only those count. Whoever makes up addresses gets no more places of
+    /// an `sn://` listener than leave half of them to clients that cannot.
+    pub(crate) fn places(&self, most: u32) -> u32 {
+        if self.connections_max == 0 && self.url.starts_with("sn://") { most.div_ceil(2) } else { self.connections_max }
     }
 
     /// Whether a client of MQTT-SN may publish anything without a connection, where nothing is said of it: if no other machine

@@ -84,6 +84,17 @@ fn who_has_not_answered_makes_room() {
     assert_eq!(metric(&node, "lapwing_sn_clients", ""), 2);
 }
 
+/// Do devices that nobody has heard leave half of the node's places to clients of MQTT?
+#[test]
+fn addresses_that_are_made_up_keep_no_client_out() {
+    let node = node(&SN.replace("\"listeners\": [{", "\"limits\": {\"connections_max\": 4}, \"listeners\": [{"));
+    let _devices: Vec<Device> = (1..=5).map(|number| Device::connect(&node, &format!("device-{number}"))).collect();
+    let places = || metric(&node, "lapwing_connections", "");
+    eventually("three have given way", || places() == 2);
+    let _clients = [connect(&node, "first"), connect(&node, "second")];
+    assert_eq!(places(), 4);
+}
+
 /// Does the rate of an address hold for who is connected there already, and comes under another client id each time?
 #[test]
 fn an_address_connects_so_often_whoever_it_is() {
