@@ -62,6 +62,7 @@ def test_a_pattern_is_a_name(server: HttpServer) -> None:
         ("a", b"", 400, "bad_body", "is not JSON"),
         ("a", b"[" * 100_000, 400, "bad_body", "is not JSON"),
         ("a", b'{"a": "' + b"x" * BODY_BYTES_MAX + b'"}', 413, "body_too_large", "more than 1048576 bytes"),
+        ("a", b"x" * (7 << 20), 413, "body_too_large", "more than 1048576 bytes"),
         ("a", b'{"strategy": "fastest"}', 400, "group_settings", "there are auto, lef, peak-ewma"),
         ("a", b'{"strategi": "lef"}', 400, "group_settings", "did you mean groups.a.strategy?"),
         ("a", b'{"parameters": {"window": NaN}}', 400, "group_settings", "window must be 1 to 1000"),

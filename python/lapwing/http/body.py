@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -11,6 +13,9 @@ from starlette.requests import ClientDisconnect, Request
 from lapwing.http.errors import HttpError
 
 BODY_BYTES_MAX = 1 << 20
+_LET_GO_BYTES_MAX, _LET_GO_PAUSE_S = 8 * BODY_BYTES_MAX, 1.0
+"""Of a body that is too large so much is taken and let go, while it comes: whoever sends all of it before looking for
+an answer would find the connection reset, and no answer."""
 _NESTED = "JSON of one object, as in {}"
 
 
@@ -33,21 +38,35 @@ async def json_object(request: Request, *, timeout_s: float) -> dict[str, Any]:
 
 
 async def _whole(request: Request, timeout_s: float) -> bytes:
-    if _announced(request) > BODY_BYTES_MAX:
-        raise _too_large()
-    pieces = bytearray()
+    announced, stream, pieces = _announced(request), request.stream(), bytearray()
     try:
         with anyio.fail_after(timeout_s):
-            async for piece in request.stream():
-                pieces += piece
-                if len(pieces) > BODY_BYTES_MAX:
-                    raise _too_large()
+            if announced <= BODY_BYTES_MAX:
+                async for piece in stream:
+                    pieces += piece
+                    if len(pieces) > BODY_BYTES_MAX:
+                        break
+                else:
+                    return bytes(pieces)
     except TimeoutError as error:
         what = f"the body was not whole within {timeout_s:g} s"
         raise _close(408, "body_late", what, "send it at once, or raise http.keep_alive") from error
     except ClientDisconnect as error:
         raise _close(400, "bad_body", "the connection was closed within the body", "send it whole") from error
-    return bytes(pieces)
+    if announced <= _LET_GO_BYTES_MAX:
+        with anyio.move_on_after(timeout_s):
+            await _let_go(stream)
+    raise _too_large()
+
+
+async def _let_go(stream: AsyncIterator[bytes]) -> None:
+    taken = 0
+    with suppress(ClientDisconnect, StopAsyncIteration):
+        while taken <= _LET_GO_BYTES_MAX:
+            with anyio.move_on_after(_LET_GO_PAUSE_S) as pause:
+                taken += len(await anext(stream))
+            if pause.cancelled_caught:
+                return
 
 
 def _announced(request: Request) -> int:
