@@ -53,6 +53,14 @@ def test_what_a_start_refuses_the_check_refuses(tmp_path: Path, text: str, said:
     assert said in start(tmp_path)
 
 
+def test_what_a_start_is_given_as_a_flag_is_checked_with_it(tmp_path: Path) -> None:
+    assert check(tmp_path, "")[0] == 0
+    code, told = check(tmp_path, "", "--set", "broker.http=0.0.0.0:8088")
+    assert code == 2
+    assert "broker.http" in told
+    assert "broker.shardz" in check(tmp_path, "", "--set", "broker.shardz=2")[1]
+
+
 def test_a_weak_key_is_said_to_be_that(tmp_path: Path) -> None:
     made = Certificates.make(tmp_path)
     (tmp_path / "c.pem").write_bytes(made.chain.read_bytes())

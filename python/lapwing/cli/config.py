@@ -51,17 +51,25 @@ def show(
     typer.echo(as_json(loaded) if json or form is Format.json else as_toml(loaded))
 
 
-@app.command(epilog=examples("lapwing config check lapwing.toml", "lapwing config check lapwing.toml --running"))
+@app.command(
+    epilog=examples(
+        "lapwing config check lapwing.toml",
+        "lapwing config check lapwing.toml --running",
+        "lapwing config check lapwing.toml --set broker.http=0.0.0.0:8088",
+    )
+)
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Configuration, TOML.")],
     running: Annotated[
         bool, typer.Option("--running", help="A broker runs with it: leave out ports and the data folder.")
     ] = False,
+    settings: Settings = [],  # noqa: B006 (typer copies it)
 ) -> None:
     """Read a file and what it names, and say all that a start would refuse: one line per problem, exit code 2.
 
     Users, certificates, keys and authorities are read, hooks and strategies are loaded, the data folder and the ports
-    are looked at. Of the environment and of flags, which may say otherwise, nothing is known here.
+    are looked at. Of the environment, which may say otherwise, nothing is known here; what the start is given as a flag,
+    say with --set.
     """
     from lapwing.config import load
     from lapwing.config.exposure import exposures
@@ -69,7 +77,7 @@ def check(
     from lapwing.file_rights import check_files, check_kinds
     from lapwing.rehearsal.start import start_faults, start_notices
 
-    config = load(file, environment={}).config
+    config = load(file, environment={}, settings=settings).config
     check_kinds(config)  # before anything is read: a pipe has nobody at its other end
     uid, told = _uid_of(config)
     faults: list[LapwingError] = []
