@@ -48,9 +48,13 @@ impl Handle {
     fn end(&self) {
         self.shared.enter(Phase::Stopping);
         let threads = std::mem::take(&mut *self.threads());
-        for shard in threads.shards.into_iter().chain(threads.handshakes).chain(threads.sn) {
+        for shard in threads.shards.into_iter().chain(threads.handshakes) {
             // A panic was caught and noted inside the thread.
             let _ = shard.join();
+        }
+        if let Some(sn) = threads.sn {
+            // After the shards: see `spawn_sn`.
+            let _ = sn.join();
         }
         if let (Some(thread), Some(pages)) = (threads.pages, &self.pages) {
             pages.stop();

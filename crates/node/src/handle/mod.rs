@@ -70,7 +70,7 @@ pub struct Handle {
 struct Threads {
     shards: Vec<JoinHandle<()>>,
     handshakes: Vec<JoinHandle<()>>,
-    sn: Option<JoinHandle<()>>,
+    sn: Option<JoinHandle<SnThread>>,
     log: Option<JoinHandle<()>>,
     pages: Option<JoinHandle<()>>,
     hooks: Option<JoinHandle<()>>,

@@ -74,9 +74,14 @@ pub(super) fn spawn_handshakes(
     spawn(name, move || guarded(&shared, || handshakes.run()))
 }
 
-pub(super) fn spawn_sn(shared: &Arc<Shared>, mut sn: SnThread) -> Result<JoinHandle<()>, NodeError> {
+/// Its clients' connections end with what is given back, not with the thread: a shard that is not over yet would take that
+/// for clients that are lost, and send their wills.
+pub(super) fn spawn_sn(shared: &Arc<Shared>, mut sn: SnThread) -> Result<JoinHandle<SnThread>, NodeError> {
     let shared = shared.clone();
-    spawn("lapwing-sn".into(), move || guarded(&shared, || sn.run()))
+    spawn("lapwing-sn".into(), move || {
+        guarded(&shared, || sn.run());
+        sn
+    })
 }
 
 pub(super) fn spawn_hooks(shared: &Arc<Shared>, hooks: HookThread) -> Result<JoinHandle<()>, NodeError> {
@@ -111,7 +116,10 @@ pub(super) fn spawn_timekeeper(shared: &Arc<Shared>, keeper: TimekeeperThread) -
     })
 }
 
-fn spawn(name: String, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, NodeError> {
+fn spawn<T: Send + 'static>(
+    name: String,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<JoinHandle<T>, NodeError> {
     let spawned = thread::Builder::new().name(name).spawn(work);
     spawned.map_err(|source| NodeError::System { doing: "start a thread", source })
 }
