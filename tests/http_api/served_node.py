@@ -106,6 +106,7 @@ class MadeAuthority:
         self.tokens = dict(tokens or {})
         self.rights = dict(rights or {})
         self.asked = 0
+        self.addresses: set[str] = set()
         self.outcome = ""
         self.good_for_s = 60.0
         self.gate = threading.Event()
@@ -114,8 +115,9 @@ class MadeAuthority:
     def knows_somebody(self) -> bool:
         return bool(self.passwords or self.tokens or self.outcome)
 
-    def identify(self, username: str | None, password: bytes, _address: str, _listener: str) -> tuple[str, str, float]:
+    def identify(self, username: str | None, password: bytes, address: str, _listener: str) -> tuple[str, str, float]:
         self.asked += 1
+        self.addresses.add(address)
         if self.outcome:
             return self.outcome, "", 0.0
         if username is None:
@@ -198,14 +200,15 @@ def ask(
     method: str = "GET",
     body: bytes | None = None,
     tls: ssl.SSLContext | None = None,
+    source: str = "",
 ) -> Response:
-    """One request on a connection of its own."""
+    """One request on a connection of its own; ``source``: the address that it comes from."""
     parts = urlsplit(url)
     host, port = str(parts.hostname), parts.port
     connection = (
         http.client.HTTPSConnection(host, port, timeout=TIMEOUT_S, context=tls)
         if parts.scheme == "https"
-        else http.client.HTTPConnection(host, port, timeout=TIMEOUT_S)
+        else http.client.HTTPConnection(host, port, timeout=TIMEOUT_S, source_address=(source, 0) if source else None)
     )
     try:
         target = f"{parts.path}?{parts.query}" if parts.query else parts.path

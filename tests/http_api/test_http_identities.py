@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from served_node import RULE, MadeAuthority, ask, basic, bearer, reload, served
@@ -210,6 +211,19 @@ def test_an_address_that_fails_too_often_is_not_listened_to() -> None:
         assert known.asked == asked, "not even looked at"
         assert ask(url, bearer("t0ken")).status_code == 200, "who was verified before goes on"
         assert ask(f"{server.url}/healthz").status_code == 200
+
+
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this machine has no IPv6")
+def test_at_every_address_of_ipv6_those_of_ipv4_are_each_their_own(caplog: pytest.LogCaptureFixture) -> None:
+    """One that guesses was all of them there. Is each named as it is, to the node and in the log, too?"""
+    known = authority()
+    with served(known, rules=(RULE,), failures_max=1, address="[::]:0", users="none.toml", plain=True) as server:
+        url = f"http://127.0.0.1:{server.url.rpartition(':')[2]}/v1/streams"
+        guesses = [ask(url, basic("spark", guess), source="127.0.0.2").status_code for guess in "ab"]
+        assert guesses == [401, 429]
+        assert ask(url, basic("spark", SECRET), source="127.0.0.3").status_code == 200
+    assert known.addresses == {"127.0.0.2", "127.0.0.3"}
+    assert [line for line in caplog.messages if "answers 429 to 127.0.0.2" in line]
 
 
 def test_verifying_blocks_nobody_and_is_bounded() -> None:

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import anyio
 
-from lapwing.http.attempts import network_of
 from lapwing.http.errors import HttpError
+from lapwing.http.peer import network_of
 
 THREADS_MAX = 32
 THREADS_PER_ADDRESS_MAX = 8

@@ -1,6 +1,6 @@
 """Failed attempts per address: guessing passwords is slow, and costs only the guesser.
 
-A bucket per address (per /64 of IPv6, which one household can walk through) that fills again over a minute. At most
+A bucket per address (`lapwing.http.peer`) that fills again over a minute. At most
 ``ADDRESSES_MAX`` are remembered; the one that has not failed for longest makes room.
 """
 
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from ipaddress import ip_address, ip_network
+
+from lapwing.http.peer import network_of
 
 ADDRESSES_MAX = 4096
 WINDOW_S = 60.0
@@ -41,12 +42,3 @@ class FailedAttempts:
         """Failures that still count: they drain evenly over the window."""
         count, at = self._failures.get(network, (0.0, now))
         return max(0.0, count - (now - at) * self._max / WINDOW_S)
-
-
-def network_of(address: str) -> str:
-    """What counts as one address: of IPv6 a /64."""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    return str(ip_network(f"{ip}/64", strict=False)) if ip.version == 6 else address

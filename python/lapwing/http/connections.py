@@ -17,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError
 from lapwing.http.gate import put_refusal
+from lapwing.http.peer import peer_of
 from lapwing.http.places import Place, Places
 from lapwing.same_origin import NO_SNIFFING
 
@@ -45,6 +46,7 @@ class LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Takes the connection, or refuses it when there are too many."""
         super().connection_made(transport)
+        self.client = peer_of(transport)
         self._application, self.app = self.app, self._answer
         if self.place is None:
             self.place = self.places.take(self._address(), self.give_up)

@@ -60,3 +60,12 @@ def test_memory_is_bounded_and_the_oldest_goes(clock: Clock) -> None:
     fail(known, "last", 1)
     assert known.allowed("first")
     assert not known.allowed("last")
+
+
+def test_addresses_of_ipv4_at_a_listener_of_ipv6_are_each_their_own(clock: Clock) -> None:
+    """All of them were one /64, so anybody's wrong passwords were everybody's."""
+    attempts = FailedAttempts(1)
+    fail(attempts, "::ffff:192.0.2.1", 1)
+    assert not attempts.allowed("::ffff:192.0.2.1")
+    assert not attempts.allowed("192.0.2.1")
+    assert attempts.allowed("::ffff:192.0.2.2")

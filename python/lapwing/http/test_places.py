@@ -55,6 +55,14 @@ def test_a_network_of_ipv6_counts_as_one() -> None:
     assert door.gone == ["0"]
 
 
+def test_addresses_of_ipv4_at_a_listener_of_ipv6_count_each() -> None:
+    door = Door(3)
+    door.come_in("somebody", "::ffff:192.0.2.9")
+    for number in range(4):
+        door.come_in(f"{number}", "::ffff:192.0.2.1")
+    assert door.gone == ["0", "1"]
+
+
 def test_who_is_answered_is_left_alone() -> None:
     """Are connections that ask for something never displaced, and is one refused when all of them do?"""
     door = Door(2)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from lapwing.errors import ConfigError
 from lapwing.http.connections import LimitedProtocol
 from lapwing.http.counters import HttpCounters
+from lapwing.http.peer import peer_of
 from lapwing.http.places import Place, Places
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ class ServerTls:
 
 
 def _address(transport: asyncio.Transport) -> str:
-    peer = transport.get_extra_info("peername")
-    return str(peer[0]) if peer else ""
+    peer = peer_of(transport)
+    return peer[0] if peer else ""
 
 
 class TlsEntry(asyncio.Protocol):
