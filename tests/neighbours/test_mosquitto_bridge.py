@@ -122,22 +122,19 @@ def _is_ready(here: Peer, there: Peer) -> bool:
 
 
 @pytest.mark.slow
-def test_messages_come_over_restarts_of_either(bridged: Callable, eventually: Eventually) -> None:
-    carry(600, bridged, eventually)
-
-
-@pytest.mark.slow
 def test_a_kill_loses_nothing(bridged: Callable, eventually: Eventually) -> None:
     carry(300, bridged, eventually, killed=True)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("newest", [False, True], ids=["installed", "newest"])
-def test_ten_thousand_come_over_restarts_of_either(newest: bool, bridged: Callable, eventually: Eventually) -> None:
-    carry(5_000, bridged, eventually, newest=newest)
+def test_ten_thousand_come_over_each_way_over_restarts_of_either(
+    newest: bool, bridged: Callable, eventually: Eventually
+) -> None:
+    carry(10_000, bridged, eventually, newest=newest)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["mqttv311", "mqttv31", "mqttv50"])
 def test_the_newest_brings_nothing_twice(version: str, bridged: Callable, eventually: Eventually) -> None:
     """Is its bridge to us what that of the installed one is?"""
@@ -145,6 +142,6 @@ def test_the_newest_brings_nothing_twice(version: str, bridged: Callable, eventu
     check_both_ways(broker, bridge, eventually)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 def test_a_kill_loses_nothing_to_the_newest(bridged: Callable, eventually: Eventually) -> None:
     carry(300, bridged, eventually, killed=True, newest=True)
