@@ -27,6 +27,7 @@ class MadeNode:
         self.names = names
         self.forgotten: list[tuple[str, str]] = []
         self.tables: dict[str, Any] = {}
+        self.large = b""
         self.identify = authority.identify
 
     def streams_json(self) -> str:
@@ -42,7 +43,7 @@ class MadeNode:
         return True
 
     def read_stream(self, name: str, *_: object) -> tuple[bytes, int, int, int]:
-        return f"messages of {name}".encode(), 0, 0, 0
+        return self.large or f"messages of {name}".encode(), 0, 0, 0
 
     def hold_reads(self, _bytes: int) -> bool:
         return True
@@ -148,12 +149,18 @@ def served(
     has_hooks: bool = False,
     address: str = "127.0.0.1:0",
     users: str | None = None,
+    large: bytes = b"",
     **http: Any,
 ) -> Iterator[HttpServer]:
-    """A listening HTTP side with streams of those names; further arguments are settings of its section."""
+    """A listening HTTP side with streams of those names; further arguments are settings of its section.
+
+    Args:
+        large: What a read of any of the streams gives, in the place of a few bytes.
+    """
     config = configured(address, rules=rules, http=http, listeners=listeners, auth={"users": users})
     authority = authority or MadeAuthority()
     node = MadeNode(authority, *names)
+    node.large = large
     server = serve_http(node, authority, config, has_hooks=has_hooks)  # type: ignore[arg-type]
     try:
         yield server
@@ -171,15 +178,25 @@ def reload(server: HttpServer, **tables: Any) -> None:
 
 
 @contextmanager
-def strangers(server: HttpServer, many: int, sent: bytes, *, spread: bool = False) -> Iterator[list[socket.socket]]:
-    """Connections that have sent this much; ``spread``: each from an address of its own."""
+def strangers(
+    server: HttpServer, many: int, sent: bytes, *, spread: bool = False, reads_bytes: int = 0
+) -> Iterator[list[socket.socket]]:
+    """Connections that have sent this much; ``spread``: each from an address of its own.
+
+    Args:
+        reads_bytes: How much the kernel takes for one before it is read; 0: what it likes.
+    """
     port = urlsplit(server.url).port
     with ExitStack() as stack:
         peers = []
         for number in range(many):
             source = (f"127.0.1.{number + 1}", 0) if spread else None
-            peer = socket.create_connection(("127.0.0.1", port), TIMEOUT_S, source_address=source)
-            stack.enter_context(peer)
+            peer = stack.enter_context(socket.socket())
+            peer.settimeout(TIMEOUT_S)
+            if reads_bytes:
+                peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, reads_bytes)
+            peer.bind(source or ("", 0))
+            peer.connect(("127.0.0.1", port))
             peer.sendall(sent)
             peers.append(peer)
         yield peers

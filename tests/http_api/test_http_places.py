@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 
 import pytest
 from served_node import ask, served, strangers
@@ -30,6 +31,50 @@ def test_idle_connections_of_one_address_keep_nobody_out() -> None:
             _read_until(peer, b'{"status":"alive"}')
         assert ask(f"{server.url}/v1/streams").status_code == 200
         assert b"" in [_without_waiting(peer) for peer in idle]
+
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+READ = HEALTH.replace(b"/healthz", b"/v1/streams/readings/0")
+LARGE = bytes(24 << 20)
+
+
+def test_who_takes_no_answer_keeps_nobody_out() -> None:
+    """Every place asks twice and reads nothing, of one address: is one of them cut off for whoever comes?"""
+    with (
+        served(None, "readings", large=LARGE, connections_max=4, keep_alive="10m", write_timeout="10m") as server,
+        strangers(server, 4, HEALTH + READ, reads_bytes=4096) as slow,
+    ):
+        for _ in range(4):
+            assert _asked_until_served(f"{server.url}/v1/streams", "127.0.0.1") == 200
+        assert [_is_cut_off(peer) for peer in slow].count(True) >= 1
+
+
+@pytest.mark.parametrize("request_", [READ, HEALTH + READ, READ.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")])
+def test_who_takes_a_few_bytes_now_and_then_is_cut_off(request_: bytes) -> None:
+    """A byte in time was enough for the kernel. Is a peer that reads as it should left alone meanwhile?"""
+    with (
+        served(None, "readings", large=LARGE, keep_alive="10m", write_timeout="300ms") as server,
+        strangers(server, 1, request_, reads_bytes=4096) as (slow,),
+    ):
+        assert ask(f"{server.url}/v1/streams/readings/0").content == LARGE
+        assert _drips_until_cut_off(slow) < len(LARGE) // 2
+        assert "lapwing_http_slow_readers_total 1\n" in ask(f"{server.url}/metrics").text
+
+
+def test_a_read_has_its_time() -> None:
+    """As slow as is allowed, one identity held a read for hours."""
+    with (
+        served(None, "readings", large=LARGE, keep_alive="10m", write_timeout="10m", read_timeout="300ms") as server,
+        strangers(server, 1, READ, reads_bytes=4096) as (slow,),
+    ):
+        poll = threading.Event()
+        for _ in range(600):
+            if "lapwing_http_slow_readers_total 1\n" in ask(f"{server.url}/metrics").text:
+                break
+            poll.wait(0.05)
+        else:
+            raise AssertionError("the read is held still")
+        assert slow.recv(1)
 
 
 def test_who_is_refused_in_the_midst_of_sending_hears_why() -> None:
@@ -69,6 +114,44 @@ def _read_until(peer: socket.socket, end: bytes) -> None:
         piece = peer.recv(4096)
         assert piece, answer
         answer += piece
+
+
+def _asked_until_served(url: str, source: str) -> int:
+    """503 is what a place answers that is kept for health: those who are slow are not paused yet."""
+    waited, status = threading.Event(), 503
+    for _ in range(600):
+        if (status := ask(url, source=source).status_code) != 503:
+            break
+        waited.wait(0.05)
+    return status
+
+
+def _is_cut_off(peer: socket.socket) -> bool:
+    peer.setblocking(True)
+    peer.settimeout(0.01)
+    try:
+        while peer.recv(1 << 20):
+            pass
+    except TimeoutError:
+        return False
+    except ConnectionError:
+        return True
+    return True
+
+
+def _drips_until_cut_off(peer: socket.socket) -> int:
+    """How much comes at a kilobyte each tenth of a second, until the connection ends."""
+    waited, taken = threading.Event(), 0
+    for _ in range(300):
+        try:
+            piece = peer.recv(1024)
+        except ConnectionError:
+            return taken
+        if not piece:
+            return taken
+        taken += len(piece)
+        waited.wait(0.1)
+    raise AssertionError(f"it goes on, after {taken} bytes")
 
 
 def _without_waiting(peer: socket.socket) -> bytes | None:

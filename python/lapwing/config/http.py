@@ -65,13 +65,20 @@ class HttpSection(BaseModel):
     """Failed attempts of one address within a minute; after that its credentials are answered 429 unseen."""
 
     connections_max: int = Field(default=256, ge=1, le=65_536)
-    """Connections; where all are taken, those that ask for nothing make room. Eight more are for /healthz, /readyz."""
+    """Connections; where all are taken, those that ask for or take nothing make room. Eight more are for /healthz and
+    /readyz."""
 
     reads_max: int = Field(default=8, ge=1, le=1_024)
     """Stream reads at one time, each at most 64 MiB in memory; more are answered 503 with Retry-After."""
 
+    reads_per_identity_max: int = Field(default=6, ge=1, le=1_024)
+    """Stream reads of one identity at one time, so that others have some; more are answered 503 with Retry-After."""
+
+    read_timeout: Duration = Field(default=300_000, ge=100, serialization_alias="read_timeout_ms")
+    """A stream read that is not taken whole within this is cut off: a slow reader asks for fewer `bytes`."""
+
     write_timeout: Duration = Field(default=30_000, ge=100, serialization_alias="write_timeout_ms")
-    """A reader that takes nothing for this long is cut off."""
+    """Who takes less than 256 KiB of an answer in this time, and not all that is left, is cut off."""
 
     keep_alive: Duration = Field(default=15_000, ge=1_000, serialization_alias="keep_alive_ms")
     """A connection that sends no whole request, or has not shaken hands, for this long is closed."""

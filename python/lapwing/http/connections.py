@@ -2,7 +2,8 @@
 
 uvicorn limits requests, not connections, and starts its clock after the first answer: a peer that connects and
 says nothing, or sends its request a byte at a time, would stay for ever. Here a connection needs a place
-(`lapwing.http.places`), and a request's head must be whole within ``http.keep_alive``.
+(`lapwing.http.places`), a request's head must be whole within ``http.keep_alive``, and an answer is taken at a pace
+(`lapwing.http.unsent`). A connection whose peer does not take what was written waits: it can be displaced.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lapwing.http.errors import HttpError
 from lapwing.http.gate import put_refusal
 from lapwing.http.peer import peer_of
 from lapwing.http.places import Place, Places
+from lapwing.http.unsent import Unsent, WritingClock
 from lapwing.same_origin import NO_SNIFFING
 
 _CLOSE = (b"connection", b"close")
@@ -34,12 +36,17 @@ class LimitedProtocol(H11Protocol):
 
     places: ClassVar[Places]
     head_timeout_s: ClassVar[float]
+    write_timeout_s: ClassVar[float]
     counters: ClassVar[HttpCounters]
     place: Place | None = None
     """Taken before, where there was a handshake."""
+    below: asyncio.Transport | None = None
+    """What carries the encrypted bytes, where there was a handshake."""
     is_trusted: Callable[[], bool] | None = None
     """Whether the client's certificate counts still; None: none was asked for."""
     _late: asyncio.TimerHandle | None = None
+    _is_paused = False
+    """The peer does not take what was written."""
     _unread_bytes: int | None = None
     """Thrown away since it was refused; None: it was not."""
 
@@ -48,6 +55,8 @@ class LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         self.client = peer_of(transport)
         self._application, self.app = self.app, self._answer
+        self._unsent = Unsent(transport) if self.below is None else Unsent(transport, self.below)
+        self._writing = WritingClock(self._unsent, self.write_timeout_s, self._reads_too_slowly)
         if self.place is None:
             self.place = self.places.take(self._address(), self.give_up)
         if self.place is None:
@@ -66,7 +75,7 @@ class LimitedProtocol(H11Protocol):
             # As an idle connection is closed: the client comes again, and shows its certificate.
             self.counters.ended("lapwing_http_certificates_lapsed_total", self._address())
             self._stop_clock()
-            self.transport.close()
+            self._close()
             return
         if self._late is None and not self._answering():
             self._expect_head()
@@ -77,12 +86,33 @@ class LimitedProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         """The end of an answer; the connection may stay for another request."""
         super().on_response_complete()
-        if self.place is not None and not self._answering():
+        if self._answering():
+            return
+        if self.place is not None:
             self.places.wait(self.place)
+        if self._unsent.here():
+            self._writing.start()
+
+    def pause_writing(self) -> None:
+        """The peer does not take what was written: it waits, whatever it has asked for."""
+        super().pause_writing()
+        self._is_paused = True
+        if self.place is not None:
+            self.places.wait(self.place)
+        self._writing.start()
+
+    def resume_writing(self) -> None:
+        """It has taken most of it."""
+        super().resume_writing()
+        self._is_paused = False
+        if self._answering() and not self.transport.is_closing():
+            self._writing.stop()
+            self._go_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The end of the connection."""
         self._stop_clock()
+        self._writing.stop()
         if self.place is not None:
             self.places.leave(self.place)
         super().connection_lost(exc)
@@ -106,8 +136,8 @@ class LimitedProtocol(H11Protocol):
     def give_up(self) -> None:
         """Goes, because there is no place, or another needs this one."""
         self.counters.ended("lapwing_http_connections_refused_total", self._address())
-        if self._unread_bytes is not None:
-            self.transport.abort()
+        if self._unread_bytes is not None or self._unsent.here():
+            self.transport.abort()  # closed, it would stay until its peer had taken everything
             return
         if self.cycle is not None and self._late is None:
             # Idle between two requests: what it is told now it would take for the answer to the next.
@@ -145,6 +175,11 @@ class LimitedProtocol(H11Protocol):
 
     def _head_is_here(self) -> None:
         self._stop_clock()
+        if not self._is_paused:
+            self._writing.stop()
+            self._go_on()
+
+    def _go_on(self) -> None:
         if self.place is not None:
             self.places.go_on(self.place)
 
@@ -158,14 +193,30 @@ class LimitedProtocol(H11Protocol):
         self.counters.ended("lapwing_http_connections_late_total", self._address())
         self.transport.abort()
 
+    def _reads_too_slowly(self) -> None:
+        self.counters.ended("lapwing_http_slow_readers_total", self._address())
+        self.transport.abort()
+
     def _say_and_close(self, error: HttpError) -> None:
         self.transport.write(error.raw())
+        self._close()
+
+    def _close(self) -> None:
         self.transport.close()
+        if self._unsent.here():
+            self._writing.start()
 
 
-def limited_protocol(places: Places, head_timeout_s: float, counters: HttpCounters) -> type[LimitedProtocol]:
+def limited_protocol(
+    places: Places, counters: HttpCounters, *, head_timeout_s: float, write_timeout_s: float
+) -> type[LimitedProtocol]:
     """The class with its limits: uvicorn makes the instances itself and knows nothing of them."""
-    limits: dict[str, Any] = {"places": places, "head_timeout_s": head_timeout_s, "counters": counters}
+    limits: dict[str, Any] = {
+        "places": places,
+        "counters": counters,
+        "head_timeout_s": head_timeout_s,
+        "write_timeout_s": write_timeout_s,
+    }
     return type("LimitedProtocol", (LimitedProtocol,), limits)
 
 

@@ -13,7 +13,8 @@ from lapwing.http.refusals import Refusals
 _HELP = {
     "lapwing_http_requests_total": "Requests answered, by route and status.",
     "lapwing_http_reads_refused_total": "Stream reads answered 503: http.reads_max ran, or memory was above its mark.",
-    "lapwing_http_slow_readers_total": "Responses cut off: the reader took nothing for http.write_timeout.",
+    "lapwing_http_slow_readers_total": "Connections cut off: less than 256 KiB was taken in http.write_timeout, and "
+    "not all, or a stream read not within http.read_timeout.",
     "lapwing_http_readers_ignored_total": "Stream reads for a page of another site that named a reader: none moved.",
     "lapwing_http_connections_refused_total": "Connections refused, or closed for another: http.connections_max open.",
     "lapwing_http_connections_late_total": "Connections closed: no whole request within http.keep_alive.",
@@ -27,6 +28,7 @@ _HELP = {
 _ENDED = {
     "lapwing_http_connections_refused_total": "http.connections_max are open",
     "lapwing_http_connections_late_total": "no whole request within http.keep_alive",
+    "lapwing_http_slow_readers_total": "it takes its answer too slowly",
     "lapwing_http_handshakes_failed_total": "its TLS handshake failed, or did not end within http.keep_alive",
     "lapwing_http_certificates_lapsed_total": "its certificate is over, or was shown before files were read again",
 }
@@ -68,7 +70,7 @@ class HttpCounters:
         self._values[name, text] += amount
 
     def ended(self, name: str, address: str) -> None:
-        """A connection was ended before it had a request: counted under ``name``, and told."""
+        """A connection was ended, most before they had a request: counted under ``name``, and told."""
         self.add(name)
         self.refusals.connection(address, _ENDED[name])
 

@@ -1,13 +1,11 @@
 """``/v1/streams/NAME/PARTITION``: messages as Arrow IPC.
 
-``http.reads_max`` reads run at a time, and what comes beyond is refused at once instead of queued: a reader
-has its own patience and its own offset, so it loses nothing by coming again.
+``http.reads_max`` reads run at a time (`lapwing.http.read_places`), and what comes beyond is refused at once instead of
+queued: a reader has its own patience and its own offset, so it loses nothing by coming again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,9 +18,10 @@ from starlette.types import Receive, Scope, Send
 from lapwing._core import CoreError
 from lapwing.http.caller import Caller, caller_of
 from lapwing.http.counters import HttpCounters
-from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.errors import http_error_of_core
 from lapwing.http.parameters import ReadParameters, read_parameters
-from lapwing.http.pieces import PiecesResponse, SlowReaderError
+from lapwing.http.pieces import PiecesResponse
+from lapwing.http.read_places import ReadPlaces
 from lapwing.http.streams import Streams
 from lapwing.same_origin import looks_for_a_page
 
@@ -41,7 +40,7 @@ class ReadEndpoint:
         self._streams = streams
         self._settings = settings
         self._counters = counters
-        self._reads = 0
+        self._places = ReadPlaces(settings, counters, lambda: node.hold_reads(0))
         self._threads: anyio.CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,44 +56,18 @@ class ReadEndpoint:
         if wanted.reader is not None and looks_for_a_page(scope):
             self._counters.add("lapwing_http_readers_ignored_total")
             wanted = replace(wanted, reader=None)
-        with self._place():
+        with self._places.hold(caller):
             response = await self._read(wanted, caller)
             # Until it has been sent, it counts with what clients hold.
             self._node.hold_reads(len(response.body))
             try:
-                await response(scope, receive, send)
-            except SlowReaderError:
-                self._counters.add("lapwing_http_slow_readers_total")
+                with anyio.move_on_after(self._settings.read_timeout / 1000) as in_time:
+                    await response(scope, receive, send)
+                if in_time.cancelled_caught:
+                    address = scope["client"][0] if scope.get("client") else ""
+                    self._counters.ended("lapwing_http_slow_readers_total", address)
             finally:
                 self._node.hold_reads(-len(response.body))
-
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        """One of ``reads_max``; the body lies in memory as long as it is held."""
-        if self._reads >= self._settings.reads_max:
-            self._counters.add("lapwing_http_reads_refused_total")
-            raise HttpError(
-                503,
-                "too_many_reads",
-                f"{self._reads} stream reads are running",
-                "try again after Retry-After, or raise http.reads_max",
-                headers={"Retry-After": "1"},
-                reads_max=self._settings.reads_max,
-            )
-        if not self._node.hold_reads(0):
-            self._counters.add("lapwing_http_reads_refused_total")
-            raise HttpError(
-                503,
-                "memory_high",
-                "the broker has no memory to spare for stream reads",
-                "try again after Retry-After, or raise limits.memory_high_bytes",
-                headers={"Retry-After": "1"},
-            )
-        self._reads += 1
-        try:
-            yield
-        finally:
-            self._reads -= 1
 
     async def _read(self, wanted: ReadParameters, caller: Caller) -> Response:
         stream = await self._streams.find(wanted.name, caller)
@@ -124,8 +97,7 @@ class ReadEndpoint:
             "Lapwing-Stream-Uuid": stream["uuid"],
             "Cache-Control": "no-store",
         }
-        timeout_s = self._settings.write_timeout / 1000
-        return PiecesResponse(body, headers=headers, media_type=ARROW, write_timeout_s=timeout_s)
+        return PiecesResponse(body, headers=headers, media_type=ARROW)
 
     def _limiter(self) -> anyio.CapacityLimiter:
         # Made in the event loop, which is not running yet when the application is put together.

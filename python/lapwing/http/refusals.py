@@ -32,7 +32,7 @@ class Refusals:
         self._seldom = Seldom(_log)
 
     def connection(self, address: str, why: str) -> None:
-        """A connection was ended before it had a request. ``why`` is its kind, too: one of a few."""
+        """A connection was ended, most before they had a request. ``why`` is its kind, too: one of a few."""
         self._seldom.tell(why, f"HTTP ends a connection of {address or 'somebody'}: {why}")
 
     def request(self, status: int, method: str, path: str, address: str, name: str | None) -> None:

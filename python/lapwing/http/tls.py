@@ -147,6 +147,7 @@ class TlsEntry(asyncio.Protocol):
             return
         place.give_up = self._inner.give_up
         self._inner.place = place
+        self._inner.below = transport
         self._inner.is_trusted = self._tls.trust(secure)
         secure.set_protocol(self._inner)
         self._inner.connection_made(secure)
