@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
@@ -12,11 +13,15 @@ import pytest
 from served_node import RULE, MadeAuthority, ask, basic, served
 from web import TIMEOUT_S, Response
 
+from lapwing.config.groups import GroupConfig
+from lapwing.config.one_group import parse_group
 from lapwing.http.body import BODY_BYTES_MAX
 from lapwing.http.server import HttpServer
 
 PASSWORDS = {"alice": b"a", "root": b"r"}
 RIGHTS: dict[str | None, set[tuple[str, str]]] = {"root": {("admin", "*")}, "alice": {("stream", "readings")}}
+
+MORE = "the table has more than 20,000 values"
 
 
 @pytest.fixture
@@ -66,6 +71,18 @@ def test_a_pattern_is_a_name(server: HttpServer) -> None:
         ("a", b'{"strategy": "fastest"}', 400, "group_settings", "there are auto, lef, peak-ewma"),
         ("a", b'{"strategi": "lef"}', 400, "group_settings", "did you mean groups.a.strategy?"),
         ("a", b'{"parameters": {"window": NaN}}', 400, "group_settings", "window must be 1 to 1000"),
+        (
+            "a",
+            json.dumps({f"k{n}": 1 for n in range(60_000)}).encode(),
+            400,
+            "group_settings",
+            "the table has 60,000 keys",
+        ),
+        ("a", json.dumps({"parameters": dict.fromkeys(map(str, range(60_000)))}).encode(), 400, "group_settings", MORE),
+        ("a", json.dumps({"parameters": dict.fromkeys(map(str, range(21)))}).encode(), 400, "group_settings", "21 are"),
+        ("a", json.dumps({"filters": ["#"] * 60_000}).encode(), 400, "group_settings", MORE),
+        ("a", json.dumps({"rules": [{"topics": ["#"] * 20_000}]}).encode(), 400, "group_settings", MORE),
+        ("a", json.dumps({"rules": [{}] * 1_001}).encode(), 400, "group_settings", "at most 1000 items"),
         ("a*", b'{"filters": ["x"]}', 400, "group_settings", "declare durable groups under a name without *"),
         ("a+", b"{}", 400, "group_settings", "use 1 to 256 bytes"),
     ],
@@ -77,6 +94,26 @@ def test_wrong_bodies(server: HttpServer, name: str, body: bytes, status: int, c
     assert (answer.status_code, error["code"]) == (status, code)
     assert said in error["message"]
     assert ask(f"{server.url}/v1/groups").json()["settings"] == {}
+
+
+def test_a_table_that_is_looked_at_for_long_holds_up_nobody(
+    server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A PUT of 60,000 wrong parameters was three seconds in which /healthz did not answer."""
+    under_way, gate = threading.Event(), threading.Event()
+
+    def looked_at(name: str, table: Mapping[str, object], place: str) -> GroupConfig:
+        under_way.set()
+        assert gate.wait(TIMEOUT_S)
+        return parse_group(name, table, place)
+
+    monkeypatch.setattr("lapwing.http.groups.parse_group", looked_at)
+    with ThreadPoolExecutor(1) as pool:
+        changed = pool.submit(put, server, "a", {})
+        assert under_way.wait(TIMEOUT_S)
+        assert ask(f"{server.url}/healthz").status_code == 200
+        gate.set()
+        assert changed.result().status_code == 201
 
 
 def test_every_problem_is_named(server: HttpServer) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from lapwing.config.group_rules import GroupRule
-from lapwing.config.strategies import check_parameters, parse_parameter_name, parse_strategy
+from lapwing.config.strategies import check_number_of_parameters, check_parameters, parse_parameter_name, parse_strategy
 from lapwing.config.streams import parse_filter
 from lapwing.config.topics import is_matched, parse_topic
 from lapwing.config.units import Duration, Size
@@ -56,7 +56,9 @@ class GroupConfig(BaseModel):
     strategy: StrategyName = "auto"
     """How the member for a message is chosen; "auto": by least expected finish, as far as members let it be known."""
 
-    parameters: Annotated[dict[ParameterName, float], AfterValidator(check_parameters)] = {}
+    parameters: Annotated[
+        dict[ParameterName, float], BeforeValidator(check_number_of_parameters), AfterValidator(check_parameters)
+    ] = {}
     """Numbers of the strategy by name, as in `{ window = 3 }`; [groups.md](groups.md#parameters) has them all."""
 
     key: Literal["client", "topic"] = "client"

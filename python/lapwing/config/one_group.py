@@ -12,6 +12,12 @@ from lapwing.config.groups import GroupConfig, Groups, group_table
 from lapwing.config.layers import Layer
 from lapwing.config.problems import config_error
 from lapwing.config.show import table_of
+from lapwing.errors import ConfigError
+
+_KEYS_MAX = 64
+"""More than a table has, by far."""
+_VALUES_MAX = 20_000
+"""In a whole table, its rules and their topics included."""
 
 
 class _OneGroup(BaseModel):
@@ -31,12 +37,30 @@ def parse_group(name: str, table: Mapping[str, object], place: str) -> GroupConf
     Raises:
         ConfigError: with every problem found.
     """
+    if problem := _size_problem(table):
+        raise ConfigError(problem, where=place, remedy="send less: docs/groups.md has the keys of a table")
     document = {"groups": {name: dict(table)}}
     try:
         return _OneGroup.model_validate(document).groups[name]
     except ValidationError as error:
         layer = Layer(document, {("groups", name): place})
         raise config_error(error, _OneGroup, (layer,)) from error
+
+
+def _size_problem(table: Mapping[str, object]) -> str:
+    """What there is too much of to be looked at one by one; empty: nothing."""
+    if len(table) > _KEYS_MAX:
+        return f"the table has {len(table):,} keys, more than {_KEYS_MAX}"
+    left: list[object] = list(table.values())
+    count = 0
+    while left:
+        value = left.pop()
+        if isinstance(value, (Mapping, list)):
+            count += len(value)
+            if count > _VALUES_MAX:
+                return f"the table has more than {_VALUES_MAX:,} values"
+            left.extend(value.values() if isinstance(value, Mapping) else value)
+    return ""
 
 
 def group_json(group: GroupConfig) -> str:

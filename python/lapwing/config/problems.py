@@ -19,6 +19,8 @@ _VALUE_CHARACTERS_MAX = 80
 _LOOKED_AT_MAX = 512
 """Of a value so much is looked through for secrets, which takes the square of its length."""
 _PROBLEMS_MAX = 100
+_GUESSED_CHARACTERS_MAX = 64
+"""Of a longer key nobody guesses what was meant."""
 
 
 def config_error(error: ValidationError, model: type[BaseModel], layers: Sequence[Layer]) -> ConfigError:
@@ -101,7 +103,8 @@ def _show_value(value: object) -> str:
 def _suggestion(path: KeyPath, model: type[BaseModel]) -> str:
     """The near match, from this table first, else from anywhere in the model, else the keys there are."""
     here = sorted(_fields_at(path[:-1], model))
-    near = difflib.get_close_matches(path[-1], here, n=1, cutoff=0.6)
+    is_short = len(path[-1]) <= _GUESSED_CHARACTERS_MAX
+    near = difflib.get_close_matches(path[-1], here, n=1, cutoff=0.6) if is_short else []
     if near:
         return f"did you mean {show_key((*path[:-1], near[0]))}?"
     elsewhere = [known for known in _all_paths(model) if known[-1] == path[-1]]

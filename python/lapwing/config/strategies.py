@@ -9,6 +9,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
+_GUESSED_CHARACTERS_MAX = 64
+"""Of a longer name nobody guesses what was meant; the search takes its time."""
+
 STRATEGIES = (
     "auto", "lef", "peak-ewma", "c3", "round-robin", "random", "sticky", "hash-client", "hash-topic", "key-ordered",
     "least-inflight", "p2c", "broke",
@@ -61,8 +64,19 @@ def parse_parameter_name(name: str) -> str:
     return name
 
 
+def check_number_of_parameters(values: object) -> object:
+    """Whatever it is, unless more is named than there are: for each wrong name it is searched for what was meant.
+
+    Raises:
+        ValueError: the message has how many there are.
+    """
+    if isinstance(values, Mapping) and len(values) > len(PARAMETERS):
+        raise ValueError(f"there are {len(PARAMETERS)} parameters, and {len(values):,} are named")
+    return values
+
+
 def _unknown(kind: str, name: str, known: tuple[str, ...] | Mapping[str, object]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
+    near = difflib.get_close_matches(name, list(known), n=1) if len(name) <= _GUESSED_CHARACTERS_MAX else []
     guess = f"did you mean {near[0]}? " if near else ""
     return f"no such {kind}: {guess}there are {', '.join(known)}"
 

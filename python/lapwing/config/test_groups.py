@@ -89,6 +89,11 @@ PROBLEMS = [
     ("[groups.a]\nparameters = { windov = 3 }", "groups.a.parameters.windov: bad name (FILE:2): no such parameter"),
     ("[groups.a]\nparameters = { windov = 3 }", "did you mean window? there are bulk_factor"),
     ("[groups.a]\nparameters = { window = 0 }", "(FILE:2): window must be 1 to 1000"),
+    (
+        f"[groups.a]\nparameters = {{ {', '.join(f'p{n} = 1' for n in range(21))} }}",
+        "20 parameters, and 21 are",
+    ),
+    (f"[groups.a]\nstrategy = '{'lef' * 30}'", "(FILE:2): no such strategy: there are auto"),
     ("[groups.a]\nparameters = { gain = nan }", "gain must be 0.001 to 1"),
     ("[groups.a]\nparameters = { window = 'x' }", 'groups.a.parameters.window = "x" (FILE:2)'),
     ("[groups.a]\nuse = 'module'", "must name a module and a class in it"),

@@ -83,7 +83,8 @@ class Groups:
         """Replaces the table; 200 with what is in force then, 201 where there was none, 412 unless conditions hold."""
         body = await json_object(request, timeout_s=self._body_timeout_s)
         try:
-            group = parse_group(name, body, "body")
+            # In a thread: what is wrong is told with what was meant, and that is searched for.
+            group = await anyio.to_thread.run_sync(parse_group, name, body, "body")
         except ConfigError as error:
             raise _wrong(error) from error
         async with self._changes:
