@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import traceback
 from collections.abc import Callable
 
-_HIDDEN = re.compile("[^\x20-\x7e]")
 _CHAIN_MAX = 8
 
 
@@ -21,7 +19,7 @@ def one_line(text: str) -> str:
     """``text`` with everything escaped that would not be shown as it is: what has no shape of its own, and every kind
     of space but the plain one.
     """
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else text.translate(_Escapes(_shown))
 
 
 def payload_text(payload: bytes) -> str:
@@ -33,7 +31,7 @@ def json_text(document: object, *, ascii_only: bool = False, compact: bool = Fal
     """A JSON document on one line, in the characters of its language; what has no shape is escaped as JSON does it."""
     separators = (",", ":") if compact else (", ", ": ")
     text = json.dumps(document, ensure_ascii=ascii_only, separators=separators)
-    return text if text.isprintable() else _HIDDEN.sub(_shown_in_json, text)
+    return text if text.isprintable() else text.translate(_Escapes(_shown_in_json))
 
 
 class Lines(str):
@@ -89,10 +87,20 @@ def _argument(value: object) -> object:
     return one_line(str(value))
 
 
+class _Escapes(dict[int, str]):
+    """What stands for each character of one text: looked up once, however often somebody has put it there."""
+
+    def __init__(self, show: Callable[[str], str]) -> None:
+        self._show = show
+
+    def __missing__(self, code: int) -> str:
+        self[code] = shown = self._show(chr(code))
+        return shown
+
+
 def _shown(character: str) -> str:
     return character if character.isprintable() else character.encode("unicode_escape").decode()
 
 
-def _shown_in_json(found: re.Match[str]) -> str:
-    character = found[0]
+def _shown_in_json(character: str) -> str:
     return character if character.isprintable() else json.dumps(character)[1:-1]

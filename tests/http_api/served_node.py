@@ -8,7 +8,7 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -28,6 +28,7 @@ class MadeNode:
         self.forgotten: list[tuple[str, str]] = []
         self.tables: dict[str, Any] = {}
         self.large = b""
+        self.groups: Sequence[dict[str, Any]] = ()
         self.identify = authority.identify
 
     def streams_json(self) -> str:
@@ -52,7 +53,7 @@ class MadeNode:
         return False
 
     def groups_json(self) -> str:
-        return json.dumps({"groups": []})
+        return json.dumps({"groups": list(self.groups)})
 
     def group_settings_json(self) -> str:
         return json.dumps(self.tables)
@@ -150,17 +151,19 @@ def served(
     address: str = "127.0.0.1:0",
     users: str | None = None,
     large: bytes = b"",
+    groups: Sequence[dict[str, Any]] = (),
     **http: Any,
 ) -> Iterator[HttpServer]:
     """A listening HTTP side with streams of those names; further arguments are settings of its section.
 
     Args:
         large: What a read of any of the streams gives, in the place of a few bytes.
+        groups: What the node says of its groups.
     """
     config = configured(address, rules=rules, http=http, listeners=listeners, auth={"users": users})
     authority = authority or MadeAuthority()
     node = MadeNode(authority, *names)
-    node.large = large
+    node.large, node.groups = large, groups
     server = serve_http(node, authority, config, has_hooks=has_hooks)  # type: ignore[arg-type]
     try:
         yield server

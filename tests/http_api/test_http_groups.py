@@ -7,16 +7,18 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
 from served_node import RULE, MadeAuthority, ask, basic, served
 from web import TIMEOUT_S, Response
 
+from lapwing.cli.group_api import GroupApi
 from lapwing.config.groups import GroupConfig
 from lapwing.config.one_group import parse_group
 from lapwing.http.body import BODY_BYTES_MAX
 from lapwing.http.server import HttpServer
+from lapwing.json_answer import JsonAnswer
 
 PASSWORDS = {"alice": b"a", "root": b"r"}
 RIGHTS: dict[str | None, set[tuple[str, str]]] = {"root": {("admin", "*")}, "alice": {("stream", "readings")}}
@@ -50,6 +52,51 @@ def test_a_table_comes_changes_and_goes(server: HttpServer) -> None:
     assert ask(f"{server.url}/v1/groups/alarms", method="DELETE").status_code == 204
     gone = ask(f"{server.url}/v1/groups/alarms", method="DELETE")
     assert (gone.status_code, gone.json()["error"]["code"]) == (404, "group_unknown")
+
+
+def test_groups_come_in_pages() -> None:
+    """Is each group on one page, also where names and filters begin alike, and are the tables with the first?"""
+    places = [(name, filter_) for name in ("a", "a-", "a b", "b") for filter_ in ("#", "a", "a/#", "a/b", "+/a")]
+    with served(None, groups=[{"name": name, "filter": filter_} for name, filter_ in places]) as server:
+        put(server, "a", {"workers": 4})
+        url, after, seen, tables = f"{server.url}/v1/groups?limit=3", "", [], []
+        while after is not None:
+            page = ask(f"{url}&after={quote(after, safe='')}" if seen else url).json()
+            assert page["matching"] == len(places)
+            assert len(page["groups"]) <= 3
+            seen += [(group["name"], group["filter"]) for group in page["groups"]]
+            tables.append(list(page["settings"]))
+            after = page["next"]
+        assert seen == sorted(places)
+        assert tables == [["a"], *[[]] * (len(tables) - 1)]
+        assert GroupApi(server.url).groups() == [{"name": name, "filter": filter_} for name, filter_ in sorted(places)]
+        assert ask(f"{server.url}/v1/groups?after=zz").json()["groups"] == []
+        assert ask(f"{server.url}/v1/groups?limit=0").status_code == 400
+        assert ask(f"{server.url}/v1/groups?page=1").status_code == 400
+
+
+def test_what_clients_have_named_is_written_beside_what_answers(
+    server: HttpServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page of long names was a second in which /healthz did not answer."""
+    render = JsonAnswer.render
+    threads: list[str] = []
+
+    def noting(answer: JsonAnswer, content: object) -> bytes:
+        threads.append(threading.current_thread().name)
+        return render(answer, content)
+
+    monkeypatch.setattr(JsonAnswer, "render", noting)
+    for path in ("groups", "sessions", "clients", "queues", "bans"):
+        assert ask(f"{server.url}/v1/{path}").status_code == 200
+    assert len(threads) == 5
+    assert "lapwing-http" not in threads
+
+
+def test_the_cli_follows_the_pages() -> None:
+    groups = [{"name": f"g{number:04}", "filter": "#"} for number in range(1_001)]
+    with served(None, groups=groups) as server:
+        assert GroupApi(server.url).groups() == groups
 
 
 def test_a_pattern_is_a_name(server: HttpServer) -> None:

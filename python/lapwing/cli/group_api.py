@@ -35,8 +35,12 @@ class GroupApi:
         self._api = HttpApi(url, credentials, ca, kinds=_KINDS, other=GroupError)
 
     def groups(self) -> list[dict[str, Any]]:
-        """Every group as it is now."""
-        groups: list[dict[str, Any]] = self._get("/v1/groups")["groups"]
+        """Every group as it is now, page by page."""
+        page = self._get("/v1/groups?limit=1000")
+        groups: list[dict[str, Any]] = page["groups"]
+        while page["next"] is not None:
+            page = self._get(f"/v1/groups?limit=1000&after={quote(page['next'], safe='')}")
+            groups += page["groups"]
         return groups
 
     def group(self, name: str) -> dict[str, Any]:

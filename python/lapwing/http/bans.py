@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Protocol
 
-import anyio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lapwing._core import CoreError
 from lapwing.http.caller import caller_of
-from lapwing.http.errors import HttpError, http_error_of_core
+from lapwing.http.errors import HttpError
+from lapwing.http.json_items import parse_in_items
+from lapwing.http.of_node import of_node
 from lapwing.http.query import check_names
 from lapwing.json_answer import JsonAnswer
 
@@ -37,21 +36,13 @@ class Bans:
         """``GET /v1/bans``: every one, by address; ``user`` is null where it is the address, whatever the name."""
         caller_of(request.scope).need_to_observe()
         check_names(request.query_params, ())
-        try:
-            text = await anyio.to_thread.run_sync(self._node.bans_json)
-        except CoreError as error:
-            raise http_error_of_core(error) from error
-        return JsonAnswer(json.loads(text))
+        return await of_node(lambda: JsonAnswer(parse_in_items(self._node.bans_json())))
 
     async def lift(self, request: Request) -> Response:
         """``DELETE /v1/bans/ADDRESS`` or ``/v1/bans/NAME``: those may log in again; their failures are forgotten."""
         caller_of(request.scope).need_to_administer()
         who = request.path_params["who"]
-        try:
-            lifted = await anyio.to_thread.run_sync(partial(self._node.lift_bans, who))
-        except CoreError as error:
-            raise http_error_of_core(error) from error
-        if lifted:
+        if lifted := await of_node(partial(self._node.lift_bans, who)):
             return JsonAnswer({"lifted": lifted})
         remedy = "GET /v1/bans names those there are; an address or name is percent-encoded in a path"
         raise HttpError(404, "ban_unknown", f"no ban of {who!r}", remedy)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from bisect import bisect_right
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,9 +15,13 @@ from lapwing.errors import ConfigError
 from lapwing.http.body import json_object
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError
+from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
+from lapwing.http.query import check_names, number
 from lapwing.http.tags import check_conditions, tag_of
 from lapwing.json_answer import JsonAnswer
+
+LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
 
 
 class GroupsNode(Protocol):
@@ -40,7 +44,8 @@ class Groups:
     """Who may ``observe`` sees groups and their settings; to change them takes ``admin``: they decide for all.
 
     Args:
-        node: Asked in a thread: its shards answer between two turns of their loops.
+        node: Asked in a thread: its shards answer between two turns of their loops. What it answers is read and written
+            there too, for clients choose how long the names of groups are.
         body_timeout_s: Time for a request's body.
     """
 
@@ -51,10 +56,18 @@ class Groups:
         self._changes = anyio.Lock()
 
     async def index(self, request: Request) -> Response:
-        """``GET /v1/groups``: every group as it is, and every table in force."""
+        """``GET /v1/groups``: a page of the groups as they are, by name and filter; with the first, all tables."""
         caller_of(request.scope).need_to_observe()
-        settings = {name: written_group(table) for name, table in (await self._settings()).items()}
-        return JsonAnswer({"groups": await self._groups(), "settings": settings})
+        query = request.query_params
+        check_names(query, ("limit", "after"))
+        limit, after = number("limit", query.get("limit", str(LIMIT_DEFAULT)), 1, LIMIT_MAX), query.get("after")
+
+        def answer() -> Response:
+            tables = self._settings() if after is None else {}
+            settings = {name: written_group(table) for name, table in tables.items()}
+            return JsonAnswer({**_page(self._groups(), limit, after), "settings": settings})
+
+        return await of_node(answer)
 
     async def one(self, request: Request) -> Response:
         """``GET``, ``PUT`` and ``DELETE /v1/groups/NAME``."""
@@ -72,12 +85,17 @@ class Groups:
 
     async def _get(self, name: str) -> Response:
         """The groups of that share name, one a filter, and the table under it; 404 when there is neither."""
-        groups = [group for group in await self._groups() if group["name"] == name]
-        settings = await self._settings()
-        if not groups and name not in settings:
-            raise await self._unknown(name, settings)
-        written = written_group(settings[name]) if name in settings else None
-        return JsonAnswer({"name": name, "settings": written, "groups": groups}, headers=tag_of(written))
+
+        def answer() -> Response:
+            groups = self._groups()
+            named = [group for group in groups if group["name"] == name]
+            settings = self._settings()
+            if not named and name not in settings:
+                raise _unknown(name, groups, settings)
+            written = written_group(settings[name]) if name in settings else None
+            return JsonAnswer({"name": name, "settings": written, "groups": named}, headers=tag_of(written))
+
+        return await of_node(answer)
 
     async def _put(self, name: str, request: Request) -> Response:
         """Replaces the table; 200 with what is in force then, 201 where there was none, 412 unless conditions hold."""
@@ -88,38 +106,52 @@ class Groups:
         except ConfigError as error:
             raise _wrong(error) from error
         async with self._changes:
-            before = await self._written(name)
+            before = await of_node(partial(self._written, name))
             check_conditions(request.headers, before)
             await of_node(partial(self._node.put_group, name, group_json(group)))
-            settings = await self._written(name)
+            settings = await of_node(partial(self._written, name))
         status = 201 if before is None else 200
         return JsonAnswer({"name": name, "settings": settings}, status_code=status, headers=tag_of(settings))
 
     async def _remove(self, name: str, request: Request) -> Response:
         """204, 404 when there is no table of that name, 412 unless a condition holds. Groups that it declared end."""
         async with self._changes:
-            check_conditions(request.headers, await self._written(name))
+            check_conditions(request.headers, await of_node(partial(self._written, name)))
             if await of_node(partial(self._node.remove_group, name)):
                 return Response(status_code=204)
-        raise await self._unknown(name, await self._settings())
+        raise await of_node(lambda: _unknown(name, self._groups(), self._settings()))
 
-    async def _groups(self) -> list[dict[str, Any]]:
-        groups: list[dict[str, Any]] = json.loads(await of_node(self._node.groups_json))["groups"]
+    def _groups(self) -> list[dict[str, Any]]:
+        groups: list[dict[str, Any]] = parse_in_items(self._node.groups_json())["groups"]
         return groups
 
-    async def _settings(self) -> dict[str, dict[str, Any]]:
-        settings: dict[str, dict[str, Any]] = json.loads(await of_node(self._node.group_settings_json))
-        return settings
+    def _settings(self) -> dict[str, dict[str, Any]]:
+        return parse_in_items(self._node.group_settings_json())
 
-    async def _written(self, name: str) -> dict[str, object] | None:
+    def _written(self, name: str) -> dict[str, object] | None:
         """The table of exactly that name, as one writes it; None: there is none."""
-        table = (await self._settings()).get(name)
+        table = self._settings().get(name)
         return None if table is None else written_group(table)
 
-    async def _unknown(self, name: str, settings: dict[str, Any]) -> HttpError:
-        known = sorted({group["name"] for group in await self._groups()} | set(settings))[:_KNOWN_MAX]
-        remedy = f"known: {', '.join(known)}" if known else "PUT it, or add [groups.NAME] to the configuration"
-        return HttpError(404, "group_unknown", f"no group {name!r}", remedy, groups=known)
+
+def _page(groups: list[dict[str, Any]], limit: int, after: str | None) -> dict[str, Any]:
+    """Some of the groups, how many there are, and what to go on after; None: there are no more."""
+    by_place = sorted(groups, key=_place)
+    begun = 0 if after is None else bisect_right(by_place, tuple(after.partition("/")[::2]), key=_place)
+    page = by_place[begun : begun + limit]
+    is_last = begun + limit >= len(groups)
+    return {"groups": page, "matching": len(groups), "next": None if is_last else "/".join(_place(page[-1]))}
+
+
+def _place(group: dict[str, Any]) -> tuple[str, str]:
+    """In the order of pages: as in ``$share/NAME/FILTER``, where no name has a slash."""
+    return group["name"], group["filter"]
+
+
+def _unknown(name: str, groups: list[dict[str, Any]], settings: dict[str, Any]) -> HttpError:
+    known = sorted({group["name"] for group in groups} | set(settings))[:_KNOWN_MAX]
+    remedy = f"known: {', '.join(known)}" if known else "PUT it, or add [groups.NAME] to the configuration"
+    return HttpError(404, "group_unknown", f"no group {name!r}", remedy, groups=known)
 
 
 _KNOWN_MAX = 100

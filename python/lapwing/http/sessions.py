@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Protocol
@@ -14,9 +14,12 @@ from starlette.responses import Response
 from lapwing.http.audited import put_result
 from lapwing.http.caller import caller_of
 from lapwing.http.errors import HttpError
+from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import bad_parameter, check_names, choice, number
 from lapwing.json_answer import JsonAnswer
+
+_Document = dict[str, Any]
 
 LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
 HEAD_DEFAULT, HEAD_MAX = 10, 100
@@ -65,7 +68,8 @@ class Sessions:
     """Who may ``observe`` sees; to change something takes ``admin``.
 
     Args:
-        node: Asked in a thread: its shards answer in shares, beside their clients' work.
+        node: Asked in a thread: its shards answer in shares, beside their clients' work. What it answers is read and
+            written there too, for clients choose how long their names are.
     """
 
     def __init__(self, node: SessionsNode) -> None:
@@ -74,14 +78,14 @@ class Sessions:
     async def index(self, request: Request) -> Response:
         """``GET /v1/sessions``: a page, by client id, or those with the longest queues."""
         caller_of(request.scope).need_to_observe()
-        return JsonAnswer(await self._page(request.query_params, waiting=False))
+        return await self._page(request.query_params, lambda page: page)
 
     async def one(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/sessions/CLIENT``: what it subscribes to, and the head of its queue; or its end."""
         client_id = request.path_params["client"]
         if request.method != "DELETE":
             caller_of(request.scope).need_to_observe()
-            return JsonAnswer(await self._session(client_id, request.query_params))
+            return await self._session(client_id, request.query_params, lambda session: session)
         caller_of(request.scope).need_to_administer()
         if await of_node(partial(self._node.end_session, client_id)):
             return Response(status_code=204)
@@ -90,19 +94,18 @@ class Sessions:
     async def clients(self, request: Request) -> Response:
         """``GET /v1/clients``: who is connected, page by page: since when, by which listener, with what under way."""
         caller_of(request.scope).need_to_observe()
-        page = await self._page(request.query_params, waiting=False, state="connected")
-        clients = [_client_of(session) for session in page.pop("sessions")]
-        return JsonAnswer({"clients": clients, **page})
+
+        def clients(page: _Document) -> _Document:
+            return {"clients": [_client_of(session) for session in page.pop("sessions")], **page}
+
+        return await self._page(request.query_params, clients, state="connected")
 
     async def client(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/clients/CLIENT``: one connection; or its end, which leaves the session."""
         client_id = request.path_params["client"]
         if request.method != "DELETE":
             caller_of(request.scope).need_to_observe()
-            session = await self._session(client_id, request.query_params)
-            if not session["is_connected"]:
-                raise _not_connected(client_id)
-            return JsonAnswer(_client_of(session))
+            return await self._session(client_id, request.query_params, _connected)
         caller_of(request.scope).need_to_administer()
         if await of_node(partial(self._node.kick_client, client_id)):
             return Response(status_code=204)
@@ -111,17 +114,22 @@ class Sessions:
     async def queues(self, request: Request) -> Response:
         """``GET /v1/queues``: as ``/v1/sessions``, where something waits, or was under way to one who has gone."""
         caller_of(request.scope).need_to_observe()
-        page = await self._page(request.query_params, waiting=True)
-        queues = [_queue_of(session) for session in page.pop("sessions")]
-        return JsonAnswer({"queues": queues, **page})
+
+        def queues(page: _Document) -> _Document:
+            return {"queues": [_queue_of(session) for session in page.pop("sessions")], **page}
+
+        return await self._page(request.query_params, queues, waiting=True)
 
     async def queue(self, request: Request) -> Response:
         """``GET`` and ``DELETE /v1/queues/CLIENT``: what has waited longest; or none of it any more."""
         client_id = request.path_params["client"]
         if request.method != "DELETE":
             caller_of(request.scope).need_to_observe()
-            session = await self._session(client_id, request.query_params)
-            return JsonAnswer({**_queue_of(session), "queue": session["queue"]})
+
+            def queue(session: _Document) -> _Document:
+                return {**_queue_of(session), "queue": session["queue"]}
+
+            return await self._session(client_id, request.query_params, queue)
         caller_of(request.scope).need_to_administer()
         dropped = await of_node(partial(self._node.empty_queue, client_id))
         if dropped is None:
@@ -129,7 +137,14 @@ class Sessions:
         put_result(request.scope, messages=dropped[0], bytes=dropped[1])
         return JsonAnswer({"client_id": client_id, "messages": dropped[0], "bytes": dropped[1]})
 
-    async def _page(self, query: QueryParams, *, waiting: bool, state: str | None = None) -> dict[str, Any]:
+    async def _page(
+        self,
+        query: QueryParams,
+        shown: Callable[[_Document], _Document],
+        *,
+        waiting: bool = False,
+        state: str | None = None,
+    ) -> Response:
         check_names(query, _LIST_PARAMETERS)
         longest, after = query.get("longest"), query.get("after")
         if longest is not None:
@@ -141,17 +156,25 @@ class Sessions:
         limit = number("limit", query.get("limit", str(LIMIT_DEFAULT)), 1, LIMIT_MAX)
         prefix = query.get("prefix", "")
         ask = partial(self._node.sessions_json, prefix, after, connected, waiting, longest, limit)
-        page: dict[str, Any] = json.loads(await of_node(ask))
-        page["sessions"] = [_with_time(session) for session in page["sessions"]]
-        return page
 
-    async def _session(self, client_id: str, query: QueryParams) -> dict[str, Any]:
+        def answer() -> Response:
+            page = parse_in_items(ask())
+            page["sessions"] = [_with_time(session) for session in page["sessions"]]
+            return JsonAnswer(shown(page))
+
+        return await of_node(answer)
+
+    async def _session(self, client_id: str, query: QueryParams, shown: Callable[[_Document], _Document]) -> Response:
         check_names(query, _ONE_PARAMETERS)
         head = number("head", query.get("head", str(HEAD_DEFAULT)), 0, HEAD_MAX)
-        text = await of_node(partial(self._node.session_json, client_id, head))
-        if text is None:
-            raise _unknown(client_id)
-        return _with_time(json.loads(text))
+
+        def answer() -> Response:
+            text = self._node.session_json(client_id, head)
+            if text is None:
+                raise _unknown(client_id)
+            return JsonAnswer(shown(_with_time(parse_in_items(text))))
+
+        return await of_node(answer)
 
 
 def _with_time(session: dict[str, Any]) -> dict[str, Any]:
@@ -166,6 +189,12 @@ def _rfc3339(at_ms: int | None) -> str | None:
     if at_ms is None:
         return None
     return datetime.fromtimestamp(at_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _connected(session: _Document) -> _Document:
+    if not session["is_connected"]:
+        raise _not_connected(session["client_id"])
+    return _client_of(session)
 
 
 def _client_of(session: dict[str, Any]) -> dict[str, Any]:
