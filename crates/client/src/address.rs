@@ -1,4 +1,4 @@
-//! Where a broker is: `tcp://HOST:PORT`, `tls://`, `ws://HOST:PORT/PATH`, `wss://`, or just `HOST:PORT`.
+//! Where a broker is: `tcp://HOST:PORT`, `tls://`, `ws://HOST:PORT/PATH`, `wss://`, `sn://`, or just `HOST:PORT`.
 
 use crate::error::ClientError;
 use std::fmt;
@@ -10,7 +10,7 @@ pub const PORT: u16 = 1883;
 /// The path of a WebSocket whose address names none.
 const PATH: &str = "/mqtt";
 
-/// What is spoken below MQTT.
+/// What is spoken below MQTT, or in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// Nothing: TCP.
@@ -21,6 +21,8 @@ pub enum Scheme {
     Ws,
     /// WebSocket over TLS.
     Wss,
+    /// MQTT-SN over UDP, in place of MQTT.
+    Sn,
 }
 
 impl Scheme {
@@ -30,6 +32,7 @@ impl Scheme {
             "tls" | "mqtts" | "ssl" => Some(Self::Tls),
             "ws" => Some(Self::Ws),
             "wss" => Some(Self::Wss),
+            "sn" | "mqtt-sn" => Some(Self::Sn),
             _ => None,
         }
     }
@@ -44,12 +47,18 @@ impl Scheme {
         matches!(self, Self::Ws | Self::Wss)
     }
 
+    /// Whether it is MQTT-SN, which carries what MQTT 3.1.1 says.
+    pub fn is_sn(self) -> bool {
+        self == Self::Sn
+    }
+
     fn port(self) -> u16 {
         match self {
             Self::Tcp => PORT,
             Self::Tls => 8883,
             Self::Ws => 80,
             Self::Wss => 443,
+            Self::Sn => 1884,
         }
     }
 
@@ -59,6 +68,7 @@ impl Scheme {
             Self::Tls => "tls",
             Self::Ws => "ws",
             Self::Wss => "wss",
+            Self::Sn => "sn",
         }
     }
 }
@@ -70,7 +80,7 @@ pub struct Address {
     pub scheme: Scheme,
     /// Name or IP address, without the brackets of an IPv6 address.
     pub host: String,
-    /// TCP port, never 0.
+    /// Port of TCP, or of UDP for MQTT-SN; never 0.
     pub port: u16,
     /// Path of a WebSocket, `/mqtt` by default; empty for the others.
     pub path: String,
@@ -143,7 +153,7 @@ impl Address {
 
 fn wrong(url: &str, what: &str) -> ClientError {
     let url = without_user(url);
-    ClientError::Invalid(format!("url {url:?}: {what}; write tcp://HOST:PORT, or tls://, ws:// or wss://"))
+    ClientError::Invalid(format!("url {url:?}: {what}; write tcp://HOST:PORT, or tls://, ws://, wss:// or sn://"))
 }
 
 /// What stands before the last `@` may be a password, which no error shows.
@@ -210,6 +220,8 @@ mod tests {
             ("ws://broker:8083/", "ws://broker:8083/mqtt"),
             ("wss://[::1]:9/a/b?c=d", "wss://[::1]:9/a/b?c=d"),
             ("wss://broker/x", "wss://broker:443/x"),
+            ("sn://broker", "sn://broker:1884"),
+            ("mqtt-sn://[::1]:1", "sn://[::1]:1"),
         ] {
             assert_eq!(Address::parse(url)?.to_string(), shown);
         }
@@ -230,6 +242,8 @@ mod tests {
             "[::1",
             "tcp://a/b",
             "tls://a/b",
+            "sn://a/b",
+            "sns://a",
             "ws://:1/mqtt",
             "ws://a/b c",
         ] {

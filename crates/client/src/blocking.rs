@@ -9,6 +9,7 @@ use crate::error::ClientError;
 use crate::inbox::{Inbox, Topics};
 use crate::message::Message;
 use crate::options::Options;
+use crate::over_sn;
 use crate::protocol::{Protocol, SendError, State};
 use crate::wire::Wire;
 use lapwing_codec::topic::{validate_filter, validate_topic_name};
@@ -41,13 +42,19 @@ impl BlockingClient {
     /// `Unreachable`, `Tls`, `WebSocket`, `Refused`, `TimedOut`; `Invalid` for a bad URL or a file that TLS cannot use.
     pub fn connect(url: &str, options: &Options, timeout: Duration) -> Result<Self, ClientError> {
         let deadline = Deadline::after(timeout);
-        let wire = Wire::connect(&Address::parse(url)?, &options.tls, deadline.at)?;
+        let address = Address::parse(url)?;
+        let made_up = options.client_id.is_empty() && address.scheme.is_sn();
+        let options = &over_sn::checked(options, &address)?;
+        let wire = Wire::connect(&address, &options.tls, deadline.at)?;
         let protocol = Protocol::new(options.version, WINDOW, false);
         let (inbox, started) = (Inbox::default(), Instant::now());
         let session_expiry_s = options.session_expiry_s;
         let mut client = Self { wire, protocol, inbox, next_token: 0, started, session_expiry_s };
         client.protocol.connect(options, 0, &mut client.wire.output)?;
         client.wait(deadline, "CONNACK", |client| client.protocol.state() == State::Connected)?;
+        if made_up {
+            client.inbox.assigned_client_id = Some(options.client_id.clone());
+        }
         Ok(client)
     }
 
@@ -56,7 +63,7 @@ impl BlockingClient {
         self.inbox.session_present
     }
 
-    /// The client id the broker chose, when the client came without one.
+    /// The client id the broker chose, when the client came without one; over MQTT-SN it was made up here.
     pub fn assigned_client_id(&self) -> Option<&str> {
         self.inbox.assigned_client_id.as_deref()
     }
@@ -92,6 +99,9 @@ impl BlockingClient {
         let topic = publish.topic;
         validate_topic_name(topic, &Limits::PROTOCOL)
             .map_err(|error| ClientError::Invalid(format!("topic {topic:?}: {error}")))?;
+        if self.wire.waits_for_answers() {
+            over_sn::check_publish(topic, publish.payload)?;
+        }
         if publish.qos != QoS::AtMostOnce {
             self.wait(deadline, "room in the window", |client| client.protocol.room() > 0)?;
         }
@@ -100,7 +110,7 @@ impl BlockingClient {
         if publish.qos != QoS::AtMostOnce {
             self.inbox.topics.note(topic);
         }
-        if self.wire.output.len() >= GATHER_BYTES {
+        if self.wire.backlog() >= GATHER_BYTES {
             self.flush_output(deadline)?;
         }
         Ok(token)
@@ -134,7 +144,7 @@ impl BlockingClient {
     ) -> Result<Vec<QoS>, ClientError> {
         let mut packed = SubscribeFiltersBuf::new();
         for (filter, options) in filters {
-            check_filter(filter)?;
+            self.check_filter(filter)?;
             packed.push(filter, *options)?;
         }
         let token = self.token();
@@ -150,7 +160,7 @@ impl BlockingClient {
     pub fn unsubscribe(&mut self, filters: &[&str], timeout: Duration) -> Result<(), ClientError> {
         let mut packed = UnsubscribeFiltersBuf::new();
         for filter in filters {
-            check_filter(filter)?;
+            self.check_filter(filter)?;
             packed.push(filter)?;
         }
         let token = self.token();
@@ -174,7 +184,7 @@ impl BlockingClient {
             self.protocol.acknowledge(id, message.qos, &mut self.wire.output)?;
         }
         if self.inbox.messages.is_empty() {
-            self.flush_output(deadline)?;
+            self.send(deadline)?;
         }
         Ok(Some(message))
     }
@@ -191,7 +201,8 @@ impl BlockingClient {
         timeout: Duration,
     ) -> Result<(), ClientError> {
         self.protocol.disconnect(reason, session_expiry_s, &mut self.wire.output)?;
-        self.flush_output(Deadline::after(timeout))
+        let deadline = Deadline::after(timeout);
+        if self.wire.flush(deadline.at)? { Ok(()) } else { Err(deadline.timed_out(self.awaited())) }
     }
 
     /// Whether DISCONNECT may name this session expiry.
@@ -236,24 +247,56 @@ impl BlockingClient {
     /// Writes what is to be written, reads once, handles what came; false when nothing came in time.
     fn step(&mut self, deadline: Deadline) -> Result<bool, ClientError> {
         self.protocol.tick(self.now_ms(), &mut self.wire.output)?;
-        self.flush_output(deadline)?;
+        self.send(deadline)?;
         let ping_at = self.protocol.next_tick_ms().map(|ms| self.started + Duration::from_millis(ms));
-        let came = self.wire.fill(ping_at.map_or(deadline.at, |at| deadline.at.min(at)))?;
+        let wakes = [ping_at, self.wire.next_wake()].into_iter().flatten();
+        let came = self.wire.fill(wakes.fold(deadline.at, Instant::min))?;
         if came {
             let Self { wire, protocol, inbox, .. } = self;
             let used = protocol.receive(&wire.input, &mut wire.output, inbox)?;
             wire.input.drain(..used);
+            for refusal in wire.take_refusals() {
+                protocol.refused(&refusal, &mut wire.output, inbox)?;
+            }
         }
         Ok(came)
     }
 
-    fn flush_output(&mut self, deadline: Deadline) -> Result<(), ClientError> {
-        if !self.wire.is_unsent() {
-            return Ok(());
+    /// Writes what is to be written: all of it; over MQTT-SN what may go now, because the rest waits for answers.
+    fn send(&mut self, deadline: Deadline) -> Result<(), ClientError> {
+        let is_unsent = self.wire.is_unsent();
+        if is_unsent {
+            let now_ms = self.now_ms();
+            self.protocol.wrote(now_ms);
         }
-        let now_ms = self.now_ms();
-        self.protocol.wrote(now_ms);
-        if self.wire.flush(deadline.at)? { Ok(()) } else { Err(deadline.timed_out("room in the socket")) }
+        if self.wire.waits_for_answers() {
+            self.wire.write_now()
+        } else if !is_unsent || self.wire.flush(deadline.at)? {
+            Ok(())
+        } else {
+            Err(deadline.timed_out(self.awaited()))
+        }
+    }
+
+    /// Writes all of it, and hears the answers that this takes.
+    fn flush_output(&mut self, deadline: Deadline) -> Result<(), ClientError> {
+        self.send(deadline)?;
+        while self.wire.is_unsent() {
+            if !self.step(deadline)? && deadline.is_over() {
+                return Err(deadline.timed_out(self.awaited()));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a write waits for.
+    fn awaited(&self) -> &'static str {
+        if self.wire.waits_for_answers() { "an answer of the gateway" } else { "room in the socket" }
+    }
+
+    fn check_filter(&self, filter: &str) -> Result<(), ClientError> {
+        check_filter(filter)?;
+        if self.wire.waits_for_answers() { over_sn::check_filter(filter) } else { Ok(()) }
     }
 
     fn now_ms(&self) -> u64 {

@@ -22,7 +22,7 @@ pub(crate) enum Stage {
 }
 
 impl Stage {
-    fn is_publish(self) -> bool {
+    pub fn is_publish(self) -> bool {
         matches!(self, Self::PubAck | Self::PubRec | Self::PubComp)
     }
 }

@@ -4,8 +4,8 @@
 //!
 //! - [`Protocol`] is the whole protocol and does no I/O: calls and bytes in, bytes and [`Events`] out. It knows no
 //!   socket, no clock and no thread; `now_ms` is an argument. The swarm drives tens of thousands of them.
-//! - [`BlockingClient`] drives one of them over TCP or TLS, and WebSocket over either: for commands, scripts and tests.
-//!   Over TLS the broker's certificate is checked, its name too; nothing turns that off.
+//! - [`BlockingClient`] drives one of them over TCP or TLS, WebSocket over either, or MQTT-SN over UDP: for commands,
+//!   scripts and tests. Over TLS the broker's certificate is checked, its name too; nothing turns that off.
 //! - [`Link`] keeps one on a thread of its own, for consumers and publishers: bounded buffers, reconnection, reports.
 //! - QoS 1 and 2 publishes never exceed the window: the smaller of our wish and the broker's Receive Maximum.
 //! - A session outlives its connection: what the broker has not answered goes again after a reconnection, in the first
@@ -26,6 +26,7 @@ mod keep_alive;
 mod link;
 mod message;
 mod options;
+mod over_sn;
 mod protocol;
 mod received;
 mod rejections;

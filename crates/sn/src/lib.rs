@@ -1,5 +1,5 @@
 //! The `sn` room: datagrams to messages and messages to datagrams, for MQTT-SN 1.2, and what a gateway knows of a client
-//! ([`peer`]).
+//! ([`peer`]), and what makes a client of MQTT one of MQTT-SN ([`client`]).
 //!
 //! Rules of this room:
 //! - No I/O, no clock, no thread, no Python. One file per message, or per shape that several messages share.
@@ -22,6 +22,7 @@
 
 mod ack;
 mod advertise;
+pub mod client;
 mod connect;
 mod datagram;
 mod disconnect;

@@ -20,12 +20,17 @@ _PANEL = "Identity and TLS"
 Url = Annotated[
     str,
     typer.Option(
-        "--url", "-u", metavar="URL", envvar="LAPWING_URL", help="The broker, as it prints it: tcp, tls, ws or wss."
+        "--url", "-u", metavar="URL", envvar="LAPWING_URL", help="The broker, as it prints it: tcp, tls, ws, wss or sn."
     ),
 ]
 Qos = Annotated[int, typer.Option("--qos", "-q", min=0, max=2, help="0: at most once, 1: at least, 2: exactly.")]
 ClientId = Annotated[str, typer.Option("--id", metavar="ID", help="Client id; default: the broker chooses.")]
-ProtocolVersion = Annotated[int, typer.Option("--version", "-V", min=4, max=5, help="4 is MQTT 3.1.1, 5 is 5.0.")]
+ProtocolVersion = Annotated[
+    int | None,
+    typer.Option(
+        "--version", "-V", min=4, max=5, help="4 is MQTT 3.1.1, 5 is 5.0; default: 5, and 4 over sn, which has no more."
+    ),
+]
 Timeout = Annotated[float, typer.Option("--timeout", "-t", min=0, metavar="SECONDS", help="Give up after.")]
 Username = Annotated[
     str | None,

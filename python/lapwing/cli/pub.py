@@ -38,6 +38,7 @@ _PACKET_BYTES_MAX = 268_435_455
         "lapwing pub lamps/kitchen on --retain",
         "seq 1000 | lapwing pub numbers --stdin-lines --qos 1",
         "lapwing pub alarms fire --property floor=3 --property room=12",
+        "lapwing pub sensors/hall/t 20.5 --qos 1 --url sn://127.0.0.1:1884",
         "lapwing pub t hello --url tls://broker.example --ca ca.pem --username d1 --password-file d1.secret",
     )
 )
@@ -55,7 +56,7 @@ def pub(
     properties: Annotated[
         list[str], typer.Option("--property", "-p", metavar="NAME=VALUE", help="User property; repeatable.")
     ] = [],  # noqa: B006 (typer copies it)
-    version: ProtocolVersion = 5,
+    version: ProtocolVersion = None,
     timeout: Timeout = 30.0,
     username: Username = None,
     password_file: PasswordFile = None,
@@ -68,7 +69,7 @@ def pub(
     Returns when the broker has taken everything: sent at QoS 0, acknowledged at QoS 1, completed at QoS 2.
     """
     batches = _payloads(message, file, stdin_lines=stdin_lines)
-    user_properties = [_property(text, version) for text in properties]
+    user_properties = [_property(text, url, version) for text in properties]
     who = identity_of(username, password_file, ca, cert, key)
     from lapwing.client import Client
 
@@ -129,10 +130,13 @@ def _lines(source: BinaryIO) -> Iterator[list[bytes]]:
         yield [rest]
 
 
-def _property(text: str, version: int) -> tuple[str, str]:
+def _property(text: str, url: str, version: int | None) -> tuple[str, str]:
+    from lapwing.client.version import version_of
+
     name, equals, value = text.partition("=")
     if not equals:
         raise ConfigError(f"--property {text!r} is not NAME=VALUE", remedy="write --property floor=3")
-    if version < 5:
-        raise ConfigError("MQTT 3.1.1 has no user properties", where="--property", remedy="use --version 5")
+    if version_of(url, version) < 5:
+        remedy = "use --version 5; over sn:// there is none: leave it out, or use tcp://"
+        raise ConfigError("MQTT 3.1.1 has no user properties", where="--property", remedy=remedy)
     return name, value

@@ -40,6 +40,7 @@ _WAIT_S = 0.5  # Ctrl-C is heard between waits: the wait itself is in Rust
         "lapwing sub 'spectrum/+/readings' --json --count 10 --timeout 60",
         "lapwing sub '$share/workers/jobs/#' --qos 1",
         "lapwing sub t --url wss://broker.example/mqtt --username d1",
+        "lapwing sub 'sensors/#' --url sn://127.0.0.1:1884",
         "lapwing sub lamps/kitchen --count 1 --timeout 5 || echo 'nobody has set it'",
     )
 )
@@ -55,7 +56,7 @@ def sub(
         typer.Option("--timeout", "-t", min=0, metavar="SECONDS", help="Stop after; code 4 if --count is not reached."),
     ] = None,
     client_id: ClientId = "",
-    version: ProtocolVersion = 5,
+    version: ProtocolVersion = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
     username: Username = None,
     password_file: PasswordFile = None,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples
-from lapwing.cli.mqtt_options import URL_DEFAULT, ProtocolVersion, Qos, Url
+from lapwing.cli.mqtt_options import URL_DEFAULT, Qos, Url
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +16,7 @@ app = typer.Typer(
     "Messages go by a schedule (open loop): a slow broker shows as latency, not as a lower rate. Serial "
     "numbers in the payload tell loss, repeats and order exactly.",
 )
+_ProtocolVersion = Annotated[int, typer.Option("--version", "-V", min=4, max=5, help="4 is MQTT 3.1.1, 5 is 5.0.")]
 _PANEL_LOAD, _PANEL_RUN, _PANEL_SWARM = "Load", "Run", "The swarm itself"
 _LOOK_S = 0.2
 
@@ -79,7 +80,7 @@ def _command(pattern: str) -> Any:
         ] = 1000.0,
         payload: Annotated[int, _whole(_PANEL_LOAD, "--payload", "Payload; at least 16.", "BYTES", 16)] = 64,
         seconds: Annotated[float, _number(_PANEL_RUN, "--seconds", "How long to publish.", "S")] = 10.0,
-        version: ProtocolVersion = 5,
+        version: _ProtocolVersion = 5,
         window: Annotated[
             int,
             _whole(

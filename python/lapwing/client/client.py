@@ -11,6 +11,7 @@ from lapwing import _core
 from lapwing._core import CoreError
 from lapwing.client.failures import core_failures
 from lapwing.client.message import Message
+from lapwing.client.version import version_of
 from lapwing.client.will import Will
 from lapwing.errors import ConfigError, LapwingError
 
@@ -22,9 +23,9 @@ class Client:
     """A client of an MQTT broker; one connection, used by one thread at a time.
 
     Args:
-        url: The broker, as it prints it: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH`` or ``wss://``.
-        client_id: Empty: the broker chooses one.
-        version: 5 (MQTT 5.0) or 4 (3.1.1).
+        url: The broker, as it prints it: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH``, ``wss://`` or ``sn://``.
+        client_id: Empty: the broker chooses one; over ``sn://`` one is made up.
+        version: 5 (MQTT 5.0) or 4 (3.1.1); ``None``: 5, and 4 over ``sn://``, which carries no more.
         clean_start: Start with an empty session; ``False``: go on with the old one, if the broker has it.
         session_expiry_s: How long the session outlives the connection, in seconds (5.0).
         keep_alive_s: Ping after so much silence, in seconds; 0: never. Pings go out while a method waits
@@ -52,7 +53,7 @@ class Client:
         url: str,
         *,
         client_id: str = "",
-        version: int = 5,
+        version: int | None = None,
         clean_start: bool = True,
         session_expiry_s: int = 0,
         keep_alive_s: int = 60,
@@ -68,7 +69,7 @@ class Client:
         self.url = url
         self.timeout_s = timeout_s
         self._client_id = client_id
-        self._version = version
+        self._version = version_of(url, version)
         self._clean_start = clean_start
         self._session_expiry_s = session_expiry_s
         self._keep_alive_s = keep_alive_s
@@ -137,7 +138,7 @@ class Client:
 
     @property
     def session_present(self) -> bool:
-        """Whether the broker still had this client's session."""
+        """Whether the broker still had this client's session. MQTT-SN does not say: there it is whether it was asked for."""
         return self._connected().session_present()
 
     def publish(

@@ -19,7 +19,7 @@ class Consumer:
     """Takes messages of a filter, alone or as a member of a group, and acknowledges each when its work is done.
 
     Args:
-        url: The broker: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH`` or ``wss://``.
+        url: The broker: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH``, ``wss://`` or ``sn://``.
         filters: One filter, or several.
         group: The name of the group to share the messages with; ``None``: all of them are for this consumer.
         qos: The most to be delivered with.

@@ -10,6 +10,7 @@ from typing import TypedDict
 
 from lapwing import _core
 from lapwing.client.failures import core_failures
+from lapwing.client.version import version_of
 from lapwing.errors import ConfigError, TimedOutError
 
 POLL_S = 0.25
@@ -25,7 +26,7 @@ class ConnectOptions(TypedDict, total=False):
 
     Attributes:
         client_id: By default one is made up: ``lapwing-`` and twelve hexadecimal digits.
-        version: 5 (MQTT 5.0, the default) or 4 (3.1.1).
+        version: 5 (MQTT 5.0, the default) or 4 (3.1.1, the default over ``sn://``, which carries no more).
         session_expiry_s: How long the session outlives the connection, in seconds (5.0). Given: what a session of this
             ``client_id`` holds is taken up, and stays after ``close``. By default it lasts as long as reconnecting
             may take, and ends with ``close``.
@@ -66,7 +67,7 @@ class LinkPlan:
         self.url = url
         self.timeout_s = options.get("timeout_s", 10.0)
         self.client_id = options.get("client_id") or f"lapwing-{secrets.token_hex(6)}"
-        self.version = options.get("version", 5)
+        self.version = version_of(url, options.get("version"))
         self.settings: _core._LinkSettings = {
             "url": url,
             "client_id": self.client_id,

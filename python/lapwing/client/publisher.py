@@ -18,7 +18,7 @@ class Publisher:
     """Publishes in batches: ``publish`` hands a message over, a thread in Rust sends many with one write.
 
     Args:
-        url: The broker: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH`` or ``wss://``.
+        url: The broker: ``tcp://HOST:PORT``, ``tls://``, ``ws://HOST:PORT/PATH``, ``wss://`` or ``sn://``.
         window: Messages of QoS 1 and 2 unanswered at a time, by default 1024; fewer if the broker's Receive Maximum is
             less. MQTT 3.1.1 has none: there the default is 20.
         buffer_messages: Messages handed over and not yet answered (QoS 0: not yet sent), at most.

@@ -58,7 +58,7 @@ def client_table(links: Iterable[Link], current: Link | None) -> str:
             "*" if link is current else "",
             one_line(link.client_id),
             one_line(link.url),
-            "5.0" if link.settings.version == 5 else "3.1.1",
+            "5.0" if link.version == 5 else "3.1.1",
             "lost" if link.lost else "connected",
             one_line(" ".join(sorted(link.subscriptions))),
         )

@@ -15,6 +15,7 @@ from threading import Lock, Thread
 from typing import Any, Protocol, TypeVar
 
 from lapwing.client import Client, Message
+from lapwing.client.version import version_of
 from lapwing.errors import LapwingError
 from lapwing.shell.verbs import Connect
 
@@ -45,6 +46,7 @@ class Link:
     Attributes:
         settings: How it was connected.
         url: The broker.
+        version: 5 (MQTT 5.0) or 4 (3.1.1).
         subscriptions: Filters the broker has granted, with their QoS; changed by the link's thread only.
         lost: Why the connection is over, if it is.
     """
@@ -52,6 +54,7 @@ class Link:
     def __init__(self, settings: Connect, url: str, timeout_s: float, listener: Listener) -> None:
         self.settings = settings
         self.url = url
+        self.version = version_of(url, settings.version)
         self.subscriptions: dict[str, int] = {}
         self.lost: LapwingError | None = None
         self._timeout_s = timeout_s
@@ -134,7 +137,7 @@ class Link:
         return Client(
             self.url,
             client_id=settings.client_id,
-            version=settings.version,
+            version=self.version,
             clean_start=not resume,
             session_expiry_s=session_expiry_s,
             keep_alive_s=settings.keep_alive_s,

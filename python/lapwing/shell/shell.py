@@ -188,7 +188,7 @@ class Shell:
 
 
 def _needs_5(link: Link, name: str, remedy: str = "") -> None:
-    if link.settings.version < 5:
+    if link.version < 5:
         remedy = remedy or f"leave it out, or connect {link.client_id} with --version 5"
         raise ConfigError(f"{link.client_id!r} speaks MQTT 3.1.1, which has no {name}", remedy=remedy)
 

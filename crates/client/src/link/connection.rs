@@ -9,6 +9,7 @@ use super::state::{Closing, Done, State};
 use super::token::Token;
 use crate::error::ClientError;
 use crate::events::Events;
+use crate::over_sn;
 use crate::protocol::{Protocol, SendError, State as ProtocolState};
 use crate::wire::Wire;
 use lapwing_codec::{
@@ -83,7 +84,7 @@ impl Connection<'_> {
             if orders.is_paused {
                 self.protocol.excuse_ping();
             }
-            let wish = Ready { read: !orders.is_paused, write: self.wire.is_unsent(), broken: false };
+            let wish = Ready { read: !orders.is_paused, write: self.wire.wants_room(), broken: false };
             let timeout = self.sleep_for(&orders);
             let ready = self.shared.bell.wait(Some((self.wire.fd(), wish)), timeout)?;
             if ready.broken && orders.is_paused {
@@ -106,7 +107,7 @@ impl Connection<'_> {
             let mut state = self.shared.lock();
             state.asleep = false;
             std::mem::swap(&mut self.done, &mut state.done);
-            if self.is_ready && self.wire.output.len() < GATHER_BYTES {
+            if self.is_ready && self.wire.backlog() < GATHER_BYTES {
                 self.first_number = state.next_number();
                 state.fetch(&mut self.publications, room, GATHER_BYTES);
                 if self.publications.iter().any(|one| one.qos == QoS::AtMostOnce) {
@@ -136,7 +137,8 @@ impl Connection<'_> {
         self.publish()?;
         let now_ms = self.now_ms();
         self.protocol.tick(now_ms, &mut self.wire.output)?;
-        if self.wire.is_unsent() {
+        let is_due = self.wire.next_wake().is_some_and(|at| Instant::now() >= at);
+        if self.wire.is_unsent() || is_due {
             self.protocol.wrote(now_ms);
             self.wire.write_now()?;
         }
@@ -153,7 +155,7 @@ impl Connection<'_> {
         let now = Instant::now();
         let room = if self.is_ready { self.protocol.room() } else { 0 };
         let mut state = self.shared.lock();
-        let can_send = self.is_ready && self.wire.output.len() < GATHER_BYTES && state.can_fetch(room);
+        let can_send = self.is_ready && self.wire.backlog() < GATHER_BYTES && state.can_fetch(room);
         let changed = state.closing != orders.closing || self.pauses(&state) != orders.is_paused;
         let written = state.in_wire && !self.wire.is_unsent();
         if written {
@@ -171,7 +173,7 @@ impl Connection<'_> {
             Closing::Until(at) => Some(at),
             _ => None,
         };
-        let first = [ping, ready_by, closing, self.high_again_at].into_iter().flatten().min();
+        let first = [ping, ready_by, closing, self.high_again_at, self.wire.next_wake()].into_iter().flatten().min();
         first.map(|at| at.saturating_duration_since(now))
     }
 
@@ -217,6 +219,9 @@ impl Connection<'_> {
     fn report(&mut self, payload: &[u8]) -> Result<(), ClientError> {
         let properties = PublishProperties::EMPTY;
         let topic = REPORT_TOPIC;
+        if self.wire.waits_for_answers() && over_sn::check_publish(topic, payload).is_err() {
+            return Ok(());
+        }
         let publish =
             Publish { dup: false, qos: QoS::AtMostOnce, retain: false, topic, packet_id: None, properties, payload };
         match self.protocol.publish(publish, 0, &mut self.wire.output) {
@@ -245,7 +250,11 @@ impl Connection<'_> {
         let reports = self.options.reports.is_some();
         let room = if self.is_ready { self.shared.lock().room_to_receive() } else { (usize::MAX, usize::MAX) };
         let mut listener = Listener { heard: &mut self.heard, shared: self.shared, reports, room };
-        let outcome = self.protocol.receive(&self.wire.input, &mut self.wire.output, &mut listener);
+        let refusals = self.wire.take_refusals();
+        let outcome = self.protocol.receive(&self.wire.input, &mut self.wire.output, &mut listener).and_then(|used| {
+            let out = &mut self.wire.output;
+            refusals.iter().try_for_each(|refusal| self.protocol.refused(refusal, out, &mut listener)).map(|()| used)
+        });
         self.has_leftovers = listener.is_full();
         self.heard.hand_over(self.shared);
         self.wire.input.drain(..outcome?);

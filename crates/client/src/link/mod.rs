@@ -36,6 +36,7 @@ pub use state::{Phase, Taken};
 
 use crate::address::Address;
 use crate::error::ClientError;
+use crate::over_sn;
 use crate::rejections::Rejections;
 use shared::{Shared, Waiter};
 use state::{Closing, State};
@@ -56,8 +57,10 @@ impl Link {
     /// `Invalid`: a URL, filter or limit that cannot be; the system gives no thread or no descriptor.
     pub fn start(options: LinkOptions) -> Result<Self, ClientError> {
         let address = Address::parse(&options.url)?;
-        options.check()?;
-        let shared = Arc::new(Shared::new(&options)?);
+        let is_sn = address.scheme.is_sn();
+        options.check(is_sn)?;
+        let options = LinkOptions { connect: over_sn::checked(&options.connect, &address)?, ..options };
+        let shared = Arc::new(Shared::new(&options, is_sn)?);
         let thread = thread::Thread::new(address, options, Arc::clone(&shared));
         let started = std::thread::Builder::new().name("lapwing-link".to_owned()).spawn(move || thread.run());
         started.map_err(|error| ClientError::Invalid(format!("no thread for a connection: {error}")))?;
@@ -145,6 +148,9 @@ impl Link {
         timeout: Duration,
     ) -> Result<Result<u64, Publication>, Arc<ClientError>> {
         publication.check(self.shared.version)?;
+        if self.shared.is_sn {
+            over_sn::check_publish(&publication.topic, &publication.payload)?;
+        }
         let mut state = self.shared.wait(Waiter::Room, timeout, |state| state.has_room() || state.is_closed());
         if state.is_closed() {
             return Err(state.failure.clone().unwrap_or_else(|| Arc::new(ClientError::NotConnected)));

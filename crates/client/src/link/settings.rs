@@ -2,6 +2,7 @@
 
 use crate::error::ClientError;
 use crate::options::Options;
+use crate::over_sn;
 use lapwing_codec::topic::validate_filter;
 use lapwing_codec::{Limits, QoS};
 use std::time::Duration;
@@ -90,7 +91,7 @@ pub struct LinkOptions {
 impl LinkOptions {
     /// # Errors
     /// `Invalid`, with the option and its range.
-    pub(crate) fn check(&self) -> Result<(), ClientError> {
+    pub(crate) fn check(&self, is_sn: bool) -> Result<(), ClientError> {
         let Marks { high_messages, low_messages, high_bytes } = self.receive;
         let SendLimits { window, messages_max, bytes_max } = self.send;
         if low_messages >= high_messages {
@@ -102,6 +103,9 @@ impl LinkOptions {
         for filter in self.subscribe.iter().flat_map(|subscribe| &subscribe.filters) {
             validate_filter(filter, &Limits::PROTOCOL)
                 .map_err(|error| ClientError::Invalid(format!("filter {filter:?}: {error}")))?;
+            if is_sn {
+                over_sn::check_filter(filter)?;
+            }
         }
         Ok(())
     }

@@ -38,16 +38,19 @@ pub(crate) struct Shared {
     /// Wakes a caller that polls.
     pub news: Bell,
     pub version: Version,
+    /// MQTT-SN is spoken: a message has to fit a datagram.
+    pub is_sn: bool,
 }
 
 impl Shared {
-    pub fn new(options: &LinkOptions) -> Result<Self, ClientError> {
+    pub fn new(options: &LinkOptions, is_sn: bool) -> Result<Self, ClientError> {
         Ok(Self {
             state: Mutex::new(State::new(options)),
             conditions: Default::default(),
             bell: Bell::new()?,
             news: Bell::new()?,
             version: options.connect.version,
+            is_sn,
         })
     }
 

@@ -200,6 +200,23 @@ impl Protocol {
         self.send_again(out, events)
     }
 
+    /// A publish that was refused where no packet says so: MQTT 3.1.1 has none, and MQTT-SN below it has. What was answered
+    /// meanwhile is not touched.
+    ///
+    /// # Errors
+    /// As of `receive`.
+    pub(crate) fn refused(
+        &mut self,
+        refusal: &Ack<'_>,
+        out: &mut Vec<u8>,
+        events: &mut (impl Events + ?Sized),
+    ) -> Result<(), ClientError> {
+        match self.inflight.get_mut(refusal.packet_id).map(|entry| entry.stage) {
+            Some(stage) if stage.is_publish() => self.on_last_answer(stage, refusal, out, events),
+            _ => Ok(()),
+        }
+    }
+
     /// Where a PUBLISH of ours was to go.
     fn topic_of<'a>(&self, packet: &'a [u8]) -> Option<&'a str> {
         match codec::decode(packet, self.version, &codec::Limits::PROTOCOL) {

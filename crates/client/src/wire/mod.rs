@@ -1,6 +1,8 @@
-//! A connection with deadlines, and the buffers before and behind it: TCP or TLS, and WebSocket over either.
+//! A connection with deadlines, and the buffers before and behind it: TCP or TLS, WebSocket over either, or MQTT-SN.
 
 mod carrier;
+mod datagrams;
+mod socket;
 mod tls;
 mod websocket;
 
@@ -8,9 +10,12 @@ use crate::address::Address;
 use crate::error::ClientError;
 use crate::tls_options::TlsOptions;
 use carrier::Carrier;
+use datagrams::Datagrams;
+use lapwing_codec::Ack;
+use socket::Socket;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 use websocket::WebSocketStream;
 
@@ -35,11 +40,15 @@ pub(crate) struct Wire {
 enum Stream {
     Bytes(Carrier),
     Messages(Box<WebSocketStream>),
+    Datagrams(Box<Datagrams>),
 }
 
 impl Wire {
     /// Connects to the first address of `address` that answers, and shakes hands as its scheme says.
     pub fn connect(address: &Address, options: &TlsOptions, deadline: Instant) -> Result<Self, ClientError> {
+        if address.scheme.is_sn() {
+            return Datagrams::open(address).map(|datagrams| Self::over(Stream::Datagrams(Box::new(datagrams))));
+        }
         // Before any packet leaves: a wrong file is the caller's mistake, whoever listens there.
         let config = if address.scheme.is_secure() { Some(tls::client_config(options)?) } else { None };
         let tcp = connect_tcp(address, deadline)?;
@@ -52,18 +61,58 @@ impl Wire {
         } else {
             Stream::Bytes(carrier)
         };
-        Ok(Self { stream, held: false, is_unheard: true, input: Vec::new(), output: Vec::new() })
+        Ok(Self::over(stream))
     }
 
-    /// Whether there are bytes that the socket has not got yet.
+    fn over(stream: Stream) -> Self {
+        Self { stream, held: false, is_unheard: true, input: Vec::new(), output: Vec::new() }
+    }
+
+    /// Whether there are bytes that have not gone yet: the socket took no more, or over MQTT-SN their turn has not come.
     pub fn is_unsent(&self) -> bool {
-        self.held || !self.output.is_empty()
+        self.held || !self.output.is_empty() || self.datagrams().is_some_and(Datagrams::is_unsent)
     }
 
-    /// Writes all of `output`; false when the deadline came first.
+    /// Whether the socket is to be polled for room.
+    pub fn wants_room(&self) -> bool {
+        match self.datagrams() {
+            Some(datagrams) => datagrams.is_full(),
+            None => self.is_unsent(),
+        }
+    }
+
+    /// Whether what is unsent may wait for answers, which somebody has to read: MQTT-SN sends one message at a time.
+    pub fn waits_for_answers(&self) -> bool {
+        self.datagrams().is_some()
+    }
+
+    /// Bytes of packets that have not gone.
+    pub fn backlog(&self) -> usize {
+        self.output.len() + self.datagrams().map_or(0, Datagrams::waiting_bytes)
+    }
+
+    /// When `write_now` has something to send again, over MQTT-SN.
+    pub fn next_wake(&self) -> Option<Instant> {
+        self.datagrams()?.next_wake()
+    }
+
+    /// Publishes that the broker refused since the last call, over MQTT-SN; elsewhere a packet says so.
+    pub fn take_refusals(&mut self) -> Vec<Ack<'static>> {
+        if let Stream::Datagrams(datagrams) = &mut self.stream { datagrams.take_refusals() } else { Vec::new() }
+    }
+
+    fn datagrams(&self) -> Option<&Datagrams> {
+        if let Stream::Datagrams(datagrams) = &self.stream { Some(datagrams) } else { None }
+    }
+
+    /// Writes all of `output`; false when the deadline came first. Over MQTT-SN the answers are read that this needs, and
+    /// what else comes with them lies in `input`: that is for who says goodbye.
     pub fn flush(&mut self, deadline: Instant) -> Result<bool, ClientError> {
+        if let Stream::Datagrams(datagrams) = &mut self.stream {
+            return flush_datagrams(datagrams, &mut self.output, &mut self.input, deadline);
+        }
         while self.is_unsent() {
-            limit(self.tcp(), deadline).map_err(ClientError::Lost)?;
+            self.socket().limit(deadline).map_err(ClientError::Lost)?;
             match self.write_once() {
                 Ok(()) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -78,9 +127,16 @@ impl Wire {
     /// Writes what the socket takes without waiting; false when that was nothing.
     pub fn write_some(&mut self) -> Result<bool, ClientError> {
         let before = self.output.len();
-        self.tcp().set_nonblocking(true).map_err(ClientError::Lost)?;
-        let written = self.write_once();
-        self.tcp().set_nonblocking(false).map_err(ClientError::Lost)?;
+        self.unblock()?;
+        let written = match &mut self.stream {
+            Stream::Datagrams(datagrams) => {
+                let written = datagrams.write(&mut self.output);
+                self.block()?;
+                return written.map(|()| true);
+            }
+            _ => self.write_once(),
+        };
+        self.block()?;
         match written {
             Ok(()) => Ok(true),
             Err(error) if is_timeout(&error) || error.kind() == ErrorKind::Interrupted => {
@@ -92,7 +148,7 @@ impl Wire {
 
     /// Reads what is there, or waits for it; false when the deadline came first.
     pub fn fill(&mut self, deadline: Instant) -> Result<bool, ClientError> {
-        limit(self.tcp(), deadline).map_err(ClientError::Lost)?;
+        self.socket().limit(deadline).map_err(ClientError::Lost)?;
         self.read_once()
     }
 
@@ -100,6 +156,7 @@ impl Wire {
         let read = match &mut self.stream {
             Stream::Bytes(carrier) => read_bytes(carrier, &mut self.input),
             Stream::Messages(socket) => socket.read(&mut self.input),
+            Stream::Datagrams(datagrams) => return datagrams.read(&mut self.input),
         };
         match read {
             Ok(0) => Err(ClientError::Lost(ErrorKind::UnexpectedEof.into())),
@@ -122,17 +179,17 @@ impl Wire {
 
     /// From now on reads and writes never wait: `read_now` and `write_now` are for a thread that polls `fd`.
     pub fn unblock(&mut self) -> Result<(), ClientError> {
-        self.tcp().set_nonblocking(true).map_err(ClientError::Lost)
+        self.socket().set_nonblocking(true).map_err(ClientError::Lost)
     }
 
     /// Undoes `unblock`.
     pub fn block(&mut self) -> Result<(), ClientError> {
-        self.tcp().set_nonblocking(false).map_err(ClientError::Lost)
+        self.socket().set_nonblocking(false).map_err(ClientError::Lost)
     }
 
     /// What to poll.
     pub fn fd(&self) -> BorrowedFd<'_> {
-        self.tcp().as_fd()
+        self.socket().fd()
     }
 
     /// Reads what is there, at most 64 KiB; false when that was nothing. After `unblock`.
@@ -140,8 +197,11 @@ impl Wire {
         self.read_once()
     }
 
-    /// Writes what the socket takes. After `unblock`.
+    /// Writes what the socket takes. After `unblock`, or where nobody minds to wait a moment.
     pub fn write_now(&mut self) -> Result<(), ClientError> {
+        if let Stream::Datagrams(datagrams) = &mut self.stream {
+            return datagrams.write(&mut self.output);
+        }
         while self.is_unsent() {
             match self.write_once() {
                 Ok(()) => {}
@@ -179,15 +239,38 @@ impl Wire {
                 socket.flush()?;
                 *held = false;
             }
+            // Its writes say more than an error of I/O can: see who calls this.
+            Stream::Datagrams(_) => {}
         }
         Ok(())
     }
 
-    fn tcp(&self) -> &TcpStream {
+    fn socket(&self) -> Socket<'_> {
         match &self.stream {
-            Stream::Bytes(carrier) => carrier.tcp(),
-            Stream::Messages(socket) => socket.tcp(),
+            Stream::Bytes(carrier) => Socket::Tcp(carrier.tcp()),
+            Stream::Messages(socket) => Socket::Tcp(socket.tcp()),
+            Stream::Datagrams(datagrams) => datagrams.socket(),
         }
+    }
+}
+
+fn flush_datagrams(
+    datagrams: &mut Datagrams,
+    output: &mut Vec<u8>,
+    input: &mut Vec<u8>,
+    deadline: Instant,
+) -> Result<bool, ClientError> {
+    loop {
+        datagrams.write(output)?;
+        if !datagrams.is_unsent() {
+            return Ok(true);
+        }
+        if Instant::now() >= deadline {
+            return Ok(false);
+        }
+        let until = datagrams.next_wake().map_or(deadline, |at| at.min(deadline));
+        datagrams.socket().limit(until).map_err(ClientError::Lost)?;
+        datagrams.read(input)?;
     }
 }
 
@@ -217,11 +300,9 @@ fn some(written: usize) -> io::Result<usize> {
     if written == 0 { Err(ErrorKind::WriteZero.into()) } else { Ok(written) }
 }
 
-/// Reads and writes end at `deadline`: TLS does both in either.
+/// Reads and writes end at `deadline`.
 fn limit(tcp: &TcpStream, deadline: Instant) -> io::Result<()> {
-    let left = Some(left(deadline));
-    tcp.set_read_timeout(left)?;
-    tcp.set_write_timeout(left)
+    Socket::Tcp(tcp).limit(deadline)
 }
 
 /// What is left until `deadline`; never zero, which std would take for "for ever".

@@ -1,6 +1,6 @@
 //! One client, as its gateway knows it: messages in, answers out, and an [`Event`] for whoever has its session.
 
-use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode};
+use crate::{Disconnect, EncodeError, Message, MsgId, PublishQoS, ReturnCode, TopicId};
 
 use super::connecting::Connecting;
 use super::{Answer, Context, Event, InFlight, Life, Overdue, Phase, Predefined, Registrations, Repeats};
@@ -12,6 +12,8 @@ pub struct Client {
     pub(super) life: Life,
     pub(super) connecting: Option<Connecting>,
     pub(super) registrations: Registrations,
+    /// Predefined ids that the client says it does not know.
+    pub(super) unknown: Vec<TopicId>,
     pub(super) repeats: Repeats,
     pub(super) in_flight: InFlight,
 }
@@ -88,7 +90,7 @@ impl Client {
             Message::PingResp => Ok(Event::Nothing),
             Message::Disconnect(disconnect) => self.disconnect(*disconnect, cx),
             Message::RegAck(_) | Message::PubAck(_) | Message::PubRec(_) | Message::PubComp(_) => {
-                Ok(self.answer(message, cx))
+                Ok(self.answer(message, predefined, cx))
             }
             _ => Ok(Event::OutOfState),
         }
@@ -148,9 +150,9 @@ impl Client {
         Ok(if self.life.phase() == Phase::Asleep { Event::Asleep } else { Event::Gone })
     }
 
-    fn answer(&mut self, message: &Message<'_>, cx: &mut Context<'_>) -> Event<'static> {
+    fn answer(&mut self, message: &Message<'_>, predefined: &Predefined, cx: &mut Context<'_>) -> Event<'static> {
         if let Message::PubAck(ack) = message {
-            self.forget_id(ack);
+            self.forget_id(ack, predefined);
         }
         let Some(answer) = self.in_flight.answered(message, cx) else { return Event::Nothing };
         if let Answer::Registered(Some(id), ReturnCode::ACCEPTED) = answer {

@@ -101,6 +101,7 @@ impl Client {
             self.in_flight.clear();
             self.life.connect(connecting.keep_alive_s, cx.now_ms);
             self.registrations.untell();
+            self.unknown.clear();
             if connecting.clean_session {
                 self.registrations.clear();
                 self.repeats.clear();

@@ -189,10 +189,14 @@ fn refuse_subscription<'a>(msg_id: MsgId, code: ReturnCode, cx: &mut Context<'_>
 }
 
 impl Client {
-    /// A client that refuses a message for its topic id has forgotten it, and is told again.
-    pub(super) fn forget_id(&mut self, ack: &TopicAck) {
+    /// A client that refuses a message for its topic id has forgotten it, and is told again. One that never knew a predefined
+    /// id gets another, by REGISTER; which of the two it means by a number it does not say.
+    pub(super) fn forget_id(&mut self, ack: &TopicAck, predefined: &Predefined) {
         if let (ReturnCode::INVALID_TOPIC_ID, Some(id)) = (ack.code, ack.topic_id()) {
             self.registrations.deny(id);
+            if predefined.topic(&self.id, id).is_some() && !self.unknown.contains(&id) {
+                self.unknown.push(id);
+            }
         }
     }
 }

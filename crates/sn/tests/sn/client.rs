@@ -182,6 +182,25 @@ fn section_6_10_topics_of_a_client_are_bounded() {
     gateway.sent("09 0C 01 0002 0000 '23'");
 }
 
+/// Does a client that has no table of predefined ids get its messages, and one that has it no REGISTER?
+#[test]
+fn section_6_7_who_does_not_know_a_predefined_id_is_told_another() {
+    let mut gateway = Gateway::connected();
+    assert_eq!(gateway.deliver("all", QoS::AtLeastOnce, 7), Delivery::Sent);
+    gateway.sent("09 0C 21 0001 0007 '23'");
+    let unknown = Event::Answered(Answer::Published(ReturnCode::INVALID_TOPIC_ID));
+    gateway.expect("07 0D 0001 0007 02", unknown, "");
+    assert_eq!(gateway.deliver("all", QoS::AtLeastOnce, 7), Delivery::Registering);
+    gateway.sent("09 0A 0001 0001 'all'");
+    let registered = Event::Answered(Answer::Registered(TopicId::new(1), ReturnCode::ACCEPTED));
+    gateway.expect("07 0B 0001 0001 00", registered, "");
+    assert_eq!(gateway.deliver("all", QoS::AtLeastOnce, 7), Delivery::Sent);
+    gateway.sent("09 0C 20 0001 0007 '23'");
+    gateway.connect("09 04 04 01 003C 'abc'");
+    assert_eq!(gateway.deliver("all", QoS::AtMostOnce, 0), Delivery::Sent);
+    gateway.sent("09 0C 01 0001 0000 '23'");
+}
+
 #[test]
 fn section_6_13_who_does_not_answer_is_lost() {
     let mut gateway = Gateway::connected();

@@ -4,6 +4,7 @@ mod any_bytes;
 mod anything;
 mod client;
 mod gateway;
+mod joined;
 mod link;
 mod lossy;
 mod no_allocation;
@@ -11,6 +12,7 @@ mod oracle;
 mod pool;
 mod round_trip;
 mod shortened;
+mod translator;
 
 use lapwing_oracle::allocations::Counting;
 

@@ -20,7 +20,7 @@ class Connect(Command):
     Attributes:
         client_id: Its id, and its name in the shell.
         url: The broker.
-        version: 5 (MQTT 5.0) or 4 (3.1.1).
+        version: 5 (MQTT 5.0) or 4 (3.1.1); ``None``: 5, and 4 over ``sn://``.
         resume: Go on with the session of before, if the broker has it.
         session_expiry_s: How long the session outlives the connection, in seconds (5.0).
         keep_alive_s: Ping after so much silence, in seconds; 0: never.
@@ -36,7 +36,7 @@ class Connect(Command):
 
     client_id: str
     url: str | None = None
-    version: int = 5
+    version: int | None = None
     resume: bool = False
     session_expiry_s: int = 0
     keep_alive_s: int = 60
@@ -73,8 +73,8 @@ def _connect(given: Given) -> Connect:
     client_id = given.arguments[0]
     if not client_id:
         raise ConfigError("ID is empty", remedy="a client in the shell has a name: connect d1")
-    version = given.integer("--version", 4, 5) or 5
-    if version < 5:
+    version = given.integer("--version", 4, 5)
+    if version == 4:
         _only_in_5(given, "--session-expiry", "--receive-maximum", "--will-delay")
     if given.flag("--password") and given.flag("--password-file"):
         raise ConfigError("--password and --password-file", remedy="give one")
@@ -136,7 +136,7 @@ CONNECT = Verb(
     (Argument("ID", Noun.CLIENT),),
     (
         Option("--url", "The broker; default: the shell's --url.", "URL", "-u"),
-        Option("--version", "5 is MQTT 5.0 (default), 4 is 3.1.1.", "4|5", "-V", ("4", "5")),
+        Option("--version", "5 is MQTT 5.0 (default), 4 is 3.1.1 (default over sn).", "4|5", "-V", ("4", "5")),
         Option("--resume", "Go on with the session of before; default: start with an empty one."),
         Option("--session-expiry", "How long the session outlives the connection (5.0).", "SECONDS"),
         Option("--keep-alive", "Ping after so much silence; 0: never. Default: 60.", "SECONDS"),
@@ -157,6 +157,7 @@ CONNECT = Verb(
         "connect d1",
         "connect d2 --version 4 --url tcp://127.0.0.1:1883",
         "connect d3 --resume --session-expiry 3600",
+        "connect d5 --url sn://127.0.0.1:1884",
         "connect d4 --url tls://broker.example --ca ca.pem --username d4",
     ),
 )
