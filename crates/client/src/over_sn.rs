@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 /// one is made up.
 ///
 /// # Errors
-/// `Invalid`: version 5.0, a user name, a password, a will that fits no datagram.
+/// `Invalid`: version 5.0, a user name, a password, a client id that is too long, a will that fits no datagram.
 pub(crate) fn checked(options: &Options, address: &Address) -> Result<Options, ClientError> {
     let mut options = options.clone();
     if !address.scheme.is_sn() {
@@ -25,8 +25,15 @@ pub(crate) fn checked(options: &Options, address: &Address) -> Result<Options, C
         let what = "MQTT-SN has no user name and no password: leave them out, or connect over tls://";
         return Err(ClientError::Invalid(format!("{address}: {what}")));
     }
+    let limits = client::settings().limits;
+    let (chars, chars_max) = (options.client_id.chars().count(), usize::from(limits.client_id_chars_max));
+    if chars > chars_max {
+        // A gateway does not have to answer it: it knows nobody by such an id.
+        let what = format!("a client id of {chars} characters, and MQTT-SN has 1 to {chars_max}: give a shorter one");
+        return Err(ClientError::Invalid(format!("{address}: {what}")));
+    }
     if let Some(will) = &options.will {
-        let fits = client::check_will(&will.topic, &will.payload, &client::settings().limits);
+        let fits = client::check_will(&will.topic, &will.payload, &limits);
         fits.map_err(|unfit| invalid("will", &will.topic, unfit))?;
     }
     if options.client_id.is_empty() {
@@ -78,6 +85,8 @@ mod tests {
         let named = Options { username: Some("me".to_owned()), password: Some(b"horse".to_vec()), ..plain.clone() };
         let words = refused(&named);
         assert!(words.contains("user name") && words.contains("tls://") && !words.contains("horse"), "{words}");
+        let words = refused(&Options { client_id: "ö".repeat(24), ..plain.clone() });
+        assert!(words.contains("24 characters") && words.contains("1 to 23"), "{words}");
         let will = LastWill { topic: "w".to_owned(), payload: vec![0; 2000], ..LastWill::default() };
         let words = refused(&Options { will: Some(will), ..plain });
         assert!(words.contains("will \"w\"") && words.contains("1232"), "{words}");

@@ -138,7 +138,7 @@ class Client:
 
     @property
     def session_present(self) -> bool:
-        """Whether the broker still had this client's session. MQTT-SN does not say: there it is whether it was asked for."""
+        """Whether the broker still had this client's session; MQTT-SN does not say: whether it was asked for."""
         return self._connected().session_present()
 
     def publish(

@@ -143,12 +143,12 @@ fn ended(error: Error) -> ClientError {
     match error {
         Error::Lost { .. } => ClientError::Lost(io::Error::new(ErrorKind::TimedOut, words)),
         Error::Dismissed => ClientError::Lost(io::Error::new(ErrorKind::ConnectionReset, words)),
-        Error::Refused(ReturnCode::CONGESTION) => {
-            ClientError::Refused { reason: ReasonCode::ServerUnavailable, detail: format!(": {words}") }
+        Error::Refused(code @ ReturnCode::CONGESTION) => {
+            ClientError::Refused { reason: ReasonCode::ServerUnavailable, detail: format!(": CONNACK says {code}") }
         }
-        Error::Refused(_) => ClientError::Refused {
+        Error::Refused(code) => ClientError::Refused {
             reason: ReasonCode::ImplementationSpecificError,
-            detail: format!(": {words}; it may not like the client id (1 to 23 characters), the will, or who asks"),
+            detail: format!(": CONNACK says {code}; perhaps it is the client id, the will, or who asks"),
         },
         Error::NotSayable(_) | Error::Unfit(_) | Error::NoPacket(_) => ClientError::Invalid(words),
     }

@@ -1,6 +1,7 @@
 //! Datagrams as they come and go: every message there and back, any bytes, and no memory for either.
 
 mod any_bytes;
+mod any_gateway;
 mod anything;
 mod client;
 mod gateway;
