@@ -121,14 +121,14 @@ impl Address {
         Ok(Self { scheme, host: host.to_owned(), port, path: parse_path(url, scheme, path)? })
     }
 
-    /// This address, if it is one of plain TCP.
+    /// This address, if nothing lies between packets and a socket: plain TCP, or MQTT-SN over UDP.
     ///
     /// # Errors
     /// `Invalid`: it is another.
-    pub fn plain_tcp(self) -> Result<Self, ClientError> {
+    pub fn bare(self) -> Result<Self, ClientError> {
         match self.scheme {
-            Scheme::Tcp => Ok(self),
-            _ => Err(ClientError::Invalid(format!("url {self}: only tcp:// is spoken here"))),
+            Scheme::Tcp | Scheme::Sn => Ok(self),
+            _ => Err(ClientError::Invalid(format!("url {self}: only tcp:// and sn:// are spoken here"))),
         }
     }
 
@@ -256,7 +256,7 @@ mod tests {
             let error = Address::parse(url).expect_err("refused").to_string();
             assert!(error.contains("***@h") && !error.contains("rse@"), "{error}");
         }
-        assert!(Address::parse("wss://a").and_then(Address::plain_tcp).is_err());
-        assert!(Address::parse("mqtt://a").and_then(Address::plain_tcp).is_ok());
+        assert!(Address::parse("wss://a").and_then(Address::bare).is_err());
+        assert!(Address::parse("mqtt://a").and_then(Address::bare).is_ok());
     }
 }

@@ -16,6 +16,7 @@
 
 mod board;
 mod clock;
+mod datagrams;
 mod error;
 mod files;
 mod fleet;

@@ -1,8 +1,9 @@
-//! One non-blocking TCP connection with its buffers; used by simulated clients and by the sink.
+//! One non-blocking connection with its buffers, TCP or MQTT-SN; used by simulated clients and by the sink.
 //!
 //! Rules: the poll is edge triggered, so a caller reads until `Drained` and writes until `backlog` is 0 or the
 //! socket is full. Bytes of a packet that is not whole wait in `rest`, so an idle connection holds no buffer.
 
+use crate::datagrams::{DATAGRAM_BYTES, Datagrams};
 use lapwing_client::ClientError;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
@@ -23,9 +24,22 @@ pub(crate) enum Drained {
     No,
 }
 
+/// Where the gateway or the broker is, and what is spoken there.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub address: SocketAddr,
+    pub is_sn: bool,
+}
+
+#[derive(Debug)]
+enum Carrier {
+    Tcp(TcpStream),
+    Sn(Box<Datagrams>),
+}
+
 #[derive(Debug)]
 pub(crate) struct Link {
-    stream: TcpStream,
+    carrier: Carrier,
     /// What is to be written; append here, then `flush`.
     pub output: Vec<u8>,
     written: usize,
@@ -36,7 +50,11 @@ pub(crate) struct Link {
 
 impl Link {
     /// Begins to connect; the first writable event says that it is done, `established` whether it worked.
-    pub fn dial(address: SocketAddr, source: Option<IpAddr>) -> io::Result<Self> {
+    pub fn dial(target: Target, source: Option<IpAddr>) -> io::Result<Self> {
+        let Target { address, is_sn } = target;
+        if is_sn {
+            return Datagrams::open(address, source).map(|datagrams| Self::over(Carrier::Sn(Box::new(datagrams))));
+        }
         let socket =
             Socket::new(Domain::for_address(address), Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
         if let Some(source) = source {
@@ -56,29 +74,48 @@ impl Link {
     /// Takes over a connected (or connecting) stream.
     pub fn new(stream: TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        Ok(Self { stream, output: Vec::new(), written: 0, rest: Vec::new(), full: false })
+        Ok(Self::over(Carrier::Tcp(stream)))
+    }
+
+    fn over(carrier: Carrier) -> Self {
+        Self { carrier, output: Vec::new(), written: 0, rest: Vec::new(), full: false }
     }
 
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
-        registry.register(&mut self.stream, token, Interest::READABLE | Interest::WRITABLE)
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        match &mut self.carrier {
+            Carrier::Tcp(stream) => registry.register(stream, token, interest),
+            Carrier::Sn(datagrams) => registry.register(&mut datagrams.socket, token, interest),
+        }
     }
 
     /// After the first writable event: connected, or why not; `false` when it is not decided yet.
     pub fn established(&self) -> io::Result<bool> {
-        if let Some(error) = self.stream.take_error()? {
+        // Over MQTT-SN the answer to CONNECT says it.
+        let Carrier::Tcp(stream) = &self.carrier else { return Ok(true) };
+        if let Some(error) = stream.take_error()? {
             return Err(error);
         }
-        match self.stream.peer_addr() {
+        match stream.peer_addr() {
             Ok(_) => Ok(true),
             Err(error) if error.kind() == ErrorKind::NotConnected => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Bytes that wait for the socket.
+    /// Bytes that wait for the socket, or for their turn.
     #[inline]
     pub fn backlog(&self) -> usize {
-        self.output.len() - self.written
+        let waiting = if let Carrier::Sn(datagrams) = &self.carrier { datagrams.waiting_bytes() } else { 0 };
+        self.output.len() - self.written + waiting
+    }
+
+    /// Over MQTT-SN: sends again what is overdue.
+    pub fn tick(&mut self) -> Result<(), ClientError> {
+        if let Carrier::Sn(datagrams) = &mut self.carrier {
+            self.full = !datagrams.tick()?;
+        }
+        Ok(())
     }
 
     /// True while the socket takes no more.
@@ -98,8 +135,15 @@ impl Link {
         if self.full {
             return Ok(());
         }
+        let stream = match &mut self.carrier {
+            Carrier::Tcp(stream) => stream,
+            Carrier::Sn(datagrams) => {
+                self.full = !datagrams.write(&mut self.output)?;
+                return Ok(());
+            }
+        };
         while self.written < self.output.len() {
-            match self.stream.write(&self.output[self.written..]) {
+            match stream.write(&self.output[self.written..]) {
                 Ok(0) => return Err(ClientError::Lost(ErrorKind::WriteZero.into())),
                 Ok(count) => self.written += count,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -123,6 +167,20 @@ impl Link {
         scratch: &mut Vec<u8>,
         handle: impl FnOnce(&[u8], &mut Vec<u8>) -> Result<usize, ClientError>,
     ) -> Result<Drained, ClientError> {
+        let stream = match &mut self.carrier {
+            Carrier::Tcp(stream) => stream,
+            Carrier::Sn(datagrams) => {
+                if scratch.len() < DATAGRAM_BYTES {
+                    scratch.resize(DATAGRAM_BYTES, 0);
+                }
+                if !datagrams.read(scratch, &mut self.rest)? {
+                    return Ok(Drained::Yes);
+                }
+                let used = handle(&self.rest, &mut self.output)?;
+                self.rest.drain(..used);
+                return self.flush().map(|()| Drained::No);
+            }
+        };
         let kept = self.rest.len();
         // As much again as there is already, so that a large packet is not copied once per read.
         let end = kept + READ_BYTES.max(kept);
@@ -130,7 +188,7 @@ impl Link {
             scratch.resize(end, 0);
         }
         scratch[..kept].copy_from_slice(&self.rest);
-        match self.stream.read(&mut scratch[kept..end]) {
+        match stream.read(&mut scratch[kept..end]) {
             Ok(0) => Err(ClientError::Lost(ErrorKind::UnexpectedEof.into())),
             Ok(count) => {
                 let bytes = &scratch[..kept + count];

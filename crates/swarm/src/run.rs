@@ -6,8 +6,10 @@ use crate::error::SwarmError;
 use crate::files;
 use crate::lane::{Lane, clients_in_process, look_up};
 use crate::outcome::Outcome;
+use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::report::Report;
+use lapwing_sn::client::{check_publish, settings};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -49,7 +51,10 @@ impl Swarm {
     /// # Errors
     /// `Files`: too many clients for one process; a URL that is none; a CPU that does not exist.
     pub fn start(profile: Profile) -> Result<Self, SwarmError> {
-        let address = look_up(&profile.url)?;
+        let target = look_up(&profile.url)?;
+        if target.is_sn {
+            check_sn(&profile)?;
+        }
         let clients = clients_in_process(&profile);
         files::make_room_for(clients)?;
         check_cpus(&profile.pin)?;
@@ -61,7 +66,7 @@ impl Swarm {
         let board = Arc::new(Board::new(profile.threads, clients));
         let mut swarm = Self { profile, board, lanes: Vec::new(), broker_cpu_ns: None };
         for number in 0..swarm.profile.threads {
-            let lane = Lane::new(swarm.profile.clone(), swarm.board.clone(), number, address)?;
+            let lane = Lane::new(swarm.profile.clone(), swarm.board.clone(), number, target)?;
             swarm.lanes.push(swarm.spawn(lane, number)?);
         }
         Ok(swarm)
@@ -188,6 +193,20 @@ impl EndWatch {
         }
         silent || (self.knows_all && all)
     }
+}
+
+/// What MQTT-SN cannot carry, before anybody connects.
+fn check_sn(profile: &Profile) -> Result<(), SwarmError> {
+    if profile.version().has_properties() {
+        let remedy = "4: MQTT-SN carries what MQTT 3.1.1 says".to_owned();
+        return Err(SwarmError::Profile { key: "version", value: profile.version.to_string(), remedy });
+    }
+    let topic = Plan::new(profile).topic(profile.publishers.saturating_sub(1));
+    let payload = vec![0; profile.payload_bytes as usize];
+    check_publish(&topic, &payload, &settings().limits).map_err(|unfit| {
+        let (value, remedy) = (profile.payload_bytes.to_string(), unfit.to_string());
+        SwarmError::Profile { key: "payload", value, remedy }
+    })
 }
 
 fn check_cpus(pin: &[usize]) -> Result<(), SwarmError> {

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from lapwing.cli.common import echo_json, examples
-from lapwing.cli.mqtt_options import URL_DEFAULT, Qos, Url
+from lapwing.cli.mqtt_options import URL_DEFAULT, ProtocolVersion, Qos, Url
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,7 +16,6 @@ app = typer.Typer(
     "Messages go by a schedule (open loop): a slow broker shows as latency, not as a lower rate. Serial "
     "numbers in the payload tell loss, repeats and order exactly.",
 )
-_ProtocolVersion = Annotated[int, typer.Option("--version", "-V", min=4, max=5, help="4 is MQTT 3.1.1, 5 is 5.0.")]
 _PANEL_LOAD, _PANEL_RUN, _PANEL_SWARM = "Load", "Run", "The swarm itself"
 _LOOK_S = 0.2
 
@@ -34,6 +33,7 @@ _EXAMPLES = {
         "lapwing swarm p2p --publishers 100 --rate 0 --qos 1 --session-expiry 3600",
         "lapwing swarm p2p --publishers 10 --rate 0 --broker-pid $(pidof mosquitto) --pin 1",
         "lapwing swarm p2p --publishers 10 --loopback --rate 10000 --json",
+        "lapwing swarm p2p --publishers 25 --rate 2500 --url sn://127.0.0.1:1884",
     ),
     "fan-out": ("lapwing swarm fan-out --subscribers 1000 --rate 100 --qos 1",),
     "fan-in": ("lapwing swarm fan-in --publishers 5000 --subscribers 5 --rate 20000",),
@@ -80,7 +80,7 @@ def _command(pattern: str) -> Any:
         ] = 1000.0,
         payload: Annotated[int, _whole(_PANEL_LOAD, "--payload", "Payload; at least 16.", "BYTES", 16)] = 64,
         seconds: Annotated[float, _number(_PANEL_RUN, "--seconds", "How long to publish.", "S")] = 10.0,
-        version: _ProtocolVersion = 5,
+        version: ProtocolVersion = None,
         window: Annotated[
             int,
             _whole(
@@ -149,6 +149,7 @@ def _command(pattern: str) -> Any:
         ] = True,
     ) -> int:
         from lapwing.cli.swarm_run import run_swarm
+        from lapwing.client.version import version_of
 
         profile: dict[str, Any] = {
             "pattern": pattern,
@@ -161,10 +162,10 @@ def _command(pattern: str) -> Any:
             "rate": rate,
             "payload_bytes": payload,
             "seconds": seconds,
-            "version": version,
+            "version": version_of(url, version),
             "window": window,
             "loopback": loopback,
-            "prefix": prefix or f"swarm/{time.time_ns():x}",
+            "prefix": prefix or _prefix_of(url),
             "keep_alive_s": keep_alive,
             "session_expiry_s": session_expiry,
             "drain_s": drain,
@@ -186,6 +187,11 @@ for _pattern in PATTERNS:
     app.command(_pattern, epilog=examples(*_EXAMPLES[_pattern]))(_command(_pattern))
 
 
+def _prefix_of(url: str) -> str:
+    """A prefix that no run had before; over MQTT-SN one that leaves client ids within its 23 characters."""
+    return f"sn/{time.time_ns() // 1_000_000:x}" if "sn://" in url else f"swarm/{time.time_ns():x}"
+
+
 def _finish(report: dict[str, Any], *, interrupted: bool, strict: bool, as_json: bool) -> int:
     """Prints the report; gives the exit code."""
     from lapwing.cli.swarm_report import is_clean, print_report
@@ -202,6 +208,7 @@ def _finish(report: dict[str, Any], *, interrupted: bool, strict: bool, as_json:
 @app.command(
     epilog=examples(
         "lapwing swarm sink --port 1884 --pin 0 --spin",
+        "lapwing swarm devices --url sn://127.0.0.1:1884 --publishers 25 --rate 2500",
         "lapwing swarm devices --url tcp://127.0.0.1:1884 --publishers 10 --rate 0 --pin 1",
         "lapwing swarm sink --port 1884 --echo    # then: lapwing swarm p2p --loopback",
     )

@@ -28,6 +28,7 @@ use crate::clock::{SECOND_NS, now_ns};
 use crate::error::SwarmError;
 use crate::files;
 use crate::lane::look_up;
+use crate::link::Target;
 use gate::{Gate, Room};
 use lane::{Lane, WAKER};
 use mio::{Poll, Waker};
@@ -58,7 +59,11 @@ impl Fleet {
     /// # Errors
     /// `Files`: too many devices for one process; a URL that is none.
     pub fn start(config: FleetConfig) -> Result<Self, SwarmError> {
-        let address = look_up(&config.url)?;
+        let Target { address, is_sn } = look_up(&config.url)?;
+        if is_sn {
+            let remedy = "tcp://HOST:PORT: fleets speak MQTT".to_owned();
+            return Err(SwarmError::Profile { key: "url", value: config.url, remedy });
+        }
         files::make_room_for(config.clients.len() as u64)?;
         let shared = Arc::new(Shared {
             gate: Gate::new(config.queue_messages_max, config.queue_bytes_max),

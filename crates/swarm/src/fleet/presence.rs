@@ -4,7 +4,7 @@ use super::device::{Device, Stage};
 use super::lane::Lane;
 use super::task::Action;
 use crate::clock::{MILLISECOND_NS, now_ns};
-use crate::link::Link;
+use crate::link::{Link, Target};
 use lapwing_client::{ClientError, Options};
 use lapwing_codec::ReasonCode;
 use mio::Token;
@@ -60,8 +60,8 @@ impl Lane {
 
     fn dial(&mut self, index: usize) {
         let registry = self.poll.registry();
-        let link =
-            Link::dial(self.address, None).and_then(|mut link| link.register(registry, Token(index)).map(|()| link));
+        let link = Link::dial(Target { address: self.address, is_sn: false }, None)
+            .and_then(|mut link| link.register(registry, Token(index)).map(|()| link));
         match link {
             Ok(link) => {
                 self.arriving += 1;

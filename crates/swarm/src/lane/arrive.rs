@@ -54,7 +54,7 @@ impl Lane {
         let source = (!sources.is_empty()).then(|| sources[index % sources.len()]);
         let registry = self.poll.registry();
         let link =
-            Link::dial(self.address, source).and_then(|mut link| link.register(registry, Token(index)).map(|()| link));
+            Link::dial(self.target, source).and_then(|mut link| link.register(registry, Token(index)).map(|()| link));
         match link {
             Err(error) => self.lose(index, &self.unreachable(error)),
             Ok(link) => {

@@ -9,7 +9,7 @@ mod publish;
 use crate::board::Board;
 use crate::clock::{MILLISECOND_NS, now_ns, thread_cpu_ns};
 use crate::error::SwarmError;
-use crate::link::Drained;
+use crate::link::{Drained, Target};
 use crate::outcome::Outcome;
 use crate::plan::Plan;
 use crate::profile::Profile;
@@ -21,7 +21,6 @@ use lapwing_codec::ReasonCode;
 use mio::{Events, Poll};
 use publish::Pace;
 use std::collections::VecDeque;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::time::Duration;
@@ -39,7 +38,7 @@ pub(crate) struct Lane {
     board: Arc<Board>,
     /// Within this process.
     number: usize,
-    address: SocketAddr,
+    target: Target,
     poll: Poll,
     events: Events,
     clients: Vec<SimClient>,
@@ -66,14 +65,14 @@ pub(crate) struct Lane {
 
 impl Lane {
     /// Lane `number` of this process, with its share of the plan's clients.
-    pub fn new(profile: Arc<Profile>, board: Arc<Board>, number: u32, address: SocketAddr) -> Result<Self, SwarmError> {
+    pub fn new(profile: Arc<Profile>, board: Arc<Board>, number: u32, target: Target) -> Result<Self, SwarmError> {
         let plan = Plan::new(&profile);
         let (lane, lanes) = (profile.worker * profile.threads + number, profile.lanes());
         let clients = clients_of(&profile, &plan, lane, lanes);
         let publishers = (0..clients.len()).filter(|i| clients[*i].publisher.is_some()).collect();
         let group = if plan.is_shared() { vec![Serials::default(); plan.publishers() as usize] } else { Vec::new() };
         Ok(Self {
-            address,
+            target,
             poll: Poll::new().map_err(SwarmError::system("cannot open a poll"))?,
             events: Events::with_capacity(1024),
             publishers,
@@ -261,7 +260,7 @@ impl Lane {
         for _ in 0..self.clients.len().div_ceil(SWEEP_PARTS) {
             self.sweep_at = (self.sweep_at + 1) % self.clients.len();
             let SimClient { link: Some(link), protocol, .. } = &mut self.clients[self.sweep_at] else { continue };
-            match protocol.tick(now_ns / MILLISECOND_NS, &mut link.output) {
+            match protocol.tick(now_ns / MILLISECOND_NS, &mut link.output).and_then(|()| link.tick()) {
                 Ok(()) if link.backlog() > 0 => self.touch(self.sweep_at),
                 Ok(()) => {}
                 Err(error) => self.lose(self.sweep_at, &error),
@@ -317,13 +316,15 @@ pub(crate) fn clients_in_process(profile: &Profile) -> u64 {
 }
 
 /// Looks the broker's address up once for all lanes.
-pub(crate) fn look_up(url: &str) -> Result<SocketAddr, SwarmError> {
-    let found = Address::parse(url).and_then(Address::plain_tcp).and_then(|address| address.resolve());
-    let found = found.map_err(|error| match error {
+pub(crate) fn look_up(url: &str) -> Result<Target, SwarmError> {
+    let address = Address::parse(url).and_then(Address::bare);
+    let is_sn = address.as_ref().is_ok_and(|address| address.scheme.is_sn());
+    let found = address.and_then(|address| address.resolve()).map_err(|error| match error {
         ClientError::Invalid(what) => SwarmError::Profile { key: "url", value: url.to_owned(), remedy: what },
         error => SwarmError::Client { client_id: "all".to_owned(), reason: error.to_string(), label: error.label() },
     })?;
     // `resolve` gives at least one; IPv4 first, because a broker on "localhost" often listens only there.
     let first = found.iter().find(|address| address.is_ipv4()).or(found.first()).copied();
-    first.ok_or(SwarmError::Usage("the name has no address"))
+    let address = first.ok_or(SwarmError::Usage("the name has no address"))?;
+    Ok(Target { address, is_sn })
 }
