@@ -108,6 +108,7 @@ def test_a_kept_session(gateway: Broker) -> None:
         ({"username": "me", "password": "horse"}, "no user name and no password.*tls://"),
         ({"client_id": "x" * 24}, "24 characters.*1 to 23"),
         ({"will": Will("w", b"x" * 2000)}, "1232"),
+        ({"session_expiry_s": 60}, "clean_start=False"),
     ],
 )
 def test_what_cannot_be_said_in_a_connect(gateway: Broker, options: dict[str, object], words: str) -> None:

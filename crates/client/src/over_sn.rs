@@ -11,7 +11,7 @@ use std::hash::{BuildHasher, Hasher};
 /// one is made up.
 ///
 /// # Errors
-/// `Invalid`: version 5.0, a user name, a password, a client id that is too long, a will that fits no datagram.
+/// `Invalid`: version 5.0, a user name, a password, a client id that is too long, a will that waits or fits no datagram.
 pub(crate) fn checked(options: &Options, address: &Address) -> Result<Options, ClientError> {
     let mut options = options.clone();
     if !address.scheme.is_sn() {
@@ -33,6 +33,10 @@ pub(crate) fn checked(options: &Options, address: &Address) -> Result<Options, C
         return Err(ClientError::Invalid(format!("{address}: {what}")));
     }
     if let Some(will) = &options.will {
+        if will.delay_s > 0 {
+            let what = "MQTT-SN has no will that waits: leave the delay out, or connect over tcp://";
+            return Err(ClientError::Invalid(format!("{address}: {what}")));
+        }
         let fits = client::check_will(&will.topic, &will.payload, &limits);
         fits.map_err(|unfit| invalid("will", &will.topic, unfit))?;
     }
@@ -88,6 +92,8 @@ mod tests {
         let words = refused(&Options { client_id: "ö".repeat(24), ..plain.clone() });
         assert!(words.contains("24 characters") && words.contains("1 to 23"), "{words}");
         let will = LastWill { topic: "w".to_owned(), payload: vec![0; 2000], ..LastWill::default() };
+        let late = LastWill { delay_s: 1, payload: Vec::new(), ..will.clone() };
+        assert!(refused(&Options { will: Some(late), ..plain.clone() }).contains("delay"));
         let words = refused(&Options { will: Some(will), ..plain });
         assert!(words.contains("will \"w\"") && words.contains("1232"), "{words}");
         let words = check_publish(&"t".repeat(2000), b"").expect_err("refused").to_string();

@@ -79,6 +79,9 @@ class Client:
         self._files = {"ca": ca, "certificate": certificate, "key": key}
         self._will = will
         self._core: _core.Client | None = None
+        if session_expiry_s and version is None and self._version < 5:
+            remedy = "leave it out: clean_start=False keeps the session as the broker keeps those of MQTT 3.1.1"
+            raise ConfigError("MQTT-SN has no session_expiry_s", where=url, remedy=remedy)
         _check_numbers(keep_alive_s=keep_alive_s, receive_maximum=receive_maximum)
 
     def connect(self) -> Self:

@@ -30,7 +30,7 @@ MEANINGS: list[tuple[str, Command | None]] = [
     ("connect 'd 1' -u tcp://h:1 -V 4 --resume", Connect("d 1", url="tcp://h:1", version=4, resume=True)),
     (
         "connect d1 --session-expiry 4294967295 --keep-alive 0 --receive-maximum 1 --username u --password p",
-        Connect("d1", None, 5, False, 4_294_967_295, 0, 1, "u", "p"),
+        Connect("d1", None, None, False, 4_294_967_295, 0, 1, "u", "p"),
     ),
     (
         "connect d1 --will-topic a/b --will-message bye --will-qos 2 --will-retain --will-delay 3",
