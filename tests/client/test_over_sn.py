@@ -189,3 +189,13 @@ def test_the_broker_ends_it(gateway: Broker) -> None:
         with pytest.raises(LapwingError, match="DISCONNECT"):
             device.receive(TIMEOUT_S)
         device.abort()
+
+
+def test_swarm(gateway: Broker) -> None:
+    """Does a load over it arrive whole, and is what it cannot carry refused before anybody connects?"""
+    load = ("--publishers", "3", "--rate", "60", "--seconds", "0.2", "--no-spin", "--url", sn_url(gateway))
+    result = call("swarm", "p2p", *load, "--qos", "2", "--drain", "0.1", "--strict", "--json")
+    assert result.returncode == 0, result.stderr
+    assert rows(result)[0]["lost"] == 0
+    assert "MQTT 3.1.1" in one_error(call("swarm", "p2p", *load, "--version", "5"))
+    assert "1232" in one_error(call("swarm", "p2p", *load, "--payload", "2000"))
