@@ -41,6 +41,11 @@ def scheme_of(url: str) -> str:
     return url.partition("://")[0]
 
 
+def speaks_sn(url: str) -> bool:
+    """Whether a checked URL is one of MQTT-SN."""
+    return scheme_of(url) in ("sn", "sns")
+
+
 def is_local(url: str) -> bool:
     """Whether only this machine can connect to a checked URL: a Unix socket, or an address of loopback."""
     scheme, _, rest = url.partition("://")

@@ -6,10 +6,12 @@ import errno
 import os
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from lapwing.config.addresses import speaks_sn
 from lapwing.errors import AddressInUseError, ConfigError, LapwingError
 from lapwing.host_port import split_host_port
 from lapwing.listening import addresses_of
@@ -17,9 +19,19 @@ from lapwing.listening import addresses_of
 if TYPE_CHECKING:
     from lapwing.config import Config
 
-Place = tuple[socket.AddressFamily, str, int]
-"""Of a socket; of a Unix socket its path, and port 0."""
+
+class Place(NamedTuple):
+    """Of a socket; of a Unix socket its path, and port 0. A port of TCP and one of UDP are two."""
+
+    kind: socket.SocketKind
+    family: socket.AddressFamily
+    host: str
+    port: int
+
+
 _WILD = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound
+_UNIX_PATH_BYTES_MAX = 107 if sys.platform == "linux" else 103
+"""What the kernel's address of a Unix socket has room for."""
 _TAKEN_REMEDY = "stop the program that uses it, or choose another (port 0 takes any free one)"
 
 
@@ -59,10 +71,10 @@ def _with_twins(config: Config) -> Iterator[tuple[str, str, ConfigError | None]]
 def _addresses(url: str) -> list[Place]:
     """None of a port that the system chooses, and none of a host that stands for nothing: that is another fault."""
     if url.startswith("unix://"):
-        return [(socket.AF_UNIX, url.removeprefix("unix://"), 0)]
+        return [Place(socket.SOCK_STREAM, socket.AF_UNIX, url.removeprefix("unix://"), 0)]
     host, port = _host_port(url)
     try:
-        return _resolved(host, port) if port else []
+        return _resolved(url, host, port) if port else []
     except OSError:
         return []
 
@@ -86,7 +98,7 @@ def _net_faults(key: str, url: str) -> Iterator[LapwingError]:
     if port == 0:
         return
     try:
-        addresses = _resolved(host, port)
+        addresses = _resolved(url, host, port)
     except OSError as error:
         yield ConfigError(f"{key}: {host!r} stands for no address: {error.strerror}", where=url, remedy="name another")
         return
@@ -99,33 +111,38 @@ def _net_faults(key: str, url: str) -> Iterator[LapwingError]:
         yield ConfigError(f"{key} cannot be listened on: {faults[0].strerror}", where=url, remedy=remedy)
 
 
-def _resolved(host: str, port: int) -> list[Place]:
-    return [(family, str(target[0]), port) for family, target in addresses_of(host, port)]
+def _resolved(url: str, host: str, port: int) -> list[Place]:
+    kind = socket.SOCK_DGRAM if speaks_sn(url) else socket.SOCK_STREAM
+    return [Place(kind, family, str(target[0]), port) for family, target in addresses_of(host, port)]
 
 
 def _overlap(one: Place, other: Place) -> bool:
     """Whether two listeners cannot have both: one port, and one address or any; ``[::]`` is all of IPv4, too."""
-    if one[2] != other[2]:
+    if (one.kind, one.port) != (other.kind, other.port):
         return False
-    wild = [place for place in (one, other) if place[1] in _WILD]
-    return one[1] == other[1] or any(place[1] == "::" or one[0] == other[0] for place in wild)
+    wild = [place for place in (one, other) if place.host in _WILD]
+    return one.host == other.host or any(place.host == "::" or one.family == other.family for place in wild)
 
 
 def _bind_fault(address: Place) -> OSError | None:
     """Why it cannot be bound, as a broker would; it does not listen, so that nobody connects."""
-    family, host, port = address
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with socket.socket(address.family, address.kind) as probe:
+        if address.kind is socket.SOCK_STREAM:
+            # Connections of before may linger there; of datagrams it would share a port that is taken.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((host, port))
+            probe.bind((address.host, address.port))
         except OSError as error:
             return error
     return None
 
 
 def _unix_faults(key: str, path: str) -> Iterator[LapwingError]:
-    folder = Path(path).parent
-    if not folder.is_dir():
+    folder, length = Path(path).parent, len(os.fsencode(path))
+    if length > _UNIX_PATH_BYTES_MAX:
+        what = f"{key}: the path of the socket has {length} bytes, and {_UNIX_PATH_BYTES_MAX} is the most"
+        yield ConfigError(what, where=path, remedy="choose a shorter one")
+    elif not folder.is_dir():
         yield ConfigError(f"{key}: its folder does not exist", where=str(folder), remedy="make it first")
     elif not os.access(folder, os.W_OK | os.X_OK):
         yield ConfigError(f"{key}: its folder cannot be written", where=str(folder), remedy="choose another")
@@ -142,6 +159,8 @@ def _existing_faults(key: str, path: str) -> Iterator[LapwingError]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         try:
             probe.connect(path)
+        except ConnectionRefusedError:
+            return  # left by a crash: the start removes it
         except OSError:
-            return
+            pass  # somebody listens, and will not have us
     yield AddressInUseError(f"{key}: another process listens there", where=path, remedy=_TAKEN_REMEDY)

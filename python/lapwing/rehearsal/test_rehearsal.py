@@ -72,6 +72,24 @@ def test_a_port_twice_or_taken(tmp_path: Path) -> None:
     check_twins(config(tmp_path, listen='"tcp://127.0.0.1:0", "tcp://127.0.0.1:0"'))
 
 
+def test_datagrams_have_ports_of_their_own(tmp_path: Path) -> None:
+    """Is one number for TCP and for MQTT-SN taken by both, and a port looked for among those of its own kind?"""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        both = config(tmp_path, listen=f'"tcp://127.0.0.1:{port}", "sn://127.0.0.1:{port}"')
+        check_twins(both)
+        (fault,) = told(port_faults(both))
+        assert "listen.1: another process listens there" in fault
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        assert len(told(port_faults(both))) == 1, "nor shared with one that would"
+    assert told(port_faults(both)) == []
+    with Broker(listen=[f"tcp://127.0.0.1:{port}", f"sn://127.0.0.1:{port}"], shards=1):
+        pass
+    twice = config(tmp_path, listen=f'"sn://127.0.0.1:{port}", "sn://127.0.0.1:{port}"')
+    assert "listen.1 is the same port" in told(port_faults(twice))[0]
+
+
 @pytest.mark.parametrize("host", ["no-such-host.invalid", "203.0.113.7"])
 def test_an_address_of_nobody_here(tmp_path: Path, host: str) -> None:
     listen = f'[[listeners]]\nurl = "tcp://{host}:1999"\nanonymous = true\n'
@@ -94,6 +112,10 @@ def test_a_socket_file_in_the_way(tmp_path: Path) -> None:
         assert "another process" in told(port_faults(config(tmp_path, listen=url)))[0]
     (fault,) = told(port_faults(config(tmp_path, listen='"unix:///no/such/folder/s"')))
     assert "does not exist" in fault
+    room = 107 - len(f"{tmp_path}/")
+    for length, said in ((room, []), (room + 1, ["has 108 bytes"])):
+        faults = told(port_faults(config(tmp_path, listen=f'"unix://{tmp_path}/{"s" * length}"')))
+        assert [word for word in ("has 108 bytes",) if any(word in each for each in faults)] == said, faults
 
 
 def test_a_folder_that_cannot_be(tmp_path: Path) -> None:
