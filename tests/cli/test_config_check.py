@@ -61,6 +61,23 @@ def test_what_a_start_is_given_as_a_flag_is_checked_with_it(tmp_path: Path) -> N
     assert "broker.shardz" in check(tmp_path, "", "--set", "broker.shardz=2")[1]
 
 
+def test_one_fault_hides_no_other(tmp_path: Path) -> None:
+    """Are a wrong key, limits against each other, and each file that is not there told in one go?"""
+    (tmp_path / "u.toml").write_text("[broken")
+    (tmp_path / "s").write_text("short")
+    auth = '[auth]\nusers = "u.toml"\n[auth.jwt]\nalgorithms = ["RS256"]\nkey_files = ["a.pem", "b.pem"]\n'
+    code, told = check(
+        tmp_path, f'{auth}[auth.http]\nurl = "https://h/"\nca = "ca.pem"\nauthorization_file = "t"\n{TLS}'
+    )
+    assert code == 2
+    for said in ("u.toml", "a.pem", "b.pem", "ca.pem", "/t cannot be read", "c.pem", "k.pem"):
+        assert said in told
+    limits = '[limits]\nnonsense = 1\noutput_high_bytes = "9MiB"\n'
+    _, told = check(tmp_path, f'{limits}[auth.jwt]\nalgorithms = ["RS256"]\njwks_file = "set"\n{TLS}')
+    for said in ("limits.nonsense", "output_high_bytes = 9MiB", "/set cannot be read", "c.pem"):
+        assert said in told
+
+
 def test_a_weak_key_is_said_to_be_that(tmp_path: Path) -> None:
     made = Certificates.make(tmp_path)
     (tmp_path / "c.pem").write_bytes(made.chain.read_bytes())

@@ -68,29 +68,44 @@ def check(
     """Read a file and what it names, and say all that a start would refuse: one line per problem, exit code 2.
 
     Users, certificates, keys and authorities are read, hooks and strategies are loaded, the data folder and the ports
-    are looked at. Of the environment, which may say otherwise, nothing is known here; what the start is given as a flag,
-    say with --set.
+    are looked at. Of the environment, which may say otherwise, nothing is known here; what the start is given as a
+    flag, say with --set.
     """
-    from lapwing.config import load
+    from lapwing.config.load import load_what_is_right
+    from lapwing.errors import ConfigError
+
+    found = load_what_is_right(file, settings)
+    faults = list(found.problems)
+    if (config := found.usable) is not None:
+        besides, told = _looked_at(config, file, is_running=running)
+        for notice in [] if faults else told:
+            say_notice(notice)
+        faults += found.doubt.clear(besides)
+    if faults:
+        raise ConfigError("a start would be refused", problems=faults)
+    typer.echo(f"{file}: in order")
+
+
+def _looked_at(config: Config, file: Path, *, is_running: bool) -> tuple[list[LapwingError], list[str]]:
+    """What a start would refuse of what ``config`` names, and what it would say."""
     from lapwing.config.exposure import exposures
     from lapwing.errors import ConfigError
     from lapwing.file_rights import check_files, check_kinds
     from lapwing.rehearsal.start import start_faults, start_notices
 
-    config = load(file, environment={}, settings=settings).config
-    check_kinds(config)  # before anything is read: a pipe has nobody at its other end
+    try:
+        check_kinds(config)
+    except ConfigError as error:
+        return list(error.problems), []  # nothing is read: a pipe has nobody at its other end
     uid, told = _uid_of(config)
     faults: list[LapwingError] = []
+    told += exposures(config)
     try:
-        told += exposures(config) + check_files(config, uid, file) + start_notices(config, time.time())
+        told += check_files(config, uid, file)
     except ConfigError as error:
         faults += error.problems or [error]
-    for notice in told:
-        say_notice(notice)
-    faults += start_faults(config, is_running=running)
-    if faults:
-        raise ConfigError("a start would be refused", problems=faults)
-    typer.echo(f"{file}: in order")
+    told += start_notices(config, time.time())
+    return faults + start_faults(config, is_running=is_running), told
 
 
 def _uid_of(config: Config) -> tuple[int, list[str]]:

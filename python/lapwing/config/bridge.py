@@ -6,6 +6,8 @@ A broker that reads the same file leaves them alone. Secrets are in files or in 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -21,6 +23,7 @@ from lapwing.config.bridge_text import (
     places,
 )
 from lapwing.config.off import OptionalFile
+from lapwing.config.several import refuse_all
 from lapwing.config.units import Duration, Seconds, Size
 from lapwing.host_port import split_host_port
 
@@ -236,14 +239,18 @@ class BridgeKafka(BaseModel):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Self:
+        refuse_all(self, self._problems())
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together, in words."""
         wants_user = self.security in ("sasl", "sasl-tls")
         if wants_user != (self.username is not None):
-            raise ValueError('give username with security = "sasl" or "sasl-tls", and only then')
+            yield 'give username with security = "sasl" or "sasl-tls", and only then'
         if self.security in ("plaintext", "sasl") and (self.ca or self.certificate or self.key):
-            raise ValueError('ca, certificate and key are for TLS: set security = "tls" or "sasl-tls"')
+            yield 'ca, certificate and key are for TLS: set security = "tls" or "sasl-tls"'
         if (self.certificate is None) != (self.key is None):
-            raise ValueError("certificate and key belong together: give both")
-        return self
+            yield "certificate and key belong together: give both"
 
 
 class ToKafka(BaseModel):
@@ -268,8 +275,8 @@ class ToKafka(BaseModel):
 
     @model_validator(mode="after")
     def _captures_are_there(self) -> Self:
-        _check_captures(self.filter, self.topic, "topic")
-        _check_captures(self.filter, self.key or "", "key")
+        templates = (("topic", self.topic), ("key", self.key or ""))
+        refuse_all(self, (why for key, text in templates for why in _strange_captures(self.filter, text, key)))
         return self
 
 
@@ -326,17 +333,21 @@ class BridgeSection(BaseModel):
 
     @model_validator(mode="after")
     def _rules_do_not_meet(self) -> Self:
-        names = [rule.name for rule in self.to_kafka] + [rule.name for rule in self.to_mqtt]
-        if twice := next((name for name in names if names.count(name) > 1), None):
-            raise ValueError(f'two rules are named "{twice}": each needs a name of its own')
-        filters = [rule.filter for rule in self.to_kafka]
-        if shared := next((each for each in filters if filters.count(each) > 1), None):
-            raise ValueError(f'two rules have the filter "{shared}": they would share its messages')
+        refuse_all(self, self._problems())
         return self
 
+    def _problems(self) -> Iterator[str]:
+        """What does not go together, in words."""
+        names = Counter(rule.name for rule in (*self.to_kafka, *self.to_mqtt))
+        for name in (name for name, count in names.items() if count > 1):
+            yield f'two rules are named "{name}": each needs a name of its own'
+        filters = Counter(rule.filter for rule in self.to_kafka)
+        for shared in (each for each, count in filters.items() if count > 1):
+            yield f'two rules have the filter "{shared}": they would share its messages'
 
-def _check_captures(topic_filter: str, template: str, key: str) -> None:
+
+def _strange_captures(topic_filter: str, template: str, key: str) -> Iterator[str]:
     there = captures_of(topic_filter)
     for place in places(template):
         if place.isdigit() and not 1 <= int(place) <= there:
-            raise ValueError(f"{key} names {{{place}}}, and the filter {topic_filter!r} captures {there}")
+            yield f"{key} names {{{place}}}, and the filter {topic_filter!r} captures {there}"

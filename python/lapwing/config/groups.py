@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from lapwing.config.group_rules import GroupRule
+from lapwing.config.several import refuse_all
 from lapwing.config.strategies import check_number_of_parameters, check_parameters, parse_parameter_name, parse_strategy
 from lapwing.config.streams import parse_filter
 from lapwing.config.topics import is_matched, parse_topic
@@ -112,17 +114,21 @@ class GroupConfig(BaseModel):
 
     @model_validator(mode="after")
     def _belongs_together(self) -> Self:
+        refuse_all(self, self._problems())
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together, in words."""
         if self.use is not None and self.strategy != "auto":
-            raise ValueError("give strategy or use, not both; with use, fallback names what stands in")
+            yield "give strategy or use, not both; with use, fallback names what stands in"
         if self.expired == "dead-letter" and self.dead_letter_topic is None:
-            raise ValueError('expired = "dead-letter" needs dead_letter_topic: name the topic')
+            yield 'expired = "dead-letter" needs dead_letter_topic: name the topic'
         if len(set(self.filters)) < len(self.filters):
-            raise ValueError("a filter is there twice: remove one of them")
+            yield "a filter is there twice: remove one of them"
         for name, topic in (("dead_letter_topic", self.dead_letter_topic), ("missed_topic", self.missed_topic)):
             own = next((filter_ for filter_ in self.filters if topic and is_matched(topic, filter_)), None)
             if own is not None:
-                raise ValueError(f'{name} is matched by the group\'s own filter "{own}": name a topic outside it')
-        return self
+                yield f'{name} is matched by the group\'s own filter "{own}": name a topic outside it'
 
 
 def check_group_tables(groups: dict[str, GroupConfig]) -> dict[str, GroupConfig]:

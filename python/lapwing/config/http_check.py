@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from lapwing.config.key_files import text_of_file
 from lapwing.config.off import OFF, OptionalFile, has_settings
-from lapwing.config.outside import OutsideUrl, check_outside_url
+from lapwing.config.outside import OutsideUrl, outside_problem
 from lapwing.config.units import Duration, Size
 from lapwing.errors import ConfigError
 
@@ -67,7 +67,8 @@ class HttpCheckSection(BaseModel):
             if has_settings(self):
                 raise ValueError("name whom to ask: url")
             return self
-        check_outside_url(self.url, plain=self.plain, key="plain")
+        if why := outside_problem(self.url, plain=self.plain, key="plain"):
+            raise ValueError(why)
         return self
 
 

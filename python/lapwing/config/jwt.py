@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -10,7 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from lapwing.config.key_files import read_key_file, text_of_file
 from lapwing.config.off import OFF, OptionalFile, has_settings
-from lapwing.config.outside import OutsideUrl, check_outside_url
+from lapwing.config.outside import OutsideUrl, outside_problem
+from lapwing.config.several import refuse_all
 from lapwing.config.units import Duration, Seconds, Size
 
 _SOURCES = ("secret_file", "key_files", "jwks_file", "jwks_url")
@@ -106,23 +108,29 @@ class JwtSection(BaseModel):
 
     @model_validator(mode="after")
     def _has_keys_and_algorithms(self) -> Self:
+        refuse_all(self, self._problems())
+        return self
+
+    def _problems(self) -> Iterator[str]:
+        """What does not go together, in words."""
         sources = self._sources()
-        if len(sources) > 1:
-            raise ValueError(f"keys come from one place: {' or '.join(sources)}")
         if not sources:
             if has_settings(self):
-                raise ValueError(f"name where the keys are: {', '.join(_SOURCES)}")
-            return self
+                yield f"name where the keys are: {', '.join(_SOURCES)}"
+            return
+        if len(sources) > 1:
+            yield f"keys come from one place: {' or '.join(sources)}"
         if not self.algorithms:
-            raise ValueError('name the algorithms of your tokens, as in algorithms = ["RS256"]')
+            yield 'name the algorithms of your tokens, as in algorithms = ["RS256"]'
         has_secret = self.secret_file is not None
         strange = [name for name in self.algorithms if name.startswith("HS") != has_secret]
-        if strange:
+        if strange and len(sources) == 1:
             what = "a secret cannot check" if has_secret else "public keys must never check"
-            raise ValueError(f"algorithms has {strange[0]}, which {what}")
-        if self.jwks_url is not None:
-            check_outside_url(self.jwks_url, plain=self.jwks_plain, key="jwks_plain")
-        return self
+            yield f"algorithms has {strange[0]}, which {what}"
+        if self.jwks_url is not None and (
+            why := outside_problem(self.jwks_url, plain=self.jwks_plain, key="jwks_plain")
+        ):
+            yield why
 
 
 def jwt_table(jwt: JwtSection) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
 from lapwing.config.http import parse_http_host
 from lapwing.config.predefined import PredefinedTopic, check_predefined
+from lapwing.config.several import refuse_all
 from lapwing.config.units import Duration, Seconds, Size
 from lapwing.host_port import join_host_port, split_host_port
 
@@ -190,9 +191,7 @@ class ListenerConfig(BaseModel):
 
     @model_validator(mode="after")
     def _fits_its_scheme(self) -> ListenerConfig:
-        problem = next(_problems(self), None)
-        if problem is not None:
-            raise ValueError(problem)
+        refuse_all(self, _problems(self))
         return self
 
     @property
@@ -221,7 +220,7 @@ def node_table(listener: ListenerConfig) -> dict[str, object]:
 
 
 def _problems(listener: ListenerConfig) -> Iterator[str]:
-    """What does not go together, in words; the first one is shown."""
+    """What does not go together, in words."""
     scheme = scheme_of(listener.url)
     misplaced = [
         *(_ONLY_TLS if scheme not in ("tls", "wss") else ()),
@@ -230,19 +229,19 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
         *(_ONLY_SN if scheme != "sn" else _NOT_SN),
     ]
     defaults = type(listener).model_fields
+    misplaced = [key for key in misplaced if getattr(listener, key) != defaults[key].default]
     for key in misplaced:
-        if getattr(listener, key) != defaults[key].default:
-            yield f"{key} has no meaning for {scheme}: remove it, or change the url's scheme"
+        yield f"{key} has no meaning for {scheme}: remove it, or change the url's scheme"
     if scheme in ("tls", "wss"):
         for key in ("certificate", "key"):
             if getattr(listener, key) is None:
                 yield f"{key} is missing: {scheme} needs certificate and key, the names of PEM files"
     yield from check_predefined(listener.predefined)
-    if listener.client_certificate != "none" and listener.client_ca is None:
+    if listener.client_certificate != "none" and listener.client_ca is None and "client_certificate" not in misplaced:
         yield "client_ca is missing: name the PEM file of the authorities that sign client certificates"
-    if listener.client_certificate == "none" and listener.client_ca is not None:
+    if listener.client_certificate == "none" and listener.client_ca is not None and "client_ca" not in misplaced:
         yield 'client_ca is set but no certificate is asked for: set client_certificate to "required" or "optional"'
-    if listener.client_certificate == "none" and listener.crl:
+    if listener.client_certificate == "none" and listener.crl and "crl" not in misplaced:
         yield 'crl is set but no certificate is asked for: set client_certificate to "required" or "optional"'
     if listener.client_certificate == "none" and listener.identity != "password":
         yield f'identity = "{listener.identity}" needs client_certificate = "required" or "optional"'

@@ -178,7 +178,8 @@ class Config(BaseSettings):
     def _http_is_safe(self) -> Self:
         problem = http_problem(self.broker.http, self.http, knows_somebody=self.auth.knows_somebody)
         if problem:
-            raise _at(("broker", "http"), self.broker.http, problem)
+            wrong = _at(("broker", "http"), self.broker.http, problem)
+            raise ValidationError.from_exception_data("Config", [wrong])
         return self
 
     @model_validator(mode="after")
@@ -186,10 +187,14 @@ class Config(BaseSettings):
         tables = [(("listeners", str(index)), listener.durability) for index, listener in enumerate(self.listeners)]
         tables += [(("topics", filter_), table.durability) for filter_, table in self.topics.items()]
         tables += [(("hold", filter_), table.durability) for filter_, table in self.hold.items()]
-        for path, durability in tables:
-            if durability == "disk" and self.broker.durability == "memory":
-                problem = 'broker.durability is "memory": set that to "disk", or leave this out'
-                raise _at((*path, "durability"), "disk", problem)
+        problem = 'broker.durability is "memory": set that to "disk", or leave this out'
+        wrong = [
+            _at((*path, "durability"), "disk", problem)
+            for path, durability in tables
+            if durability == "disk" and self.broker.durability == "memory"
+        ]
+        if wrong:
+            raise ValidationError.from_exception_data("Config", wrong)
         return self
 
     @model_validator(mode="before")
@@ -218,10 +223,9 @@ class Config(BaseSettings):
         return (init_settings, *(_LayerSource(settings_cls, layer) for layer in _layers.get()))
 
 
-def _at(path: tuple[str, ...], value: object, problem: str) -> ValidationError:
+def _at(path: tuple[str, ...], value: object, problem: str) -> InitErrorDetails:
     """An error of the whole configuration, placed where its reader will look for it."""
-    error = InitErrorDetails(type=PydanticCustomError("unsafe", "{why}", {"why": problem}), loc=path, input=value)
-    return ValidationError.from_exception_data("Config", [error])
+    return InitErrorDetails(type=PydanticCustomError("unsafe", "{why}", {"why": problem}), loc=path, input=value)
 
 
 class _LayerSource(PydanticBaseSettingsSource):

@@ -30,15 +30,12 @@ def parse_outside_url(text: str) -> str:
     return text
 
 
-def check_outside_url(text: str, *, plain: bool, key: str) -> None:
-    """Whether it may be asked: what is in the clear stays on this machine, unless ``key`` says otherwise.
-
-    Raises:
-        ValueError: it may not.
-    """
+def outside_problem(text: str, *, plain: bool, key: str) -> str:
+    """Why it may not be asked; empty: it may. What is in the clear stays here, unless ``key`` says otherwise."""
     url = urlsplit(text)
     if url.scheme == "http" and not plain and not is_loopback(url.hostname or ""):
-        raise ValueError(f"{url.scheme}://{url.hostname} is not encrypted: use https, or {key} = true if that is meant")
+        return f"{url.scheme}://{url.hostname} is not encrypted: use https, or {key} = true if that is meant"
+    return ""
 
 
 OutsideUrl = Annotated[str, AfterValidator(parse_outside_url)]

@@ -18,7 +18,7 @@ from lapwing.text import one_line
 _VALUE_CHARACTERS_MAX = 80
 _LOOKED_AT_MAX = 512
 """Of a value so much is looked through for secrets, which takes the square of its length."""
-_PROBLEMS_MAX = 100
+PROBLEMS_MAX = 100
 _GUESSED_CHARACTERS_MAX = 64
 """Of a longer key nobody guesses what was meant."""
 
@@ -26,8 +26,8 @@ _GUESSED_CHARACTERS_MAX = 64
 def config_error(error: ValidationError, model: type[BaseModel], layers: Sequence[Layer]) -> ConfigError:
     """The problems of ``error``, 100 at most; ``layers`` (the strongest first) tell where each value came from."""
     details = error.errors(include_url=False)
-    problems = [_problem(detail, model, layers) for detail in details[:_PROBLEMS_MAX]]
-    if (more := len(details) - _PROBLEMS_MAX) > 0:
+    problems = [_problem(detail, model, layers) for detail in details[:PROBLEMS_MAX]]
+    if (more := len(details) - PROBLEMS_MAX) > 0:
         problems.append(LapwingError(f"{more:,} more problems", remedy="correct these first"))
     return ConfigError("the configuration is wrong", problems=problems)
 
@@ -102,15 +102,20 @@ def _show_value(value: object) -> str:
 
 def _suggestion(path: KeyPath, model: type[BaseModel]) -> str:
     """The near match, from this table first, else from anywhere in the model, else the keys there are."""
+    if (meant := meant_key(path, model)) != path:
+        return f"did you mean {show_key(meant)}?"
     here = sorted(_fields_at(path[:-1], model))
-    is_short = len(path[-1]) <= _GUESSED_CHARACTERS_MAX
-    near = difflib.get_close_matches(path[-1], here, n=1, cutoff=0.6) if is_short else []
-    if near:
-        return f"did you mean {show_key((*path[:-1], near[0]))}?"
-    elsewhere = [known for known in _all_paths(model) if known[-1] == path[-1]]
-    if elsewhere:
-        return f"did you mean {show_key(elsewhere[0])}?"
     return f"remove it; known here: {', '.join(here)}" if here else "remove it"
+
+
+def meant_key(path: KeyPath, model: type[BaseModel]) -> KeyPath:
+    """The key that somebody may have meant who wrote ``path``, which is none; ``path`` itself: nobody knows."""
+    is_short = len(path[-1]) <= _GUESSED_CHARACTERS_MAX
+    here = sorted(_fields_at(path[:-1], model)) if is_short else []
+    near = difflib.get_close_matches(path[-1], here, n=1, cutoff=0.6)
+    if near:
+        return *path[:-1], near[0]
+    return next((known for known in _all_paths(model) if known[-1] == path[-1]), path)
 
 
 def _fields_at(path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:

@@ -77,9 +77,14 @@ def test_shown_toml_is_read_back(tmp_path: Path) -> None:
 
 TLS = "certificate = 'c'\nkey = 'k'\n"
 LISTENER_PROBLEMS: list[tuple[str, dict[str, str], list[str], str]] = [
-    ("[[listeners]]\nurl = 'tls://h:1'", {}, [], "certificate is missing: tls needs certificate and key"),
+    ("[[listeners]]\nurl = 'tls://h:1'\nkey = 'k'", {}, [], "certificate is missing: tls needs certificate and key"),
     ("[[listeners]]\nurl = 'wss://h:1'\ncertificate = 'c'", {}, [], "key is missing: wss needs certificate and key"),
-    ("[[listeners]]\nurl = 'ws://127.0.0.1:1'\n" + TLS, {}, [], "certificate has no meaning for ws: remove it"),
+    (
+        "[[listeners]]\nurl = 'ws://127.0.0.1:1'\ncertificate = 'c'",
+        {},
+        [],
+        "certificate has no meaning for ws: remove it",
+    ),
     ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\npath = '/x'", {}, [], "path has no meaning for tcp"),
     ("[[listeners]]\nurl = 'tcp://127.0.0.1:1'\nmode = '0660'", {}, [], "mode has no meaning for tcp"),
     ("[[listeners]]\nurl = 'unix:///x'\nproxy_protocol_from = ['::1']", {}, [], "proxy_protocol_from has no meaning"),

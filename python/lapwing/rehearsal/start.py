@@ -15,6 +15,7 @@ from lapwing.auth import read_users
 from lapwing.broker_parts import choosers_of, dispatcher_of
 from lapwing.certificate_times import certificate_notices
 from lapwing.config import access_json, node_json
+from lapwing.config.auth import AuthSection
 from lapwing.config.openness import users_notices
 from lapwing.errors import ConfigError, LapwingError, from_core
 from lapwing.rehearsal.folders import folder_faults
@@ -61,16 +62,35 @@ def _told(look: Callable[[], Iterable[LapwingError]]) -> Iterator[LapwingError]:
     """What ``look`` finds, and what stops it."""
     try:
         yield from look()
-    except CoreError as error:
+    except (CoreError, LapwingError) as error:
+        yield from _told_of(error)
+
+
+def _told_of(error: CoreError | LapwingError) -> Iterator[LapwingError]:
+    if isinstance(error, CoreError):
         yield from_core(error)
-    except ConfigError as error:
+    elif isinstance(error, ConfigError):
         yield from error.problems or [error]
-    except LapwingError as error:
+    else:
         yield error
 
 
 def _access_faults(config: Config) -> Iterator[LapwingError]:
-    """Users and rules: read, and understood by what judges by them."""
+    """Users, keys of tokens, who is asked, and rules: read, and understood by what judges by them, each by itself."""
+    auth, nobody = config.auth, AuthSection()
+    alone: list[dict[str, object]] = [{"users": auth.users}]
+    alone += [{"jwt": auth.jwt.model_copy(update={"key_files": [file]})} for file in auth.jwt.key_files]
+    alone += [{"jwt": auth.jwt}] if not auth.jwt.key_files else []
+    alone += [{"http": auth.http.model_copy(update={"ca": None})}, {"http": auth.http}]
+    faults: list[LapwingError] = []
+    for part in alone:
+        known = config.model_copy(update={"auth": nobody.model_copy(update=part), "rules": []})
+        faults += _told(lambda known=known: _judged(known))  # type: ignore[misc]
+    yield from faults
+    yield from _judged(config.model_copy(update={"auth": nobody}) if faults else config)
+
+
+def _judged(config: Config) -> Iterator[LapwingError]:
     Authority(access_json(config))
     yield from ()
 
@@ -90,13 +110,27 @@ def _node_faults(config: Config) -> Iterator[LapwingError]:
             else:
                 dispatcher = loaded
     yield from parts
-    if parts or (config.auth.users is not None and not config.auth.users.exists()):
+    if parts:
         # The node is asked about the rest without them.
-        bare = {"auth": config.auth.model_copy(update={"users": None}), "groups": {} if parts else config.groups}
-        config, dispatcher, strategies = config.model_copy(update=bare), None, {} if parts else strategies
-    node = Node(node_json(config), dispatcher, strategies)
-    for what, remedy in node.listener_faults():
-        yield ConfigError(what.rstrip("."), remedy=remedy)
+        config, dispatcher, strategies = config.model_copy(update={"groups": {}}), None, {}
+    node: Node | None = None
+    try:
+        node = Node(node_json(config), dispatcher, strategies)
+    except (CoreError, ConfigError) as error:
+        yield from _told_of(error)
+    if node is None:
+        # It may be what tells who comes: what is wrong with the listeners is told all the same.
+        node = Node(node_json(config.model_copy(update={"auth": AuthSection()})), dispatcher, strategies)
+    faults = [ConfigError(what.rstrip("."), remedy=remedy) for what, remedy in node.listener_faults()]
+    yield from faults
+    # It names one file of each listener.
+    told = "\n".join(map(str, faults))
+    for number, listener in enumerate(config.listeners):
+        for key in ("certificate", "key", "client_ca", "crl"):
+            value = getattr(listener, key)
+            for file in value if isinstance(value, list) else [value]:
+                if file is not None and str(file) not in told:
+                    yield from _unreadable(file, f"listeners.{number}.{key}", "broker")
 
 
 def _http_faults(config: Config) -> Iterator[LapwingError]:
@@ -111,14 +145,19 @@ def _http_faults(config: Config) -> Iterator[LapwingError]:
 def _bridge_faults(config: Config) -> Iterator[LapwingError]:
     """The files that the bridge would open."""
     if config.bridge.to_kafka or config.bridge.to_mqtt:
-        yield from _unreadable(config.bridge, "bridge")
+        yield from _unreadable_in(config.bridge, "bridge")
 
 
-def _unreadable(table: BaseModel, key: str) -> Iterator[LapwingError]:
+def _unreadable_in(table: BaseModel, key: str) -> Iterator[LapwingError]:
     for name in type(table).model_fields:
         value = getattr(table, name)
         if isinstance(value, BaseModel):
-            yield from _unreadable(value, f"{key}.{name}")
-        elif isinstance(value, Path) and not (value.is_file() and os.access(value, os.R_OK)):
-            remedy = "name a file that exists and that the bridge may read"
-            yield ConfigError(f"{key}.{name} cannot be read", where=str(value), remedy=remedy)
+            yield from _unreadable_in(value, f"{key}.{name}")
+        elif isinstance(value, Path):
+            yield from _unreadable(value, f"{key}.{name}", "bridge")
+
+
+def _unreadable(file: Path, key: str, reader: str) -> Iterator[LapwingError]:
+    if not (file.is_file() and os.access(file, os.R_OK)):
+        remedy = f"name a file that exists and that the {reader} may read"
+        yield ConfigError(f"{key} cannot be read", where=str(file), remedy=remedy)
