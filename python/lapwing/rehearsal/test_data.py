@@ -1,0 +1,108 @@
+"""Is a data folder, a stream or an audit trail refused by the check where the start refuses it, and by nobody else?"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+import pytest
+
+from lapwing import Broker
+from lapwing.errors import LapwingError
+from lapwing.rehearsal.folders import folder_faults
+from lapwing.rehearsal.test_rehearsal import config, told
+
+
+def started(tmp_path: Path, text: str) -> str:
+    """What a start says; empty: it starts."""
+    try:
+        with Broker.from_config(config(tmp_path, f"shards = 1\nlog_init_zero = false\n{text}")):
+            return ""
+    except LapwingError as error:
+        return str(error)
+
+
+def test_partitions_are_fixed(tmp_path: Path) -> None:
+    text = '[streams.s]\nfilter = "s/#"\nsegment_bytes = "64KiB"\npartitions = '
+    assert started(tmp_path, f"{text}2") == ""
+    assert told(folder_faults(config(tmp_path, f"{text}2"))) == []
+    (fault,) = told(folder_faults(config(tmp_path, f"{text}3")))
+    assert "streams.s.partitions = 3, and the stream was made with 2" in fault
+    assert "set partitions = 2" in started(tmp_path, f"{text}3")
+    for path in (tmp_path / "data" / "streams" / "s").glob("*.log"):
+        path.unlink()
+    assert told(folder_faults(config(tmp_path, f"{text}3"))) == []
+    assert started(tmp_path, f"{text}3") == ""
+
+
+@pytest.mark.parametrize("said", ["lapwing-log 3\n", "rubbish", None])
+def test_a_format_that_is_not_known(tmp_path: Path, said: str | None) -> None:
+    (tmp_path / "data" / "log").mkdir(parents=True)
+    if said is not None:
+        (tmp_path / "data" / "format").write_text(said)
+    (fault,) = told(folder_faults(config(tmp_path)))
+    assert "data/format" in fault
+    assert "data/format" in started(tmp_path, "")
+
+
+def test_the_newest_format_is_the_stores() -> None:
+    source = Path(__file__).parents[3] / "crates" / "store" / "src" / "format.rs"
+    if not source.exists():
+        pytest.skip("the sources of the store are not here")
+    assert "const NEWEST: u32 = 2;" in source.read_text()
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _link(path: Path) -> None:
+    path.symlink_to(path.with_name("elsewhere"))
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _text(path: Path) -> None:
+    path.write_text("no json\n")
+
+
+def _changed(path: Path) -> None:
+    path.write_text('{"seq":1,"event":"started","prev":"0","hash":"1"}\n')
+
+
+@pytest.mark.parametrize(
+    ("lay", "said"),
+    [
+        (_folder, "s a directory"),
+        (_link, "symbolic link"),
+        (_pipe, "it is no file"),
+        (_text, "its last line is no JSON"),
+        (_changed, "has another hash than it says"),
+    ],
+)
+def test_a_trail_that_cannot_be_gone_on_with(tmp_path: Path, lay: object, said: str) -> None:
+    text = "[audit]\nfile = 'audit.jsonl'\n"
+    lay(tmp_path / "audit.jsonl")  # type: ignore[operator]
+    (fault,) = told(folder_faults(config(tmp_path, text)))
+    assert said in fault
+    assert "audit.jsonl" in started(tmp_path, f'durability = "memory"\n{text}')
+
+
+def test_a_trail_that_is_gone_on_with(tmp_path: Path) -> None:
+    """Is one that a crash has cut, or that has no hashes, in order, and one that another writes not?"""
+    file, text = tmp_path / "audit.jsonl", "[audit]\nfile = 'audit.jsonl'\n"
+    assert started(tmp_path, f'durability = "memory"\n{text}') == ""
+    assert told(folder_faults(config(tmp_path, text))) == []
+    whole = file.read_text()
+    file.write_text(f'{whole}{{"seq":3,"at')
+    assert told(folder_faults(config(tmp_path, text))) == []
+    assert file.read_text() != whole, "nothing is cut by the check"
+    with file.open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert "another broker writes it" in told(folder_faults(config(tmp_path, text)))[0]
+    file.write_text('{"seq":1}\n')
+    assert told(folder_faults(config(tmp_path, f"{text}chain = false\n"))) == []
+    assert told(folder_faults(config(tmp_path, text))) == [], "the chain begins there"
