@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing._core import certificate_times
+from lapwing.rsa_bits import weak_key
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -33,7 +34,7 @@ def certificate_notices(config: Config, now_s: float, *, with_lists: bool = Fals
     files: dict[Path, str] = {}
     for key, file in _files(config, with_lists=with_lists):
         files.setdefault(file, key)
-    return [f"{file} ({key}): {what}" for file, key in files.items() for what in _of_file(file, now_s)]
+    return [f"{file} ({key}): {what}" for file, key in files.items() for what in _of_file(file, key, now_s)]
 
 
 def _files(config: Config, *, with_lists: bool) -> Iterator[tuple[str, Path]]:
@@ -50,12 +51,23 @@ def _files(config: Config, *, with_lists: bool) -> Iterator[tuple[str, Path]]:
     yield from ((key, file) for key, file in others.items() if file is not None)
 
 
-def _of_file(file: Path, now_s: float) -> list[str]:
+def _of_file(file: Path, key: str, now_s: float) -> list[str]:
     try:
         with file.open("rb") as opened:
-            found = certificate_times(opened.read(_BYTES_MAX))
+            pem = opened.read(_BYTES_MAX)
     except OSError:
         return []
+    return _of_times(pem, now_s) + ([] if key.endswith("certificate") else _of_authorities(pem))
+
+
+def _of_authorities(pem: bytes) -> list[str]:
+    """Keys of authorities that nothing which they sign is believed by; those of the broker's own are refused."""
+    weak = weak_key(pem)
+    return [f"the key of an authority is {weak}: whoever it vouches for is refused"] if weak else []
+
+
+def _of_times(pem: bytes, now_s: float) -> list[str]:
+    found = certificate_times(pem)
     which = [f"of {len(found)}, number {number} " if len(found) > 1 else "" for number in range(1, len(found) + 1)]
     told = zip(which, (verdict(*times, now_s) for times in found), strict=True)
     return [where + what for where, what in told if what]

@@ -129,6 +129,23 @@ def test_it_reloads_and_answers_as_the_account(folder: Path) -> None:
         assert running.end() == 0, running.errors
 
 
+def test_config_check_looks_as_the_account(folder: Path) -> None:
+    """Is a file that the account may not read told by the check, and by nobody once it may?"""
+    file, users = folder / "lapwing.toml", folder / "users.toml"
+    file.write_text(
+        f'[broker]\nuser = "nobody"\nlisten = "tcp://127.0.0.1:0"\nhttp = "off"\ndata = "data"\n'
+        f'[auth]\nusers = "{users}"\n'
+    )
+    assert lapwing("user", "add", "alice", "--no-password", cwd=folder).returncode == 0
+    users.chmod(0o600)
+    refused = lapwing("config", "check", str(file))
+    assert (refused.returncode, refused.stderr.count("error: ")) == (2, 1)
+    assert f"nobody may not read {users}" in refused.stderr
+    os.chown(users, NOBODY.pw_uid, -1)
+    assert lapwing("config", "check", str(file)).stdout == f"{file}: in order\n"
+    assert not (folder / "data").exists()
+
+
 def refusal(folder: Path, *arguments: str, data: Path | None = None) -> str:
     """The one error of a start that is refused; no port is bound, nothing is left behind."""
     ports = ("--listen", "tcp://127.0.0.1:0", "--http", "off", "--data", str(data or folder / "data"))

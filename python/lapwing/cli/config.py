@@ -91,30 +91,18 @@ def _looked_at(config: Config, file: Path, *, is_running: bool) -> tuple[list[La
     from lapwing.config.exposure import exposures
     from lapwing.errors import ConfigError
     from lapwing.file_rights import check_files, check_kinds
+    from lapwing.rehearsal.become import looked_at_account
     from lapwing.rehearsal.start import start_faults, start_notices
 
     try:
         check_kinds(config)
     except ConfigError as error:
         return list(error.problems), []  # nothing is read: a pipe has nobody at its other end
-    uid, told = _uid_of(config)
-    faults: list[LapwingError] = []
+    account, faults, told = looked_at_account(config, file)
     told += exposures(config)
     try:
-        told += check_files(config, uid, file)
+        told += check_files(config, os.geteuid() if account is None else account.uid, file)
     except ConfigError as error:
         faults += error.problems or [error]
     told += start_notices(config, time.time())
     return faults + start_faults(config, is_running=is_running), told
-
-
-def _uid_of(config: Config) -> tuple[int, list[str]]:
-    """The account that the broker would run as, and what there is to say of it: it may be one of another machine."""
-    from lapwing.privileges import find_account, has_account
-
-    user = config.broker.user
-    if user is None:
-        return os.geteuid(), []
-    if not has_account(user):
-        return os.geteuid(), [f"broker.user = {user!r}: there is no such account on this machine"]
-    return find_account(user).uid, []

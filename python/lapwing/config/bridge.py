@@ -338,7 +338,7 @@ class BridgeSection(BaseModel):
 
     def _problems(self) -> Iterator[str]:
         """What does not go together, in words."""
-        names = Counter(rule.name for rule in (*self.to_kafka, *self.to_mqtt))
+        names = Counter([rule.name for rule in self.to_kafka] + [rule.name for rule in self.to_mqtt])
         for name in (name for name, count in names.items() if count > 1):
             yield f'two rules are named "{name}": each needs a name of its own'
         filters = Counter(rule.filter for rule in self.to_kafka)

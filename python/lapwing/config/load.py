@@ -66,8 +66,10 @@ class Found:
     @property
     def usable(self) -> Config | None:
         """What a start can be tried with; None: nothing. Limits have been told of, and a node refuses them, too."""
-        if self.loaded is None or not self.problems:
-            return self.loaded and self.loaded.config
+        if self.loaded is None:
+            return None
+        if not self.problems:
+            return self.loaded.config
         return self.loaded.config.model_copy(update={"limits": Limits(), "dispatch": DispatchSection()})
 
 

@@ -20,6 +20,7 @@ from lapwing.http.connections import LimitedProtocol
 from lapwing.http.counters import HttpCounters
 from lapwing.http.peer import peer_of
 from lapwing.http.places import Place, Places
+from lapwing.rsa_bits import weak_key_in
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection
@@ -181,6 +182,9 @@ def server_context(settings: HttpSection) -> ssl.SSLContext:
         # A password, so that an encrypted key is an error and not a question at a terminal nobody watches.
         context.load_cert_chain(certificate, key or certificate, password="")
     except (OSError, ValueError) as error:
+        if "KEY_TOO_SMALL" in str(error) and (weak := weak_key_in(certificate)):
+            remedy = "make an ECDSA P-256 key, or RSA of 2048 bits or more, and a certificate for it"
+            raise ConfigError(f"http.certificate: its key is {weak}", where=str(certificate), remedy=remedy) from error
         raise _unusable("http.certificate", certificate, error) from error
     if settings.client_ca is not None:
         try:

@@ -8,7 +8,7 @@
 - A start that fails before gives back what was: nothing half.
 """
 
-from lapwing.privileges.account import Account, find_account, has_account, wanted_account
+from lapwing.privileges.account import Account, find_account, wanted_account
 from lapwing.privileges.stepping_down import SteppingDown, acting_as
 
-__all__ = ["Account", "SteppingDown", "acting_as", "find_account", "has_account", "wanted_account"]
+__all__ = ["Account", "SteppingDown", "acting_as", "find_account", "wanted_account"]

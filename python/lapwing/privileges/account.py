@@ -44,11 +44,6 @@ def find_account(text: str) -> Account:
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid, tuple(os.getgrouplist(entry.pw_name, entry.pw_gid)))
 
 
-def has_account(text: str) -> bool:
-    """Whether this machine has an account of that name or number."""
-    return _entry(text) is not None
-
-
 def _entry(text: str) -> pwd.struct_passwd | None:
     try:
         return pwd.getpwuid(int(text)) if text.isascii() and text.isdigit() else pwd.getpwnam(text)

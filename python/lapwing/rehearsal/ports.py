@@ -7,7 +7,7 @@ import os
 import socket
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,26 +37,29 @@ _TAKEN_REMEDY = "stop the program that uses it, or choose another (port 0 takes 
 
 def check_twins(config: Config) -> None:
     """Raises `ConfigError` where one address is named twice: a start would take its first one for somebody else's."""
-    faults = [twin for _, _, twin in _with_twins(config) if twin is not None]
+    faults = [twin for _, _, twin in _with_twins(_places(config)) if twin is not None]
     if faults:
         raise ConfigError("the configuration is wrong", problems=faults)
 
 
 def port_faults(config: Config) -> Iterator[LapwingError]:
     """One for each address that is named twice, or that cannot be had; names, folders and rights included."""
-    for key, url, twin in _with_twins(config):
+    bridge = [(key, url) for key, url in _bridge_places(config) if _host_port(url)[1] != 0]
+    for key, url, twin in _with_twins([*_places(config), *bridge]):
         if twin is not None:
             yield twin
+        elif (key, url) in bridge:
+            continue  # it may run already, while the broker does not
         elif url.startswith("unix://"):
             yield from _unix_faults(key, url.removeprefix("unix://"))
         else:
             yield from _net_faults(key, url)
 
 
-def _with_twins(config: Config) -> Iterator[tuple[str, str, ConfigError | None]]:
+def _with_twins(places: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str, ConfigError | None]]:
     """Each key with its URL, and what is wrong where one before it has the same."""
     seen: dict[Place, str] = {}
-    for key, url in _places(config):
+    for key, url in places:
         addresses = _addresses(url)
         twin = next((seen[known] for address in addresses for known in seen if _overlap(address, known)), None)
         for address in addresses:
@@ -91,6 +94,13 @@ def _places(config: Config) -> Iterator[tuple[str, str]]:
         yield f"listeners.{number}.url", listener.url
     if config.broker.http is not None:
         yield "broker.http", f"http://{config.broker.http}"
+
+
+def _bridge_places(config: Config) -> Iterator[tuple[str, str]]:
+    """Where the bridge of the same file would listen; a broker takes no notice of it."""
+    bridge = config.bridge
+    if bridge.metrics is not None and (bridge.to_kafka or bridge.to_mqtt):
+        yield "bridge.metrics", f"http://{bridge.metrics}"
 
 
 def _net_faults(key: str, url: str) -> Iterator[LapwingError]:

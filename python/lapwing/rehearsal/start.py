@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pydantic import BaseModel
 
 from lapwing._core import Authority, CoreError, Node
 from lapwing.auth import read_users
@@ -18,6 +14,7 @@ from lapwing.config import access_json, node_json
 from lapwing.config.auth import AuthSection
 from lapwing.config.openness import users_notices
 from lapwing.errors import ConfigError, LapwingError, from_core
+from lapwing.rehearsal.bridge_files import bridge_faults, unreadable
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import port_faults
 
@@ -36,7 +33,7 @@ def start_faults(config: Config, *, is_running: bool = False) -> list[LapwingErr
         lambda: _access_faults(config),
         lambda: _node_faults(config),
         lambda: _http_faults(config),
-        lambda: _bridge_faults(config),
+        lambda: bridge_faults(config),
     ]
     if not is_running:
         looks += [lambda: folder_faults(config), lambda: port_faults(config)]
@@ -130,7 +127,7 @@ def _node_faults(config: Config) -> Iterator[LapwingError]:
             value = getattr(listener, key)
             for file in value if isinstance(value, list) else [value]:
                 if file is not None and str(file) not in told:
-                    yield from _unreadable(file, f"listeners.{number}.{key}", "broker")
+                    yield from unreadable(file, f"listeners.{number}.{key}", "broker")
 
 
 def _http_faults(config: Config) -> Iterator[LapwingError]:
@@ -140,24 +137,3 @@ def _http_faults(config: Config) -> Iterator[LapwingError]:
 
         server_context(config.http)
     yield from ()
-
-
-def _bridge_faults(config: Config) -> Iterator[LapwingError]:
-    """The files that the bridge would open."""
-    if config.bridge.to_kafka or config.bridge.to_mqtt:
-        yield from _unreadable_in(config.bridge, "bridge")
-
-
-def _unreadable_in(table: BaseModel, key: str) -> Iterator[LapwingError]:
-    for name in type(table).model_fields:
-        value = getattr(table, name)
-        if isinstance(value, BaseModel):
-            yield from _unreadable_in(value, f"{key}.{name}")
-        elif isinstance(value, Path):
-            yield from _unreadable(value, f"{key}.{name}", "bridge")
-
-
-def _unreadable(file: Path, key: str, reader: str) -> Iterator[LapwingError]:
-    if not (file.is_file() and os.access(file, os.R_OK)):
-        remedy = f"name a file that exists and that the {reader} may read"
-        yield ConfigError(f"{key} cannot be read", where=str(file), remedy=remedy)

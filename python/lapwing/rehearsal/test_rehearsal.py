@@ -72,6 +72,20 @@ def test_a_port_twice_or_taken(tmp_path: Path) -> None:
     check_twins(config(tmp_path, listen='"tcp://127.0.0.1:0", "tcp://127.0.0.1:0"'))
 
 
+def test_the_metrics_of_a_bridge(tmp_path: Path) -> None:
+    """Is one port for them and for the broker told by the check, and no reason for the broker not to start?"""
+    rule = '[[bridge.to_kafka]]\nname = "r"\nfilter = "a/#"\ntopic = "t"\n'
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        text = f'{rule}[bridge]\nmetrics = "127.0.0.1:{port}"\n'
+        assert told(port_faults(config(tmp_path, text))) == [], "a bridge that runs already"
+    twice = config(tmp_path, text, listen=f'"tcp://127.0.0.1:{port}"')
+    assert "bridge.metrics is the same port as broker.listen.0" in told(port_faults(twice))[0]
+    check_twins(twice)
+    alone = config(tmp_path, f'[bridge]\nmetrics = "127.0.0.1:{port}"\n', listen=f'"tcp://127.0.0.1:{port}"')
+    assert told(port_faults(alone)) == []
+
+
 def test_datagrams_have_ports_of_their_own(tmp_path: Path) -> None:
     """Is one number for TCP and for MQTT-SN taken by both, and a port looked for among those of its own kind?"""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
