@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from lapwing.config.layers import KeyPath
 from lapwing.config.problems import show_key
@@ -103,19 +104,28 @@ def packet_room(besides: int = 0) -> Callable[[Config], Bound]:
     return bound
 
 
+def memory(factor: Callable[[int], int] = lambda high: high, words: str = "") -> BoundOf:
+    """What there is for clients and messages: ``memory_high_bytes``, which is never above ``memory_max_bytes``."""
+
+    def bound(config: Config) -> Bound | None:
+        key = MEMORY_HIGH if config.limits.memory_high_bytes else "memory_max_bytes"
+        return other_limit("limits", key, factor=factor, words=words)(config)
+
+    return bound
+
+
 def memory_of_one(config: Config) -> Bound | None:
     """What one packet may be, so that it leaves memory for others, and finds room among what is retained."""
-    high = config.limits.memory_high_bytes
-    if high == 0:
-        return None
     is_retained = config.limits.retained_bytes_max > 0 and config.limits.retained_messages_max > 0
-    words = f"limits.memory_high_bytes = {show_size(high)}"
-    return Bound(high // 2, f"half of {words}, all that is retained") if is_retained else Bound(high, words)
+    if not is_retained:
+        return memory()(config)
+    half = memory(lambda high: high // 2, "half of ")(config)
+    return half and Bound(half.value, f"{half.words}, all that is retained")
 
 
 def memory_in_memory(config: Config) -> Bound | None:
     """What waits takes memory where it is not on disk."""
-    return other_limit("limits", MEMORY_HIGH)(config) if config.broker.durability == "memory" else None
+    return memory()(config) if config.broker.durability == "memory" else None
 
 
 def token_room(config: Config) -> Bound | None:
@@ -145,42 +155,32 @@ def user_properties(config: Config) -> Bound:
     return Bound(most // _USER_PROPERTY_BYTES, words)
 
 
-def _filters(config: Config) -> Iterator[tuple[str, str]]:
-    """Topic filters for which something is configured, and where."""
-    for name, stream in config.streams.items():
-        yield f"streams.{name}.filter", stream.filter
-    for name, group in config.groups.items():
-        yield from ((f"groups.{name}.filters", filter_) for filter_ in group.filters)
-    for table in ("hold", "topics"):
-        yield from ((f"{table}.{filter_}", filter_) for filter_ in getattr(config, table))
-
-
-def deepest_filter(config: Config) -> Bound | None:
-    """The levels that topics need, so that every filter of the configuration can match one."""
-    return _of_filters(config, lambda topic: topic.count("/") + 1, "levels")
-
-
-def longest_filter(config: Config) -> Bound | None:
-    """The same in bytes."""
-    return _of_filters(config, lambda topic: len(topic.encode()), "bytes")
-
-
-def _of_filters(config: Config, measure: Callable[[str], int], unit: str) -> Bound | None:
-    """What the shortest topics that match need; ``#`` matches its parent, and a level may be empty."""
-    found = [
-        (measure(filter_.removesuffix("#").removesuffix("/").replace("+", "")), where)
-        for where, filter_ in _filters(config)
-    ]
-    if not found:
-        return None
-    most, where = max(found)
-    return Bound(most, f"the {most} {unit} of topics that match {where}")
-
-
 def places(config: Config) -> Bound:
     """All sessions that there may be."""
     places = config.limits.connections_max + config.limits.sessions_offline_max
     return Bound(places, f"limits.connections_max + limits.sessions_offline_max = {places}")
+
+
+def own_bridge(bound: BoundOf) -> BoundOf:
+    """A bound of the bridge of the same file, where it connects to this broker, as far as its port tells."""
+
+    def of_own(config: Config) -> Bound | None:
+        return bound(config) if is_own_bridge(config) else None
+
+    return of_own
+
+
+def is_own_bridge(config: Config) -> bool:
+    """Whether the bridge of the same file has rules, and connects to a port of this broker."""
+    bridge = config.bridge
+    if not (bridge.to_kafka or bridge.to_mqtt):
+        return False
+    urls = [*config.broker.listen, *(listener.url for listener in config.listeners)]
+    ports = {urlsplit(url).port for url in urls if not url.startswith("unix:")} - {0}
+    try:
+        return urlsplit(bridge.mqtt.url).port in ports
+    except ValueError:
+        return False  # it has no port that is one
 
 
 def declared(config: Config) -> Bound:

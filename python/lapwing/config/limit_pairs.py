@@ -14,19 +14,18 @@ from lapwing.config.layers import KeyPath, Layer
 from lapwing.config.limit_bounds import (
     CONNECT_BYTES,
     FILTER_BYTES,
-    MEMORY_HIGH,
     PUBLISH_BYTES,
     Bound,
     BoundOf,
     asked_for_notes,
     declared,
-    deepest_filter,
     largest_packet,
-    longest_filter,
     looked_up,
+    memory,
     memory_in_memory,
     memory_of_one,
     other_limit,
+    own_bridge,
     packet_room,
     places,
     shown,
@@ -35,6 +34,7 @@ from lapwing.config.limit_bounds import (
     token_room,
     user_properties,
 )
+from lapwing.config.limit_topics import deepest_filter, longest_filter, response_topic
 from lapwing.config.problems import place_of, show_key
 from lapwing.config.units import show_size
 from lapwing.errors import ConfigError, LapwingError
@@ -88,7 +88,10 @@ def pairs_of(config: Config) -> Iterator[Pair]:
     for name in config.streams:
         yield _stream_retention(name)
     for filter_ in config.hold:
-        yield _hold_memory(filter_)
+        yield _in_memory("hold", filter_, "bytes")
+    for name in config.groups:
+        yield _in_memory("groups", name, "queue_bytes_max")
+        yield _group_workers(name)
 
 
 def _judge(config: Config, pair: Pair, layers: Sequence[Layer]) -> LapwingError | None:
@@ -115,6 +118,7 @@ def _least(key: str, bound: BoundOf, otherwise: str, **more: bool) -> Pair:
 
 
 _ONE_PACKET = "one packet would fill it"
+_SHORT = "memory would be short before it is reached"
 
 PAIRS: tuple[Pair, ...] = (
     # What a connection has waiting.
@@ -124,7 +128,7 @@ PAIRS: tuple[Pair, ...] = (
         "a connection would end before anything is dropped for it",
         only_set=False,
     ),
-    _most("limits.output_bytes_max", other_limit("limits", MEMORY_HIGH), "memory would be short before it is reached"),
+    _most("limits.output_bytes_max", memory(), _SHORT),
     # The memory of all.
     _most(
         "limits.memory_high_bytes",
@@ -135,17 +139,15 @@ PAIRS: tuple[Pair, ...] = (
     _most("limits.packet_bytes_max", memory_of_one, _ONE_PACKET, only_set=False),
     _most(
         "limits.retained_bytes_max",
-        other_limit("limits", MEMORY_HIGH, factor=lambda high: high // 2, words="half of "),
+        memory(lambda high: high // 2, "half of "),
         "retained messages would leave no memory for clients",
     ),
-    _most(
-        "limits.queue_memory_bytes", other_limit("limits", MEMORY_HIGH), "memory would be short before it is reached"
-    ),
-    _most("limits.queue_bytes_max", memory_in_memory, "memory would be short before it is reached"),
-    _most("limits.log_lane_bytes", other_limit("limits", MEMORY_HIGH), "memory would be short before it is reached"),
+    _most("limits.queue_memory_bytes", memory(), _SHORT),
+    _most("limits.queue_bytes_max", memory_in_memory, _SHORT),
+    _most("limits.log_lane_bytes", memory(), _SHORT),
     _most(
         "limits.strangers_bytes_max",
-        other_limit("limits", MEMORY_HIGH, factor=lambda high: high // 4, words="a quarter of "),
+        memory(lambda high: high // 4, "a quarter of "),
         "it has no effect",
     ),
     # What a session may have, and whether a packet may ask for it.
@@ -180,12 +182,19 @@ PAIRS: tuple[Pair, ...] = (
         other_limit("limits", "retained_bytes_max"),
         "there are no more bytes of retained messages",
     ),
+    _least(
+        "limits.retained_bytes_per_identity_max",
+        packet_room(),
+        "a retained message that is larger could never be kept, and who publishes it in 3.1.1 cannot be told; 0 takes"
+        " any",
+        zero_is_any=True,
+    ),
     _least("dispatch.groups_max", declared, "there is no room for the others", only_set=False),
     # What fits in a packet.
     _most("limits.connect_bytes_max", packet_room(), "it has no effect"),
     _most(
         "limits.connect_bytes_max",
-        other_limit("limits", MEMORY_HIGH, factor=lambda high: high // 4, words="a quarter of "),
+        memory(lambda high: high // 4, "a quarter of "),
         "the largest could not come in",
         only_set=False,
     ),
@@ -207,6 +216,22 @@ PAIRS: tuple[Pair, ...] = (
     ),
     _least("limits.topic_levels_max", deepest_filter, "nothing could match it", only_set=False),
     _least("limits.topic_bytes_max", longest_filter, "nothing could match it", only_set=False),
+    _least(
+        "limits.topic_bytes_max",
+        response_topic,
+        "a client with a longer id could not subscribe where it is told to",
+        only_set=False,
+    ),
+    _most(
+        "bridge.mqtt.topic_levels_max",
+        own_bridge(other_limit("limits", "topic_levels_max")),
+        "records for deeper topics would be refused, and sent again",
+    ),
+    _most(
+        "bridge.mqtt.user_properties_max",
+        own_bridge(other_limit("limits", "user_properties_max")),
+        "records with more headers would be refused, and sent again",
+    ),
     _most("limits.user_properties_max", user_properties, "there are never so many"),
     _least("limits.user_properties_max", asked_for_notes, "nobody could ask", only_set=False),
     _most("auth.jwt.token_bytes_max", token_room, "the longest could not come in", only_set=False),
@@ -292,9 +317,11 @@ def _stream_retention(name: str) -> Pair:
     return Pair(key, True, other_limit("streams", name, "segment_bytes"), otherwise, zero_is_any=True)
 
 
-def _hold_memory(filter_: str) -> Pair:
-    def bound(config: Config) -> Bound | None:
-        durability = config.hold[filter_].durability or config.broker.durability
-        return other_limit("limits", MEMORY_HIGH)(config) if durability == "memory" else None
+def _in_memory(*key: str) -> Pair:
+    """What waits there is in memory, whatever is kept on disk of it besides."""
+    return Pair(key, False, memory(), _SHORT)
 
-    return Pair(("hold", filter_, "bytes"), False, bound, "memory would be short before it is reached")
+
+def _group_workers(name: str) -> Pair:
+    bound = other_limit("limits", "inflight_messages_max")
+    return Pair(("groups", name, "workers"), False, bound, "a member is never sent so many")

@@ -15,6 +15,7 @@ from lapwing.config.test_memory_pairs import problems, refused_and_taken
 
 JWKS = '[auth.jwt]\nalgorithms = ["RS256"]\njwks_url = "https://h/keys"\n'
 ASKED = '[auth.http]\nurl = "https://h/ask"\n'
+BRIDGE = '[[bridge.to_kafka]]\nname = "r"\nfilter = "a/#"\ntopic = "t"\n'
 CASES = [
     # what is judged; the configuration with %s in its place; a value that is wrong, and the last that is in order; what
     # it is held against
@@ -233,6 +234,42 @@ CASES = [
         "limits.connections_max = 10",
     ),
     (
+        "limits.retained_bytes_per_identity_max",
+        '[limits]\npacket_bytes_max = "2MiB"\nretained_bytes_per_identity_max = %s',
+        '"1MiB"',
+        '"2MiB"',
+        "packet_bytes_max = 2MiB",
+    ),
+    (
+        "limits.topic_bytes_max",
+        '[broker]\nresponse_information_prefix = "answers/"\n[limits]\nclient_id_bytes_max = "100B"\n'
+        "topic_bytes_max = %s",
+        '"107B"',
+        '"108B"',
+        "the 8 bytes of broker.response_information_prefix",
+    ),
+    (
+        "bridge.mqtt.topic_levels_max",
+        f"{BRIDGE}[limits]\ntopic_levels_max = 20\n[bridge.mqtt]\ntopic_levels_max = %s",
+        "21",
+        "20",
+        "limits.topic_levels_max = 20",
+    ),
+    (
+        "bridge.mqtt.user_properties_max",
+        f"{BRIDGE}[limits]\nuser_properties_max = 20\n[bridge.mqtt]\nuser_properties_max = %s",
+        "21",
+        "20",
+        "limits.user_properties_max = 20",
+    ),
+    (
+        "groups.g.workers",
+        "[limits]\ninflight_messages_max = 30\n[groups.g]\nworkers = %s",
+        "31",
+        "30",
+        "limits.inflight_messages_max = 30",
+    ),
+    (
         "streams.s.retain_bytes",
         '[streams.s]\nfilter = "x"\nretain_bytes = %s',
         '"63MiB"',
@@ -251,10 +288,36 @@ def test_every_pair_has_its_case(tmp_path: Path) -> None:
     """Has each row of the table, and each that a configuration adds to it, its cases?"""
     file = tmp_path / "lapwing.toml"
     listener = '[[listeners]]\nurl = "tcp://127.0.0.1:1"\npacket_bytes_max = "1MiB"\n'
-    file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]')
+    file.write_text(listener + '[streams.s]\nfilter = "x"\n[hold."a/#"]\n[groups.g]')
     rows = [show_key(pair.key) for pair in pairs_of(load(file, environment={}).config)]
     assert len(rows) > len(PAIRS)
     assert sorted(rows) == sorted(key for key, *_ in [*CASES, *MEMORY_CASES])
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('[[rules]]\nidentity = "*"\nmay = ["publish"]\ntopics = ["a/%c/c/#", "a/b/c/d"]', "rules[0].topics"),
+        (
+            '[groups.g]\nrules = [{ topics = ["x"], priority = "bulk" }, { topics = ["a/b/c/d"], priority = "bulk" }]',
+            "groups.g.rules[1].topics",
+        ),
+        ('[groups.g]\ndead_letter_topic = "a/b/c/d"', "groups.g.dead_letter_topic"),
+        ('[groups.g]\nmissed_topic = "a/b/c/d"', "groups.g.missed_topic"),
+        ('[[listeners]]\nurl = "sn://127.0.0.1:0"\npredefined = [{ id = 1, topic = "a/b/c/d" }]', "[0].predefined"),
+        (
+            '[[listeners]]\nurl = "sn://127.0.0.1:0"\npublish_without_connect = ["a/+/+/d"]',
+            "listeners[0].publish_without_connect",
+        ),
+        ('[[bridge.to_kafka]]\nname = "r"\nfilter = "a/+/+/d"\ntopic = "t"', "bridge.to_kafka[0].filter"),
+    ],
+)
+def test_wherever_a_topic_is_named(tmp_path: Path, text: str, where: str) -> None:
+    """Is each place with topics looked at, and one level more enough for it?"""
+    (told,) = problems(tmp_path, f"{text}\n[limits]\ntopic_levels_max = 3")
+    assert "the 4 levels of topics that match" in told
+    assert where in told
+    assert problems(tmp_path, f"{text}\n[limits]\ntopic_levels_max = 4") == []
 
 
 def test_an_empty_list_of_listeners_takes_no_packets(tmp_path: Path) -> None:
@@ -280,6 +343,11 @@ def test_all_are_told_at_once(tmp_path: Path) -> None:
         '[limits]\noutput_bytes_max = "1MiB"\npacket_bytes_max = "64MiB"',
         '[limits]\nqueue_bytes_max = "64KiB"',
         "[limits]\nretained_messages_max = 0\nretained_bytes_max = 0",
+        '[limits]\nmemory_max_bytes = "4MiB"\n[groups.g]\n[hold."a/#"]',
+        f"{BRIDGE}[limits]\ntopic_levels_max = 20",
+        f'{BRIDGE}[bridge.mqtt]\nurl = "tcp://elsewhere:1884"\ntopic_levels_max = 65',
+        '[limits]\ntopic_levels_max = 3\n[[rules]]\nidentity = "*"\nmay = ["publish"]\ntopics = ["a/b/c/d"]\n'
+        'effect = "deny"',
         "[limits]\nfilters_per_packet_max = 0\nsubscriptions_per_session_max = 100000",
     ],
 )

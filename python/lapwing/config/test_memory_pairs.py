@@ -48,8 +48,15 @@ CASES = [
         "memory_high_bytes = 16MiB",
     ),
     (
+        "groups.g.queue_bytes_max",
+        '[limits]\nmemory_high_bytes = "8MiB"\n[groups.g]\nqueue_bytes_max = %s',
+        '"9MiB"',
+        '"8MiB"',
+        "memory_high_bytes = 8MiB",
+    ),
+    (
         "hold.a/#.bytes",
-        '[limits]\nmemory_high_bytes = "8MiB"\n[hold."a/#"]\ndurability = "memory"\nbytes = %s',
+        '[limits]\nmemory_high_bytes = "8MiB"\n[hold."a/#"]\ndurability = "disk"\nbytes = %s',
         '"9MiB"',
         '"8MiB"',
         "memory_high_bytes = 8MiB",
@@ -92,6 +99,20 @@ CASES = [
 ]
 
 
+ALONE = [
+    # The same where only the upper mark is set: the lower one is never above it.
+    ("limits.packet_bytes_max", '[limits]\nmemory_max_bytes = "4MiB"\npacket_bytes_max = %s', '"64MiB"', '"2MiB"'),
+    ("limits.output_bytes_max", '[limits]\nmemory_max_bytes = "4MiB"\noutput_bytes_max = %s', '"5MiB"', '"4MiB"'),
+    ("limits.retained_bytes_max", '[limits]\nmemory_max_bytes = "4MiB"\nretained_bytes_max = %s', '"3MiB"', '"2MiB"'),
+    (
+        "groups.g.queue_bytes_max",
+        '[limits]\nmemory_max_bytes = "4MiB"\n[groups.g]\nqueue_bytes_max = %s',
+        '"5MiB"',
+        '"4MiB"',
+    ),
+]
+
+
 def problems(tmp_path: Path, text: str) -> list[str]:
     file = tmp_path / "lapwing.toml"
     file.write_text(text)
@@ -111,3 +132,8 @@ def refused_and_taken(tmp_path: Path, key: str, text: str, wrong: str, right: st
 @pytest.mark.parametrize(("key", "text", "wrong", "right", "against"), CASES)
 def test_a_pair(tmp_path: Path, key: str, text: str, wrong: str, right: str, against: str) -> None:
     refused_and_taken(tmp_path, key, text, wrong, right, against)
+
+
+@pytest.mark.parametrize(("key", "text", "wrong", "right"), ALONE)
+def test_the_upper_mark_alone(tmp_path: Path, key: str, text: str, wrong: str, right: str) -> None:
+    refused_and_taken(tmp_path, key, text, wrong, right, "memory_max_bytes = 4MiB")
