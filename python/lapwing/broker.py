@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lapwing._core import Node
 from lapwing.audit.broker import BrokerAudit
 from lapwing.broker_guard import stepping_down
-from lapwing.broker_node import core_errors, end
+from lapwing.broker_node import core_errors, end, start_errors
 from lapwing.broker_notices import BrokerNotices
 from lapwing.broker_parts import bound_for_http, choosers_of, dispatcher_of, start_http
 from lapwing.broker_reload import RELOADED, reload_json
@@ -153,7 +153,7 @@ class Broker:
                 may write a file that the broker believes; it cannot become the account of ``broker.user``, or that
                 could not use a file.
             AddressInUseError: another process listens at one of the addresses.
-            DataFolderError: the data folder cannot be used, or its log is damaged.
+            DataFolderError: the data folder cannot be used, or its log is damaged; ``WrongFolderError``: it is none.
             BrokerError: anything else that stops it, or it was started before.
         """
         if self._node is not None:
@@ -163,7 +163,7 @@ class Broker:
             self._notices.look(self.config)
             dispatcher, strategies = dispatcher_of(self.config, self._hooks), choosers_of(self.config)
             http_sockets = None if on_bound is None else bound_for_http(self.config)
-            with core_errors():
+            with start_errors(self.config):
                 self._node = Node(node_json(self.config), dispatcher, strategies)
                 tables = access_tables(self.config)
                 self._access = AccessCounts.of(tables)

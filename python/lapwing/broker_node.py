@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lapwing._core import CoreError
-from lapwing.errors import from_core
+from lapwing.errors import BrokerError, from_core
 
 if TYPE_CHECKING:
     from lapwing._core import Node
+    from lapwing.config import Config
 
 
 @contextlib.contextmanager
@@ -24,6 +25,26 @@ def core_errors() -> Iterator[None]:
         yield
     except CoreError as error:
         raise from_core(error) from error
+
+
+@contextlib.contextmanager
+def start_errors(config: Config) -> Iterator[None]:
+    """As `core_errors`, for a start: what will be as wrong at the next one is told by its class, and its exit code.
+
+    Raises:
+        LapwingError: what the block raised as ``CoreError``.
+    """
+    try:
+        with core_errors():
+            yield
+    except BrokerError as error:
+        # Only now that something is wrong is it looked at again from outside.
+        from lapwing.rehearsal.lasting import lasting_kind
+
+        kind = lasting_kind(error, config)
+        if kind is None:
+            raise
+        raise kind(error.what, where=error.where, remedy=error.remedy) from error
 
 
 @core_errors()

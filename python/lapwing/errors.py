@@ -8,6 +8,7 @@
     │   ├── AddressInUseError       1: another process listens there
     │   ├── DefectError             70: a defect of Lapwing's own stopped it; start it again
     │   └── DataFolderError         1: the data folder cannot be used, or its log is damaged
+    │       └── WrongFolderError    2: it is no folder, somebody else's, or of another format
     ├── ConnectError                3: nobody answers there, or the broker refused the connection
     ├── BufferFullError             1: more waits for the broker than may; nothing was taken
     ├── RejectedError               1: the broker refused messages; says which, and why
@@ -111,6 +112,15 @@ class DefectError(BrokerError):
 
 class DataFolderError(BrokerError):
     """The data folder cannot be created, read or written, or its log is damaged."""
+
+
+class WrongFolderError(DataFolderError):
+    """What lies at the data folder's place is no folder, somebody else's, or of a format that is not known.
+
+    Starting again changes nothing: it is a wrong setting, as far as a supervisor goes.
+    """
+
+    exit_code = 2
 
 
 class ConnectError(LapwingError):

@@ -34,21 +34,29 @@ def folder_faults(config: Config) -> Iterator[LapwingError]:
     yield from trail_faults(config)
 
 
-def _data_faults(folder: Path) -> Iterator[LapwingError]:
+def wrong_folder(folder: Path) -> Iterator[LapwingError]:
+    """What is no data folder that this version could ever use."""
     if folder.exists() and not folder.is_dir():
         yield DataFolderError("broker.data is no folder", where=str(folder), remedy="name a folder, or a new one")
-    elif not _can_be_made(folder.absolute()):
-        remedy = "name one that the broker may write, or let it"
-        yield DataFolderError("broker.data cannot be written", where=str(folder), remedy=remedy)
-    elif (holder := _holder(folder / "lock")) is not None:
-        remedy = "stop that one, or say --running where it is the broker that this file is for"
-        yield DataFolderError(f"broker.data is in use by process {holder}", where=str(folder), remedy=remedy)
     elif foreign := _foreign(folder):
         remedy = "name an empty folder, or a new one"
         what = f"broker.data is no data folder of Lapwing: it has {foreign}"
         yield DataFolderError(what, where=one_line(str(folder)), remedy=remedy)
     else:
         yield from _format_faults(folder)
+
+
+def _data_faults(folder: Path) -> Iterator[LapwingError]:
+    if folder.exists() and not folder.is_dir():
+        yield from wrong_folder(folder)
+    elif not _can_be_made(folder.absolute()):
+        remedy = "name one that the broker may write, or let it"
+        yield DataFolderError("broker.data cannot be written", where=str(folder), remedy=remedy)
+    elif (holder := _holder(folder / "lock")) is not None:
+        remedy = "stop that one, or say --running where it is the broker that this file is for"
+        yield DataFolderError(f"broker.data is in use by process {holder}", where=str(folder), remedy=remedy)
+    else:
+        yield from wrong_folder(folder)
 
 
 def _format_faults(folder: Path) -> Iterator[LapwingError]:

@@ -147,6 +147,13 @@ def _bind_fault(address: Place) -> OSError | None:
     return None
 
 
+def unix_faults(config: Config) -> Iterator[LapwingError]:
+    """Of Unix sockets alone: their paths, folders, and what lies there."""
+    for key, url in _places(config):
+        if url.startswith("unix://"):
+            yield from _unix_faults(key, url.removeprefix("unix://"))
+
+
 def _unix_faults(key: str, path: str) -> Iterator[LapwingError]:
     folder, length = Path(path).parent, len(os.fsencode(path))
     if length > _UNIX_PATH_BYTES_MAX:

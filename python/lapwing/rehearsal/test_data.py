@@ -14,13 +14,16 @@ from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.test_rehearsal import config, told
 
 
-def started(tmp_path: Path, text: str) -> str:
-    """What a start says; empty: it starts."""
+def started(tmp_path: Path, text: str, *, listen: str = '"tcp://127.0.0.1:0"', code: int = 2) -> str:
+    """What a start says, and does it end with the code of the check; empty: it starts."""
+    broker = Broker.from_config(config(tmp_path, f"shards = 1\nlog_init_zero = false\n{text}", listen=listen))
     try:
-        with Broker.from_config(config(tmp_path, f"shards = 1\nlog_init_zero = false\n{text}")):
+        with broker:
             return ""
     except LapwingError as error:
-        return str(error)
+        refused = error
+    assert refused.exit_code == code, refused
+    return str(refused)
 
 
 def test_partitions_are_fixed(tmp_path: Path) -> None:
@@ -106,3 +109,19 @@ def test_a_trail_that_is_gone_on_with(tmp_path: Path) -> None:
     file.write_text('{"seq":1}\n')
     assert told(folder_faults(config(tmp_path, f"{text}chain = false\n"))) == []
     assert told(folder_faults(config(tmp_path, text))) == [], "the chain begins there"
+
+
+def test_what_stays_wrong_is_told_from_what_passes(tmp_path: Path) -> None:
+    """Is a folder that cannot be one a wrong setting, and one that another broker has yet not?"""
+    (tmp_path / "data").write_text("")
+    assert started(tmp_path, "") != ""
+    (tmp_path / "data").unlink()
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "letter.txt").write_text("")
+    assert "letter.txt" in started(tmp_path, "")
+    (tmp_path / "data" / "letter.txt").unlink()
+    assert started(tmp_path, "", listen='"unix:///no/such/folder/s"') != ""
+    (tmp_path / "s").write_text("")
+    assert started(tmp_path, "", listen=f'"unix://{tmp_path}/s"') != ""
+    with Broker(data=tmp_path / "data", durability="disk", shards=1):
+        assert started(tmp_path, "", code=1) != ""

@@ -12,13 +12,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapwing.errors import ConfigError, LapwingError
+from lapwing.errors import BrokerError, ConfigError, LapwingError
 
 if TYPE_CHECKING:
     from lapwing.config import Config
 
 _TAIL_BYTES = 64 << 10
 _HASH = b',"hash":"'
+_TAKEN = "another broker writes it"
 
 
 def trail_faults(config: Config) -> Iterator[LapwingError]:
@@ -31,7 +32,8 @@ def trail_faults(config: Config) -> Iterator[LapwingError]:
         remedy = "name a file in a folder that exists and that the broker may write"
         yield ConfigError("audit.file: its folder cannot be written", where=str(file), remedy=remedy)
     elif why := _refusal(file, is_chained=config.audit.chain):
-        yield ConfigError(f"audit.file: {why}", where=str(file), remedy="name another file, or move it away")
+        kind = BrokerError if why == _TAKEN else ConfigError
+        yield kind(f"audit.file: {why}", where=str(file), remedy="name another file, or move it away")
 
 
 def _refusal(file: Path, *, is_chained: bool) -> str:
@@ -51,7 +53,7 @@ def _refusal(file: Path, *, is_chained: bool) -> str:
         try:
             fcntl.flock(trail, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return "another broker writes it"
+            return _TAKEN
         trail.seek(max(0, found.st_size - _TAIL_BYTES))
         # Half a line, which a crash has left, is cut off at the start.
         whole = trail.read().rpartition(b"\n")[0].rpartition(b"\n")[2]
