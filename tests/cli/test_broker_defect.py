@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,30 @@ def test_a_defect_has_its_own_exit_code(
     assert said.out.splitlines()[-1] == "ready"
     errors = [line for line in said.err.splitlines() if line.startswith("error: ")]
     assert errors == [f"error: {MESSAGE}: Restart the node, and please report this with the message."]
+
+
+def test_why_is_in_the_form_of_the_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Is each line a JSON object, for a failure, a start that is refused, and a configuration with two mistakes?"""
+
+    def told(*flags: str) -> tuple[int, list[tuple[str, str, str]]]:
+        code = run(["broker", "--http", "off", "--listen", "tcp://127.0.0.1:0", *flags])
+        lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+        return code, [(line["level"], line["subject"], line["message"]) for line in lines if line["level"] == "error"]
+
+    folder = tmp_path / "data"
+    with monkeypatch.context() as patched:
+        patched.setattr(broker_module, "Node", NodeWithDefect)
+        code, lines = told("--data", str(folder), "--log-format", "json", "--set", "log.level=off")
+        assert (code, lines) == (70, [("error", "end", f"{MESSAGE}: {defect().remedy.rstrip()}")])
+    folder = tmp_path / "file"
+    folder.write_text("")
+    code, ((level, subject, text),) = told("--data", str(folder), "--set", "log.format=json")
+    assert (code, level, subject) == (2, "error", "start")
+    assert str(folder) in text
+    code, lines = told("--log-format", "json", "--set", "broker.shards=x", "--set", "limits.nonsense=1")
+    assert (code, [subject for _, subject, _ in lines]) == (2, ["start", "start"])
 
 
 def test_only_a_defect_ends_so() -> None:

@@ -68,6 +68,7 @@ def broker(
     """
     from lapwing import Broker
     from lapwing.cli.broker_loop import serve
+    from lapwing.cli.failures import Failures
     from lapwing.config import load
     from lapwing.config.reread import Reread
     from lapwing.log.printer import printer_of
@@ -78,17 +79,24 @@ def broker(
     if log_format is not None:
         flags["log.format"] = "--log-format", log_format
 
-    read = Reread(config, lambda: load(config, settings=settings, flags=flags))
-    given = read.in_force
-    if accept_loss_of:
-        from lapwing.cli.store_loss import give_up
-        from lapwing.privileges import acting_as, wanted_account
+    with Failures(log_format) as failures:
+        read = Reread(config, lambda: load(config, settings=settings, flags=flags))
+        given = read.in_force
+        failures.form = given.log.format
+        if accept_loss_of:
+            from lapwing.cli.store_loss import give_up
+            from lapwing.privileges import acting_as, wanted_account
 
-        with acting_as(wanted_account(given.broker.user, uid=os.geteuid())):
-            give_up(given.broker.data, accept_loss_of)
-    running = Broker.from_config(given, config)
-    log = printer_of(given.log)
-    return serve(running, on_ready=lambda: _announce(running, as_json=json), config=read, log=log)
+            with acting_as(wanted_account(given.broker.user, uid=os.geteuid())):
+                give_up(given.broker.data, accept_loss_of)
+        running = Broker.from_config(given, config)
+        log = printer_of(given.log)
+
+        def on_ready() -> None:
+            failures.subject = "end"
+            _announce(running, as_json=json)
+
+        return serve(running, on_ready, config=read, log=log)
 
 
 def _flags(given: Mapping[str, tuple[str, object]]) -> dict[str, tuple[str, object]]:

@@ -57,6 +57,10 @@ class LogPrinter(logging.Handler):
         """Prints what happens to the broker itself as it ends, whatever level is wanted."""
         self._write(LogLine("end", "step", text))
 
+    def failure(self, text: str, subject: str) -> None:
+        """Prints why there is no broker, or none any more, whatever level is wanted."""
+        self._write(LogLine(subject, "error", one_line(text)))
+
     def emit(self, record: logging.LogRecord) -> None:
         """A record of Python's logging: what hooks and HTTP have to say."""
         level = "error" if record.levelno >= logging.ERROR else "warning"
