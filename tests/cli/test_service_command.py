@@ -42,9 +42,46 @@ def test_a_unit_says_what_was_given(tmp_path: Path) -> None:
     assert "--replace" in other.stderr
     assert call(*install[:-1], "/usr/bin/other", "--replace").returncode == 0
     says = call(*install[:-1], "/usr/bin/other").stderr
+    assert "install -d -o edge -g edge -m 0700 /srv/lapwing" in says
     assert "systemctl enable --now edge" in says
     if shutil.which("systemd-analyze") is None:
         assert "systemd-analyze is not here" in says
+
+
+def installed(tmp_path: Path, text: str, *given: str) -> tuple[list[str], str]:
+    """The lines of a unit for a configuration of this text, and what is said beside."""
+    config = tmp_path / "etc/lapwing/lapwing.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(text)
+    done = call("service", "install", "--root", str(tmp_path), "--program", "/usr/bin/lapwing", "--replace", *given)
+    assert done.returncode == 0, done.stderr
+    return (tmp_path / "etc/systemd/system/lapwing.service").read_text().splitlines(), done.stderr
+
+
+def test_a_unit_has_what_its_configuration_needs(tmp_path: Path) -> None:
+    """Is its data folder taken and made, its drain waited for, and each folder that it writes let be written?"""
+    plain, _ = installed(tmp_path, "")
+    assert "ExecStart=/usr/bin/lapwing broker --config /etc/lapwing/lapwing.toml --data /var/lib/lapwing" in plain
+    assert {"StateDirectory=lapwing", "TimeoutStopSec=30", "ProtectHome=yes"} <= set(plain)
+    text = (
+        '[broker]\ndata = "/home/edge/data"\ndrain = "5m"\nlisten = ["unix:///run/edge/s", "unix:///srv/s/s"]\n'
+        '[audit]\nfile = "/var/log/edge/audit.jsonl"\n'
+    )
+    lines, said = installed(tmp_path, text)
+    assert "ExecStart=/usr/bin/lapwing broker --config /etc/lapwing/lapwing.toml" in lines
+    needed = {"TimeoutStopSec=320", "ReadWritePaths=/home/edge/data", "ProtectHome=read-only", "RuntimeDirectory=edge"}
+    assert needed | {"ReadWritePaths=/srv/s", "LogsDirectory=edge"} <= set(lines)
+    assert not any(line.startswith("StateDirectory") for line in lines)
+    assert "install -d -o lapwing -g lapwing -m 0700 /home/edge/data" in said
+    assert said.index("systemd-sysusers") < said.index("install -d") < said.index("daemon-reload")
+    (tmp_path / "home/edge/data").mkdir(parents=True)
+    assert "chown -R lapwing:lapwing /home/edge/data" in installed(tmp_path, text)[1]
+    lines, said = installed(tmp_path, text, "--data", "/srv/other")
+    assert "ReadWritePaths=/srv/other" in lines
+    assert "what is in the first is not seen" in said
+    lines, _ = installed(tmp_path, '[broker]\ndata = "beside"\n')
+    assert "ReadWritePaths=/etc/lapwing/beside" in lines
+    assert "has nothing of the configuration" in installed(tmp_path, "[broken")[1]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,12 @@ def install(
     config: Annotated[
         Path, typer.Option("--config", "-c", metavar="FILE", help="Configuration, a whole path.")
     ] = CONFIG,
-    data: Annotated[Path, typer.Option("--data", metavar="DIR", help="Data folder, a whole path.")] = DATA,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data", metavar="DIR", help=f"Data folder, a whole path; default: as the configuration says, else {DATA}."
+        ),
+    ] = None,
     user: Annotated[str, typer.Option("--user", metavar="NAME", help="Account, and its group.")] = USER,
     program: Annotated[
         Path | None, typer.Option("--program", metavar="FILE", help="The command; default: this one.")
@@ -58,9 +63,9 @@ def install(
     """
     if not name.replace("-", "").replace("_", "").isalnum() or not user.replace("-", "").replace("_", "").isalnum():
         raise ConfigError("--name and --user have letters, digits, - and _", where=f"{name!a}, {user!a}")
-    unit = Unit(program or _this_program(), config, data, user)
-    text = unit.text()
     _check_config(config, _below(root, config))
+    unit = _unit(program or _this_program(), config, _below(root, config), data, user)
+    text = unit.text()
     if print_:
         typer.echo(text, nl=False)
         return
@@ -68,11 +73,34 @@ def install(
     _write(path, text, replace=replace)
     _write(_below(root, _ACCOUNTS) / f"{name}.conf", unit.account(), replace=replace)
     if unit.is_at_home():
-        notice("the program or its configuration lies in a home: the unit reads homes (ProtectHome=read-only)")
+        notice("the program, its configuration or data lie in a home: the unit reads homes (ProtectHome=read-only)")
     _analyse(path)
     say("go on with:")
-    for step in ("systemd-sysusers", "systemctl daemon-reload", f"systemctl enable --now {name}"):
+    folders = [_folder_step(folder, user, root) for folder in unit.made_by_hand()]
+    for step in ("systemd-sysusers", *folders, "systemctl daemon-reload", f"systemctl enable --now {name}"):
         say(f"  {step}")
+
+
+def _unit(program: Path, config: Path, there: Path, data: Path | None, user: str) -> Unit:
+    """The unit, with what the configuration asks for, as far as it can be read."""
+    from lapwing.service.needs import Needs, needs_of
+
+    needs = Needs()
+    if there.exists():
+        try:
+            needs = needs_of(config, there)
+        except LapwingError as error:
+            notice(f"the unit has nothing of the configuration: {error.lines()[0]}")
+    if data is not None and needs.data is not None and data != needs.data:
+        notice(f"broker.data is {needs.data} in {config}, and the unit says {data}: what is in the first is not seen")
+    return Unit(program, config, data or needs.data or DATA, user, data is not None or needs.data is None, needs)
+
+
+def _folder_step(folder: Path, user: str, root: Path) -> str:
+    """How a folder becomes the account's."""
+    if _below(root, folder).exists():
+        return f"chown -R {user}:{user} {folder}"
+    return f"install -d -o {user} -g {user} -m 0700 {folder}"
 
 
 def _this_program() -> Path:
