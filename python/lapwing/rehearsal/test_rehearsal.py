@@ -13,6 +13,7 @@ from lapwing import Broker
 from lapwing.config import Config
 from lapwing.config.load import load
 from lapwing.errors import ConfigError, DataFolderError
+from lapwing.lab.ports import free_port
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import check_twins, port_faults
 from lapwing.rehearsal.start import start_faults
@@ -89,8 +90,8 @@ def test_the_metrics_of_a_bridge(tmp_path: Path) -> None:
 def test_datagrams_have_ports_of_their_own(tmp_path: Path) -> None:
     """Is one number for TCP and for MQTT-SN taken by both, and a port looked for among those of its own kind?"""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
-        taken.bind(("127.0.0.1", 0))
-        port = taken.getsockname()[1]
+        port = free_port()
+        taken.bind(("127.0.0.1", port))
         both = config(tmp_path, listen=f'"tcp://127.0.0.1:{port}", "sn://127.0.0.1:{port}"')
         check_twins(both)
         (fault,) = told(port_faults(both))
