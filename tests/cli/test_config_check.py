@@ -76,6 +76,12 @@ def test_one_fault_hides_no_other(tmp_path: Path) -> None:
     _, told = check(tmp_path, f'{limits}[auth.jwt]\nalgorithms = ["RS256"]\njwks_file = "set"\n{TLS}')
     for said in ("limits.nonsense", "output_high_bytes = 9MiB", "/set cannot be read", "c.pem"):
         assert said in told
+    (tmp_path / "lapwing.toml").write_text(
+        '[broker]\nhttp = "127.0.0.1:0"\nlisten = ["tcp://127.0.0.1:0"]\n[http]\ncertificate = "hc"\nclient_ca = "ha"\n'
+    )
+    told = call("config", "check", str(tmp_path / "lapwing.toml")).stderr
+    assert "http.certificate cannot be read" in told
+    assert "http.client_ca cannot be read" in told
 
 
 def test_a_weak_key_is_said_to_be_that(tmp_path: Path) -> None:

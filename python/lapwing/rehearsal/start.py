@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pydantic import BaseModel
 
 from lapwing._core import Authority, CoreError, Node
 from lapwing.auth import read_users
@@ -123,17 +126,26 @@ def _node_faults(config: Config) -> Iterator[LapwingError]:
     # It names one file of each listener.
     told = "\n".join(map(str, faults))
     for number, listener in enumerate(config.listeners):
-        for key in ("certificate", "key", "client_ca", "crl"):
-            value = getattr(listener, key)
-            for file in value if isinstance(value, list) else [value]:
-                if file is not None and str(file) not in told:
-                    yield from unreadable(file, f"listeners.{number}.{key}", "broker")
+        for key, file in _tls_files(listener):
+            if str(file) not in told:
+                yield from unreadable(file, f"listeners.{number}.{key}", "broker")
+
+
+def _tls_files(table: BaseModel) -> Iterator[tuple[str, Path]]:
+    for key in ("certificate", "key", "client_ca", "crl"):
+        value = getattr(table, key, None)
+        for file in value if isinstance(value, list) else [value]:
+            if file is not None:
+                yield key, file
 
 
 def _http_faults(config: Config) -> Iterator[LapwingError]:
-    if config.broker.http is not None and config.http.certificate is not None:
+    if config.broker.http is None or config.http.certificate is None:
+        return
+    missing = [fault for key, file in _tls_files(config.http) for fault in unreadable(file, f"http.{key}", "broker")]
+    yield from missing
+    if not missing:
         # Imported only here: it doubles the time that this takes.
         from lapwing.http.tls import server_context
 
         server_context(config.http)
-    yield from ()
