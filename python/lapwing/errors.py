@@ -7,6 +7,7 @@
     ├── BrokerError                 1: the broker could not start, or stopped
     │   ├── AddressInUseError       1: another process listens there
     │   ├── DefectError             70: a defect of Lapwing's own stopped it; start it again
+    │   ├── WrongPathError          2: a path leads to what no start can use
     │   └── DataFolderError         1: the data folder cannot be used, or its log is damaged
     │       └── WrongFolderError    2: it is no folder, somebody else's, or of another format
     ├── ConnectError                3: nobody answers there, or the broker refused the connection
@@ -108,6 +109,15 @@ class DefectError(BrokerError):
 
     exit_code = 70
     """As ``sysexits.h`` numbers an internal software error, so that a supervisor can tell it from a wrong setting."""
+
+
+class WrongPathError(BrokerError):
+    """A path of the configuration (a Unix socket, the audit trail) leads to what no start can use.
+
+    Starting again changes nothing: it is a wrong setting, as far as a supervisor goes.
+    """
+
+    exit_code = 2
 
 
 class DataFolderError(BrokerError):

@@ -109,5 +109,5 @@ def test_data_folder_is_a_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     ports = ("--listen", "tcp://127.0.0.1:0", "--http", "off")
     result = lapwing("broker", *ports, "--data", str(tmp_path / "file"), "--set", "streams.s.filter=#")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert str(tmp_path / "file") in one_error(result)

@@ -20,6 +20,7 @@ _LOADED_LATE = (
     "anyio._core",  # each name of it is loaded when it is asked for
     "anyio.to_thread",
     "encodings.idna",  # a host name is looked up
+    "lapwing.rehearsal.lasting",  # a start fails
     "uvicorn.lifespan.off",
     "uvicorn.loops.asyncio",
     "uvicorn.protocols.http.h11_impl",

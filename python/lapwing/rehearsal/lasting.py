@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lapwing.errors import BrokerError, ConfigError, DataFolderError, LapwingError, WrongFolderError
+from lapwing.errors import BrokerError, ConfigError, DataFolderError, WrongFolderError, WrongPathError
 from lapwing.rehearsal.folders import wrong_folder
 from lapwing.rehearsal.ports import unix_faults
 from lapwing.rehearsal.trail import trail_faults
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from lapwing.config import Config
 
 
-def lasting_kind(error: BrokerError, config: Config) -> type[LapwingError] | None:
+def lasting_kind(error: BrokerError, config: Config) -> type[BrokerError] | None:
     """What such an error is; None: it may pass, as a folder or a port that another process has yet."""
     if isinstance(error, DataFolderError):
         return WrongFolderError if any(wrong_folder(config.broker.data)) else None
     if type(error) is not BrokerError:
         return None
     faults = [*unix_faults(config), *trail_faults(config)]
-    return ConfigError if any(isinstance(fault, ConfigError) for fault in faults) else None
+    return WrongPathError if any(isinstance(fault, ConfigError) for fault in faults) else None
