@@ -183,8 +183,10 @@ class Node:
         """What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do."""
     def ready(self) -> bool:
         """True while the node accepts connections and has not failed."""
-    def disk_is_full(self) -> bool:
-        """True while what has to be on disk cannot be acknowledged for want of space."""
+    def hindrance(self) -> tuple[Literal["disk_full", "disk_stalled", "shard_stalled"], str, str] | None:
+        """What keeps a node that runs from serving: a word, what is wrong, and what to do."""
+    def is_going_on(self, within_s: float) -> bool:
+        """Whether its threads go on: each has turned within so many seconds, the log's in ``limits.stuck_after``."""
     def check(self) -> None:
         """Raises the error that stopped the node by itself, if one did."""
     def metrics_text(self) -> str:

@@ -238,6 +238,19 @@ class Broker:
         """True while the broker accepts connections and has not failed."""
         return self._node is not None and self._node.ready()
 
+    def is_going_on(self, within_s: float) -> bool:
+        """Whether its threads go on: each has turned within so many seconds, the log's in ``limits.stuck_after``.
+
+        What was not seen to stand still counts as going on, so it is asked again and again.
+
+        Args:
+            within_s: An idle thread turns once a second.
+
+        Raises:
+            BrokerError: the broker is not running.
+        """
+        return self._running().is_going_on(within_s)
+
     def reload(self, config: Config | Callable[[], Config] | None = None) -> int:
         """Takes over what may change while the broker runs: users, rules, topics, groups, certificates and keys.
 

@@ -11,6 +11,11 @@ import socket
 import time
 from collections.abc import Mapping
 
+_SIGNS = 3
+"""Signs of life in the time that the watchdog waits for one."""
+_TURN_S = 5.0
+"""An idle thread turns once a second; a busy machine has it wait."""
+
 
 class Supervisor:
     """Who started this process, if that one wants to hear.
@@ -24,6 +29,11 @@ class Supervisor:
         self._address = given.get("NOTIFY_SOCKET", "")
         self._watchdog_s = _watchdog_s(given) if self._address else 0.0
         self._alive_at = 0.0
+
+    @property
+    def turn_s(self) -> float:
+        """Within so many seconds every thread has to have gone on, for a sign of life."""
+        return max(self._watchdog_s / _SIGNS, _TURN_S)
 
     def starting(self, status: str) -> None:
         """It is on its way; a start that reads much must not be taken for one that hangs."""
@@ -40,7 +50,7 @@ class Supervisor:
     def alive(self) -> None:
         """Whoever calls this has just found all well; it is passed on as often as the watchdog needs."""
         now = time.monotonic()
-        if self._watchdog_s and now - self._alive_at >= self._watchdog_s / 3:
+        if self._watchdog_s and now - self._alive_at >= self._watchdog_s / _SIGNS:
             self._alive_at = now
             self._tell("WATCHDOG=1")
 

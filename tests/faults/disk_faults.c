@@ -2,6 +2,7 @@
  *
  *   fsync      fdatasync and fsync fail with EIO
  *   slow       fdatasync and fsync take so many milliseconds longer: the number is in the file
+ *   hung       fdatasync and fsync do not return while it lies there
  *   full       whatever takes more space fails with ENOSPC
  *   capacity   so many bytes, the number is in the file, are all that the folder may take; beyond as `full`
  *   read-only  whatever would change something fails with EROFS
@@ -102,6 +103,10 @@ static int refusal(int fd, long long end) {
 
 static int sync_or_fail(int fd, int (*real)(int)) {
     long long slow_ms = number("slow");
+    while (fails("hung")) {
+        struct timespec moment = {0, 1000000};
+        nanosleep(&moment, NULL);
+    }
     if (fails("fsync")) return fail(EIO);
     if (slow_ms > 0) {
         struct timespec pause = {slow_ms / 1000, slow_ms % 1000 * 1000000};

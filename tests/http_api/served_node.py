@@ -76,8 +76,8 @@ class MadeNode:
     def kick_client(self, _client_id: str) -> bool:
         return True
 
-    def disk_is_full(self) -> bool:
-        return False
+    def hindrance(self) -> None:
+        return None
 
     def empty_queue(self, _client_id: str) -> tuple[int, int]:
         return (3, 300)

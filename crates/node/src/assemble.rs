@@ -259,7 +259,8 @@ fn lay_log(
     let unpark = Unpark::default();
     let bell = Bell::new(unpark.clone());
     let scale_bytes = keeper.as_ref().map_or(config.limits.log_segment_bytes, Keeper::scale_bytes);
-    let shared = Arc::new(LogShared::new(shards.len(), scale_bytes, config.limits.log_lane_bytes));
+    let shared =
+        Arc::new(LogShared::new(shards.len(), scale_bytes, config.limits.log_lane_bytes, config.limits.stall_after()));
     let routes: Vec<StreamRoute> = config
         .streams
         .values()

@@ -77,7 +77,7 @@ pub use config::{
 };
 pub use error::NodeError;
 pub use extensions::{Extensions, OnBound};
-pub use handle::{Handle, HttpClaim, Identified, LogLine};
+pub use handle::{Handle, Hindrance, HttpClaim, Identified, LogLine};
 pub use hooks::{
     AuthCall, ConnectCall, HookAnswer, HookCall, HookClient, HookFailure, HookMessage, HookName, Hooks, Interests,
     SubscribeCall,

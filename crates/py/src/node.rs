@@ -10,7 +10,7 @@ use lapwing_node::{
     Config, Extensions, HttpClaim, Identified, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
     StreamReadError,
 };
-use pyo3::exceptions::PyRuntimeWarning;
+use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -150,9 +150,16 @@ impl Node {
         self.running(py, |handle| handle.ready()).unwrap_or(false)
     }
 
-    /// True while what has to be on disk cannot be acknowledged for want of space.
-    fn disk_is_full(&self, py: Python<'_>) -> bool {
-        self.running(py, |handle| handle.disk_is_full()).unwrap_or(false)
+    /// What keeps a node that runs from serving: a word, what, what to do.
+    fn hindrance(&self, py: Python<'_>) -> Option<(&'static str, String, &'static str)> {
+        let found = self.running(py, |handle| handle.hindrance()).unwrap_or(None);
+        found.map(|hindrance| (hindrance.code(), hindrance.to_string(), hindrance.remedy()))
+    }
+
+    /// Whether its threads go on: each has turned within so many seconds, the log's within `limits.stuck_after`.
+    fn is_going_on(&self, py: Python<'_>, within_s: f64) -> PyResult<bool> {
+        let within = Duration::try_from_secs_f64(within_s).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        self.running(py, |handle| handle.is_going_on(within))
     }
 
     /// Raises the error that stopped the node by itself, if one did.

@@ -87,7 +87,8 @@ class _Serving:
             # Before the error that ended it: they may say how it came to that.
             self._tell()
             self._broker.check()
-            self._supervisor.alive()
+            if self._broker.is_going_on(self._supervisor.turn_s):
+                self._supervisor.alive()
             number = self._received.get(_CHECK_INTERVAL_S)
             if number is None:
                 continue

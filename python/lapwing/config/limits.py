@@ -162,6 +162,10 @@ class Limits(BaseModel):
     16 times as many within ten seconds of the last time."""
     log_segment_bytes: Size = Field(default=64 << 20, ge=64 << 10, le=1 << 30)
     """Size of a segment file of the data groups' log, 64KiB to 1GiB: what is given back to the disk at a time."""
+    stall_after: Duration = Field(default=5_000, ge=1, serialization_alias="stall_after_ms")
+    """Time for a write or sync of the log, or a turn of a data thread; beyond, /readyz is 503 and a line says why."""
+    stuck_after: Duration = Field(default=600_000, ge=1, serialization_alias="stuck_after_ms")
+    """Time for a write or sync of the log, beyond which systemd's watchdog gets no more sign of life."""
     read_bytes_per_turn: Bytes32 = 256 << 10
     """Bytes that one connection's read may bring in one turn of the loop."""
     spin_us: int = Field(default=20, ge=0, le=1_000_000)

@@ -132,9 +132,8 @@ class Health:
         """``GET /readyz``: 200 while the node accepts connections and can acknowledge what they bring, else 503."""
         if not await anyio.to_thread.run_sync(self._node.ready):
             raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
-        if await anyio.to_thread.run_sync(self._node.disk_is_full):
-            what = "the disk is full: what has to be on disk is not acknowledged"
-            raise HttpError(503, "disk_full", what, "free some space, or shorten a stream's retention")
+        if hindrance := await anyio.to_thread.run_sync(self._node.hindrance):
+            raise HttpError(503, *hindrance)
         return JsonAnswer({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:

@@ -1,5 +1,7 @@
 //! Bounds and times, each with its default.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::queue_policy::QueuePolicy;
@@ -135,6 +137,10 @@ pub struct Limits {
     pub log_snapshot_bytes: u64,
     /// Size of a segment file of the data groups' log: what is given back to the disk at a time.
     pub log_segment_bytes: u64,
+    /// How long a write of the log, or one turn of a shard's loop, may take before the node is not ready and says so.
+    pub stall_after_ms: u64,
+    /// How long a write of the log may take before the node counts as stuck.
+    pub stuck_after_ms: u64,
     /// Bytes that one connection's read may bring in one turn of the loop.
     pub read_bytes_per_turn: u32,
     /// How long an idle shard looks for work before it sleeps, while there is traffic between shards.
@@ -205,6 +211,8 @@ impl Default for Limits {
             log_lane_bytes: 32 << 20,
             log_snapshot_bytes: 1 << 20,
             log_segment_bytes: 64 << 20,
+            stall_after_ms: 5_000,
+            stuck_after_ms: 600_000,
             read_bytes_per_turn: 256 << 10,
             spin_us: 20,
             notices_per_minute: 60,
@@ -223,8 +231,18 @@ const KEEP_ALIVE_PROBES_MAX: u16 = 127;
 const HANDSHAKE_THREADS_MAX: u32 = 64;
 
 impl Limits {
+    /// With so long a write of the log, or turn of a loop, the node is not ready.
+    pub(crate) fn stall_after(&self) -> Duration {
+        Duration::from_millis(self.stall_after_ms)
+    }
+
+    /// With so long a write of the log the node is stuck.
+    pub(crate) fn stuck_after(&self) -> Duration {
+        Duration::from_millis(self.stuck_after_ms)
+    }
+
     pub(super) fn check(&self) -> Result<(), NodeError> {
-        let positive: [(&str, u64); 29] = [
+        let positive: [(&str, u64); 31] = [
             ("connections_max", u64::from(self.connections_max)),
             ("connect_timeout_ms", self.connect_timeout_ms),
             ("connect_bytes_max", u64::from(self.connect_bytes_max)),
@@ -252,6 +270,8 @@ impl Limits {
             ("mailbox_batch_bytes", u64::from(self.mailbox_batch_bytes)),
             ("log_lane_bytes", self.log_lane_bytes),
             ("log_snapshot_bytes", self.log_snapshot_bytes),
+            ("stall_after_ms", self.stall_after_ms),
+            ("stuck_after_ms", self.stuck_after_ms),
             ("read_bytes_per_turn", u64::from(self.read_bytes_per_turn)),
             ("notices_per_minute", u64::from(self.notices_per_minute)),
         ];

@@ -4,6 +4,7 @@ mod audit;
 mod bans;
 mod end;
 mod groups;
+mod health;
 mod identify;
 mod notices;
 mod place;
@@ -36,11 +37,14 @@ use crate::shared::Shared;
 use crate::sn::{SnCounters, SnThread};
 use crate::streams::Streams;
 use crate::token_keys::KeyThread;
+use health::Turns;
+use notices::Told;
 use spawn::{
     spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
     spawn_shard, spawn_sn, spawn_timekeeper, spawn_token_keys,
 };
 
+pub use health::Hindrance;
 pub use identify::{HttpClaim, Identified};
 pub use notices::LogLine;
 
@@ -61,8 +65,10 @@ pub struct Handle {
     sn: Option<Arc<SnCounters>>,
     /// A hook or a strategy did not return when the node stopped.
     abandoned: AtomicBool,
-    /// Whether the operator was told last that the disk is full.
-    disk_was_full: AtomicBool,
+    /// When each shard's loop was seen to turn.
+    turns: Turns,
+    /// What the operator was told last of the disk and the shards.
+    told: Told,
     threads: Mutex<Threads>,
 }
 
@@ -151,7 +157,8 @@ impl Handle {
             handshakes,
             sn: sn.as_ref().map(SnThread::counters),
             abandoned: AtomicBool::new(false),
-            disk_was_full: AtomicBool::new(false),
+            turns: Turns::default(),
+            told: Told::default(),
             threads: Mutex::new(Threads::default()),
         };
         // From here on a failure drops the handle, and that stops the threads begun so far.
@@ -252,7 +259,7 @@ impl Handle {
         let holds = ranked_holds(&self.shared.config).into_iter().map(|(filter, _)| filter);
         metrics.extend(hold_metrics(&holds.zip(&self.shared.hold_counters).collect::<Vec<_>>()));
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {
-            metrics.extend(LogCounters::collect(reader, log.is_full() || log.is_low()));
+            metrics.extend(LogCounters::collect(reader, log));
         }
         if let Some(Recovered { reader, groups, .. }) = &self.kept {
             metrics.extend(journal_metrics(reader, groups));

@@ -1,15 +1,27 @@
 //! What the operator hears, gathered from all who have something to say.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use lapwing_store::{LogReader, Notice};
 
-use super::Handle;
+use super::{Handle, Hindrance};
 use crate::notices::{Line, NoticeKind};
 
 const FULL: &str = "the disk is full: what has to be on disk is not acknowledged until there is room, and no new message for \
     it is taken; everything else goes on. Free some space, or shorten a stream's retention";
 const ROOM_AGAIN: &str = "the disk has room again: what waited is written and acknowledged";
+
+/// What the operator was told last.
+#[derive(Default)]
+pub(super) struct Told {
+    disk_full: AtomicBool,
+    disk_stalled: AtomicBool,
+    /// Stalls of the disk that were over.
+    disk_stalls: AtomicU64,
+    /// A shard that does not go on: its number and one; 0: all do.
+    shard: AtomicU64,
+}
 
 /// A line for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +45,9 @@ impl Handle {
 
     /// The same with what each line is about, and with who came and went.
     pub fn take_log(&self) -> Vec<LogLine> {
+        self.look_at_room();
         self.look_at_disk();
+        self.look_at_shards();
         let streams = self.streams.reader().map(LogReader::take_notices).unwrap_or_default();
         let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
         for notice in streams.iter().chain(&kept) {
@@ -59,16 +73,52 @@ impl Handle {
         lines.map(told).collect()
     }
 
-    /// Whether what has to be on disk cannot be acknowledged for want of space.
-    pub fn disk_is_full(&self) -> bool {
-        self.log.as_ref().is_some_and(|(log, _)| log.is_full() || log.is_low())
-    }
-
     /// Says when the disk has become full, and when it has room again.
-    fn look_at_disk(&self) {
+    fn look_at_room(&self) {
         let is_full = self.disk_is_full();
-        if self.disk_was_full.swap(is_full, Ordering::Relaxed) != is_full {
+        if self.told.disk_full.swap(is_full, Ordering::Relaxed) != is_full {
             self.shared.tell(NoticeKind::Disk, if is_full { FULL } else { ROOM_AGAIN }.to_owned());
         }
     }
+
+    /// Says when the disk does not answer, and when it does again.
+    fn look_at_disk(&self) {
+        let Some((log, _)) = &self.log else { return };
+        let (stalls, took) = log.pulse.stalls();
+        let is_over = self.told.disk_stalls.swap(stalls, Ordering::Relaxed) != stalls;
+        let stall = self.disk_stall();
+        let was_told = self.told.disk_stalled.swap(stall.is_some(), Ordering::Relaxed);
+        if is_over {
+            let text =
+                format!("the disk answers again, after {}: what waited is written and acknowledged", words(took));
+            self.shared.tell(NoticeKind::Disk, text);
+        }
+        if let Some(stall) = stall.filter(|_| is_over || !was_told) {
+            self.shared.tell(NoticeKind::Disk, line_of(&stall));
+        }
+    }
+
+    /// Says when a shard does not go on, and when all do again.
+    fn look_at_shards(&self) {
+        let stall = self.shard_stall();
+        let number = stall.map_or(0, |(shard, _)| shard as u64 + 1);
+        let before = self.told.shard.swap(number, Ordering::Relaxed);
+        if before == number {
+            return;
+        }
+        if before != 0 {
+            self.shared.tell(NoticeKind::Stalled, format!("shard {} goes on again", before - 1));
+        }
+        if let Some((shard, age)) = stall {
+            self.shared.tell(NoticeKind::Stalled, line_of(&Hindrance::ShardStalled(shard, age)));
+        }
+    }
+}
+
+fn line_of(hindrance: &Hindrance) -> String {
+    format!("{hindrance}. {}", hindrance.remedy().trim_end_matches('.'))
+}
+
+fn words(took: Duration) -> String {
+    format!("{:.1} s", took.as_secs_f64())
 }

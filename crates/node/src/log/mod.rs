@@ -17,6 +17,7 @@ mod feed;
 mod growth;
 mod keeper;
 mod lanes;
+mod pulse;
 mod shared;
 pub(crate) mod snapshot;
 mod snapshot_thread;

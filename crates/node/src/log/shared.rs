@@ -1,6 +1,9 @@
 //! What the log thread and the shards know of each other.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::pulse::Pulse;
 
 /// What the log thread tells everyone; written by it alone.
 pub(crate) struct LogShared {
@@ -15,6 +18,8 @@ pub(crate) struct LogShared {
     /// The next segment is late: what comes has to wait for it.
     pub(super) late: AtomicBool,
     pub(super) stop: AtomicBool,
+    /// How long the thread has been at what it does.
+    pub(crate) pulse: Pulse,
     /// Bytes of all shards on their way to the disk; each adds its own, the thread takes away what is durable.
     under_way: AtomicU64,
     /// With so many under way nobody should add to them: they have to find room when the disk turns out to be full. Written by
@@ -34,8 +39,8 @@ fn under_way_max(scale_bytes: u64, lane_bytes: u64) -> u64 {
 
 impl LogShared {
     /// `scale_bytes`: what counts as a segment at first; `lane_bytes`: with so many on their way a shard sends its publishers
-    /// away.
-    pub(crate) fn new(shards: usize, scale_bytes: u64, lane_bytes: u64) -> Self {
+    /// away; `stall`: with so long a write or sync the disk has stalled.
+    pub(crate) fn new(shards: usize, scale_bytes: u64, lane_bytes: u64, stall: Duration) -> Self {
         let zeros = || (0..shards).map(|_| AtomicU64::new(0)).collect();
         LogShared {
             committed: zeros(),
@@ -45,6 +50,7 @@ impl LogShared {
             low: AtomicBool::new(false),
             late: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            pulse: Pulse::new(stall),
             under_way: AtomicU64::new(0),
             under_way_max: AtomicU64::new(under_way_max(scale_bytes, lane_bytes)),
             lane_bytes,

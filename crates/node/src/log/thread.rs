@@ -85,6 +85,7 @@ impl LogThread {
         self.unpark.is_me();
         come_soon();
         loop {
+            self.shared.pulse.begin();
             let stopping = self.shared.stop.load(Ordering::Acquire);
             self.gather()?;
             if self.pending_bytes() > 0 {
@@ -93,12 +94,13 @@ impl LogThread {
                 return self.close();
             } else if self.rest.is_some() {
                 // Refused though nothing waits for a commit: it is tried again, but not at full speed.
-                std::thread::park_timeout(FULL_PAUSE);
+                self.doze(FULL_PAUSE);
             } else {
                 self.sleep(self.pause());
             }
             self.retain()?;
             self.tend()?;
+            self.shared.pulse.end();
             if stopping && self.shared.is_full() {
                 // The disk is full and the node ends: what was never acknowledged is given up.
                 return Ok(());
@@ -206,7 +208,7 @@ impl LogThread {
             Err(error) if error.is_retryable() => {
                 self.shared.full.store(true, Ordering::Relaxed);
                 self.note_room();
-                std::thread::park_timeout(FULL_PAUSE);
+                self.doze(FULL_PAUSE);
             }
             Err(error) => return Err(error),
         }
@@ -281,6 +283,7 @@ impl LogThread {
         }
         let set = |flag: &AtomicBool, is_so| flag.swap(is_so, Ordering::Relaxed) && !is_so;
         let is_late = keeper.waits_for_room();
+        self.shared.pulse.set_late(is_late);
         let is_more = self.shared.set_scale(keeper.scale_bytes());
         if set(&self.shared.low, keeper.is_low_on_space()) | set(&self.shared.late, is_late) | is_more {
             // Nothing else may come that would wake them.
@@ -295,9 +298,16 @@ impl LogThread {
     fn sleep(&self, at_most: Duration) {
         self.bell.prepare();
         if self.is_idle() && !self.shared.stop.load(Ordering::Acquire) {
-            std::thread::park_timeout(at_most);
+            self.doze(at_most);
         }
         self.bell.awake();
+    }
+
+    /// Sleeps at most so long, and that is no turn.
+    fn doze(&self, at_most: Duration) {
+        self.shared.pulse.end();
+        std::thread::park_timeout(at_most);
+        self.shared.pulse.begin();
     }
 }
 

@@ -2,7 +2,8 @@
 
 use lapwing_store::LogReader;
 
-use super::Metric;
+use super::{Metric, MetricKind};
+use crate::log::LogShared;
 
 /// Names that the store's counters have outside.
 const NAMES: [(&str, &str); 15] = [
@@ -27,9 +28,18 @@ const NAMES: [(&str, &str); 15] = [
 pub(crate) struct LogCounters;
 
 impl LogCounters {
-    pub(crate) fn collect(reader: &LogReader, full: bool) -> Vec<Metric> {
+    pub(crate) fn collect(reader: &LogReader, log: &LogShared) -> Vec<Metric> {
         let help = "1 while the disk is full, or nearly: acknowledgements of what is kept wait.";
-        let mut metrics = vec![Metric::gauge("lapwing_log_disk_full", help, u64::from(full))];
+        let mut metrics = vec![Metric::gauge("lapwing_log_disk_full", help, u64::from(log.is_full() || log.is_low()))];
+        metrics.push(Metric {
+            name: "lapwing_log_busy_seconds",
+            help: "How long the write or sync of the log that is under way has taken; beyond limits.stall_after it stalls.",
+            kind: MetricKind::Gauge,
+            labels: Vec::new(),
+            value: log.pulse.age().as_secs_f64(),
+        });
+        let help = "Writes and syncs of the log that took limits.stall_after or longer, and are over.";
+        metrics.push(Metric::counter("lapwing_log_stalls_total", help, log.pulse.stalls().0));
         for (name, help, value) in reader.counters().list() {
             if let Some((_, outside)) = NAMES.iter().find(|(inside, _)| *inside == name) {
                 metrics.push(Metric::counter(outside, help, value));

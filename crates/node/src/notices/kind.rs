@@ -19,6 +19,8 @@ pub(crate) enum NoticeKind {
     Clock,
     /// The audit trail cannot be written, or can again.
     Audit,
+    /// A shard does not go on, or does again.
+    Stalled,
     /// What was found at the start.
     Start,
     /// Consumer groups: behind, caught up, members that cannot be measured.
@@ -38,7 +40,7 @@ pub(crate) enum NoticeKind {
 }
 
 impl NoticeKind {
-    pub(super) const COUNT: usize = 14;
+    pub(super) const COUNT: usize = 15;
     pub(super) const ALL: [NoticeKind; Self::COUNT] = [
         NoticeKind::Memory,
         NoticeKind::Disk,
@@ -46,6 +48,7 @@ impl NoticeKind {
         NoticeKind::Log,
         NoticeKind::Clock,
         NoticeKind::Audit,
+        NoticeKind::Stalled,
         NoticeKind::Start,
         NoticeKind::Group,
         NoticeKind::Refused,
@@ -65,6 +68,7 @@ impl NoticeKind {
             NoticeKind::Log => "log",
             NoticeKind::Clock => "clock",
             NoticeKind::Audit => "audit",
+            NoticeKind::Stalled => "stalled",
             NoticeKind::Start => "start",
             NoticeKind::Group => "group",
             NoticeKind::Refused => "refused",
@@ -91,6 +95,7 @@ impl NoticeKind {
                 | NoticeKind::Log
                 | NoticeKind::Clock
                 | NoticeKind::Audit
+                | NoticeKind::Stalled
         )
     }
 }

@@ -1,8 +1,8 @@
 //! A disk that is full, or fails to sync, while a flag says so.
 
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lapwing_store::disk::{Intercept, InterceptedDisk, OsDisk};
 
@@ -25,6 +25,21 @@ impl Intercept for FailingSync {
     fn on_sync(&self) -> io::Result<()> {
         if self.0.load(Ordering::Relaxed) { Err(io::Error::other("a fault of the test")) } else { Ok(()) }
     }
+}
+
+#[derive(Debug)]
+struct HangingSync(Arc<Mutex<()>>);
+
+impl Intercept for HangingSync {
+    fn on_sync(&self) -> io::Result<()> {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        Ok(())
+    }
+}
+
+/// The real disk, which does not return from a sync while `hold` is locked.
+pub fn hanging_sync_while(hold: Arc<Mutex<()>>) -> Arc<InterceptedDisk> {
+    Arc::new(InterceptedDisk::new(Arc::new(OsDisk), Arc::new(HangingSync(hold))))
 }
 
 /// The real disk, without space while `full` is set.

@@ -44,6 +44,7 @@ mod sessions;
 mod shards;
 mod shares;
 mod sn;
+mod stalls;
 mod strangers;
 mod streams;
 mod subscriptions;
