@@ -1,4 +1,4 @@
-"""A disk that does not answer under a real broker: whoever asks, and whoever reads its log, hears of it while it lasts."""
+"""A disk that does not answer under a real broker: whoever asks, and whoever reads its log, hears of it."""
 
 from __future__ import annotations
 

@@ -110,6 +110,11 @@ impl<K: Copy + Eq + Hash, M: Clone> Group<K, M> {
         self.queue.len()
     }
 
+    /// Their bytes.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queue.bytes()
+    }
+
     fn view_of(&self, member: &Membership<K, M>, now_us: u64) -> MemberView<K> {
         MemberView {
             key: member.key,

@@ -58,7 +58,8 @@ def show(
 ) -> None:
     """Print groups; for one group (or one by NAME) its members too.
 
-    BACKLOG is how long the members would work on what waits; WORK is what a message is expected to take a member.
+    BACKLOG is how long the members would work on what waits, LOST what gave way for want of room, WORK what
+    a message is expected to take a member.
     """
     api = GroupApi(*asked)
 

@@ -14,7 +14,8 @@ from lapwing.cli.common import table
 from lapwing.text import one_line
 
 GROUP_HEAD = (
-    "GROUP", "FILTER", "STRATEGY", "MEMBERS", "CRITICAL", "BULK", "UNACKED", "BACKLOG", "STATE", "MISSED", "KICKS",
+    "GROUP", "FILTER", "STRATEGY", "MEMBERS", "CRITICAL", "BULK", "UNACKED", "BACKLOG", "STATE", "LOST", "MISSED",
+    "KICKS",
 )  # fmt: skip
 MEMBER_HEAD = ("MEMBER", "STATE", "RTT", "WORK", "QUEUE", "INFLIGHT", "OVERDUE", "PICKS", "KICKS", "MISSED")
 _LEFT = {"GROUP", "FILTER", "STRATEGY", "STATE", "MEMBER"}
@@ -35,6 +36,7 @@ def group_row(group: dict[str, Any]) -> tuple[str, ...]:
         f"{group['unacknowledged']:,}",
         _seconds(group["backlog_s"]),
         _state(group),
+        f"{counters['dropped'].get('queue_full', 0):,}",
         f"{counters['missed']:,}",
         f"{counters['kicks']:,}",
     )

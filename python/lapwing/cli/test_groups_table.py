@@ -22,7 +22,7 @@ GROUP: dict[str, Any] = {
     "name": "alarms", "filter": "alarms/#", "strategy": "auto", "is_durable": True, "is_kept": False,
     "is_behind": False,
     "members_here": 1, "waiting_critical": 1, "waiting_bulk": 20000, "unacknowledged": 2, "backlog_s": 12.34,
-    "counters": {"missed": 4, "kicks": 1}, "members": [MEMBER, AWAY],
+    "counters": {"missed": 4, "kicks": 1, "dropped": {"queue_full": 3000, "group_busy": 1}}, "members": [MEMBER, AWAY],
 }  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def cells(line: str) -> list[str]:
 def test_what_a_group_and_its_members_say() -> None:
     lines = plain([GROUP], members=True).splitlines()
     assert cells(lines[1]) == [
-        "alarms", "alarms/#", "auto", "1 of 2", "1", "20,000", "2", "12.3 s", "in time, durable", "4", "1",
+        "alarms", "alarms/#", "auto", "1 of 2", "1", "20,000", "2", "12.3 s", "in time, durable", "3,000", "4", "1",
     ]  # fmt: skip
     assert lines[3] == "members of alarms, alarms/#"
     assert cells(lines[5]) == [

@@ -34,11 +34,11 @@ class HoldConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    messages: int = Field(default=10_000, ge=1, le=2**32 - 1)
-    """Messages that may wait."""
+    messages: int = Field(default=1_000_000, ge=1, le=2**32 - 1)
+    """Messages that may wait; `bytes` is what bounds them unless this is set lower."""
 
     bytes: Size = Field(default=16 << 20, ge=1)
-    """Bytes that may wait."""
+    """Bytes of memory that may wait, some 200 for each message beside its topic and payload."""
 
     expiry: Duration = Field(default=24 * 3_600_000, serialization_alias="expiry_ms")
     """How long each may wait; its own Message Expiry Interval holds too. 0: for ever."""

@@ -26,7 +26,7 @@ pub struct HoldConfig {
 impl Default for HoldConfig {
     fn default() -> Self {
         HoldConfig {
-            messages: 10_000,
+            messages: 1_000_000,
             bytes: 16 << 20,
             expiry_ms: 24 * 3600 * 1000,
             overflow: Overflow::DropOldest,

@@ -135,7 +135,7 @@ mod tests {
     fn a_loop_that_does_not_turn_is_found() {
         let (turns, start) = (Turns::default(), Instant::now());
         let at = |s| start + Duration::from_secs(s);
-        let mut look = |counts: [u64; 3], s| turns.look(counts.into_iter(), at(s)).expect("shards");
+        let look = |counts: [u64; 3], s| turns.look(counts.into_iter(), at(s)).expect("shards");
         assert_eq!(look([0, 5, 5], 0).1, Duration::ZERO);
         assert_eq!(look([0, 5, 6], 9), (1, Duration::from_secs(9)));
         assert_eq!(look([0, 5, 7], 40), (1, Duration::from_secs(40)));

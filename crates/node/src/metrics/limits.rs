@@ -11,6 +11,8 @@ pub(crate) struct LimitCounters {
     pub(crate) refused_subscriptions: Counter,
     /// Times that a session began to lose acknowledged messages since its client was there.
     pub(crate) sessions_losing: Counter,
+    pub(crate) groups_losing: Counter,
+    pub(crate) holds_losing: Counter,
     /// Messages refused because a session that wants them has no room.
     pub(crate) refused_queue_full: Counter,
     /// Filters refused because their identity has `groups_per_identity_max`.
@@ -59,6 +61,16 @@ impl LimitCounters {
                 "lapwing_sessions_losing_total",
                 "Times that a session lost an acknowledged message, the first since its client was there.",
                 sum(|l| l.sessions_losing.get()),
+            ),
+            Metric::counter(
+                "lapwing_groups_losing_total",
+                "Times that a consumer group lost an acknowledged message for want of room, the first since half of its room was free.",
+                sum(|l| l.groups_losing.get()),
+            ),
+            Metric::counter(
+                "lapwing_holds_losing_total",
+                "Times that a hold lost an acknowledged message for want of room, the first since half of its room was free.",
+                sum(|l| l.holds_losing.get()),
             ),
             Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_groups.get()))
                 .with("what", "groups"),

@@ -77,6 +77,32 @@ fn no_room_is_refused_to_the_publisher() {
     }
 }
 
+/// Is the operator told once that a group loses what was acknowledged, and again once it had room meanwhile?
+#[test]
+fn the_first_loss_of_a_group_is_told() {
+    let node = node(r#"{"shards": 2, "groups": {"jobs": {"filters": ["q"], "queue_messages_max": 2}}}"#);
+    let mut sender = connect(&node, "sender");
+    let told = || node.take_notices().iter().filter(|line| line.contains("group jobs of q begins to lose")).count();
+    let lost = || metric(&node, "lapwing_group_messages_dropped_total", "queue_full");
+    (0..5).for_each(|_| sender.publish_acked("q", b"x"));
+    eventually("three are lost", || lost() == 3);
+    eventually("it is told", || told() == 1);
+    sender.publish_acked("q", b"x");
+    eventually("one more is lost", || lost() == 4);
+    assert_eq!((told(), metric(&node, "lapwing_groups_losing_total", "")), (0, 1));
+    let mut member = connect(&node, "member");
+    member.subscribe("$share/jobs/q", QOS1);
+    for _ in 0..2 {
+        let received = member.receive();
+        member.acknowledge(&received);
+    }
+    member.disconnect();
+    eventually("it is empty", || metric(&node, "lapwing_group_waiting_messages", "jobs") == 0);
+    (0..5).for_each(|_| sender.publish_acked("q", b"x"));
+    eventually("it is told again", || told() == 1);
+    assert_eq!(metric(&node, "lapwing_groups_losing_total", ""), 2);
+}
+
 /// Is the operator told once that a session loses what was acknowledged, again when its client was there meanwhile, and is what
 /// it lost shown with it?
 #[test]

@@ -199,6 +199,13 @@ fn bounds_policies_and_expiry() {
         let node = in_memory(2, &format!(r#""messages": 2, "overflow": "{policy}""#));
         publish(&mut connect(&node, "sender"), &["h/1", "h/2", "h/1", "h/2", "h/1"]);
         eventually("three are dropped", || metric(&node, "lapwing_hold_messages_dropped_total", "overflow") == 3);
+        eventually("that is told", || metric(&node, "lapwing_holds_losing_total", "") == 1);
+        let lines = node.take_notices();
+        assert_eq!(
+            lines.iter().filter(|line| line.contains("hold h/# begins to lose messages")).count(),
+            1,
+            "{lines:?}"
+        );
         let mut receiver = connect(&node, "receiver");
         receiver.subscribe("h/#", QOS1);
         assert_eq!(take(&mut receiver, 2), expected, "{policy}");

@@ -70,6 +70,7 @@ impl Shard {
             self.forget_group(place);
         } else {
             self.tell_ends(place);
+            self.tell_group_loss(place);
             self.set_group_timer(place);
         }
     }

@@ -14,6 +14,7 @@ use slab::Slab;
 use crate::config::GroupConfig;
 use crate::identity_shares::Holder;
 use crate::shard::keeping::{Keeping, Kept, Origin};
+use crate::shard::losses::LossWatch;
 use crate::slot::{ShardId, stable_hash};
 use crate::strategies::ClientNames;
 use crate::words::{Profile, share_name};
@@ -60,6 +61,8 @@ pub(crate) struct OwnedGroup {
     pub(super) names: Option<Arc<ClientNames>>,
     /// To whose share it counts, if to anybody's.
     pub(super) begun_by: Option<Holder>,
+    /// Whether it is known to be losing messages.
+    pub(crate) losses: LossWatch,
     /// Stands in the list of groups that may have something to do.
     is_dirty: bool,
 }
@@ -239,6 +242,7 @@ impl GroupTable {
             expected: 0,
             names: None,
             begun_by: None,
+            losses: LossWatch::default(),
             is_dirty: false,
         });
         self.by_share.insert(share, place);

@@ -12,6 +12,7 @@ use crate::config::{HoldConfig, Overflow};
 use crate::mail::Offered;
 use crate::metrics::HoldCounters;
 use crate::shard::keeping::{Kept, Origin};
+use crate::shard::losses::LossWatch;
 
 /// A message and what its owner has to know of it.
 #[derive(Debug)]
@@ -67,6 +68,7 @@ pub(super) struct Hold {
     /// The timer set for it.
     pub(super) timer_ms: Option<u64>,
     pub(super) counters: Arc<HoldCounters>,
+    pub(super) losses: LossWatch,
 }
 
 impl Hold {
@@ -100,6 +102,7 @@ impl Hold {
             flights: 0,
             timer_ms: None,
             counters,
+            losses: LossWatch::default(),
         }
     }
 
@@ -120,6 +123,12 @@ impl Hold {
     pub(super) fn deadline_ms(&self, came_ms: u64, expires_at_ms: Option<u64>) -> Option<u64> {
         let own = self.expiry_ms.map(|expiry_ms| came_ms.saturating_add(expiry_ms));
         own.into_iter().chain(expires_at_ms).min()
+    }
+
+    /// Whether it has begun to lose messages for want of room.
+    pub(super) fn begins_to_lose(&mut self) -> bool {
+        let lost = self.counters.overflowed.get() + self.counters.memory_full.get();
+        self.losses.begins(lost, self.queue.is_half_empty())
     }
 
     /// Shows what waits.

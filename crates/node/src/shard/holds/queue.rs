@@ -117,6 +117,11 @@ impl<T> HoldQueue<T> {
         self.bytes
     }
 
+    /// Whether half of the room for what nobody takes is free.
+    pub(super) fn is_half_empty(&self) -> bool {
+        self.idle_messages <= self.bounds.messages / 2 && self.idle_bytes <= self.bounds.bytes / 2
+    }
+
     /// Makes room for a message of so many bytes; false: there is none, it must not be added. What gave way is handed out.
     pub(super) fn make_room(&mut self, bytes: u64, mut gave_way: impl FnMut(Waiting<T>)) -> bool {
         if bytes > self.bounds.bytes {

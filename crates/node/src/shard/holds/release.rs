@@ -67,6 +67,7 @@ impl Shard {
             }
             self.offer_held(place);
         }
+        self.tell_if_losing(place);
         self.set_hold_timer(place);
     }
 
@@ -235,6 +236,14 @@ impl Shard {
     fn overflowed(&mut self, place: usize, gone: Vec<Option<std::num::NonZeroU64>>) {
         self.holds.owned[place].counters.overflowed.add(gone.len() as u64);
         gone.into_iter().for_each(|entry| self.finish_held(place, entry));
+    }
+
+    fn tell_if_losing(&mut self, place: usize) {
+        let hold = &mut self.holds.owned[place];
+        if hold.begins_to_lose() {
+            let (filter, waits) = (hold.filter.clone(), (hold.queue.len(), hold.queue.bytes()));
+            self.tell_hold_loss(&filter, waits);
+        }
     }
 
     fn targets_of(&mut self, topic: &str) -> Targets {
