@@ -239,16 +239,7 @@ class Broker:
         return self._node is not None and self._node.ready()
 
     def is_going_on(self, within_s: float) -> bool:
-        """Whether its threads go on: each has turned within so many seconds, the log's in ``limits.stuck_after``.
-
-        What was not seen to stand still counts as going on, so it is asked again and again.
-
-        Args:
-            within_s: An idle thread turns once a second.
-
-        Raises:
-            BrokerError: the broker is not running.
-        """
+        """Whether each thread has turned within so many seconds (idle: one a second), the log's as it is configured."""
         return self._running().is_going_on(within_s)
 
     def reload(self, config: Config | Callable[[], Config] | None = None) -> int:
