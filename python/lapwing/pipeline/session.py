@@ -9,9 +9,11 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lapwing.pipeline.connect import leave_connect
 from lapwing.pipeline.errors import SparkUnusableError
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY
 from lapwing.pipeline.submitted import started_by_submit, submitted_settings
@@ -113,6 +115,7 @@ def check_machine(master: str | None, conf: Mapping[str, str]) -> None:
         check_java()
     submitted = submitted_settings()
     local = _is_local(with_attempts(master or submitted.get("spark.master")))
+    leave_connect({**submitted, **conf}, local=local)
     choose_python({**submitted, **conf}, local=local)
 
 
@@ -132,12 +135,29 @@ def check_spark() -> None:
     What is imported counts, not what pip has installed: spark-submit of a Spark apart brings its own.
     """
     remedy = f"pip install pyspark=={SPARK_VERSION}"
+    spec = find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise SparkUnusableError("PySpark is not installed", where=sys.prefix, remedy=remedy)
+    place = Path(spec.origin).parent
+    remedy = _without(place.parent) or remedy
     try:
         from pyspark import __version__ as found
-    except ImportError:
-        raise SparkUnusableError("PySpark is not installed", where=sys.prefix, remedy=remedy) from None
+    except Exception as error:  # An old one on a new Python fails with whatever that has become.
+        told = next(iter(str(error).splitlines()), type(error).__name__)
+        raise SparkUnusableError(f"PySpark cannot be imported: {told}", where=str(place), remedy=remedy) from None
     if found != SPARK_VERSION:
-        raise SparkUnusableError(f"pyspark = {found}, needed is {SPARK_VERSION}", where=sys.prefix, remedy=remedy)
+        raise SparkUnusableError(f"pyspark = {found}, needed is {SPARK_VERSION}", where=str(place), remedy=remedy)
+
+
+def _without(folder: Path) -> str:
+    """What to do where modules come from ``folder`` because the environment says so; empty where it does not."""
+    if started_by_submit():
+        return f"use the spark-submit of Spark {SPARK_VERSION}"
+    named = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
+    entry = next((entry for entry in named if Path(entry).absolute() == folder.absolute()), None)
+    if entry is None:
+        return ""
+    return f"take {entry} out of PYTHONPATH; pip install pyspark=={SPARK_VERSION} where none is left then"
 
 
 def check_java() -> None:

@@ -19,7 +19,14 @@ from lapwing.pipeline.errors import SparkUnusableError
 
 LOG = logging.getLogger("lapwing.pipeline")
 _PYTHON = "PYSPARK_PYTHON"
-_OF_CLUSTERS = ("SPARK_CONF_DIR", "PYSPARK_SUBMIT_ARGS", "SPARK_SUBMIT_OPTS", "SPARK_DIST_CLASSPATH", "HADOOP_CONF_DIR")
+_OF_CLUSTERS = (
+    "SPARK_CONF_DIR",
+    "PYSPARK_SUBMIT_ARGS",
+    "SPARK_SUBMIT_OPTS",
+    "SPARK_DIST_CLASSPATH",
+    "HADOOP_CONF_DIR",
+    "YARN_CONF_DIR",
+)
 """They name masters, jars, and file systems in which a path of this machine would be looked for."""
 _OF_ITS_JVM = "SPARK_SUBMIT_OPTS"
 """Options of the JVM: of a cluster only where they set what Spark or Hadoop read."""

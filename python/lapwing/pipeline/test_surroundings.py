@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lapwing.pipeline.errors import SparkUnusableError
-from lapwing.pipeline.session import check_java
+from lapwing.pipeline.session import check_java, check_spark
 from lapwing.pipeline.surroundings import choose_python, launch_changes, launch_environment
 
 FOREIGN = {
@@ -17,6 +17,7 @@ FOREIGN = {
     "SPARK_CONF_DIR": "/etc/spark",
     "PYSPARK_SUBMIT_ARGS": "--master yarn pyspark-shell",
     "HADOOP_CONF_DIR": "/etc/hadoop",
+    "YARN_CONF_DIR": "/etc/hadoop",
     "LANG": "en_GB.UTF-8",
 }
 
@@ -34,7 +35,8 @@ def test_variables_of_another_spark_are_left_out(tmp_path: Path) -> None:
     conf = changes.pop("SPARK_CONF_DIR")
     assert conf is not None
     assert not Path(conf).exists()
-    assert changes == {"SPARK_HOME": str(tmp_path), "PYSPARK_SUBMIT_ARGS": None, "HADOOP_CONF_DIR": None}
+    left_out = ("PYSPARK_SUBMIT_ARGS", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
+    assert changes == {"SPARK_HOME": str(tmp_path), **dict.fromkeys(left_out)}
 
 
 def test_options_of_the_jvm_are_kept_unless_they_set_spark(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_the_environment_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch
     before = dict(os.environ)
     with launch_environment(local=True):
         assert os.environ["SPARK_HOME"] != "/opt/spark"
-        assert "HADOOP_CONF_DIR" not in os.environ
+        assert not {"HADOOP_CONF_DIR", "YARN_CONF_DIR"} & set(os.environ)
     assert dict(os.environ) == before
 
 
@@ -116,6 +118,32 @@ def test_a_python_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("PYSPARK_PYTHON", str(tmp_path / "none"))
     with pytest.raises(SparkUnusableError, match="cannot be started"):
         choose_python({}, local=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("__version__ = '3.5.1'", "pyspark = 3.5.1, needed is"),
+        (
+            "raise TypeError('code() argument 13 must be str')",
+            "PySpark cannot be imported: code() argument 13 must be str",
+        ),
+    ],
+)
+def test_a_spark_of_others_is_named_with_its_place_and_pythonpath(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, problem: str
+) -> None:
+    """pip would install beside it, and change nothing."""
+    (tmp_path / "pyspark").mkdir()
+    (tmp_path / "pyspark" / "__init__.py").write_text(text)
+    monkeypatch.delitem(sys.modules, "pyspark")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", f"/other:{tmp_path}")
+    with pytest.raises(SparkUnusableError) as caught:
+        check_spark()
+    assert f"({tmp_path}/pyspark)" in str(caught.value)
+    assert f"{problem}" in str(caught.value)
+    assert f"take {tmp_path} out of PYTHONPATH" in str(caught.value)
 
 
 @pytest.mark.parametrize(
