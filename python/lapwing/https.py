@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import ssl
 
 from lapwing.errors import ConfigError
+from lapwing.host_port import join_host_port
+
+_NO_TLS = frozenset(("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL"))
+"""What OpenSSL calls an answer that is no TLS."""
+_NO_HTTP = (http.client.BadStatusLine,)
+"""`RemoteDisconnected` is one: nothing came."""
+_PROBE_S = 2.0
 
 
 def open_connection(scheme: str, host: str, port: int, *, timeout_s: float, ca: str = "") -> http.client.HTTPConnection:
@@ -44,3 +52,41 @@ def tls_reason(error: OSError) -> str:
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {error.reason or error}"
     return ""
+
+
+def wrong_port(scheme: str, host: str, port: int, error: Exception) -> tuple[str, str] | None:
+    """What is wrong and what to do where ``error`` says that another protocol than ``scheme`` is spoken at a port.
+
+    Where the peer has closed a plain connection without an answer, it is asked whether it speaks TLS: servers of that
+    say nothing to an HTTP request. None: it may well be the right port.
+    """
+    there = join_host_port(host, port)
+    if scheme == "https":
+        if isinstance(error, ssl.SSLError) and error.reason in _NO_TLS:
+            return "what answers at this port speaks no TLS", f"give http://{there}, or the port of HTTPS"
+        if isinstance(error, ssl.SSLEOFError | ssl.SSLZeroReturnError | ConnectionResetError):
+            return _closed("a TLS handshake", "HTTPS")
+        return _closed("HTTP", "HTTPS") if isinstance(error, _NO_HTTP) else None
+    if not isinstance(error, (*_NO_HTTP, ConnectionResetError)):
+        return None
+    if _speaks_tls(host, port):
+        return "what answers at this port speaks TLS", f"give https://{there}, or the port of HTTP"
+    return _closed("HTTP", "HTTP")
+
+
+def _closed(asked: str, wanted: str) -> tuple[str, str]:
+    remedy = f"give the port that the broker prints for {wanted}, MQTT has another; or see the broker's log"
+    return f"what listens at this port does not answer {asked}", remedy
+
+
+def _speaks_tls(host: str, port: int) -> bool:
+    """Whoever it is: nothing is sent to it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with socket.create_connection((host, port), _PROBE_S) as plain, context.wrap_socket(plain):
+            return True
+    except ssl.SSLError as error:
+        return "ALERT" in (error.reason or "")
+    except OSError:
+        return False

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from lapwing.credentials import Credentials
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
 from lapwing.host_port import join_host_port
-from lapwing.https import open_connection, tls_reason
+from lapwing.https import open_connection, tls_reason, wrong_port
 
 _TIMEOUT_S = 60
 _KINDS: dict[str, type[LapwingError]] = {
@@ -53,6 +53,7 @@ class HttpApi:
         other: type[LapwingError],
     ) -> None:
         scheme, host, port = _parts(url)
+        self._at = scheme, host, port
         self.url = f"{scheme}://{join_host_port(host, port)}"
         self._headers = (credentials or Credentials()).headers()
         self._connection = open_connection(scheme, host, port, timeout_s=_TIMEOUT_S, ca=ca)
@@ -85,6 +86,8 @@ class HttpApi:
         return response.headers, answer
 
     def _no_answer(self, error: Exception) -> ConnectError:
+        if wrong := wrong_port(*self._at, error):
+            return ConnectError(f"cannot connect: {wrong[0]}", where=self.url, remedy=wrong[1])
         tls = tls_reason(error) if isinstance(error, OSError) else ""
         reason = tls or getattr(error, "strerror", None) or str(error) or type(error).__name__
         remedy = "start a broker with HTTP, or give --url as it prints it"

@@ -26,7 +26,7 @@ from lapwing.errors import (
     StreamError,
     StreamUnknownError,
 )
-from lapwing.https import open_connection, tls_reason
+from lapwing.https import open_connection, tls_reason, wrong_port
 from lapwing.pipeline.source.address import StreamAddress
 
 _SCHEMA = ENVELOPE.arrow_schema()
@@ -167,9 +167,13 @@ class StreamClient:
             except (OSError, http.client.HTTPException) as error:
                 self.close()
                 if isinstance(error, OSError) and (reason := tls_reason(error)):
+                    if wrong := self._wrong_port(error):
+                        raise ConnectError(wrong[0], where=str(self.address), remedy=wrong[1]) from None
                     remedy = "give the authority's certificate as ca, and the name that the broker's certificate has"
                     raise ConnectError(reason, where=str(self.address), remedy=remedy) from None
                 if time.monotonic() >= deadline:
+                    if wrong := self._wrong_port(error):
+                        raise ConnectError(wrong[0], where=str(self.address), remedy=wrong[1]) from None
                     raise ConnectError(
                         f"nobody answers: {error or type(error).__name__}",
                         where=str(self.address),
@@ -180,6 +184,9 @@ class StreamClient:
                     raise passing.refusal from None
             time.sleep(_RETRY_PAUSE_S)
         raise AssertionError("attempts never end")
+
+    def _wrong_port(self, error: Exception) -> tuple[str, str] | None:
+        return wrong_port(self.address.scheme, self.address.host, self.address.port, error)
 
     def _attempts(self) -> Iterator[float]:
         # A kept connection may have been closed by the broker's side meanwhile: one free attempt for that.
