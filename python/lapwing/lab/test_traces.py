@@ -201,6 +201,39 @@ def test_what_a_german_excel_writes(tmp_path: Path) -> None:
     assert (row.values["lat"], rules(row), row.line) == (51.901, ["decimal_comma"], 3)
 
 
+@pytest.mark.parametrize(
+    ("lat", "rate", "snr", "value"),
+    [
+        ("51,9", "1.234", "10,5", 1234),
+        ("51,901", "1.234.567", "10", 1_234_567),
+        ("51,901", "1.234,5", "10", 1234.5),
+        ("51,9", "-", "1.234", None),
+        ("51.901", "1.234", "10.5", 1.234),
+        ("51.901", "1.234", "10", 1.234),
+    ],
+)
+def test_beside_decimal_commas_a_point_separates_thousands(
+    tmp_path: Path, lat: str, rate: str, snr: str, value: float | None
+) -> None:
+    """And in a file with semicolons and decimal points it is one."""
+    row = SOUND.replace(",", ";").replace("51.9", lat).replace(";1;2", f";{rate};2").replace("10.5", snr)
+    lon = row.split(";")[HEAD.split(",").index("Longitude")]
+    row = row.replace(lon, lon.replace(".", ",")) if "," in lat else row
+    (tmp_path / "a.csv").write_text(f"{HEAD.replace(',', ';')}\n{row}\n")
+    (found,) = rows_of(tmp_path / "a.csv")
+    assert isinstance(found, TraceRow), found
+    assert found.values["dl_kbps"] == value
+    assert ("thousands_separator" in rules(found)) == ("," in lat)
+
+
+def test_a_row_with_decimal_commas_and_points_is_refused_where_either_may_be_meant(tmp_path: Path) -> None:
+    row = SOUND.replace(",", ";").replace("51.9", "51,9").replace(";1;2", ";1.234;2")
+    (tmp_path / "a.csv").write_text(f"{HEAD.replace(',', ';')}\n{row}\n")
+    (bad,) = rows_of(tmp_path / "a.csv")
+    assert isinstance(bad, Malformed)
+    assert "DL_bitrate '1.234' may be thousands" in bad.problem
+
+
 def test_a_quoted_line_end_is_part_of_its_field(tmp_path: Path) -> None:
     first, second = rows_of(write(tmp_path / "a.csv", SOUND.replace(",B,", ',"B\nC",'), SOUND))
     assert isinstance(first, TraceRow)

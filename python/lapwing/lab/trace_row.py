@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from lapwing.contracts.reading import READING
 from lapwing.lab.payload import Value
-from lapwing.lab.trace_number import UNKNOWN, number, whole
+from lapwing.lab.trace_number import UNKNOWN, number, points_group, whole
 from lapwing.lab.trace_repairs import Repair, shown
 from lapwing.lab.trace_time import measured_at_us
 
@@ -30,6 +30,7 @@ _NUMBERS = {
     "dl_kbps": "DL_bitrate",
     "ul_kbps": "UL_bitrate",
 }
+_OF_NUMBERS = ("Latitude", "Longitude", *_NUMBERS.values())
 READ = (*REQUIRED, *(name for name in _NUMBERS.values() if name != "RSRP"), "Operatorname", "RAWCELLID", "CellID")
 """All columns that are looked at; each is there once."""
 _NOT_TEXT = "\ufffd"
@@ -64,6 +65,8 @@ class RowReader:
         self._columns = list(columns)
         self._zone = zone
         self._decimal_comma = decimal_comma
+        self._grouped: bool | None = False
+        """Of the row at hand; see `points_group`."""
         self._previous_us: int | None = None
 
     def read(self, line: int, fields: Sequence[str]) -> TraceRow:
@@ -93,6 +96,7 @@ class RowReader:
         return cells
 
     def _values(self, cells: Mapping[str, str], repairs: list[Repair]) -> dict[str, Value]:
+        self._grouped = self._decimal_comma and points_group(cells.get(name, "") for name in _OF_NUMBERS)
         values: dict[str, Value] = {
             "lat": self._coordinate(cells, "Latitude", 90.0, repairs),
             "lon": self._coordinate(cells, "Longitude", 180.0, repairs),
@@ -101,16 +105,16 @@ class RowReader:
             "network": _name(cells, "NetworkMode", "network", repairs),
         }
         for field, column in _NUMBERS.items():
-            text = cells.get(column, "")
-            values[field] = _kept(
-                field, column, number(text, column, repairs, decimal_comma=self._decimal_comma), repairs
-            )
+            values[field] = _kept(field, column, self._number(cells, column, repairs), repairs)
         if values["rsrq_db"] == 0:
             values["rsrq_db"] = None
         return values
 
+    def _number(self, cells: Mapping[str, str], column: str, repairs: list[Repair]) -> int | float | None:
+        return number(cells.get(column, ""), column, repairs, decimal_comma=self._decimal_comma, grouped=self._grouped)
+
     def _coordinate(self, cells: Mapping[str, str], column: str, limit: float, repairs: list[Repair]) -> float:
-        value = number(cells[column], column, repairs, decimal_comma=self._decimal_comma)
+        value = self._number(cells, column, repairs)
         if value is None or abs(value) > limit:
             raise ValueError(f"{column} {shown(cells[column])} is not within ±{limit:.0f} degrees")
         return float(value)
