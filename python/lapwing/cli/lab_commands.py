@@ -41,7 +41,9 @@ def commands(
     """
     from lapwing.lab.directed.experiment import run_directed
     from lapwing.lab.directed.result import DirectedPlan
+    from lapwing.pipeline.sinks.paths import check_folder
 
+    check_folder("--out", out)
     plan = DirectedPlan(out, devices, seconds, rate, seed, fresh, samples)
     result = run_directed(plan, lambda run: typer.echo(f"{run}: {devices} phones, {seconds:g} s", err=True))
     if json:

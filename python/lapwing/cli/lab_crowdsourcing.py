@@ -66,6 +66,7 @@ def crowdsourcing(
     from lapwing.lab.crowdsourcing.architecture import ARCHITECTURES, named
     from lapwing.lab.crowdsourcing.experiment import run_experiment
     from lapwing.lab.crowdsourcing.screen import Screen, print_tables
+    from lapwing.pipeline.sinks.paths import check_folder
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a SIGTERM ends the processes, too
     plan = plans.Plan(
@@ -81,6 +82,7 @@ def crowdsourcing(
         bridges,
     )
     _check(plan)
+    check_folder("--out", out)
     out.mkdir(parents=True, exist_ok=True)
     with Screen(plan, quiet=json) as screen:
         result = run_experiment(plan, out / "points", screen)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -35,6 +35,7 @@ from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.progress import BatchProgress
 from lapwing.pipeline.report.facts import Facts
 from lapwing.pipeline.session import check_machine
+from lapwing.pipeline.sinks.paths import check_folder
 
 STREAM = "readings"
 """The stream's name, and the Kafka topic's."""
@@ -104,6 +105,7 @@ def run_demo(plan: DemoPlan, screen: Screen) -> Summary:
     if plan.kafka:
         find_jars()
     check_claim(plan.out)
+    check_folder("TMPDIR", Path(gettempdir()))
     with screen.phase("prepare", "preparing the readings"):
         source = plan.source()
     played = source if isinstance(source, Replay) else None

@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 from deltalake import DeltaTable, write_deltalake
 
 from lapwing.contracts.tables import PARTITIONED
+from lapwing.pipeline.sinks.doors import for_data
 from lapwing.pipeline.sinks.files import PARQUET
 from lapwing.pipeline.sinks.paths import table_files
 from lapwing.pipeline.transforms.days import DAY, days
@@ -32,7 +33,15 @@ def bring_into_days(table: DeltaTable, folder: Path) -> None:
     """
     schema = pa.schema(table.schema().to_arrow())
     rows = pa.RecordBatchReader.from_batches(schema, _with_days(table, folder, schema))
-    write_deltalake(table, rows, mode="overwrite", schema_mode="overwrite", partition_by=[DAY])
+    with for_data(table, folder) as (within, hooks):
+        write_deltalake(
+            within,
+            rows,
+            mode="overwrite",
+            schema_mode="overwrite",
+            partition_by=[DAY],
+            post_commithook_properties=hooks,
+        )
 
 
 def _with_days(table: DeltaTable, folder: Path, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -27,6 +27,7 @@ from lapwing.pipeline.errors import TableError
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
+from lapwing.pipeline.sinks.doors import for_data, opened
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.transforms.days import DAY
 from lapwing.pipeline.transforms.seen_rows import joined_marks
@@ -153,18 +154,19 @@ def _predicates(
 
 def _deleted(folder: Path, predicate: str) -> int:
     def delete(table: DeltaTable) -> int:
-        return int(table.delete(predicate).get("num_deleted_rows") or 0)
+        with for_data(table, folder) as (within, hooks):
+            return int(within.delete(predicate, post_commithook_properties=hooks).get("num_deleted_rows") or 0)
 
     return _tried(folder, delete)
 
 
 def _compacted(folder: Path) -> None:
     def compact(table: DeltaTable) -> int:
-        DeltaSink.compacted(table, is_aggregate=folder.name in _AGGREGATES)
+        DeltaSink.compacted(table, folder, is_aggregate=folder.name in _AGGREGATES)
         return 0
 
     _tried(folder, compact)
-    DeltaSink.vacuum(_opened(folder))
+    DeltaSink.vacuum(_opened(folder), folder)
 
 
 def _tried(folder: Path, change: Callable[[DeltaTable], int]) -> int:
@@ -212,7 +214,7 @@ def _brought_into_days(folder: Path) -> None:
 
 def _opened(folder: Path) -> DeltaTable:
     try:
-        return DeltaTable(folder)
+        return opened(folder)
     except (DeltaError, OSError, TableNotFoundError) as error:
         raise _unusable(folder, error, "bring it back, or remove it") from None
 

@@ -72,18 +72,14 @@ def tables_answer(folder: Path) -> Answer:
     Raises:
         LapwingError: there are no tables.
     """
-    from deltalake import DeltaTable
-    from deltalake.exceptions import DeltaError
-
-    def read(name: str, *columns: str) -> pa.Table:
-        return pa.table(DeltaTable(folder / "tables" / name).to_pyarrow_table(columns=list(columns)))
+    from lapwing.pipeline.report.tables import ReportError, read
 
     try:
-        clocks = read("readings", *_CLOCKS)
-        quality = read("quality", "received", "lost", "repeated")
-        quarantined = read("quarantine", "reason").num_rows
-        tiles = len(pc.unique(read("coverage", "tile")["tile"]))
-    except DeltaError as problem:
+        clocks = read(folder, "readings", _CLOCKS)
+        quality = read(folder, "quality", ("received", "lost", "repeated"))
+        quarantined = read(folder, "quarantine", ("reason",)).num_rows
+        tiles = len(pc.unique(read(folder, "coverage", ("tile",))["tile"]))
+    except ReportError as problem:
         raise LapwingError(f"the controller has written no tables: {problem}", where=str(folder)) from problem
     received, lost, repeated = (int(pc.sum(quality[name]).as_py() or 0) for name in ("received", "lost", "repeated"))
     return Answer(received + quarantined, repeated, quarantined, lost, tiles, clocks)

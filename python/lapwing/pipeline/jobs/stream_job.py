@@ -32,6 +32,7 @@ from lapwing.pipeline.jobs.rest import Rest
 from lapwing.pipeline.jobs.running_query import RunningQuery
 from lapwing.pipeline.session import check_machine, session
 from lapwing.pipeline.sinks.delta_spark import delta_settings
+from lapwing.pipeline.sinks.doors import link_to
 from lapwing.pipeline.sinks.paths import check_folder
 from lapwing.pipeline.source.client import StreamState
 from lapwing.pipeline.source.job_source import News
@@ -144,6 +145,12 @@ class StreamJob(ABC, Generic[Progress]):
     def _ask_oldest(self) -> dict[int, int]:
         return {partition: held.first_offset for partition, held in self._source.state().partitions.items()}
 
+    @property
+    def _is_of_cluster(self) -> bool:
+        """Whether executors of other machines, or Delta's own jar, open what is in the folders."""
+        master = self._master or submitted_settings().get("spark.master") or "local"
+        return not master.startswith("local") or bool(self._sink_packages())
+
     def _own_checkpoint(self) -> Path:
         return self._out / "checkpoint"
 
@@ -154,7 +161,7 @@ class StreamJob(ABC, Generic[Progress]):
             LapwingError: The source, the folders or Spark cannot be used; see `lapwing.errors`.
         """
         for flag, folder in (("--out", self._out), ("--checkpoint", self._checkpoint)):
-            check_folder(flag, folder)
+            check_folder(flag, folder, on_cluster=self._is_of_cluster)
         check_machine(self._master, self._conf)
         self._source.check()
         self._folder = JobFolder.held(self._out, self._checkpoint)
@@ -257,7 +264,7 @@ class StreamJob(ABC, Generic[Progress]):
         begun = begun_at(self._tables, self._source, state, fresh=fresh)
         rows = self._source.load(self._spark, state, begun, fresh=fresh, reader=self.name, decode=self.decode)
         writer = observed(rows).writeStream.foreachBatch(self._on_batch)
-        writer = writer.option("checkpointLocation", str(self._checkpoint))
+        writer = writer.option("checkpointLocation", str(link_to(self._checkpoint)))
         now = self._trigger == "available-now"
         writer = writer.trigger(availableNow=True) if now else writer.trigger(processingTime=f"{self._trigger} seconds")
         self._query = RunningQuery(writer.start())

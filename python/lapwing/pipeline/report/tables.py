@@ -20,6 +20,7 @@ from lapwing.contracts.late_tables import LATE_TABLES
 from lapwing.contracts.tables import TABLES
 from lapwing.errors import LapwingError
 from lapwing.pipeline.sinks.columns import unreadable
+from lapwing.pipeline.sinks.doors import opened
 from lapwing.pipeline.sinks.files import PARQUET
 from lapwing.pipeline.sinks.paths import table_files
 
@@ -58,7 +59,7 @@ def rows(out: Path, name: str) -> int:
 def _open(out: Path, name: str) -> DeltaTable:
     path = (out / "tables" / name).absolute()  # one that begins with ~ or has a colon is not taken for a URL
     try:
-        table = DeltaTable(str(path))
+        table = opened(path)
     except TableNotFoundError as problem:
         raise ReportError(
             "no such table", where=str(path), remedy="run the job that writes it with this --out first"

@@ -20,6 +20,7 @@ from lapwing.contracts.tables import PARTITIONED
 from lapwing.pipeline.errors import ConflictError, TableError
 from lapwing.pipeline.sinks.columns import delta_schema, why_unfit
 from lapwing.pipeline.sinks.commits import app_id, commit_mark, commits, first_line, said_beside, start_id
+from lapwing.pipeline.sinks.doors import for_data, made, opened
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
 from lapwing.pipeline.sinks.layout import file_bytes, held_files, may_hold, table_bytes, times_of
 from lapwing.pipeline.sinks.paths import table_files
@@ -167,7 +168,8 @@ class DeltaSink:
 
     def _merge_by_name(self, rows: pa.Table, stream_uuid: str, done: Mapping[int, int]) -> None:
         try:
-            merge_by_name(self._table, self._keys, rows, self._properties(stream_uuid, done))
+            with for_data(self._table, self.folder) as (table, hooks):
+                merge_by_name(table, self._keys, rows, self._properties(stream_uuid, done), hooks)
         except CommitFailedError as error:
             raise self._conflict(error) from None
         self._take_up()
@@ -194,23 +196,28 @@ class DeltaSink:
         """
         self.refresh()
         with suppress(CommitFailedError):
-            self.compacted(self._table, is_aggregate=bool(self._keys))
+            self.compacted(self._table, self.folder, is_aggregate=bool(self._keys))
         self.clean()
 
     def clean(self) -> None:
         """Deletes what no version of the last hour needs."""
-        self.vacuum(self._table)
+        self.vacuum(self._table, self.folder)
 
     @staticmethod
-    def compacted(table: DeltaTable, *, is_aggregate: bool) -> None:
-        """Makes few files of many in ``table``; those of an aggregate stay as small as `rewrite` makes them."""
+    def compacted(table: DeltaTable, folder: Path, *, is_aggregate: bool) -> None:
+        """Makes few files of many in ``table``, which lies at ``folder``; those of an aggregate stay as small as
+        `rewrite` makes them."""
         size = file_bytes(table_bytes(table)) if is_aggregate else None
-        table.optimize.compact(target_size=size)
+        with for_data(table, folder) as (within, hooks):
+            within.optimize.compact(target_size=size, post_commithook_properties=hooks)
 
     @staticmethod
-    def vacuum(table: DeltaTable) -> None:
-        """Deletes the files of ``table`` that no version of the last hour needs."""
-        table.vacuum(retention_hours=_KEPT_HOURS, enforce_retention_duration=False, dry_run=False)
+    def vacuum(table: DeltaTable, folder: Path) -> None:
+        """Deletes the files of ``table``, which lies at ``folder``, that no version of the last hour needs."""
+        with for_data(table, folder) as (within, hooks):
+            within.vacuum(
+                _KEPT_HOURS, dry_run=False, enforce_retention_duration=False, post_commithook_properties=hooks
+            )
 
     def refresh(self) -> None:
         """Takes up what others have committed.
@@ -322,13 +329,13 @@ class DeltaSink:
 
     def _found(self) -> DeltaTable | None:
         try:
-            return DeltaTable(self.folder)
+            return opened(self.folder)
         except TableNotFoundError:
             return None
 
     def _made(self) -> DeltaTable:
         kind = {} if self._keys else _APPENDED
-        return DeltaTable.create(
+        return made(
             self.folder,
             delta_schema(self.record),
             name=self.record.name,

@@ -6,25 +6,24 @@ Delta's logs hold URIs, in which a space is ``%20``. A path is a path: whoever o
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from deltalake import DeltaTable
 
 from lapwing.errors import ConfigError
-
-_NO_FOLDER = re.compile(r"[\x00-\x1f\x7f\[\]^|\\]|%[0-9A-Fa-f]{2}|[\ud800-\udfff]")
-"""What delta-rs cannot open (1.x: it reads some paths as URIs twice); found by trying every character."""
-
+from lapwing.pipeline.sinks.doors import is_odd
 
 _NAME_BYTES_MAX = 255
 _PATH_BYTES_MAX = 3_800
 """What the system takes is 4,095, with the names of tables, days and files below the folder."""
 
 
-def check_folder(flag: str, folder: Path) -> None:
-    """Raises `ConfigError` where no table can be below ``folder``, which ``flag`` names."""
+def check_folder(flag: str, folder: Path, *, on_cluster: bool = False) -> None:
+    """Raises `ConfigError` where no table can be below ``folder``, which ``flag`` names.
+
+    ``on_cluster``: Others than this machine open it by its path.
+    """
     whole = os.fsencode(folder.absolute())
     for limit, found_bytes in ((_NAME_BYTES_MAX, max(map(len, whole.split(b"/")))), (_PATH_BYTES_MAX, len(whole))):
         if found_bytes > limit:
@@ -33,10 +32,18 @@ def check_folder(flag: str, folder: Path) -> None:
                 where=f"{ascii(str(folder))[:60]}...",
                 remedy=f"give a {flag} of at most {_PATH_BYTES_MAX} bytes, {_NAME_BYTES_MAX} in each name",
             )
-    found = _NO_FOLDER.search(str(folder.absolute()))
-    if found is not None:
+    try:
+        whole.decode("utf-8")
+    except UnicodeDecodeError as error:
         raise ConfigError(
-            f"{flag} has {found[0]!a} in its path, which Delta tables cannot have",
+            f"{flag} has a byte 0x{whole[error.start]:02x} in its path, which is no UTF-8: Arrow and Java have no such"
+            " paths",
+            where=ascii(str(folder)),
+            remedy=f"give a {flag} in UTF-8",
+        ) from None
+    if on_cluster and is_odd(folder):
+        raise ConfigError(
+            f"{flag} has a path that delta-rs cannot open, and on a cluster no link of this machine helps",
             where=ascii(str(folder)),
             remedy=f"give a {flag} without control characters, [ ] ^ | \\ and % before two hexadecimal digits",
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-from deltalake import CommitProperties, DeltaTable
+from deltalake import CommitProperties, DeltaTable, PostCommitHookProperties
 from deltalake.transaction import RemoveAction
 
 from lapwing.pipeline.sinks.files import PARQUET, WrittenFile, write_file
@@ -47,12 +47,25 @@ def rewritable(table: DeltaTable, schema: pa.Schema) -> bool:
     return all(file.is_plain for file in held_files(table, columns[0]))
 
 
-def merge_by_name(table: DeltaTable, keys: Sequence[str], rows: pa.Table, properties: CommitProperties) -> None:
+def merge_by_name(
+    table: DeltaTable,
+    keys: Sequence[str],
+    rows: pa.Table,
+    properties: CommitProperties,
+    hooks: PostCommitHookProperties | None = None,
+) -> None:
     """Delta's MERGE: leaves alone what others have added to ``table``; files are as large as they come."""
     same = " AND ".join(f"(target.{key} IS NOT DISTINCT FROM source.{key})" for key in keys)
     columns = {f"target.{name}": f"source.{name}" for name in rows.column_names}
     (
-        table.merge(rows, same, source_alias="source", target_alias="target", commit_properties=properties)
+        table.merge(
+            rows,
+            same,
+            source_alias="source",
+            target_alias="target",
+            commit_properties=properties,
+            post_commithook_properties=hooks,
+        )
         .when_matched_update(columns)
         .when_not_matched_insert(columns)
         .execute()
