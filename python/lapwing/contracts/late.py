@@ -22,7 +22,7 @@ _NAME_MAX = 65_535
 
 MISS = Record(
     "miss",
-    VERSION,
+    2,
     (
         Field("group", "string", "the group's share name", low=1, high=_NAME_MAX),
         Field("filter", "string", "the group's topic filter", low=1, high=_NAME_MAX),
@@ -34,6 +34,15 @@ MISS = Record(
         Field("deadline_ms", "int64", "from its arrival at the broker", "ms", low=1, high=DAY_MS),
         Field("took_ms", "float64", "from its arrival to its end", "ms", low=0, high=AGE_MS_MAX),
         Field("at_us", "int64", "the broker's clock as it was counted, since the epoch", "us", low=0, high=2**53 - 1),
+        Field(
+            "message_id",
+            "string",
+            "the id of the message that was late; null: it has none, or the broker is of before version 2",
+            "",
+            True,
+            0,
+            _NAME_MAX,
+        ),
     ),
 )
 """A payload of a `missed_topic`."""

@@ -67,8 +67,9 @@ def digest_late(rows: DataFrame, plan: TaskPlan) -> LateDigest:
 
     def task(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         arrived = [pa.RecordBatch.from_arrays(batch.columns, schema=_SCHEMA) for batch in batches]
-        yield answered(list(_answers(pa.Table.from_batches(arrived, _SCHEMA), plan)))
+        yield answered(list(_answers(pa.Table.from_batches(arrived, _SCHEMA), plan, may_repeat=may_repeat)))
 
+    may_repeat = "message_id" in rows.columns
     found = _together(rows).mapInArrow(task, ANSWER).collect()
     return _gathered((row["name"], bytes(row["body"])) for row in found)
 
@@ -78,15 +79,18 @@ def _together(rows: DataFrame) -> DataFrame:
     if "message_id" not in rows.columns:
         # A stream has each message once.
         return rows.select(ENVELOPE.names).withColumn("message_id", F.lit(None).cast("string"))
-    # What has no id goes anywhere: a column that is null would bring all of it to one task.
+    # A miss says the id of another message. What has none goes anywhere: a column that is null would bring all of it to
+    # one task.
+    of_miss = F.get_json_object(F.col("payload").cast("string"), "$.message_id")
     anywhere = F.col("offset").cast("string")
-    return rows.select(CARRIED.names).repartition(F.coalesce("message_id", anywhere))
+    return rows.select(CARRIED.names).repartition(F.coalesce("message_id", of_miss, anywhere))
 
 
-def _answers(rows: pa.Table, plan: TaskPlan) -> Iterator[tuple[str, bytes]]:
-    rows = named(rows_from(rows, plan.stands["seen"]))
+def _answers(rows: pa.Table, plan: TaskPlan, *, may_repeat: bool) -> Iterator[tuple[str, bytes]]:
+    rows = rows_from(rows, plan.stands["seen"])
     if not rows.num_rows:
         return
+    rows = named(rows) if may_repeat else rows  # a stream has each message once: `seen` has nothing to know of it
     first = rows.filter(pa.array(first_copies(rows, seen_of([rows["message_id"]], plan.seen))))
     late = parse_late(first)
     yield from file_answer(

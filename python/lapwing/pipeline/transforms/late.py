@@ -57,14 +57,18 @@ def parse_late(envelopes: pa.Table) -> Late:
 
 
 def named(carried: pa.Table) -> pa.Table:
-    """Rows of ``CARRIED``, with a ``message_id`` that tells dead letters of one message apart.
+    """Rows of ``CARRIED``, with a ``message_id`` that tells dead letters of one message apart, and one for misses.
 
     A letter has its message's id: one that two groups gave up is two letters, each with the group and the reason that
-    the broker has set. What the bridge has carried twice says the same both times.
+    the broker has set. A miss is the broker's own message, to which nobody gives an id: it has one of which message,
+    in which group and when. What the bridge has carried twice says the same both times.
     """
     at = carried.schema.get_field_index("message_id")
-    pairs = zip(carried["message_id"].to_pylist(), carried["user_properties"].to_pylist(), strict=True)
-    names = [name and name + _mark(properties) for name, properties in pairs]
+    columns = (carried[name].to_pylist() for name in ("message_id", "user_properties", "payload"))
+    names = [
+        name + _mark(properties) if name else _name_of_miss(properties, payload)
+        for name, properties, payload in zip(*columns, strict=True)
+    ]
     return carried.set_column(at, "message_id", pa.array(names, pa.string()))
 
 
@@ -75,6 +79,15 @@ def _mark(properties: Sequence[dict[str, str]]) -> str:
         return ""
     text = "\0".join(said.get(name, "") for name in _TOLD_APART)
     return " " + blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _name_of_miss(properties: Sequence[dict[str, str]], payload: bytes) -> str | None:
+    """None for what is no miss, or one of a message without an id: then each copy is a message of its own."""
+    miss = None if is_dead_letter(properties) else decode_miss(payload)
+    if miss is None or not miss.message_id:
+        return None
+    text = "\0".join((miss.group, miss.filter, miss.message_id, str(miss.at_us)))
+    return "miss " + blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def _judged(row: dict[str, Any]) -> tuple[str, dict[str, Any]]:

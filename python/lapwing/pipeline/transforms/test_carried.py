@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
@@ -62,6 +64,7 @@ def test_letters_of_one_message_are_told_apart_by_group_and_reason() -> None:
     rows = [
         {
             "message_id": "1f.0.7",
+            "payload": b"",
             "user_properties": [
                 {"name": "lapwing-group", "value": "the publisher's"},
                 *({"name": f"lapwing-{n}", "value": v} for n, v in zip(("group", "reason"), each or (), strict=False)),
@@ -69,9 +72,27 @@ def test_letters_of_one_message_are_told_apart_by_group_and_reason() -> None:
         }
         for each in said
     ]
-    schema = pa.schema([CARRIED[name].arrow_field() for name in ("message_id", "user_properties")])
+    schema = pa.schema([CARRIED[name].arrow_field() for name in ("message_id", "payload", "user_properties")])
     names = named(pa.Table.from_pylist(rows, schema))["message_id"].to_pylist()
     assert names[0] == names[1]
     assert len(set(names)) == 4
     assert names[-1] == "1f.0.7"
     assert max(map(len, names)) <= len("1f.0.7") + 17
+
+
+def test_a_miss_is_known_by_its_message_its_group_and_its_time() -> None:
+    """It comes without an id of its own, and twice where the bridge has carried it twice."""
+    miss = {
+        "group": "g", "filter": "a/#", "topic": "a/1", "client_id": "m", "lane": "bulk", "message_id": "1f.0.7",
+        "deadline_ms": 250, "took_ms": 300.5, "at_us": 1_767_225_600_000_000,
+    }  # fmt: skip
+    others = [{"message_id": "1f.0.8"}, {"group": "h"}, {"filter": "#"}, {"at_us": 1}]
+    unknown = [{"message_id": None}, {"message_id": None}, {"lane": "none"}]
+    said = [miss, miss, *(miss | each for each in (*others, *unknown))]
+    rows = [{"message_id": None, "user_properties": [], "payload": json.dumps(each).encode()} for each in said]
+    schema = pa.schema([CARRIED[name].arrow_field() for name in ("message_id", "payload", "user_properties")])
+    names = named(pa.Table.from_pylist(rows, schema))["message_id"].to_pylist()
+    assert names[0] == names[1]
+    assert len({*names[:6]}) == 5
+    assert names[6:] == [None] * 3
+    assert told(names) == [True, False] + [True] * 7
