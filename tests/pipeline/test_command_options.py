@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 from typer.testing import CliRunner
 
-from lapwing.cli.app import app
+from lapwing.cli.app import app, run
 from lapwing.cli.pipeline import _of_source
 from lapwing.errors import ConfigError
 from lapwing.pipeline.jobs.coverage import CoverageJob
@@ -84,3 +86,33 @@ def test_maintenance_tells_what_it_did(tmp_path: Path) -> None:
     assert (told.exit_code, told.stdout.splitlines()[1].split()) == (0, ["readings", "1", "2", "1"])
     told = CliRunner().invoke(app, ["pipeline", "migrate", "--out", str(tmp_path)])
     assert (told.exit_code, told.stdout) == (0, "readings: nothing to do\n")
+
+
+def test_a_broken_table_ends_no_maintenance(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """It is said each time, the others and the next time go on, and the exit code tells at the end."""
+    add(tmp_path, "readings", device="a")
+    add(tmp_path, "quality", device="a")
+    log = tmp_path / "tables" / "quality" / "_delta_log"
+    (log / "00000000000000000001.json").write_text("no JSON")
+    rounds = iter([False, False, True])
+    stopped = nullcontext(SimpleNamespace(wait=lambda _s: next(rounds)))
+    with patch("lapwing.cli.pipeline._interrupts", lambda: stopped):
+        code = run(["pipeline", "maintain", "--out", str(tmp_path), "--every", "60", "--json"])
+    said, errors = capfd.readouterr()
+    assert code == 1
+    assert [json.loads(line)["table"] for line in said.splitlines()] == ["readings"] * 3
+    assert errors.count("table quality cannot be used") == 3
+
+
+def test_a_folder_that_goes_between_two_rounds_ends_no_schedule(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    add(tmp_path / "out", "quality", device="a")
+
+    there, away = tmp_path / "out", tmp_path / "away"
+    between = iter([lambda: there.rename(away), lambda: away.rename(there)])
+    stopped = nullcontext(SimpleNamespace(wait=lambda _s: next(between, lambda: None)() is None))
+    with patch("lapwing.cli.pipeline._interrupts", lambda: stopped):
+        code = run(["pipeline", "maintain", "--out", str(tmp_path / "out"), "--every", "60", "--json"])
+    said, errors = capfd.readouterr()
+    assert (code, said.count('"quality"'), errors.count("there are no tables")) == (1, 2, 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -16,13 +16,14 @@ from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.cli.signals import taken
-from lapwing.errors import ConfigError
+from lapwing.errors import ConfigError, LapwingError
 from lapwing.text import one_line
 
 if TYPE_CHECKING:
     from lapwing.credentials import Credentials
     from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
     from lapwing.pipeline.jobs.progress import BatchProgress, JobResult
+    from lapwing.pipeline.maintain import Maintained
 
 app = typer.Typer(help="Run Spark jobs over a stream or a Kafka topic.", no_args_is_help=True)
 
@@ -129,23 +130,39 @@ def maintain(
         float | None, typer.Option("--every", metavar="SECONDS", min=1.0, help="Again and again, until Ctrl-C.")
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object per table.")] = False,
-) -> None:
-    """Keep tables small: few files of many, no old files, and on demand no old days and no device that has to go."""
-    from dataclasses import asdict
+) -> int:
+    """Keep tables small: few files of many, no old files, and on demand no old days and no device that has to go.
 
+    What is wrong with a table is said, and the others and the next time are gone on with. Exit code 1 if there was any.
+    """
+    from lapwing.cli.app import print_error
     from lapwing.pipeline.maintain import maintain as maintained
 
+    failures: list[LapwingError] = []
+
+    def told(error: LapwingError) -> None:
+        failures.append(error)
+        print_error(error)
+
     with _interrupts() as stopped:
-        while True:
-            found = maintained(out, keep_days=keep_days, forget=forget)
-            if json:
-                for each in found:
-                    echo_json(asdict(each))
-            else:
-                rows = ((m.table, f"{m.rows_deleted:,}", m.files_before, m.files_after, m.left_out) for m in found)
-                typer.echo(table(rows, ("TABLE", "ROWS DELETED", "FILES", "NOW", "LEFT OUT")))
-            if every is None or stopped.wait(every):
-                return
+        _echo_maintained(maintained(out, keep_days=keep_days, forget=forget, told=told), json=json)
+        while every is not None and not stopped.wait(every):
+            try:
+                _echo_maintained(maintained(out, keep_days=keep_days, forget=forget, told=told), json=json)
+            except LapwingError as error:  # the folder is gone, or full: the next time it may be there
+                told(error)
+    return 1 if failures else 0
+
+
+def _echo_maintained(found: Sequence[Maintained], *, json: bool) -> None:
+    from dataclasses import asdict
+
+    if json:
+        for each in found:
+            echo_json(asdict(each))
+    else:
+        rows = ((m.table, f"{m.rows_deleted:,}", m.files_before, m.files_after, m.left_out) for m in found)
+        typer.echo(table(rows, ("TABLE", "ROWS DELETED", "FILES", "NOW", "LEFT OUT")))
 
 
 @app.command(epilog=examples("lapwing pipeline migrate --out out"))

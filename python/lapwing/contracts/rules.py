@@ -188,6 +188,12 @@ OF_SERIALS: Mapping[str, str] = {
 REASONS: Mapping[str, str] = {**{rule.reason: rule.meaning for rule in (*RULES, REFUSED)}, **OF_SERIALS}
 
 
+def readable_device(raw: bytes) -> str | None:
+    """The device that a payload names, whatever else it breaks; None where that cannot be read."""
+    device = Payload(raw).members.get("device")
+    return device if isinstance(device, str) else None
+
+
 def readable_serial(raw: bytes) -> tuple[str, int, int] | None:
     """Device, boot and serial of a payload that breaks the contract elsewhere; None where they cannot be read."""
     payload = Payload(raw)

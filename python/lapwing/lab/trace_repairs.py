@@ -15,7 +15,7 @@ from lapwing.text import one_line
 REPAIRS: Mapping[str, str] = {
     "spaces": "space around a value is left out",
     "minus_sign": "a typographic minus (U+2212, an en dash) is a minus",
-    "thousands_separator": "1,234 and 1 234 and 1'234 are 1234, beside decimal commas 1.234 too; before groups of three",
+    "thousands_separator": "1,234 and 1 234 and 1'234 are 1234, beside decimal commas 1.234 too; groups of three",
     "decimal_comma": "51,9 is 51.9; with other groups than three, or in a file whose delimiter is a semicolon",
     "no_value": "NaN, NA, N/A, null, none and 2147483647 (Android's UNAVAILABLE) are unknown",
     "rounded": "a fraction where the contract has whole numbers is rounded, halves away from zero",

@@ -24,6 +24,7 @@ from lapwing.contracts.tables import TABLES
 from lapwing.errors import ConfigError
 from lapwing.pipeline.by_day import bring_into_days, lacks_days
 from lapwing.pipeline.errors import TableError
+from lapwing.pipeline.forget import payload_predicates
 from lapwing.pipeline.jobs.folder import JobFolder
 from lapwing.pipeline.sinks.columns import delta_schema
 from lapwing.pipeline.sinks.delta import VERSION_KEY, DeltaSink
@@ -45,7 +46,7 @@ DAYS: Mapping[str, str] = {
 """The column by which a row is of a day; tables that are not named have no past."""
 _AGGREGATES = {*COMMAND_KEYS, *LATE_KEYS, *TABLE_KEYS}
 OF_DEVICES: Mapping[str, str] = {"readings": "device", "quality": "device", "quarantine": "client_id", "seen": "device"}
-"""The column that names a device. The other tables are sums over devices."""
+"""The column that names a device, in `quarantine` the client; see `lapwing.pipeline.forget`. Others are sums."""
 BY_DAY = "folders by day"
 _TIME = "'Timestamp(Microsecond, Some(\"UTC\"))'"
 _TRIES = 10
@@ -66,7 +67,12 @@ class Maintained:
 
 
 def maintain(
-    out: Path, *, keep_days: int | None = None, forget: Sequence[str] = (), now: datetime | None = None
+    out: Path,
+    *,
+    keep_days: int | None = None,
+    forget: Sequence[str] = (),
+    now: datetime | None = None,
+    told: Callable[[TableError], None] | None = None,
 ) -> list[Maintained]:
     """Compacts every table under ``out``, and deletes what is asked for.
 
@@ -75,14 +81,23 @@ def maintain(
         keep_days: Rows of days (UTC) before the last so many are deleted; None: none are.
         forget: Devices whose rows are deleted.
         now: For tests.
+        told: Gets what is wrong with a table, and the others are gone on with; None: it is raised.
 
     Raises:
         ConfigError: ``out`` has no tables.
         TableError: One cannot be read or written.
     """
     found = _tables(out)
+    done = []
     with _memory_free(out) as free:
-        return [_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free) for folder in found]
+        for folder in found:
+            try:
+                done.append(_maintained(folder, keep_days, forget, now or datetime.now(UTC), free=free))
+            except TableError as error:
+                if told is None:
+                    raise
+                told(error)
+    return done
 
 
 def migrate(out: Path) -> dict[str, list[str]]:
@@ -128,6 +143,8 @@ def _maintained(folder: Path, keep_days: int | None, forget: Sequence[str], now:
     if name == "seen" and not free:
         return Maintained(name, 0, before, before, "a job runs, whose memory it is")
     deleted = sum(_deleted(folder, predicate) for predicate in _predicates(name, keep_days, forget, now, by_day=by_day))
+    if forget and name == "quarantine":
+        deleted += sum(_deleted(folder, each) for each in payload_predicates(_opened(folder), folder, forget))
     if name == "seen":
         sink = DeltaSink(folder, RECORDS[name])
         if before > 1:

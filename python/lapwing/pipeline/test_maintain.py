@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,19 @@ def test_many_files_become_few_and_old_days_and_devices_go(tmp_path: Path) -> No
         assert column(tmp_path, table, "device") == ["a", "b"]
     assert column(tmp_path, "seen", "device") == ["a", "b", "b"]
     assert opened(tmp_path, "readings").positions("s", [0]) == {0: 1}
+
+
+def test_in_the_quarantine_a_device_is_forgotten_by_what_its_payloads_say_too(tmp_path: Path) -> None:
+    """A gateway brought them, or another client used its serials; escapes are JSON's, and a quote is no SQL."""
+    name = "ü'1"
+    gone = [json.dumps({"device": name}).encode(), f'{{"device": "{name}", "boot": "x"}} trailing'.encode()]
+    kept = [b'{"device": "other"}', f'{{"device": "{name}"'.encode(), b"\xff", f'{{"d": "{name}"}}'.encode(), b"[]"]
+    for payload in (*gone, *kept):
+        add(tmp_path, "quarantine", client_id="gateway", payload=payload, day="2026-03-10", ingress_at=NOW)
+    add(tmp_path, "quarantine", client_id=name, payload=b"", day="2026-03-10", ingress_at=NOW)
+    (found,) = maintain(tmp_path, forget=[name], now=NOW)
+    assert found.rows_deleted == 3
+    assert column(tmp_path, "quarantine", "payload") == sorted(kept)
 
 
 def test_beside_a_job_its_memory_is_left_alone(tmp_path: Path) -> None:
