@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pyarrow as pa
 from hypothesis import given
@@ -82,14 +83,16 @@ def test_letters_of_one_message_are_told_apart_by_group_and_reason() -> None:
 
 def test_a_miss_is_known_by_its_message_its_group_and_its_time() -> None:
     """It comes without an id of its own, and twice where the bridge has carried it twice."""
-    miss = {
+    miss: dict[str, Any] = {
         "group": "g", "filter": "a/#", "topic": "a/1", "client_id": "m", "lane": "bulk", "message_id": "1f.0.7",
         "deadline_ms": 250, "took_ms": 300.5, "at_us": 1_767_225_600_000_000,
     }  # fmt: skip
-    others = [{"message_id": "1f.0.8"}, {"group": "h"}, {"filter": "#"}, {"at_us": 1}]
-    unknown = [{"message_id": None}, {"message_id": None}, {"lane": "none"}]
+    others: list[dict[str, Any]] = [{"message_id": "1f.0.8"}, {"group": "h"}, {"filter": "#"}, {"at_us": 1}]
+    unknown: list[dict[str, Any]] = [{"message_id": None}, {"message_id": None}, {"lane": "none"}]
     said = [miss, miss, *(miss | each for each in (*others, *unknown))]
-    rows = [{"message_id": None, "user_properties": [], "payload": json.dumps(each).encode()} for each in said]
+    rows: list[dict[str, Any]] = [
+        {"message_id": None, "user_properties": [], "payload": json.dumps(each).encode()} for each in said
+    ]
     schema = pa.schema([CARRIED[name].arrow_field() for name in ("message_id", "payload", "user_properties")])
     names = named(pa.Table.from_pylist(rows, schema))["message_id"].to_pylist()
     assert names[0] == names[1]
