@@ -101,9 +101,10 @@ impl ListenerConfig {
     }
 
     /// Connections that there may be, of `most` in all; 0: only those count. Whoever makes up addresses gets no more places of
-    /// an `sn://` listener than leave half of them to clients that cannot.
+    /// a listener of datagrams than leave half of them to clients that cannot.
     pub(crate) fn places(&self, most: u32) -> u32 {
-        if self.connections_max == 0 && self.url.starts_with("sn://") { most.div_ceil(2) } else { self.connections_max }
+        let has_datagrams = self.url.parse::<ListenAddress>().is_ok_and(|address| address.scheme().has_datagrams());
+        if self.connections_max == 0 && has_datagrams { most.div_ceil(2) } else { self.connections_max }
     }
 
     /// Whether a client of MQTT-SN may publish anything without a connection, where nothing is said of it: if no other machine
@@ -149,7 +150,7 @@ impl ListenerConfig {
         if let Some(sn) = &self.sn {
             sn.check(&format!("listeners[{index}]"))?;
         }
-        if address.scheme() == Scheme::Sn && !self.takes_anonymous()? {
+        if address.scheme().has_datagrams() && !self.takes_anonymous()? {
             let remedy = "Set it to true and say by rules what a client id may do, or listen on 127.0.0.1 or [::1].";
             return wrong("anonymous", "is false, but nobody can name himself in MQTT-SN", remedy);
         }
@@ -162,7 +163,7 @@ impl ListenerConfig {
         let tls = !scheme.has_tls();
         let web = !scheme.has_web_socket();
         let unix = scheme == Scheme::Unix;
-        let sn = scheme == Scheme::Sn;
+        let sn = scheme.has_datagrams();
         let keys = [
             ("certificate", tls && self.certificate.is_some()),
             ("key", tls && self.key.is_some()),
@@ -307,6 +308,16 @@ mod tests {
             let error = listener(json).check(3).unwrap_err().to_string();
             assert!(error.contains(key), "{json}: {error}");
         }
+    }
+
+    /// Is half left to others wherever datagrams come, by whatever name, and only where nothing else is said?
+    #[test]
+    fn datagrams_leave_half_of_the_places() {
+        let places = |json: &str| listener(json).places(101);
+        assert_eq!(places(r#"{"url": "sn://127.0.0.1"}"#), 51);
+        assert_eq!(places(r#"{"url": "mqtt-sn://127.0.0.1"}"#), 51);
+        assert_eq!(places(r#"{"url": "mqtt-sn://127.0.0.1", "connections_max": 7}"#), 7);
+        assert_eq!(places(r#"{"url": "tcp://127.0.0.1"}"#), 0);
     }
 
     /// Who may come without a name, where nothing is said about it?
