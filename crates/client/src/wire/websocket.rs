@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind};
 use std::net::TcpStream;
 use std::time::Instant;
 use tungstenite::client::client_with_config;
+use tungstenite::error::ProtocolError;
 use tungstenite::handshake::HandshakeError;
 use tungstenite::protocol::WebSocketConfig;
 use tungstenite::{ClientRequestBuilder, Error, Message, WebSocket};
@@ -95,6 +96,10 @@ fn refused(error: Error) -> ClientError {
         Error::Http(response) => {
             ClientError::WebSocket(format!("it answers HTTP {} where the upgrade was due", response.status().as_u16()))
         }
+        // An alert of TLS, say: that is how it answers a plain request.
+        Error::Protocol(ProtocolError::HttparseError(_)) => ClientError::WebSocket(
+            "what answers is no HTTP: use wss:// where TLS is spoken, tcp:// or tls:// where MQTT is".to_owned(),
+        ),
         other => ClientError::WebSocket(other.to_string()),
     }
 }
@@ -103,5 +108,30 @@ fn io_error(error: Error) -> io::Error {
     match error {
         Error::Io(error) => error,
         other => io::Error::new(ErrorKind::InvalidData, other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    /// Whoever asks for pages where TLS is spoken gets an alert, shorter than the version of an answer.
+    #[test]
+    fn a_plain_request_where_tls_is_spoken_names_the_scheme() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut socket, _) = listener.accept().unwrap();
+            let _ = socket.read(&mut [0; 4096]).unwrap();
+            socket.write_all(&[0x15, 3, 3, 0, 2, 2, 70]).unwrap();
+        });
+        let address = Address::parse(&format!("ws://{there}")).unwrap();
+        let carrier = Carrier::Tcp(TcpStream::connect(there).unwrap());
+        let error = WebSocketStream::open(carrier, &address, Instant::now() + Duration::from_secs(30)).unwrap_err();
+        assert!(error.to_string().contains("use wss://"), "{error}");
+        server.join().unwrap();
     }
 }
