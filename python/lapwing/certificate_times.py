@@ -29,7 +29,7 @@ def certificate_notices(config: Config, now_s: float, *, with_lists: bool = Fals
     Args:
         config: The whole configuration.
         now_s: Seconds since 1970, UTC.
-        with_lists: Revocation lists, too; of a node that runs they are told by itself.
+        with_lists: Revocation lists of listeners, too; of a node that runs they are told by itself.
     """
     files: dict[Path, str] = {}
     for key, file in _files(config, with_lists=with_lists):
@@ -49,6 +49,7 @@ def _files(config: Config, *, with_lists: bool) -> Iterator[tuple[str, Path]]:
         "auth.http.ca": config.auth.http.ca,
     }
     yield from ((key, file) for key, file in others.items() if file is not None)
+    yield from (("http.crl", file) for file in config.http.crl)
 
 
 def _of_file(file: Path, key: str, now_s: float) -> list[str]:

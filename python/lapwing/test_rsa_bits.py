@@ -16,7 +16,7 @@ from lapwing.certificate_times import certificate_notices
 from lapwing.config import Config, HttpSection
 from lapwing.config.bridge import BridgeSection
 from lapwing.errors import ConfigError
-from lapwing.http.tls import server_context
+from lapwing.http.server_context import server_context
 from lapwing.rehearsal.bridge_files import bridge_faults
 from lapwing.rsa_bits import weak_key
 

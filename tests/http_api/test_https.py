@@ -5,12 +5,16 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+import time
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import trustme
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
 from served_node import ask, reload, served, strangers
 
 from lapwing.cli.stream_api import StreamApi
@@ -36,6 +40,19 @@ class Files:
         made.private_key_pem.write_to_path(self.key)
         self.certificate.write_bytes(b"".join(pem.bytes() for pem in made.cert_chain_pems))
         return ssl.PEM_cert_to_DER_cert(made.cert_chain_pems[0].bytes().decode())
+
+    def revoke(self, *serials: int, days: int = 30) -> Path:
+        """Writes the authority's list of what it has taken back, for so long; its file."""
+        ca = x509.load_pem_x509_certificate(self.authority.cert_pem.bytes())
+        key = serialization.load_pem_private_key(self.authority.private_key_pem.bytes(), None)
+        now = datetime.now(UTC)
+        builder = x509.CertificateRevocationListBuilder(ca.subject)
+        builder = builder.last_update(now - timedelta(60)).next_update(now + timedelta(days))
+        for serial in serials:
+            builder = builder.add_revoked_certificate(x509.RevokedCertificateBuilder(serial, now).build())
+        signed = builder.sign(key, hashes.SHA256())  # type: ignore[arg-type]
+        (file := self.ca.parent / "list.pem").write_bytes(signed.public_bytes(serialization.Encoding.PEM))
+        return file
 
     def settings(self) -> dict[str, str]:
         return {"certificate": str(self.certificate), "key": str(self.key)}
@@ -117,6 +134,78 @@ def test_no_connection_outlives_its_clients_certificate(
                 with come(renewed.session) as resumed:
                     assert resumed.session_reused
                     assert _asked(resumed) == b""
+
+
+def test_who_is_revoked_does_not_come_in_and_goes(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists count as at listeners of MQTT: read again at a reload, and those that are over let nobody stay or come."""
+    one, taken_back = (_device(files, name) for name in ("one", "two"))
+    crl = files.revoke()
+    with served(None, crl=str(crl), client_ca=str(files.ca), **files.settings()) as server:
+        with _come(server, one) as kept, _come(server, taken_back) as goes:
+            assert [_asked(peer)[:12] for peer in (kept, goes)] == [b"HTTP/1.1 200"] * 2
+            files.revoke(taken_back.serial)
+            reload(server)
+            assert [_asked(peer) for peer in (kept, goes)] == [b""] * 2, "who comes again shows it again"
+        assert _comes_in(server, one)
+        assert not _comes_in(server, taken_back)
+        files.revoke(days=-1)
+        with pytest.raises(ConfigError, match=r"was to be replaced.*list\.pem"):
+            reload(server)
+        with _come(server, one) as peer:
+            assert _asked(peer).startswith(b"HTTP/1.1 200")
+            monkeypatch.setattr("lapwing.http.tls.time", SimpleNamespace(time=lambda: time.time() + 31 * 86_400))
+            assert _asked(peer) == b"", "the list is over"
+
+
+def test_whose_authority_has_no_list_is_not_trusted(files: Files) -> None:
+    known, other = _device(files, "one"), trustme.CA()
+    other.cert_pem.write_to_path(files.ca, append=True)
+    unknown = Device(other.issue_cert("two"), files)
+    with served(None, crl=[str(files.revoke())], client_ca=str(files.ca), **files.settings()) as server:
+        assert _comes_in(server, known)
+        assert not _comes_in(server, unknown)
+
+
+@pytest.mark.parametrize("also", ["a certificate", "noise", "nothing"])
+def test_a_file_of_lists_has_nothing_else(files: Files, also: str) -> None:
+    """OpenSSL trusts each certificate that it finds there."""
+    crl = files.revoke()
+    if also == "a certificate":
+        trustme.CA().cert_pem.write_to_path(crl, append=True)
+    else:
+        crl.write_text("" if also == "nothing" else "-----BEGIN X509 CRL-----\nAA==\n-----END X509 CRL-----\n")
+    with (
+        pytest.raises(ConfigError, match=r"http\.crl .*list\.pem"),
+        served(None, crl=str(crl), client_ca=str(files.ca), **files.settings()),
+    ):
+        pass
+
+
+class Device:
+    """A client with a certificate."""
+
+    def __init__(self, issued: trustme.LeafCert, files: Files) -> None:
+        self.context = files.trusting()
+        issued.configure_cert(self.context)
+        self.serial = x509.load_pem_x509_certificate(issued.cert_chain_pems[0].bytes()).serial_number
+
+
+def _device(files: Files, name: str) -> Device:
+    return Device(files.authority.issue_cert(name), files)
+
+
+def _come(server: HttpServer, device: Device) -> ssl.SSLSocket:
+    plain = socket.create_connection(("127.0.0.1", port(server)), timeout=30)
+    return device.context.wrap_socket(plain, server_hostname="localhost")
+
+
+def _comes_in(server: HttpServer, device: Device) -> bool:
+    """With TLS 1.3 a client hears after its handshake that it is refused."""
+    try:
+        with _come(server, device) as peer:
+            return _asked(peer).startswith(b"HTTP/1.1 200")
+    except OSError:
+        return False
 
 
 def _asked(peer: ssl.SSLSocket) -> bytes:

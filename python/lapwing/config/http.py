@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from lapwing.config.addresses import is_loopback
 from lapwing.config.off import OptionalFile
+from lapwing.config.revocation import RevocationLists
 from lapwing.config.units import Duration
 from lapwing.host_port import split_host_port
 
@@ -42,13 +43,16 @@ class HttpSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     certificate: OptionalFile = None
-    """Certificate with its chain, in PEM: HTTPS in place of HTTP. Read again at SIGHUP, with the two below."""
+    """Certificate with its chain, in PEM: HTTPS in place of HTTP. Read again at SIGHUP, with those below."""
 
     key: OptionalFile = None
     """Its private key, in PEM, not encrypted; off: it is in the certificate's file."""
 
     client_ca: OptionalFile = None
     """Authorities, in PEM: clients must show a certificate of theirs, beside a user or token."""
+
+    crl: RevocationLists = []
+    """Revocation lists (CRL) of those authorities, a PEM file or several; read again at SIGHUP."""
 
     plain: bool = False
     """Allow HTTP without TLS beyond loopback: something in front of it must encrypt."""
@@ -87,6 +91,8 @@ class HttpSection(BaseModel):
     def _files_belong_together(self) -> Self:
         if self.certificate is None and (self.key or self.client_ca):
             raise ValueError("key and client_ca need a certificate: give certificate too")
+        if self.client_ca is None and self.crl:
+            raise ValueError("crl is set but no certificate is asked for: set client_ca")
         return self
 
 

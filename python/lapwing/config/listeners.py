@@ -12,11 +12,12 @@ from ipaddress import ip_address, ip_network
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
 from lapwing.config.http import parse_http_host
 from lapwing.config.predefined import PredefinedTopic, check_predefined
+from lapwing.config.revocation import RevocationLists
 from lapwing.config.several import refuse_all
 from lapwing.config.units import Duration, Seconds, Size
 from lapwing.host_port import join_host_port, split_host_port
@@ -86,11 +87,6 @@ def parse_socket_address(text: str) -> str:
     return join_host_port(host, port)
 
 
-def _one_or_more(value: object) -> object:
-    """One name of a file, or a list of them."""
-    return [value] if isinstance(value, str | Path) else value
-
-
 class ListenerConfig(BaseModel):
     """Where clients connect, what is spoken below MQTT, and whom it takes.
 
@@ -112,7 +108,7 @@ class ListenerConfig(BaseModel):
     client_ca: Path | None = None
     """tls, wss: the authorities that sign client certificates, a PEM file; read again on SIGHUP."""
 
-    crl: Annotated[list[Path], BeforeValidator(_one_or_more)] = Field(default=[], max_length=64)
+    crl: RevocationLists = []
     """tls, wss: revocation lists (CRL) of those authorities, a PEM file or several; read again on SIGHUP."""
 
     client_certificate: Literal["none", "optional", "required"] = "none"

@@ -38,8 +38,6 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
     yield from _of_http_check(config.auth.http)
     for number, listener in enumerate(config.listeners):
         yield from _of_tls(listener, f"listeners.{number}")
-        for crl in listener.crl:
-            yield Believed(crl, f"listeners.{number}.crl")
     yield from _of_tls(config.http, "http")
     uses = {
         "hooks.use": config.hooks.use,
@@ -75,6 +73,8 @@ def _of_tls(table: ListenerConfig | HttpSection, name: str) -> Iterator[Believed
         yield Believed(table.key, f"{name}.key", is_secret=True)
     if table.client_ca is not None:
         yield Believed(table.client_ca, f"{name}.client_ca")
+    for crl in table.crl:
+        yield Believed(crl, f"{name}.crl")
 
 
 def module_files(use: str) -> Iterator[Path]:

@@ -108,7 +108,7 @@ def test_files_of_a_configuration(folder: Path) -> None:
                 "client_certificate": "required",
             }
         ],
-        http={"certificate": folder / "both.pem"},  # type: ignore[arg-type]
+        http={"certificate": folder / "both.pem", "client_ca": folder / "ca.pem", "crl": folder / "taken.pem"},  # type: ignore[arg-type]
         groups={"alarms": {"use": "lapwing.strategy.base:Strategy"}},  # type: ignore[dict-item]
     )
     believed = [file for file in believed_files(config, folder / "lapwing.toml") if file.path.suffix != ".pyc"]
@@ -121,5 +121,7 @@ def test_files_of_a_configuration(folder: Path) -> None:
         "listeners.0.client_ca": ("ca.pem", False),
         "listeners.0.crl": ("revoked.pem", False),
         "http.certificate": ("both.pem", True),
+        "http.client_ca": ("ca.pem", False),
+        "http.crl": ("taken.pem", False),
         'groups."alarms".use': ("base.py", False),
     }

@@ -12,21 +12,18 @@ import ssl
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lapwing.errors import ConfigError
 from lapwing.http.connections import LimitedProtocol
 from lapwing.http.counters import HttpCounters
 from lapwing.http.peer import peer_of
 from lapwing.http.places import Place, Places
-from lapwing.rsa_bits import weak_key_in
+from lapwing.http.server_context import ServerContext, server_context
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection
 
 _SHUTDOWN_TIMEOUT_S = 5.0
-_FILE_BYTES_MAX = 4 << 20
 
 
 class ServerTls:
@@ -41,7 +38,7 @@ class ServerTls:
         self._stopped = False
         self.context = server_context(settings)
 
-    def read_again(self) -> ssl.SSLContext:
+    def read_again(self) -> ServerContext:
         """What the files hold now, for ``context``.
 
         Raises:
@@ -88,12 +85,15 @@ class ServerTls:
     def trust(self, secure: asyncio.Transport) -> Callable[[], bool] | None:
         """Tells whether the certificate that a client has shown counts still; None: clients show none.
 
-        A session that is resumed shows it no more, and OpenSSL does not look at its time then: so it is looked at here.
+        A session that is resumed shows it no more, and OpenSSL looks neither at its time nor at lists then: so that is
+        done here.
         """
         if self._settings.client_ca is None:
             return None
         context, shown = secure.get_extra_info("sslcontext"), secure.get_extra_info("peercert")
-        ends_s = ssl.cert_time_to_seconds(shown["notAfter"]) if shown else 0
+        ends_s: float = ssl.cert_time_to_seconds(shown["notAfter"]) if shown else 0
+        if isinstance(context, ServerContext):
+            ends_s = min(ends_s, context.lists_until_s)
         return lambda: self.context is context and time.time() < ends_s
 
     def let_go(self, place: Place) -> None:
@@ -162,52 +162,3 @@ class TlsEntry(asyncio.Protocol):
     def connection_lost(self, _exc: Exception | None) -> None:
         """The end, before there was a request."""
         self._is_lost = True
-
-
-def server_context(settings: HttpSection) -> ssl.SSLContext:
-    """What the section's files say.
-
-    Raises:
-        ConfigError: one cannot be read, is no PEM, or does not belong to the others.
-    """
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    certificate, key = settings.certificate, settings.key
-    if certificate is None:
-        raise ConfigError("TLS without a certificate", where="http.certificate", remedy="give certificate and key")
-    for setting, file in (("certificate", certificate), ("key", key), ("client_ca", settings.client_ca)):
-        _check_size(f"http.{setting}", file)
-    try:
-        # A password, so that an encrypted key is an error and not a question at a terminal nobody watches.
-        context.load_cert_chain(certificate, key or certificate, password="")
-    except (OSError, ValueError) as error:
-        if "KEY_TOO_SMALL" in str(error) and (weak := weak_key_in(certificate)):
-            remedy = "make an ECDSA P-256 key, or RSA of 2048 bits or more, and a certificate for it"
-            raise ConfigError(f"http.certificate: its key is {weak}", where=str(certificate), remedy=remedy) from error
-        raise _unusable("http.certificate", certificate, error) from error
-    if settings.client_ca is not None:
-        try:
-            context.load_verify_locations(settings.client_ca)
-        except (OSError, ValueError) as error:
-            raise _unusable("http.client_ca", settings.client_ca, error) from error
-        context.verify_mode = ssl.CERT_REQUIRED
-    return context
-
-
-def _check_size(setting: str, file: Path | None) -> None:
-    """OpenSSL reads a file to its end, a gigabyte of nothing too, and nobody hears a signal meanwhile."""
-    try:
-        size = 0 if file is None else file.stat().st_size
-    except OSError:
-        return  # whoever opens it says why it cannot be
-    if size > _FILE_BYTES_MAX:
-        raise ConfigError(
-            f"{setting} has more than {_FILE_BYTES_MAX} bytes", where=str(file), remedy="name a file of certificates"
-        )
-
-
-def _unusable(setting: str, file: Path, error: Exception) -> ConfigError:
-    reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or str(error)
-    remedy = "give certificate and key in PEM, the key not encrypted, each the other's"
-    return ConfigError(f"{setting} cannot be used: {reason}", where=str(file), remedy=remedy)

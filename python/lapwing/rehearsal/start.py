@@ -146,6 +146,6 @@ def _http_faults(config: Config) -> Iterator[LapwingError]:
     yield from missing
     if not missing:
         # Imported only here: it doubles the time that this takes.
-        from lapwing.http.tls import server_context
+        from lapwing.http.server_context import server_context
 
         server_context(config.http)
