@@ -1,4 +1,7 @@
-"""``/metrics`` and ``/healthz`` of a bridge, on loopback, for programs of this machine and for no page of the web."""
+"""``/metrics`` and ``/healthz`` of a bridge, on loopback, for programs of this machine and for no page of the web.
+
+Connections have places and clocks as at the broker's own listener.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,32 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lapwing.bridge.counts import Counts, prometheus_text
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import split_host_port
+from lapwing.http.connections import limited_protocol
+from lapwing.http.errors import HttpError
+from lapwing.http.gate import OPEN_PATHS, check_place
+from lapwing.http.places import Places
 from lapwing.json_answer import JsonAnswer
 from lapwing.listening import bind_every, shown_address
 from lapwing.same_origin import CROSS_SITE, MISDIRECTED, HostCheck, HostNames
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _CONNECTIONS_MAX = 32
+"""As many as a few monitors need; `lapwing.http.places` has those for ``/healthz`` beside them."""
+_KEEP_ALIVE_S = 15
+_WRITE_TIMEOUT_S = 30.0
+_HEAD_BYTES_MAX = 16 << 10
+_ENDED = {
+    "lapwing_http_connections_refused_total": "too_many_connections",
+    "lapwing_http_connections_late_total": "late",
+    "lapwing_http_slow_readers_total": "slow_reader",
+}
+"""Reasons, by the broker's counters of the same."""
+_NO_HTTP = "no_http"
 _START_S = 10.0
 _STOP_S = 5
 _NAMES_HELP = "use 127.0.0.1, [::1] or localhost, or what bridge.metrics says"
@@ -40,13 +59,16 @@ class MetricsServer:
         self._address = address
         self._all_counts = all_counts
         self._started = threading.Event()
-        self._refused = Counter({MISDIRECTED: 0, CROSS_SITE: 0})
+        self._refused = Counter(dict.fromkeys((MISDIRECTED, CROSS_SITE, _NO_HTTP, *_ENDED.values()), 0))
+        protocol = limited_protocol(
+            Places(_CONNECTIONS_MAX), self, head_timeout_s=_KEEP_ALIVE_S, write_timeout_s=_WRITE_TIMEOUT_S
+        )
         routes = Starlette(routes=[Route("/metrics", self._metrics), Route("/healthz", self._alive)])
         names = HostNames(split_host_port(address)[0])
         self._server = _Server(
             uvicorn.Config(
-                HostCheck(routes, names, remedy=_NAMES_HELP, refused=self._count),
-                http="h11",
+                HostCheck(_Placed(routes), names, remedy=_NAMES_HELP, refused=self._count),
+                http=protocol,
                 ws="none",
                 loop="asyncio",
                 lifespan="off",
@@ -55,8 +77,8 @@ class MetricsServer:
                 access_log=False,
                 proxy_headers=False,
                 server_header=False,
-                limit_concurrency=_CONNECTIONS_MAX,
-                timeout_keep_alive=15,
+                timeout_keep_alive=_KEEP_ALIVE_S,
+                h11_max_incomplete_event_size=_HEAD_BYTES_MAX,
                 timeout_graceful_shutdown=_STOP_S,
             ),
             self._started,
@@ -92,6 +114,14 @@ class MetricsServer:
             self._server.should_exit = True
             self._thread.join(2 * _STOP_S)
 
+    def ended(self, name: str, _address: str) -> None:
+        """A connection was; see `lapwing.http.connections.ConnectionCounters`."""
+        self._refused[_ENDED[name]] += 1
+
+    def no_http(self, _address: str) -> None:
+        """What one sent is no request."""
+        self._refused[_NO_HTTP] += 1
+
     async def _metrics(self, _request: Request) -> Response:
         text = prometheus_text(self._all_counts()) + self._refusals()
         return PlainTextResponse(text, media_type=_PROMETHEUS)
@@ -101,7 +131,7 @@ class MetricsServer:
 
     def _refusals(self) -> str:
         name = "lapwing_bridge_http_refused_total"
-        lines = [f"# HELP {name} Requests refused here, by reason.\n# TYPE {name} counter\n"]
+        lines = [f"# HELP {name} Requests refused, and connections ended, here, by reason.\n# TYPE {name} counter\n"]
         return "".join(lines + [f'{name}{{reason="{why}"}} {count}\n' for why, count in sorted(self._refused.items())])
 
     async def _alive(self, _request: Request) -> Response:
@@ -111,6 +141,23 @@ class MetricsServer:
         if waiting:
             return JsonAnswer({"status": "waiting", "rules": waiting}, status_code=503)
         return JsonAnswer({"status": "alive"})
+
+
+class _Placed:
+    """ASGI middleware: at the places that are kept for it health is served, and nothing else."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers one request."""
+        try:
+            if scope["path"] not in OPEN_PATHS:
+                check_place(scope)
+        except HttpError as error:
+            await error.response()(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
 
 
 class _Server(uvicorn.Server):

@@ -6,11 +6,12 @@ import errno
 import http.client
 import socket
 from collections.abc import Iterator
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import pytest
 
-from lapwing.bridge.metrics_server import MetricsServer
+from lapwing.bridge.metrics_server import _CONNECTIONS_MAX, MetricsServer
 from lapwing.listening import addresses_of
 
 TIMEOUT_S = 30
@@ -67,3 +68,44 @@ def test_programs_of_this_machine_are_served(server: MetricsServer) -> None:
         status, _, guessing = ask(server, "/metrics", Host=host)
         assert (status, guessing) == (200, "nosniff"), host
     assert ask(server, "/healthz")[:2] == (200, '{"status":"alive"}')
+
+
+def test_who_asks_nothing_keeps_nobody_out(server: MetricsServer) -> None:
+    """Three times as many as there are places have said nothing, or half of it; one of them says what is no HTTP."""
+    parts = urlsplit(server.url)
+    with ExitStack() as stack:
+        for number in range(3 * _CONNECTIONS_MAX):
+            peer = socket.create_connection((str(parts.hostname), parts.port), TIMEOUT_S)
+            stack.enter_context(peer).sendall(b"G" if number % 2 else b"")
+        peer.sendall(b" / / /\r\n\r\n")
+        assert peer.makefile("rb").read().startswith(b"HTTP/1.1 400")
+        assert ask(server, "/healthz")[0] == 200
+        status, text, _ = ask(server, "/metrics")
+    assert status == 200
+    assert f'{{reason="too_many_connections"}} {2 * _CONNECTIONS_MAX + 1}\n' in text
+    assert '{reason="no_http"} 1\n' in text
+
+
+def test_health_has_places_of_its_own(server: MetricsServer) -> None:
+    parts = urlsplit(server.url)
+    with ExitStack() as stack:
+        for number in range(_CONNECTIONS_MAX):
+            source = (f"127.0.1.{number + 1}", 0)
+            stack.enter_context(socket.create_connection((str(parts.hostname), parts.port), TIMEOUT_S, source))
+        assert ask(server, "/healthz")[0] == 200
+        status, text, _ = ask(server, "/metrics")
+        assert status == 503
+        assert "too_many_connections" in text
+
+
+def test_a_request_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lapwing.bridge.metrics_server._KEEP_ALIVE_S", 0.1)
+    server = MetricsServer("127.0.0.1:0", lambda: ())
+    server.start()
+    try:
+        parts = urlsplit(server.url)
+        with socket.create_connection((str(parts.hostname), parts.port), TIMEOUT_S) as silent:
+            assert silent.recv(1) == b""
+        assert '{reason="late"} 1\n' in ask(server, "/metrics")[1]
+    finally:
+        server.stop()

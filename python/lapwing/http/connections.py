@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from lapwing.http.counters import HttpCounters
 from lapwing.http.errors import HttpError
 from lapwing.http.gate import put_refusal
 from lapwing.http.peer import peer_of
@@ -31,13 +30,24 @@ _LINGER_BYTES_MAX = 16 << 20
 throw away what the peer was told."""
 
 
+class ConnectionCounters(Protocol):
+    """Who counts connections that are ended, as `lapwing.http.counters.HttpCounters` does."""
+
+    def ended(self, name: str, address: str) -> None:
+        """One was, under this name of a counter."""
+
+    def no_http(self, address: str) -> None:
+        """What one sent is no request."""
+
+
 class LimitedProtocol(H11Protocol):
     """One connection; ``limited_protocol`` makes the class that knows its limits."""
 
     places: ClassVar[Places]
     head_timeout_s: ClassVar[float]
     write_timeout_s: ClassVar[float]
-    counters: ClassVar[HttpCounters]
+    counters: ClassVar[ConnectionCounters]
+    setting: ClassVar[str]
     place: Place | None = None
     """Taken before, where there was a handshake."""
     below: asyncio.Transport | None = None
@@ -144,7 +154,7 @@ class LimitedProtocol(H11Protocol):
             self.transport.close()
             return
         self._stop_clock()
-        self._say_and_close(_too_many(self.places.connections_max))
+        self._say_and_close(self._too_many())
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         """The application; at a kept place it learns so, and the connection does not stay."""
@@ -161,7 +171,7 @@ class LimitedProtocol(H11Protocol):
                 message = {**message, "headers": [*message.get("headers", ()), _CLOSE]}
             await send(message)
 
-        put_refusal(scope, _too_many(self.places.connections_max))
+        put_refusal(scope, self._too_many())
         await self._application(scope, receive, send_and_close)
 
     def _address(self) -> str:
@@ -197,6 +207,16 @@ class LimitedProtocol(H11Protocol):
         self.counters.ended("lapwing_http_slow_readers_total", self._address())
         self.transport.abort()
 
+    def _too_many(self) -> HttpError:
+        return HttpError(
+            503,
+            "too_many_connections",
+            f"{self.places.connections_max} connections are open",
+            f"try again after Retry-After{self.setting and f', or raise {self.setting}'}",
+            headers={"Retry-After": "1"},
+            connections_max=self.places.connections_max,
+        )
+
     def _say_and_close(self, error: HttpError) -> None:
         self.transport.write(error.raw())
         self._close()
@@ -208,14 +228,28 @@ class LimitedProtocol(H11Protocol):
 
 
 def limited_protocol(
-    places: Places, counters: HttpCounters, *, head_timeout_s: float, write_timeout_s: float
+    places: Places,
+    counters: ConnectionCounters,
+    *,
+    head_timeout_s: float,
+    write_timeout_s: float,
+    setting: str = "",
 ) -> type[LimitedProtocol]:
-    """The class with its limits: uvicorn makes the instances itself and knows nothing of them."""
+    """The class with its limits: uvicorn makes the instances itself and knows nothing of them.
+
+    Args:
+        places: How many connections there may be.
+        counters: Where it is counted that one is ended.
+        head_timeout_s: Within it a request's head must be whole.
+        write_timeout_s: See `lapwing.http.unsent`.
+        setting: The one that says how many places there are; empty: none.
+    """
     limits: dict[str, Any] = {
         "places": places,
         "counters": counters,
         "head_timeout_s": head_timeout_s,
         "write_timeout_s": write_timeout_s,
+        "setting": setting,
     }
     return type("LimitedProtocol", (LimitedProtocol,), limits)
 
@@ -225,14 +259,3 @@ def _two_lengths() -> HttpError:
     headers = {name.decode(): value.decode() for name, value in (NO_SNIFFING, _CLOSE)}
     what = "both Content-Length and Transfer-Encoding say how long the body is"
     return HttpError(400, "bad_request", what, "send one of them", headers=headers)
-
-
-def _too_many(connections_max: int) -> HttpError:
-    return HttpError(
-        503,
-        "too_many_connections",
-        f"{connections_max} connections are open",
-        "try again after Retry-After, or raise http.connections_max",
-        headers={"Retry-After": "1"},
-        connections_max=connections_max,
-    )

@@ -27,7 +27,7 @@ class Gate:
         """Answers one request."""
         if scope["type"] == "http" and scope["path"] not in OPEN_PATHS:
             try:
-                _check_place(scope)
+                check_place(scope)
                 put_caller(scope, await self._identifier.caller(scope))
             except HttpError as error:
                 await error.response()(scope, receive, send)
@@ -40,7 +40,8 @@ def put_refusal(scope: Scope, refusal: HttpError) -> None:
     scope[_REFUSAL] = refusal
 
 
-def _check_place(scope: Scope) -> None:
+def check_place(scope: Scope) -> None:
+    """Raises the `HttpError` that was noted, if there was one."""
     refusal: HttpError | None = scope.get(_REFUSAL)
     if refusal is not None:
         raise refusal

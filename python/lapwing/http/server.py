@@ -70,7 +70,11 @@ class HttpServer:
     def _uvicorn_config(self, app: ASGIApp, counters: HttpCounters) -> uvicorn.Config:
         keep_alive_s = max(1, self._settings.keep_alive // 1000)
         protocol = limited_protocol(
-            self._places, counters, head_timeout_s=keep_alive_s, write_timeout_s=self._settings.write_timeout / 1000
+            self._places,
+            counters,
+            head_timeout_s=keep_alive_s,
+            write_timeout_s=self._settings.write_timeout / 1000,
+            setting="http.connections_max",
         )
         # h11 and not httptools: httptools has no limit on the size of a request's head.
         return uvicorn.Config(
