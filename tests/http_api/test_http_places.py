@@ -6,7 +6,7 @@ import socket
 import threading
 
 import pytest
-from served_node import ask, served, strangers
+from served_node import MadeNode, ask, served, strangers
 
 PLACES = 16
 
@@ -175,3 +175,24 @@ def test_half_heads_of_many_addresses_leave_health_its_places() -> None:
         refused = ask(f"{server.url}/v1/streams")
         assert (refused.status_code, refused.json()["error"]["code"]) == (503, "too_many_connections")
         assert refused.headers["retry-after"] == "1"
+
+
+def test_ready_does_not_wait_behind_those_who_ask_the_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty requests that the node keeps waiting were all the threads there are."""
+    gate, begun = threading.Event(), threading.Semaphore(0)
+
+    def slow(_node: MadeNode) -> str:
+        begun.release()
+        assert gate.wait(30)
+        return '{"groups":[]}'
+
+    monkeypatch.setattr(MadeNode, "groups_json", slow)
+    request = HEALTH.replace(b"/healthz", b"/v1/groups")
+    with served(None) as server, strangers(server, 60, request) as peers:
+        try:
+            for _ in range(40):
+                assert begun.acquire(timeout=30)
+            assert ask(f"{server.url}/readyz").status_code == 200
+        finally:
+            gate.set()
+        assert [peer.recv(12) for peer in peers] == [b"HTTP/1.1 200"] * 60

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from lapwing.config import HttpSection
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
+_READY_THREADS = 2
 _NAMES_HELP = (
     'use the address the broker listens at, or add the name to http.hosts, as in http.hosts = ["broker.example"]'
 )
@@ -123,6 +124,7 @@ class Health:
     def __init__(self, node: Node, counters: HttpCounters) -> None:
         self._node = node
         self._counters = counters
+        self._threads: anyio.CapacityLimiter | None = None
 
     async def alive(self, _request: Request) -> Response:
         """``GET /healthz``: 200 while this process answers, whatever the node does."""
@@ -130,9 +132,12 @@ class Health:
 
     async def ready(self, _request: Request) -> Response:
         """``GET /readyz``: 200 while the node accepts connections and can acknowledge what they bring, else 503."""
-        if not await anyio.to_thread.run_sync(self._node.ready):
+        # Made in the event loop, which is not running yet when the application is put together. Those that all the
+        # other requests share may each wait for the node, and who starts and watches processes would wait behind them.
+        self._threads = self._threads or anyio.CapacityLimiter(_READY_THREADS)
+        if not await anyio.to_thread.run_sync(self._node.ready, limiter=self._threads):
             raise HttpError(503, "not_ready", "the broker does not accept connections", "wait, or see the broker's log")
-        if hindrance := await anyio.to_thread.run_sync(self._node.hindrance):
+        if hindrance := await anyio.to_thread.run_sync(self._node.hindrance, limiter=self._threads):
             raise HttpError(503, *hindrance)
         return JsonAnswer({"status": "ready"})
 
