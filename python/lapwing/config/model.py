@@ -96,8 +96,8 @@ class BrokerSection(BaseModel):
 
     files: Literal["strict", "warn"] = "strict"
     """What happens where others than root and the broker's own account may write the files it believes (configuration,
-    users, certificates, keys, hooks) or a folder on the way to them: "strict" refuses the start, or the reload; "warn"
-    says so, for machines whose modes are not to be had otherwise."""
+    users, certificates, keys, hooks) or a folder on the way to them, or the data folder: "strict" refuses the start, or
+    the reload; "warn" says so, for machines whose modes are not to be had otherwise."""
 
     user: Annotated[str | None, OFF] = None
     """Name or uid of the account to become once the ports are bound, on Linux, where the broker is started as root;

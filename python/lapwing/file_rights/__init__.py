@@ -5,6 +5,7 @@
 - ``verdict`` decides, from numbers alone; ``look`` asks the file system; ``of_config`` says which files there are.
 - Written by others than root and the broker's own account: refused. Read by everybody, where it is secret: a notice.
 - A pipe, a socket or a device in the place of one: refused, whatever ``broker.files`` says.
+- The data folder is judged too, by itself (``data_folder``): what lies in it is believed at the next start.
 - Looked at before a file is used, at the start and at each reload. Access control lists are not looked at.
 """
 

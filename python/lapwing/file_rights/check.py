@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lapwing.errors import ConfigError, LapwingError
+from lapwing.file_rights import data_folder
 from lapwing.file_rights.look import facts_behind, facts_of, trusted_by, ways_to
 from lapwing.file_rights.of_config import Believed, believed_files
 from lapwing.file_rights.verdict import Trusted, is_read_by_all, kind_of, remedy, strange_writer
@@ -25,15 +26,18 @@ def check_files(config: Config, uid: int, file: Path | None = None) -> list[str]
         file: Where the configuration was read from, if from a file.
 
     Raises:
-        ConfigError: one is no file; or others may write one of them, or a folder on its way, and ``broker.files`` is
-            "strict"; names all.
+        ConfigError: one is no file; or others may write one of them, or a folder on its way, or the data folder, and
+            ``broker.files`` is "strict"; names all.
     """
     check_kinds(config)
     trusted, files = trusted_by(uid), list(believed_files(config, file))
     problems = list(_written_by_others(files, trusted))
+    if (problem := data_folder.written_by_others(config, trusted)) is not None:
+        problems.append(problem)
     if problems and config.broker.files == "strict":
         raise ConfigError("others may write files that the broker believes", problems=problems)
-    return [str(problem) for problem in problems] + list(_read_by_others(files))
+    seen = data_folder.seen_by_others(config)
+    return [str(problem) for problem in problems] + list(_read_by_others(files)) + ([seen] if seen else [])
 
 
 def check_kinds(config: Config) -> None:
