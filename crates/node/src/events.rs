@@ -4,7 +4,8 @@
 //! - Pure: what has happened in, topic and payload out. Shards publish what is theirs, see `shard/events.rs`.
 //! - The level of the client is its id with `_` for what would make more of it than one level, or a filter. The payload has the
 //!   id as it is.
-//! - Nothing of a payload, a password or a certificate is in an event.
+//! - Nothing of a payload, a password or a certificate is in an event, and no token, whatever somebody gave it for: a user
+//!   name, a client id, a topic.
 
 use std::collections::VecDeque;
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::config::EventsConfig;
 use crate::hooks::HookClient;
+use crate::secrets::{without_secrets, without_secrets_in};
 
 /// What stands before every topic here.
 const ROOT: &str = "$lapwing/events/";
@@ -55,7 +57,8 @@ impl Event {
         fields["username"] = client.identity.as_deref().into();
         fields["address"] = client.address.as_str().into();
         fields["protocol"] = client.version.into();
-        Event { topic: [ROOT, kind, "/", &level(&client.client_id)].concat(), payload: fields.to_string() }
+        let topic = [ROOT, kind, "/", &level(&without_secrets(&client.client_id))].concat();
+        Event { topic, payload: without_secrets_in(fields).to_string() }
     }
 
     /// Bytes that it costs to keep.
@@ -212,6 +215,30 @@ mod tests {
             });
             own.as_object().unwrap().iter().for_each(|(key, value)| expected[key] = value.clone());
             assert_eq!(fields(&happened), expected);
+        }
+    }
+
+    /// Is a token that somebody gives for a name, an id or a topic in no event, and not in the topic of one?
+    #[test]
+    fn no_event_has_a_token() {
+        let (token, jwt) = ("lapwing_0123456789abcdefghij", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk");
+        let bearer = format!("Bearer {jwt}");
+        let reason = ReasonCode::BadUserNameOrPassword;
+        for happened in [
+            Happened::Refused { reason, claimed: Some(token), listener: "tcp://[::]:1883" },
+            Happened::Refused { reason, claimed: Some(&bearer), listener: "tcp://[::]:1883" },
+            Happened::Forbidden { what: "publish", topic: &format!("a/{token}/{jwt}") },
+            Happened::Published(&Publish::qos0(&format!("a/{token}"), b"")),
+        ] {
+            for client_id in [token, jwt] {
+                let event = Event::of(&client(client_id), &happened, 0);
+                for shown in [&event.topic, &event.payload] {
+                    assert!(
+                        shown.contains("***") && !shown.contains("0123456789") && !shown.contains("eyJ"),
+                        "{shown}"
+                    );
+                }
+            }
         }
     }
 

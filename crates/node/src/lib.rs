@@ -50,6 +50,7 @@ mod reload;
 mod reserved_room;
 mod retained_holders;
 mod retained_share;
+mod secrets;
 mod session_reports;
 mod shard;
 mod shared;

@@ -18,5 +18,5 @@ mod thread;
 
 pub(crate) use desk::{Audit, Refusal};
 pub(crate) use event::AuditEvent;
-pub(crate) use text::{cut, without_tokens};
+pub(crate) use text::told;
 pub(crate) use thread::{AuditThread, lay_audit};

@@ -9,6 +9,7 @@ use super::NoticeKind;
 use super::window::{LeftOut, Window};
 use crate::metrics::Metric;
 use crate::one_line::one_line;
+use crate::secrets::{without_secrets, without_secrets_in};
 
 /// Time that a rate is counted over.
 const WINDOW_MS: u64 = 60_000;
@@ -27,9 +28,9 @@ struct Board {
 /// One line in words, and what is in it by name, for programs.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Line {
-    /// Escaped when it is told, so that it stays one.
+    /// Escaped when it is told, so that it stays one; without tokens.
     pub(crate) text: String,
-    /// An object, as it was said by whoever it is about.
+    /// An object, as it was said by whoever it is about, tokens apart.
     pub(crate) facts: Option<Value>,
 }
 
@@ -73,7 +74,7 @@ impl Notices {
         Notices(Mutex::new(Board { desks: NoticeKind::ALL.map(desk), told: 0 }))
     }
 
-    /// Adds a line, escaped so that it stays one; what comes too often, or finds no room, is counted.
+    /// Adds a line, escaped so that it stays one, and without the tokens that somebody gave for a name; what comes too often, or finds no room, is counted.
     pub(crate) fn tell(&self, kind: NoticeKind, text: String, now_ms: u64) {
         self.tell_with(kind, now_ms, || text);
     }
@@ -87,7 +88,8 @@ impl Notices {
         if is_heard {
             desk.told += 1;
             let Line { text, facts } = line().into();
-            board.add(kind, Line { text: one_line(text), facts });
+            let text = one_line(without_secrets(&text).into_owned());
+            board.add(kind, Line { text, facts: facts.map(without_secrets_in) });
         } else {
             desk.left_out += 1;
         }
@@ -172,6 +174,8 @@ impl Desk {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn flood(notices: &Notices, times: u64, now_ms: u64) {
@@ -213,6 +217,20 @@ mod tests {
         notices.tell(NoticeKind::Other, "c".into(), 0);
         assert_eq!(take(&notices, 0), [r"a\u{a}notice: forged", "b", "c"]);
         assert!(take(&notices, 0).is_empty());
+    }
+
+    /// Is a token that somebody gave for a name in no line, neither in its words nor in its facts?
+    #[test]
+    fn no_line_has_a_token() {
+        let notices = Notices::new(60);
+        let (token, jwt) = ("lapwing_0123456789abcdefghij", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk");
+        let told = json!({"client_id": jwt, "topic": format!("a/{token}")});
+        notices
+            .tell_with(NoticeKind::Refused, 0, || (format!("client {jwt:?} may not publish to \"a/{token}\""), told));
+        let lines = notices.take(0);
+        let line = &lines[0].1;
+        assert_eq!(line.text, "client \"***\" may not publish to \"a/lapwing_***\"");
+        assert_eq!(line.facts, Some(json!({"client_id": "***", "topic": "a/lapwing_***"})));
     }
 
     /// When nobody takes them for a day, are the first of a kind and the newest alarms there, and is it said how many are not?

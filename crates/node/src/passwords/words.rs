@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::failures::Bar;
 use super::source::Source;
-use crate::audit::without_tokens;
+use crate::secrets::without_secrets;
 
 /// Between two lines of wrong passwords; and so often bars are counted anew.
 const PAUSE_MS: u64 = 10_000;
@@ -107,11 +107,7 @@ impl GuessWords {
 }
 
 fn shown(username: &str) -> String {
-    // A client that sends its token as user name keeps its secret.
-    if lapwing_access::may_be_token(username) {
-        return "(a token)".into();
-    }
-    let hidden = without_tokens(username);
+    let hidden = without_secrets(username);
     let mut name: String = hidden.chars().take(NAME_CHARS_MAX).collect();
     if name.len() < hidden.len() {
         name.push('…');
@@ -159,7 +155,7 @@ mod tests {
         words.wrong(from(1), &format!("lapwing_{secret}"));
         assert_eq!(words.take(1), ["192.0.2.1 gave a wrong password for \"lapwing_***\""]);
         words.wrong(from(1), "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmVk");
-        assert_eq!(words.take(20_000), ["192.0.2.1 gave a wrong password for \"(a token)\""]);
+        assert_eq!(words.take(20_000), ["192.0.2.1 gave a wrong password for \"***\""]);
         words.barred(&Bar {
             source: from(1),
             username: Some(format!("lapwing_{secret}").as_str().into()),

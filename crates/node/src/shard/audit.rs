@@ -1,12 +1,12 @@
 //! What a shard has to say of who came and who was refused: in the audit trail, and to the operator at a bounded rate.
 
-use lapwing_access::{Identity, Voucher, may_be_token};
+use lapwing_access::{Identity, Voucher};
 use lapwing_codec::{Connect, ReasonCode, Version};
 use lapwing_session::SessionKey;
 use serde_json::{Value, json};
 
 use super::Shard;
-use crate::audit::{AuditEvent, Refusal, cut};
+use crate::audit::{AuditEvent, Refusal, told};
 use crate::events::Happened;
 use crate::hooks::HookClient;
 use crate::notices::NoticeKind;
@@ -24,7 +24,7 @@ impl Shard {
             AuditEvent::now(
                 "connected",
                 json!({
-                    "client_id": cut(&client.client_id), "username": client.identity.as_deref().map(cut),
+                    "client_id": told(&client.client_id), "username": client.identity.as_deref().map(told),
                     "by": by(identity.voucher()), "address": client.address, "listener": self.listener_url(index),
                     "protocol": client.version, "session_present": session_present,
                 }),
@@ -38,7 +38,7 @@ impl Shard {
             AuditEvent::now(
                 "disconnected",
                 json!({
-                    "client_id": cut(&client.client_id), "username": client.identity.as_deref().map(cut),
+                    "client_id": told(&client.client_id), "username": client.identity.as_deref().map(told),
                     "address": client.address, "reason": reason.map(ReasonCode::name),
                 }),
             )
@@ -48,11 +48,11 @@ impl Shard {
     /// Tells the operator that somebody was not let in. What he says of himself is not proved.
     pub(super) fn tell_refused(&mut self, index: usize, connect: &Connect<'_>, reason: ReasonCode) {
         let is_told = self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
-            let name = connect.username.map(|name| format!(" that says it is {:?}", claimed(name))).unwrap_or_default();
-            let (id, address, listener) = (cut(connect.client_id), self.address(index), self.listener_url(index));
+            let name = connect.username.map(|name| format!(" that says it is {:?}", told(name))).unwrap_or_default();
+            let (id, address, listener) = (told(connect.client_id), self.address(index), self.listener_url(index));
             let text = format!("refused client {id:?}{name} from {address} at {listener}: {reason}");
             let facts = json!({
-                "event": "refused", "client_id": id, "claimed_username": connect.username.map(claimed),
+                "event": "refused", "client_id": id, "claimed_username": connect.username.map(told),
                 "address": address, "listener": listener, "protocol": connect.version.level(),
                 "reason": reason.name(), "reason_code": reason.value(),
             });
@@ -60,8 +60,8 @@ impl Shard {
         });
         if is_told && self.happenings.is_on() {
             let (address, version) = (self.address(index), connect.version.level());
-            let client = HookClient { client_id: cut(connect.client_id).into(), identity: None, address, version };
-            let (name, listener) = (connect.username.map(claimed), self.listener_url(index).to_owned());
+            let client = HookClient { client_id: told(connect.client_id).into(), identity: None, address, version };
+            let (name, listener) = (connect.username.map(told), self.listener_url(index).to_owned());
             let claimed = name.as_deref();
             self.note_event(&client, &Happened::Refused { reason, claimed, listener: &listener });
         }
@@ -73,7 +73,7 @@ impl Shard {
             AuditEvent::now(
                 "refused",
                 json!({
-                    "client_id": cut(connect.client_id), "claimed_username": connect.username.map(claimed),
+                    "client_id": told(connect.client_id), "claimed_username": connect.username.map(told),
                     "address": self.address(index), "listener": self.listener_url(index),
                     "protocol": connect.version.level(), "reason": reason.name(),
                 }),
@@ -91,13 +91,17 @@ impl Shard {
             _ => ("publish_refused", "publish"),
         };
         let is_told = self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
-            let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", cut(name)));
-            let text =
-                format!("client {:?} ({name}) from {} may not {verb} to {:?}", cut(&client_id), address(), cut(topic));
+            let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", told(name)));
+            let text = format!(
+                "client {:?} ({name}) from {} may not {verb} to {:?}",
+                told(&client_id),
+                address(),
+                told(topic)
+            );
             let reason = ReasonCode::NotAuthorized;
             let facts = json!({
-                "event": event, "client_id": cut(&client_id), "username": identity.name().map(cut),
-                "address": address(), "topic": cut(topic), "reason": reason.name(), "reason_code": reason.value(),
+                "event": event, "client_id": told(&client_id), "username": identity.name().map(told),
+                "address": address(), "topic": told(topic), "reason": reason.name(), "reason_code": reason.value(),
             });
             (text, facts)
         });
@@ -105,14 +109,14 @@ impl Shard {
             AuditEvent::now(
                 event,
                 json!({
-                    "client_id": cut(&client_id), "username": identity.name().map(cut), "address": address(),
-                    "topic": cut(topic),
+                    "client_id": told(&client_id), "username": identity.name().map(told), "address": address(),
+                    "topic": told(topic),
                 }),
             )
         });
         let Some(client) = self.clients.peek(key).and_then(|entry| entry.standing.who.clone()) else { return };
         if is_told {
-            self.note_event(&client, &Happened::Forbidden { what: verb, topic: &cut(topic) });
+            self.note_event(&client, &Happened::Forbidden { what: verb, topic: &told(topic) });
         }
     }
 
@@ -172,8 +176,8 @@ impl Shard {
     pub(super) fn facts_of(&self, event: &str, key: SessionKey, index: usize) -> Value {
         let entry = self.clients.peek(key);
         json!({
-            "event": event, "client_id": entry.map(|entry| cut(&entry.client_id)),
-            "username": entry.and_then(|entry| entry.standing.identity.name()).map(cut),
+            "event": event, "client_id": entry.map(|entry| told(&entry.client_id)),
+            "username": entry.and_then(|entry| entry.standing.identity.name()).map(told),
             "address": self.address(index), "listener": self.listener_url(index),
         })
     }
@@ -182,8 +186,8 @@ impl Shard {
     fn called(&self, key: SessionKey) -> String {
         let Some(entry) = self.clients.peek(key) else { return "a client".to_owned() };
         let identity = &entry.standing.identity;
-        let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", cut(name)));
-        format!("client {:?} ({name})", cut(&entry.client_id))
+        let name = identity.name().map_or_else(|| "anonymous".to_owned(), |name| format!("{:?}", told(name)));
+        format!("client {:?} ({name})", told(&entry.client_id))
     }
 
     /// The same, and where its connection comes from.
@@ -198,11 +202,6 @@ impl Shard {
     fn listener_url(&self, index: usize) -> &str {
         self.clients.look(index).map_or("", |connection| &self.shared.listener(connection.listener).url)
     }
-}
-
-/// A user name that nobody has proved; a token in its place is not shown.
-fn claimed(name: &str) -> String {
-    if may_be_token(name) { "(a token)".into() } else { cut(name) }
 }
 
 const fn by(voucher: Voucher) -> &'static str {

@@ -8,7 +8,7 @@ use super::Shard;
 use super::connection::Stage;
 use super::judged::Refused;
 use super::serve::{Client, Flow};
-use crate::audit::cut;
+use crate::audit::told;
 use crate::metrics::DropReason;
 use crate::notices::NoticeKind;
 
@@ -24,7 +24,7 @@ impl Shard {
     ) -> Flow {
         let words = self.words_of(beyond);
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
-            let (who, topic) = (self.called_from(client.session, index), cut(inbound.publish().topic));
+            let (who, topic) = (self.called_from(client.session, index), told(inbound.publish().topic));
             let text = format!("{who}: a message to {topic:?} was refused: {words}");
             let mut facts = self.facts_of("publish_refused", client.session, index);
             facts["topic"] = topic.into();

@@ -2,6 +2,7 @@
 
 use super::Shard;
 use super::connection::Stage;
+use crate::audit::told;
 
 /// What is being done for one client. Set once for all packets of a read and once for a write: it costs a store.
 #[derive(Debug, Default)]
@@ -18,14 +19,14 @@ pub(super) enum InHand {
 }
 
 impl Shard {
-    /// The same in words, for whoever reads that the shard has panicked. A client id is text of a stranger, so it is quoted
-    /// and has no control characters.
+    /// The same in words, for whoever reads that the shard has panicked. A client id is text of a stranger, so it is quoted,
+    /// cut, and has no control characters and no token.
     pub(crate) fn in_hand_words(&mut self) -> Option<String> {
         let in_hand = std::mem::take(&mut self.in_hand);
         match in_hand {
             InHand::Nobody => None,
             InHand::Packet(index) => Some(format!("a packet of {}", self.words_for(index))),
-            InHand::Connect(id) => Some(format!("a packet of client {id:?}")),
+            InHand::Connect(id) => Some(format!("a packet of client {:?}", told(&id))),
             InHand::Output(index) => Some(format!("output for {}", self.words_for(index))),
         }
     }
@@ -34,7 +35,7 @@ impl Shard {
         match self.clients.connection(index).map(|connection| connection.stage) {
             Some(Stage::Open { session, .. }) => {
                 let id = self.clients.entry(session).map(|entry| entry.client_id.clone());
-                id.map_or_else(|| "a client whose session is over".into(), |id| format!("client {id:?}"))
+                id.map_or_else(|| "a client whose session is over".into(), |id| format!("client {:?}", told(&id)))
             }
             Some(Stage::Connecting { .. }) => "a connection without CONNECT".into(),
             Some(Stage::Closing) | None => "a connection that is over".into(),

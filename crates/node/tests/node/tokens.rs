@@ -111,14 +111,22 @@ fn bad_tokens_bar_nobody_and_are_not_told() {
         let as_name = Connect { username: Some(&good), password: Some(b""), ..packets::connect("x") };
         assert_ne!(knock(&node, &as_name), ReasonCode::Success);
     }
+    let (bearer, ours) = (format!("Bearer {good}"), "lapwing_0123456789abcdefghijklmnopq");
+    for (client_id, name) in [(&*good, &*bearer), (ours, ours)] {
+        let misplaced = Connect { username: Some(name), ..packets::connect(client_id) };
+        assert_ne!(knock(&node, &misplaced), ReasonCode::Success);
+    }
     eventually("passwords that are none are guesses", || metric(&node, "lapwing_bars_total", "") == 1);
     assert_eq!(knock(&node, &with(packets::connect("x"), &good)), ReasonCode::Success, "a token cannot be guessed");
     let mut told = String::new();
     eventually("the refusals are told", || {
         told += &node.take_notices().join("\n");
-        told.contains("tokens refused: ") && told.contains("(a token)")
+        told.contains("tokens refused: ")
+            && told.contains("for \"***\"")
+            && told.contains("client \"***\"")
+            && told.contains("\"Bearer ***\"")
     });
-    assert!(!told.contains("eyJ"), "{told}");
+    assert!(!told.contains("eyJ") && !told.contains("0123456789"), "{told}");
 }
 
 /// Does the connection end with the token, told so, while the session stays for the next one?
