@@ -187,6 +187,8 @@ class Node:
         """What keeps a node that runs from serving: a word, what is wrong, and what to do."""
     def is_going_on(self, within_s: float) -> bool:
         """Whether its threads go on: each has turned within so many seconds, the log's in ``limits.stuck_after``."""
+    def disk_syncs(self) -> tuple[int, int]:
+        """Times that the disk was asked to keep what had come since the start, and the microseconds that took."""
     def check(self) -> None:
         """Raises the error that stopped the node by itself, if one did."""
     def metrics_text(self) -> str:

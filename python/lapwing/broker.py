@@ -339,6 +339,10 @@ class Broker:
             self._audited.changed("remove_group", name, was_there=was_there)
             return was_there
 
+    def disk_syncs(self) -> tuple[int, int]:
+        """How often the disk was asked to keep what had come since the start, and the microseconds that took."""
+        return self._running().disk_syncs()
+
     def metrics_text(self) -> str:
         """Counters in Prometheus' text format."""
         return self._running().metrics_text()

@@ -162,6 +162,11 @@ impl Node {
         self.running(py, |handle| handle.is_going_on(within))
     }
 
+    /// Times that the disk was asked to keep what had come, and the microseconds that took.
+    fn disk_syncs(&self, py: Python<'_>) -> PyResult<(u64, u64)> {
+        self.running(py, |handle| handle.disk_syncs())
+    }
+
     /// Raises the error that stopped the node by itself, if one did.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let failure = self.running(py, |handle| handle.failure())?;

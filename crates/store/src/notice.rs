@@ -132,6 +132,11 @@ impl StoreCounters {
         ]
     }
 
+    /// Calls of fdatasync, and the microseconds spent in them.
+    pub fn syncs(&self) -> (u64, u64) {
+        (self.syncs.load(Ordering::Relaxed), self.sync_us.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn add(counter: &AtomicU64, value: u64) {
         counter.fetch_add(value, Ordering::Relaxed);
     }

@@ -58,7 +58,7 @@ class _Serving:
         self._broker, self._received, self._log = broker, received, log
         self._supervisor = Supervisor()
         self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S
-        self._disk = DiskWatch(broker.config.broker.data, broker.metrics)
+        self._disk = DiskWatch(broker.config.broker.data, broker.disk_syncs)
 
     def run(self, on_ready: Callable[[], None], config: Reread) -> int:
         """To the end."""

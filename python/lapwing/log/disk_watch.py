@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from lapwing.log.line import LogLine
@@ -16,8 +16,9 @@ LOOK_EVERY_S = 10.0
 LOW_BYTES = 512 << 20
 LOW_SHARE = 0.05
 SLOW_MS = 100.0
-_COUNTS = ("lapwing_log_syncs_total", "lapwing_journal_commits_total")
-_TIMES = ("lapwing_log_sync_microseconds_total", "lapwing_journal_sync_microseconds_total")
+
+Syncs = Callable[[], tuple[int, int]]
+"""How often the disk was asked to keep what had come, and the microseconds that took, since the start."""
 
 Usage = Callable[[Path], tuple[int, int]]
 """Bytes in all, and bytes that are free."""
@@ -34,7 +35,7 @@ class DiskWatch:
 
     Args:
         folder: The data folder.
-        metrics: The broker's counters by name; asked every ten seconds.
+        syncs: The broker's two counters, asked every ten seconds; never all its metrics, whose length clients choose.
         usage: How full the disk is.
         clock: Monotonic, in seconds.
     """
@@ -42,14 +43,14 @@ class DiskWatch:
     def __init__(
         self,
         folder: Path,
-        metrics: Callable[[], Mapping[str, float]],
+        syncs: Syncs,
         usage: Usage = usage_of,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._folder, self._metrics, self._usage, self._clock = folder, metrics, usage, clock
+        self._folder, self._syncs, self._usage, self._clock = folder, syncs, usage, clock
         self._next_at = 0.0
         self._is_low = self._is_slow = False
-        self._before = (0.0, 0.0)
+        self._before = (0, 0)
 
     def look(self) -> Iterator[LogLine]:
         """What has changed since the last look, if it is time for one."""
@@ -75,8 +76,7 @@ class DiskWatch:
             yield LogLine("disk", "warning", text)
 
     def _look_at_syncs(self) -> Iterator[LogLine]:
-        counters = self._metrics()
-        count, spent_us = (sum(counters.get(name, 0.0) for name in names) for names in (_COUNTS, _TIMES))
+        count, spent_us = self._syncs()
         syncs, took_us = count - self._before[0], spent_us - self._before[1]
         self._before = (count, spent_us)
         if syncs <= 0:

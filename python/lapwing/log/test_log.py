@@ -117,10 +117,10 @@ def test_a_disk_is_told_of_once() -> None:
     gib = 1 << 30
     state = {"free": 50 * gib, "us": 0.0, "now": 0.0, "syncs": 0.0}
 
-    def metrics() -> dict[str, float]:
-        return {"lapwing_journal_commits_total": state["syncs"], "lapwing_journal_sync_microseconds_total": state["us"]}
+    def syncs() -> tuple[int, int]:
+        return int(state["syncs"]), int(state["us"])
 
-    watch = DiskWatch(Path("data"), metrics, lambda _folder: (100 * gib, int(state["free"])), lambda: state["now"])
+    watch = DiskWatch(Path("data"), syncs, lambda _folder: (100 * gib, int(state["free"])), lambda: state["now"])
 
     def after(free_gib: float, sync_ms: float) -> list[str]:
         state["now"] += LOOK_EVERY_S

@@ -17,8 +17,12 @@ pub struct DispatchConfig {
     pub groups_max: u32,
     /// Members of one group; a SUBSCRIBE of one more is refused.
     pub members_per_group_max: u32,
+    /// Groups that have metrics of their own, the declared ones first; of the others their number. 0: none.
+    pub group_metrics_max: u32,
     /// Metrics per member are shown up to so many members of the whole broker; above, none. 0: none.
     pub member_metrics_max: u32,
+    /// Bytes of names (of groups, filters, clients) in all metrics of groups and members.
+    pub metrics_label_bytes_max: u64,
 }
 
 impl Default for DispatchConfig {
@@ -28,7 +32,9 @@ impl Default for DispatchConfig {
             priority_property: "lapwing-priority".into(),
             groups_max: 10_000,
             members_per_group_max: 10_000,
+            group_metrics_max: 1_000,
             member_metrics_max: 256,
+            metrics_label_bytes_max: 2 << 20,
         }
     }
 }

@@ -254,8 +254,7 @@ impl Handle {
         metrics.extend(self.shared.notices.metrics());
         metrics.extend(self.shared.audit.metrics());
         metrics.extend(self.shared.listeners().metrics());
-        let members_max = self.shared.config.dispatch.member_metrics_max;
-        metrics.extend(group_metrics(&self.shared.group_reports().reports, members_max));
+        metrics.extend(group_metrics(&self.shared.group_reports().reports, &self.shared.config.dispatch));
         let holds = ranked_holds(&self.shared.config).into_iter().map(|(filter, _)| filter);
         metrics.extend(hold_metrics(&holds.zip(&self.shared.hold_counters).collect::<Vec<_>>()));
         if let (Some(reader), Some((log, _))) = (self.streams.reader(), &self.log) {

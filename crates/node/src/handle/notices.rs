@@ -73,6 +73,14 @@ impl Handle {
         lines.map(told).collect()
     }
 
+    /// Times that the disk was asked to keep what had come, and the microseconds that took in all: of streams and of what is
+    /// kept for sessions, since the start.
+    pub fn disk_syncs(&self) -> (u64, u64) {
+        let streams = self.streams.reader().map(|reader| reader.counters().syncs()).unwrap_or_default();
+        let kept = self.kept.as_ref().map(|kept| kept.reader.counters().syncs()).unwrap_or_default();
+        (streams.0 + kept.0, streams.1 + kept.1)
+    }
+
     /// Says when the disk has become full, and when it has room again.
     fn look_at_room(&self) {
         let is_full = self.disk_is_full();

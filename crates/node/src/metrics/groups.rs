@@ -1,22 +1,35 @@
 //! Consumer groups as metrics: what each has counted, what waits, and of each member while there are few.
 //!
 //! Counters begin with their group and end with it. Share names, filters and client ids are labels: there are as many
-//! series as `dispatch.groups_max` and `dispatch.member_metrics_max` allow.
+//! series as have room, see `room.rs`.
 
+use super::room::Shown;
 use super::{Metric, MetricKind, members};
+use crate::config::DispatchConfig;
 use crate::group_reports::{DeferredReport, GroupReport};
 
-/// The metrics of `reports`; those of members where there are at most `members_max` in all groups together.
-pub(crate) fn collect(reports: &[GroupReport], members_max: u32) -> Vec<Metric> {
-    let mut metrics = vec![Metric::gauge("lapwing_groups", "Consumer groups.", reports.len() as u64)];
+/// The metrics of `reports`, as far as the settings have room for those of single groups and members.
+pub(crate) fn collect(reports: &[GroupReport], config: &DispatchConfig) -> Vec<Metric> {
+    let shown = Shown::of(reports, config);
+    let groups_help = "Groups without metrics of their own: there are more than dispatch.group_metrics_max, or their names \
+                       would take more than dispatch.metrics_label_bytes_max.";
+    let members_help = "Members without metrics of their own: there are more than dispatch.member_metrics_max, or their \
+                        group has none, or names would take more than dispatch.metrics_label_bytes_max.";
+    let mut metrics = vec![
+        Metric::gauge("lapwing_groups", "Consumer groups.", reports.len() as u64),
+        Metric::gauge("lapwing_groups_without_metrics", groups_help, shown.groups_left_out as u64),
+        Metric::gauge("lapwing_group_members_without_metrics", members_help, shown.members_left_out as u64),
+    ];
     for family in GROUP_FAMILIES {
-        metrics.extend(reports.iter().flat_map(|report| family.of_group(report)));
+        metrics.extend(shown.groups.iter().flat_map(|report| family.of_group(report)));
     }
-    let count: usize = reports.iter().map(|report| report.members.len()).sum();
-    if count <= members_max as usize {
-        metrics.extend(members::collect(reports));
-    }
+    metrics.extend(members::collect(&shown.members));
     metrics
+}
+
+/// Samples of one group.
+pub(super) fn series(report: &GroupReport) -> u64 {
+    GROUP_FAMILIES.iter().map(|family| (family.read)(report).len() as u64).sum()
 }
 
 /// One name with its meaning; `read` gives the values of one group, each with one label more or none.
@@ -214,6 +227,10 @@ mod tests {
         }
     }
 
+    fn members(most: u32) -> DispatchConfig {
+        DispatchConfig { member_metrics_max: most, ..DispatchConfig::default() }
+    }
+
     fn group(name: &str, members: usize) -> GroupReport {
         let mut counters = CounterReport::new(&Default::default(), &Default::default());
         (counters.published, counters.acknowledged, counters.unacknowledged) = (20, 9, 1);
@@ -244,7 +261,7 @@ mod tests {
     /// Does each number stand under its name, in seconds, and with its labels?
     #[test]
     fn numbers_of_a_group_and_its_members() {
-        let text = to_text(&collect(&[group("g", 1)], 1));
+        let text = to_text(&collect(&[group("g", 1)], &members(1)));
         for line in [
             "lapwing_groups 1",
             "lapwing_group_members{group=\"g\",filter=\"a/#\"} 1",
@@ -268,7 +285,7 @@ mod tests {
     fn answers_of_a_strategy() {
         let counters = lapwing_dispatch::DeferredCounters { asked: 9, answered: 6, timed_out: 3, ..Default::default() };
         let with = GroupReport { deferred: Some(counters.into()), ..group("g", 1) };
-        let text = to_text(&collect(&[with, group("h", 1)], 0));
+        let text = to_text(&collect(&[with, group("h", 1)], &members(0)));
         for (answer, count) in [("answered", 6), ("timed_out", 3), ("late", 0)] {
             let labels = format!("group=\"g\",filter=\"a/#\",answer=\"{answer}\"");
             let line = format!("lapwing_group_strategy_answers_total{{{labels}}} {count}");
@@ -281,16 +298,53 @@ mod tests {
     #[test]
     fn members_are_shown_while_they_are_few() {
         let groups = [group("g", 2), group("h", 1)];
-        assert!(to_text(&collect(&groups, 3)).contains("client_id=\"m1\""));
-        let text = to_text(&collect(&groups, 2));
+        let text = to_text(&collect(&groups, &members(3)));
+        assert!(text.contains("client_id=\"m1\"") && text.contains("lapwing_group_members_without_metrics 0"));
+        let text = to_text(&collect(&groups, &members(2)));
         assert!(!text.contains("client_id") && text.contains("group=\"h\""));
-        assert!(!to_text(&collect(&groups, 0)).contains("client_id"));
+        assert!(text.contains("lapwing_group_members_without_metrics 3"));
+        assert!(!to_text(&collect(&groups, &members(0))).contains("client_id"));
+    }
+
+    /// With thousands of groups of a stranger's, whose names are as long as they may be and of what is written longest: is the
+    /// answer bounded, what is left out counted, and what the operator declared in it?
+    #[test]
+    fn strangers_names_have_a_bound() {
+        let long = |number: usize| format!("!{number:05}{}", "\u{1}\"".repeat(447));
+        let mut groups: Vec<GroupReport> = (0..2_000).map(|number| group(&long(number), 0)).collect();
+        groups.push(GroupReport { is_durable: true, ..group("zebra", 1) });
+        let text = to_text(&collect(&groups, &DispatchConfig::default()));
+        assert!(text.len() < 3 << 20, "{}", text.len());
+        assert!(text.contains("lapwing_group_members{group=\"zebra\"") && text.contains("client_id=\"m0\""));
+        let shown = text.lines().filter(|line| line.starts_with("lapwing_group_members{")).count();
+        assert!(shown > 10, "{shown}");
+        assert!(text.lines().any(|line| line == format!("lapwing_groups_without_metrics {}", 2_001 - shown)));
+        let label = |line: &str| line.rsplit_once(' ').map_or(0, |(series, _)| series.len());
+        assert!(text.lines().filter(|line| !line.starts_with('#')).map(label).sum::<usize>() > 1 << 20, "room is used");
+    }
+
+    /// Are as many groups shown as the setting says, and of a member with an endless id nothing but the number?
+    #[test]
+    fn groups_are_shown_as_far_as_there_is_room() {
+        let names = ["a", "b", "c"];
+        let groups = names.map(|name| group(name, 1));
+        let text = to_text(&collect(&groups, &DispatchConfig { group_metrics_max: 2, ..members(9) }));
+        assert!(text.contains("group=\"b\"") && !text.contains("group=\"c\""));
+        assert!(text.contains("lapwing_groups_without_metrics 1") && text.contains("members_without_metrics 1"));
+        let none = to_text(&collect(&groups, &DispatchConfig { group_metrics_max: 0, ..members(9) }));
+        assert!(!none.contains("group=") && none.contains("lapwing_groups_without_metrics 3"));
+        let mut endless = group("d", 2);
+        endless.members[0].client_id = "x".repeat(65_535);
+        let config = DispatchConfig { metrics_label_bytes_max: 100_000, ..members(9) };
+        let text = to_text(&collect(&[endless], &config));
+        assert!(text.len() < 10_000 && text.contains("client_id=\"m1\""));
+        assert!(text.contains("lapwing_groups_without_metrics 0") && text.contains("members_without_metrics 1"));
     }
 
     /// Do the samples of one name follow each other, as the text format wants it?
     #[test]
     fn families_are_whole() {
-        let metrics = collect(&[group("g", 2), group("h", 1)], 9);
+        let metrics = collect(&[group("g", 2), group("h", 1)], &members(9));
         let mut seen = BTreeSet::new();
         for pair in metrics.windows(2).filter(|pair| pair[0].name != pair[1].name) {
             assert!(seen.insert(pair[0].name), "{} comes twice", pair[0].name);

@@ -4,9 +4,13 @@ use super::Metric;
 use super::groups::sample;
 use crate::group_reports::{GroupReport, MemberReport};
 
+/// Samples of one member, at most.
+pub(super) const SERIES: u64 = MEMBER_FAMILIES.len() as u64;
+
 /// What is known of each member; the samples of one name follow each other.
-pub(super) fn collect(reports: &[GroupReport]) -> impl Iterator<Item = Metric> {
-    MEMBER_FAMILIES.iter().flat_map(|family| reports.iter().flat_map(|report| report.sampled(family)))
+pub(super) fn collect(members: &[(&GroupReport, &MemberReport)]) -> impl Iterator<Item = Metric> {
+    let sampled = |family: &'static MemberFamily| members.iter().filter_map(|(group, member)| family.of(group, member));
+    MEMBER_FAMILIES.iter().flat_map(sampled)
 }
 
 /// One name with its meaning; `read` gives the value of one member, None: it has none now.
@@ -54,13 +58,9 @@ const MEMBER_FAMILIES: &[MemberFamily] = &[
     },
 ];
 
-impl GroupReport {
-    fn sampled(&self, family: &MemberFamily) -> Vec<Metric> {
-        let known = self.members.iter().filter_map(|member| Some((member, (family.read)(member)?)));
-        let sampled = known.map(|(member, value)| {
-            let metric = sample(family.name, family.help, value);
-            metric.with("group", &*self.name).with("filter", &*self.filter).with("client_id", &*member.client_id)
-        });
-        sampled.collect()
+impl MemberFamily {
+    fn of(&self, group: &GroupReport, member: &MemberReport) -> Option<Metric> {
+        let metric = sample(self.name, self.help, (self.read)(member)?);
+        Some(metric.with("group", &*group.name).with("filter", &*group.filter).with("client_id", &*member.client_id))
     }
 }

@@ -11,6 +11,7 @@ mod limits;
 mod log;
 mod members;
 mod prometheus;
+mod room;
 mod shard;
 mod traffic;
 

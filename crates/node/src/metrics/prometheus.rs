@@ -53,6 +53,16 @@ fn labels(text: &mut String, labels: &[(&'static str, String)]) {
     }
 }
 
+/// Bytes that a label's value takes between its quotation marks.
+pub(super) fn label_bytes(value: &str) -> u64 {
+    let shown = |c: char| match c {
+        '\\' | '"' => 2,
+        c if is_hidden(c) => 1 + c.escape_unicode().len(),
+        c => c.len_utf8(),
+    };
+    value.chars().map(shown).sum::<usize>() as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

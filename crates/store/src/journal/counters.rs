@@ -49,6 +49,11 @@ impl JournalCounters {
         ]
     }
 
+    /// Group commits, each with one fdatasync, and the microseconds spent in these.
+    pub fn syncs(&self) -> (u64, u64) {
+        (self.commits.load(Ordering::Relaxed), self.sync_us.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn add(counter: &AtomicU64, value: u64) {
         counter.fetch_add(value, Ordering::Relaxed);
     }
