@@ -168,10 +168,16 @@ class Node:
         """Has an event written into the audit trail, if there is one: a word, and an object in JSON; ``refusal``: it
         has the rate of that kind of refusal (``connect``, ``publish``, ``subscribe``, ``http``)."""
     def identify(
-        self, username: str | None, password: bytes, address: str, listener: str
-    ) -> tuple[Literal["known", "wrong", "barred", "busy", "unavailable"], str, float]:
+        self,
+        username: str | None,
+        password: bytes,
+        address: str,
+        listener: str,
+        then: Callable[[Literal["known", "wrong", "barred", "busy", "unavailable"], str, float], object],
+    ) -> tuple[Literal["known", "wrong", "barred", "busy", "unavailable"], str, float] | None:
         """Who sends a request over HTTP, with this password or token (``username`` None: a token): as for a CONNECT,
-        and as long. With ``known`` a name, and for how many seconds the answer is as good."""
+        and as long. With ``known`` a name, and for how many seconds the answer is as good. Where it takes work None,
+        and ``then`` is called with the answer, once, on a thread of the node's."""
     def hold_reads(self, delta: int) -> bool:
         """Answers of stream reads take up so many bytes more, or less; false: memory is above ``memory_high_bytes``."""
     def is_audited(self) -> bool:

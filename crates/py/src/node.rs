@@ -1,5 +1,6 @@
 //! `Node`: a broker in this process.
 
+mod answers;
 mod state;
 
 use std::collections::BTreeMap;
@@ -7,13 +8,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use lapwing_node::{
-    Config, Extensions, HttpClaim, Identified, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
+    Config, Extensions, HttpClaim, NodeError, OnBound, ReadBy, SessionOrder, SessionQuery, StartProgress,
     StreamReadError,
 };
 use pyo3::exceptions::{PyRuntimeWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use self::answers::{AnswerRow, Answers, row};
 use self::state::State;
 use crate::core_error::core_error;
 use crate::hooks::PyHooks;
@@ -32,6 +34,7 @@ pub(crate) struct Node {
     state: Mutex<State>,
     /// Beside the lock, which a start holds.
     progress: Arc<StartProgress>,
+    answers: Answers,
 }
 
 #[pymethods]
@@ -55,7 +58,8 @@ impl Node {
             extensions.strategists.push((name, Box::new(PyStrategist::new(&chooser)?)));
         }
         let progress = Arc::clone(&extensions.progress);
-        Ok(Node { state: Mutex::new(State::Configured(Box::new(config), extensions)), progress })
+        let state = Mutex::new(State::Configured(Box::new(config), extensions));
+        Ok(Node { state, progress, answers: Answers::default() })
     }
 
     /// What a start would refuse of the listeners' settings and files: for each what is wrong, and what to do.
@@ -107,7 +111,8 @@ impl Node {
     }
 
     /// Who sends a request over HTTP, with this password or token: `("known", name, seconds)`, which is as good for so long;
-    /// or `("wrong" | "barred" | "busy" | "unavailable", "", 0.0)`. As a CONNECT would, and as long; without the interpreter's lock.
+    /// or `("wrong" | "barred" | "busy" | "unavailable", "", 0.0)`. As a CONNECT would, and as long: where it takes work, `None`,
+    /// and `then` is called with these three, once, on another thread.
     fn identify(
         &self,
         py: Python<'_>,
@@ -115,15 +120,13 @@ impl Node {
         password: &[u8],
         address: &str,
         listener: &str,
-    ) -> PyResult<(&'static str, String, f64)> {
+        then: Py<PyAny>,
+    ) -> PyResult<Option<AnswerRow>> {
+        let answers = self.answers.sender()?;
         let claim = HttpClaim { username, password, address, listener };
-        Ok(match self.running(py, |handle| handle.identify(claim))? {
-            Identified::Known { name, good_for_ms } => ("known", name, good_for_ms as f64 / 1000.0),
-            Identified::Wrong => ("wrong", String::new(), 0.0),
-            Identified::Barred => ("barred", String::new(), 0.0),
-            Identified::Busy => ("busy", String::new(), 0.0),
-            Identified::Unavailable => ("unavailable", String::new(), 0.0),
-        })
+        // The thread at the other end ends only with Python, and then nobody waits.
+        let tell = move |identified| drop(answers.send((then, identified)));
+        Ok(self.running(py, |handle| handle.identify(claim, tell))?.map(row))
     }
 
     /// Answers of stream reads take up so many bytes more, or less; false: memory is above `memory_high_bytes`.

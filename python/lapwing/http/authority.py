@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, Protocol
 
 Outcome = Literal["known", "wrong", "barred", "busy", "unavailable"]
@@ -22,12 +23,19 @@ class Authority(Protocol):
 
 
 class Identify(Protocol):
-    """``Node.identify``: asked from threads, for it may take as long as a CONNECT."""
+    """``Node.identify``: never waits, for it may take as long as a CONNECT."""
 
     def __call__(
-        self, username: str | None, password: bytes, address: str, listener: str
-    ) -> tuple[Outcome, str, float]:
-        """Who comes with that, as MQTT would say: with ``known`` a name, and for how many seconds that is so.
+        self,
+        username: str | None,
+        password: bytes,
+        address: str,
+        listener: str,
+        then: Callable[[Outcome, str, float], object],
+        /,
+    ) -> tuple[Outcome, str, float] | None:
+        """Who comes with that, as MQTT would say: with ``known`` a name, and for how many seconds that is so. None:
+        that takes work, and ``then`` is called with it, once, on another thread.
 
         ``wrong``: nobody has these. ``barred``: nothing of that address or name is checked for a while. ``busy``: too
         many wait. ``unavailable``: nobody can say now.

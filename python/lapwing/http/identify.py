@@ -1,7 +1,7 @@
-"""From the header of a request to an identity: Basic and Bearer, asked of the node off the event loop.
+"""From the header of a request to an identity: Basic and Bearer, asked of the node, which calls back.
 
 - The node says who it is, as for a CONNECT: users, tokens (JWT), somebody who is asked over HTTP; in the same turns,
-  with the same bars. It may take as long, so few are asked about at a time (`lapwing.http.asked`).
+  with the same bars. It may take as long, and no thread waits with it (`lapwing.http.asked`).
 - What is known is remembered for as long as the node says, under a keyed hash: a reader's next request costs nothing.
   ``reload`` empties that memory when users change.
 - Failed attempts are bounded per address; see `lapwing.http.attempts`. So refusals go out at once here.
@@ -15,12 +15,11 @@ import hmac
 import secrets
 import time
 from collections import OrderedDict
-from functools import partial
 
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from lapwing.http.asked import Asked
+from lapwing.http.asked import ask
 from lapwing.http.attempts import FailedAttempts
 from lapwing.http.authority import Authority, Identify
 from lapwing.http.caller import Caller, Standing
@@ -71,7 +70,6 @@ class Identifier:
         self._guards = guards
         self._attempts = FailedAttempts(failures_max)
         self._counters = counters
-        self._asked = Asked()
         self._hash_key = secrets.token_bytes(32)
         self._remembered: OrderedDict[bytes, tuple[str, float]] = OrderedDict()
         self._generation = 0
@@ -128,12 +126,7 @@ class Identifier:
             raise self._too_many("throttled", "too_many_failures", "too many failed attempts from this address")
         given = _given(header)
         if given is not None:
-            ask = partial(self._identify, *given, address, self.url)
-            try:
-                outcome, name, good_for_s = await self._asked.ask(address, ask)
-            except HttpError:
-                self._counters.add("lapwing_http_refused_total", reason="busy")
-                raise
+            outcome, name, good_for_s = await ask(self._identify, *given, address, self.url)
             if outcome == "known":
                 return name, good_for_s
             if outcome != "wrong":

@@ -1,37 +1,60 @@
-"""Does one address whose questions hang leave the others their answers?"""
+"""Does each question have its answer, at once or later, while others hang; and does an answer for nobody do no harm?"""
 
 from __future__ import annotations
 
-import threading
+import asyncio
+from collections.abc import Callable
+from threading import Thread
 
-import anyio
 import pytest
 
-from lapwing.http.asked import WAITING_PER_ADDRESS_MAX, Asked
-from lapwing.http.errors import HttpError
+from lapwing.http.asked import Answer, ask
+from lapwing.http.authority import Outcome
+
+Then = Callable[[Outcome, str, float], object]
+MANY = 500
+"""Far more than there would be threads."""
 
 
-def test_one_address_waits_for_itself() -> None:
-    gate = threading.Event()
+class Waiting:
+    """Answers those who come with a password when it is told to, and a token at once."""
+
+    def __init__(self) -> None:
+        self.thens: list[Then] = []
+
+    def __call__(
+        self, username: str | None, _password: bytes, _address: str, _listener: str, then: Then
+    ) -> Answer | None:
+        if username is None:
+            return "known", "token", 1.0
+        self.thens.append(then)
+        return None
+
+    def answer(self) -> None:
+        for then in self.thens:
+            then("known", "user", 2.0)
+
+
+async def asked(node: Waiting, username: str | None = "user") -> Answer:
+    return await asyncio.wait_for(ask(node, username, b"x", "192.0.2.1", "http://h"), 30)
+
+
+def test_who_hangs_holds_up_nobody() -> None:
+    node = Waiting()
 
     async def many() -> None:
-        asked = Asked()
-        answers: list[bool] = []
+        hanging = [asyncio.create_task(asked(node)) for _ in range(MANY)]
+        gone = asyncio.create_task(asked(node))
+        while len(node.thens) <= MANY:
+            await asyncio.sleep(0)
+        assert await asked(node, None) == ("known", "token", 1.0)
+        gone.cancel()
+        thread = Thread(target=node.answer)
+        thread.start()
+        assert await asyncio.gather(*hanging) == [("known", "user", 2.0)] * MANY
+        thread.join()
+        with pytest.raises(asyncio.CancelledError):
+            await gone
 
-        async def ask() -> None:
-            answers.append(await asked.ask("192.0.2.1", lambda: gate.wait(30)))
-
-        async with anyio.create_task_group() as group:
-            for _ in range(WAITING_PER_ADDRESS_MAX):
-                group.start_soon(ask)
-            await anyio.wait_all_tasks_blocked()
-            with pytest.raises(HttpError, match="too many"):
-                await asked.ask("192.0.2.1", lambda: True)
-            assert await asked.ask("192.0.2.2", lambda: "at once") == "at once"
-            gate.set()
-        assert answers == [True] * WAITING_PER_ADDRESS_MAX
-        assert await asked.ask("192.0.2.1", lambda: 1) == 1
-        assert not asked._by_address
-        assert asked._count == 0
-
-    anyio.run(many)
+    asyncio.run(many())
+    node.answer()  # the loop has ended: nobody hears it, and nothing is raised

@@ -1,14 +1,13 @@
 //! Who sends a request over HTTP: decided as for a CONNECT, by the same users, tokens and questions, in the same turns.
 
 use std::net::IpAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lapwing_access::{Claim, Identity, Judgement, Refusal, Voucher, Work};
+use lapwing_access::{Claim, Identity, Judgement, Voucher, Work};
 use lapwing_codec::ReasonCode;
 
 use super::Handle;
-use crate::life::Phase;
-use crate::passwords::{AskedFor, Outside, Source};
+use crate::passwords::{AskedFor, Outside, Source, Then};
 
 /// So long who was verified need not be verified again.
 const GOOD_FOR_MS_MAX: u64 = 60_000;
@@ -47,8 +46,10 @@ pub enum Identified {
 }
 
 impl Handle {
-    /// Who sends a request; waits for as long as a CONNECT may take (`connect_timeout_ms`), and lets nobody in without an answer.
-    pub fn identify(&self, claim: HttpClaim<'_>) -> Identified {
+    /// Who sends a request: at once where that takes no work; else `None`, and `then` is called with it, once, whatever
+    /// happens, within the time that a CONNECT may take (`connect_timeout_ms`) and a second. It must not keep the thread that
+    /// calls it, which may be the caller's.
+    pub fn identify(&self, claim: HttpClaim<'_>, then: impl FnOnce(Identified) + Send + 'static) -> Option<Identified> {
         let HttpClaim { username, password, address, listener } = claim;
         let authority = &self.shared.authority;
         let source = address.parse::<IpAddr>().map_or(Source::Local, |ip| Source::from(ip.to_canonical()));
@@ -56,8 +57,8 @@ impl Handle {
         let work = authority.work(username, Some(password));
         if !is_suspect {
             match authority.judge(&Claim { username, password: Some(password), certificate: None, anonymous: false }) {
-                Judgement::Granted(identity) => return known(&identity),
-                Judgement::Refused(refusal) => return refused(refusal.reason()),
+                Judgement::Granted(identity) => return Some(known(&identity)),
+                Judgement::Refused(refusal) => return Some(refused(refusal.reason())),
                 Judgement::Costly(_) => {}
             }
         }
@@ -70,16 +71,16 @@ impl Handle {
             })
         });
         let name = if work == Work::Token { "" } else { username.unwrap_or_default() };
-        let timeout_ms = self.shared.config.limits.connect_timeout_ms;
         let asked_for = AskedFor { password: Some(password), work, outside };
-        let deadline_ms = self.shared.now_ms().saturating_add(timeout_ms);
-        let Some(awaited) = self.passwords.check(source, name, asked_for, deadline_ms) else { return Identified::Busy };
-        let is_over = || self.shared.phase() == Phase::Stopping;
-        match awaited.receive(Instant::now() + Duration::from_millis(timeout_ms), is_over) {
-            Some(Ok(identity)) => known(&identity),
-            Some(Err(denied)) => refused(denied.reason),
-            None => refused(Refusal::Unavailable.reason()),
-        }
+        let deadline_ms = self.shared.now_ms().saturating_add(self.shared.config.limits.connect_timeout_ms);
+        let then: Then = Box::new(|result| {
+            then(match result {
+                Ok(identity) => known(&identity),
+                Err(denied) => refused(denied.reason),
+            });
+        });
+        self.passwords.check(source, name, asked_for, deadline_ms, then);
+        None
     }
 }
 

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use lapwing_access::Identity;
+use lapwing_access::Work;
+use lapwing_codec::ReasonCode;
 
+use super::awaiting::{Awaiting, Then};
 use super::failures::Bar;
 use super::feed::{AnswerTo, AskedFor, Delays, Denied, Secret, Suspects};
 use super::outside::OutsideCounters;
@@ -11,7 +13,7 @@ use super::queue::Ask;
 use super::source::Source;
 use super::tokens::TokenCounters;
 use super::warden::Counts;
-use crate::desk::{Awaited, Desk, Reply, reply};
+use crate::desk::{Desk, Reply};
 use crate::hooks::Backlog;
 use crate::mailbox::Bell;
 use crate::metrics::Metric;
@@ -34,6 +36,8 @@ pub(crate) struct PasswordControl {
     pub(super) asked: Desk<BarAsk>,
     /// Passwords that came over HTTP.
     pub(super) callers: Desk<Ask<Secret>>,
+    /// Who is called back for them.
+    pub(super) awaiting: Awaiting,
     /// Results that were handed back, so that who sleeps sees that there are some.
     pub(super) results: AtomicUsize,
     pub(super) checked: AtomicU64,
@@ -88,24 +92,22 @@ impl PasswordControl {
         self.bell.ring();
     }
 
-    /// Has a password checked that came over HTTP, in the turns of all others; `None` when too many wait already.
-    pub(crate) fn check(
-        &self,
-        source: Source,
-        username: &str,
-        asked_for: AskedFor<'_>,
-        deadline_ms: u64,
-    ) -> Option<Awaited<Result<Identity, Denied>>> {
+    /// Has a password checked that came over HTTP, in the turns of all others. `then` is called with the answer: at once when
+    /// too many wait already, and soon after `deadline_ms` at the latest.
+    pub(crate) fn check(&self, source: Source, username: &str, asked_for: AskedFor<'_>, deadline_ms: u64, then: Then) {
+        let AskedFor { password, work, outside } = asked_for;
+        let Some(number) = self.awaiting.wait(source, work == Work::Outside, deadline_ms, then) else {
+            self.refused.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
         if !self.backlog.admit(1, 0) {
             self.refused.fetch_add(1, Ordering::Relaxed);
-            return None;
+            let denied = Denied { reason: ReasonCode::QuotaExceeded, wait_ms: 0, is_told: false };
+            return self.awaiting.answer(number, Err(denied));
         }
-        let (reply, awaited) = reply();
-        let AskedFor { password, work, outside } = asked_for;
-        let item = Secret { to: AnswerTo::Caller(reply), password: password.map(<[u8]>::to_vec), outside };
+        let item = Secret { to: AnswerTo::Caller(number), password: password.map(<[u8]>::to_vec), outside };
         self.callers.put(Ask { source, username: username.into(), work, deadline_ms, item });
         self.bell.ring();
-        Some(awaited)
     }
 
     /// Whether nothing of this address is to be decided beside the turns: it has guessed.

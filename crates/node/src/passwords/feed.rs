@@ -11,7 +11,6 @@ use lapwing_codec::ReasonCode;
 use super::control::PasswordControl;
 use super::queue::Ask;
 use super::source::Source;
-use crate::desk::Reply;
 use crate::side_thread::SideFeed;
 
 /// What a password is handed over with. Without `Debug`: it is a secret.
@@ -26,8 +25,8 @@ pub(crate) struct Secret {
 pub(super) enum AnswerTo {
     /// A shard's connection, for its ticket.
     Shard { shard: usize, index: usize, ticket: u64 },
-    /// Who waits outside of the node: HTTP.
-    Caller(Reply<Result<Identity, Denied>>),
+    /// Who waits outside of the node (HTTP), by his number among those.
+    Caller(u64),
 }
 
 /// What is asked for.

@@ -14,9 +14,11 @@
 //! Tokens (JWT) are checked here too, in the same turns. They cannot be guessed, so a bad one bars nobody, and is refused at the
 //! pace of other refusals.
 //!
-//! What comes over HTTP waits in the same lines, and counts as one guess more of its address.
+//! What comes over HTTP waits in the same lines, and counts as one guess more of its address; who asks is called back
+//! ([`awaiting`]).
 
 mod asking;
+mod awaiting;
 mod control;
 mod failures;
 mod feed;
@@ -34,6 +36,7 @@ mod words;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 
+pub(crate) use awaiting::Then;
 pub(crate) use control::{BarAsk, PasswordControl};
 pub(crate) use failures::Bar;
 pub(crate) use feed::{AskedFor, DelayPlace, Denied, Outside, PasswordFeed};
@@ -72,6 +75,7 @@ pub(crate) fn lay_passwords(shared: &Arc<Shared>, shards: &[Bell]) -> (Vec<Passw
         delays: Delays { most: u64::from(guesses.delayed_max), ..Delays::default() },
         asked: Default::default(),
         callers: Default::default(),
+        awaiting: Default::default(),
         results: 0.into(),
         checked: 0.into(),
         wrong: 0.into(),

@@ -128,6 +128,8 @@ impl PasswordThread {
     /// Works until the node stops it.
     pub(crate) fn run(mut self) {
         self.desk.begin();
+        let control = self.control.clone();
+        let _end = control.awaiting.ending();
         while !self.control.stop.load(Ordering::Acquire) {
             let now_ms = self.shared.now_ms();
             self.asking.look(self.shared.authority.outside());
@@ -233,7 +235,7 @@ impl PasswordThread {
         self.control.backlog.release(1, 0);
         match secret.to {
             AnswerTo::Shard { shard, index, ticket } => self.desk.answer(shard, Checked { index, ticket, result }),
-            AnswerTo::Caller(reply) => reply.send(result),
+            AnswerTo::Caller(number) => self.control.awaiting.answer(number, result),
         }
     }
 
@@ -294,6 +296,7 @@ impl PasswordThread {
     /// Looks at what may be over: suspicions, bars, failures.
     fn look(&mut self, now_ms: u64) {
         self.looked_ms = now_ms;
+        self.control.awaiting.look(now_ms);
         self.warden.failures.sweep(now_ms);
         let failures = &self.warden.failures;
         self.control.suspects.retain(|source| failures.is_suspect(source, now_ms));

@@ -3,11 +3,13 @@
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, LazyLock, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use lapwing_codec::{Connect, QoS, ReasonCode, SubscriptionOptions};
-use lapwing_node::Handle;
+use lapwing_node::{Handle, HttpClaim, Identified};
 use serde_json::{Value, json};
 
 use crate::client::Client;
@@ -64,7 +66,8 @@ impl Judge {
     }
 
     fn start(&self, more: Value) -> Handle {
-        let auth = json!({"outside": self.settings(more), "users": [{"name": "alice", "password": *HASH}]});
+        let users = ["alice", "dora"].map(|name| json!({"name": name, "password": *HASH}));
+        let auth = json!({"outside": self.settings(more), "users": users});
         node(
             &json!({"shards": 2, "auth": auth, "guesses": {"delay_ms_max": 0, "failures_max": 0},
             "limits": {"connect_timeout_ms": 600_000}})
@@ -98,6 +101,10 @@ fn question(stream: &mut TcpStream) -> (String, Value) {
 
 fn with<'a>(id: &'a str, name: &'a str, password: &'a [u8]) -> Connect<'a> {
     Connect { username: Some(name), password: Some(password), ..packets::connect(id) }
+}
+
+fn claim<'a>(username: &'a str, address: &'a str) -> HttpClaim<'a> {
+    HttpClaim { username: Some(username), password: b"right", address, listener: "http://127.0.0.1" }
 }
 
 /// Who is allowed comes in as whom the answer says, with its rules and its client id, and his connection ends when it says so;
@@ -252,7 +259,22 @@ fn a_slow_answer_holds_up_nobody_else() {
     eventually("all wait", || metric(&node, "lapwing_auth_http_checks_waiting", "") == 18);
     assert_eq!(knock(&node, &with("a", "alice", b"right")), ReasonCode::Success);
     assert_eq!(metric(&node, "lapwing_auth_http_checks_under_way", ""), 2);
+    // The same over HTTP: whoever is asked about hangs, from as many addresses as there are, and a user of the file does not.
+    let (answers, told) = channel();
+    let ask = |name: &'static str, address: &str| {
+        let (answers, claim) = (answers.clone(), claim(name, address));
+        node.identify(claim, move |identified| answers.send((name, identified)).unwrap())
+    };
+    for n in 0..500 {
+        assert_eq!(ask("bob", &format!("192.0.2.{}", n % 5)), None);
+    }
+    let next = || told.recv_timeout(Duration::from_secs(30)).expect("an answer");
+    (0..500 - 5 * 64).for_each(|_| assert_eq!(next(), ("bob", Identified::Busy), "64 of one address wait"));
+    assert!(matches!(ask("alice", "192.0.2.1"), Some(Identified::Known { .. })), "who is known");
+    assert_eq!(ask("dora", "192.0.2.1"), None, "of the address that waits for itself");
+    assert_eq!(next(), ("dora", Identified::Known { name: "dora".into(), good_for_ms: 60_000 }));
     drop(closed);
+    (0..5 * 64).for_each(|_| assert!(matches!(next(), ("bob", Identified::Known { .. }))));
     for client in &mut waiting {
         assert_eq!(client.connack(), Some(ReasonCode::Success));
     }
