@@ -276,14 +276,17 @@ def refused(data: Path) -> tuple[Path, str]:
     return data, path
 
 
-def test_a_broker_that_is_told_to_go_on(refused: tuple[Path, str]) -> None:
-    """Does it start without what is damaged, say what that was, and count it?"""
+def test_a_broker_that_is_told_to_go_on(refused: tuple[Path, str], tmp_path: Path) -> None:
+    """Does it start without what is damaged, say what that was, count it, and does the audit trail have it?"""
     data, path = refused
-    with RunningBroker(data, *STREAM, "--accept-loss-of", path).wait_until_ready() as broker:
+    trail = tmp_path / "audit.jsonl"
+    flags = ("--accept-loss-of", path, "--set", f"audit.file={trail}")
+    with RunningBroker(data, *STREAM, *flags).wait_until_ready() as broker:
         assert metrics(broker.http)["lapwing_journal_lost_entries"] == 1
         assert broker.end() == 0
     notices = [line for line in broker.errors if line.startswith("notice: lost")]
     assert any(f"{path}: 1 entries" in line for line in notices)
+    assert '"event":"losses_accepted","entries":1' in trail.read_text()
     assert waiting(data) == [secret(number) for number in range(WAITING) if number != 3]
 
 

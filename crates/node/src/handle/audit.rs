@@ -37,6 +37,15 @@ impl Handle {
         self.shared.audit.is_on()
     }
 
+    /// What this start has met in the place of entries that somebody has given up since the snapshots (`lapwing store repair`,
+    /// `lapwing broker --accept-loss-of`): these work on files of a broker that does not run, so it is told here.
+    pub(super) fn audit_accepted_losses(&self) {
+        let entries = self.kept.as_ref().map_or(0, |kept| kept.groups.lost());
+        if entries > 0 {
+            self.shared.audit.happened(|| AuditEvent::now("losses_accepted", json!({"entries": entries})));
+        }
+    }
+
     /// Its last line: how the node ends.
     pub(super) fn end_audit(&self) {
         let failure = self.shared.life.failure();

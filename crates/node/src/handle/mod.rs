@@ -164,6 +164,7 @@ impl Handle {
         // From here on a failure drops the handle, and that stops the threads begun so far.
         if let Some(audit) = lay_audit(&handle.shared)? {
             handle.threads().audit = Some(spawn_audit(&handle.shared, audit)?);
+            handle.audit_accepted_losses();
         }
         if let Some(log_thread) = log_thread {
             handle.threads().log = Some(spawn_log(&handle.shared, log_thread)?);

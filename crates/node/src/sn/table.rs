@@ -73,13 +73,24 @@ impl Table {
 
     /// Who has connected first of those that have not answered, another than the one at `index`.
     pub(super) fn oldest_silent(&mut self, index: usize) -> Option<usize> {
-        let own =
-            self.silent.iter().position(|(other, born)| *other != index && is_silent(&self.guests, *other, *born));
-        let Some(at) = own else {
-            self.silent.retain(|(other, _)| *other == index);
-            return None;
-        };
-        self.silent.remove(at).map(|(other, _)| other)
+        let (mut own, mut oldest) = (None, None);
+        // Each is looked at once: a flood of made-up addresses finds nobody again who has answered.
+        while oldest.is_none()
+            && let Some((other, born)) = self.silent.pop_front()
+        {
+            if !is_silent(&self.guests, other, born) {
+                continue;
+            }
+            if other == index {
+                own = own.or(Some((other, born)));
+            } else {
+                oldest = Some(other);
+            }
+        }
+        if let Some(own) = own {
+            self.silent.push_front(own);
+        }
+        oldest
     }
 
     pub(super) fn remove(&mut self, index: usize) -> Option<Guest> {
@@ -122,6 +133,27 @@ mod tests {
         table.remove(places[1]).unwrap();
         assert_eq!(table.oldest_silent(places[3]), Some(places[2]));
         assert_eq!(table.oldest_silent(places[3]), None, "nobody goes for himself, or twice");
+    }
+
+    /// With a table full of those who have answered: does a newcomer of many look at none of them that another has looked at,
+    /// and does the one whose turn it is keep his own?
+    #[test]
+    fn who_has_answered_is_passed_once() {
+        let mut table = Table::default();
+        let places: Vec<usize> = (1..=1_000).map(|port| table.add(guest(port))).collect();
+        for place in &places {
+            table.name(*place, &place.to_string());
+            table.get(*place).unwrap().has_answered = true;
+        }
+        let newcomer = table.add(guest(2_000));
+        table.name(newcomer, "newcomer");
+        assert_eq!(table.silent.len(), 1_001);
+        for _ in 0..3 {
+            assert_eq!(table.oldest_silent(newcomer), None);
+            assert_eq!(table.silent, [(newcomer, 1_001)]);
+        }
+        assert_eq!(table.oldest_silent(places[0]), Some(newcomer));
+        assert!(table.silent.is_empty());
     }
 
     /// Does a place that is taken again belong to the newcomer alone, and its id with it?
