@@ -21,17 +21,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from lapwing.bridge.counts import Counts, prometheus_text
 from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import split_host_port
-from lapwing.http.connections import limited_protocol
-from lapwing.http.errors import HttpError
-from lapwing.http.gate import OPEN_PATHS, check_place
-from lapwing.http.places import Places
+from lapwing.http_listener.connections import limited_protocol
+from lapwing.http_listener.http_error import HttpError
+from lapwing.http_listener.kept_places import OPEN_PATHS, check_place
+from lapwing.http_listener.places import Places
 from lapwing.json_answer import JsonAnswer
 from lapwing.listening import bind_every, shown_address
 from lapwing.same_origin import CROSS_SITE, MISDIRECTED, HostCheck, HostNames
 
 _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 _CONNECTIONS_MAX = 32
-"""As many as a few monitors need; `lapwing.http.places` has those for ``/healthz`` beside them."""
+"""As many as a few monitors need; `lapwing.http_listener.places` has those for ``/healthz`` beside them."""
 _KEEP_ALIVE_S = 15
 _WRITE_TIMEOUT_S = 30.0
 _HEAD_BYTES_MAX = 16 << 10
@@ -115,7 +115,7 @@ class MetricsServer:
             self._thread.join(2 * _STOP_S)
 
     def ended(self, name: str, _address: str) -> None:
-        """A connection was; see `lapwing.http.connections.ConnectionCounters`."""
+        """A connection was; see `lapwing.http_listener.connections.ConnectionCounters`."""
         self._refused[_ENDED[name]] += 1
 
     def no_http(self, _address: str) -> None:

@@ -20,7 +20,7 @@ from lapwing.http.audited import Audited
 from lapwing.http.bans import Bans
 from lapwing.http.caller import caller_of
 from lapwing.http.counters import HttpCounters
-from lapwing.http.errors import HttpError, answer_defect, answer_http_error, answer_routing_error
+from lapwing.http.errors import answer_defect, answer_http_error, answer_routing_error
 from lapwing.http.gate import Gate
 from lapwing.http.groups import Groups
 from lapwing.http.guard import Guard
@@ -29,6 +29,7 @@ from lapwing.http.read import ReadEndpoint
 from lapwing.http.sessions import Sessions
 from lapwing.http.streams import Streams
 from lapwing.http.told import Told
+from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 from lapwing.same_origin import HostCheck, HostNames
 

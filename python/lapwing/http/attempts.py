@@ -1,6 +1,6 @@
 """Failed attempts per address: guessing passwords is slow, and costs only the guesser.
 
-A bucket per address (`lapwing.http.peer`) that fills again over a minute. At most
+A bucket per address (`lapwing.http_listener.peer`) that fills again over a minute. At most
 ``ADDRESSES_MAX`` are remembered; the one that has not failed for longest makes room.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 
-from lapwing.http.peer import network_of
+from lapwing.http_listener.peer import network_of
 
 ADDRESSES_MAX = 4096
 WINDOW_S = 60.0

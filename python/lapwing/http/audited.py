@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lapwing.http.caller import known_caller
-from lapwing.http.gate import OPEN_PATHS
 from lapwing.http.identify import claimed_name
+from lapwing.http_listener.kept_places import OPEN_PATHS
 
 _RESULT = "lapwing.result"
 _READS = frozenset({"GET", "HEAD", "OPTIONS"})

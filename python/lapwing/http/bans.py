@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lapwing.http.caller import caller_of
-from lapwing.http.errors import HttpError
 from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import check_names
+from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 
 

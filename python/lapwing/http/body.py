@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 from starlette.requests import ClientDisconnect, Request
 
-from lapwing.http.errors import HttpError
+from lapwing.http_listener.http_error import HttpError
 
 BODY_BYTES_MAX = 1 << 20
 _LET_GO_BYTES_MAX, _LET_GO_PAUSE_S = 8 * BODY_BYTES_MAX, 1.0

@@ -8,7 +8,8 @@ from enum import Enum
 from starlette.types import Scope
 
 from lapwing.http.authority import Authority
-from lapwing.http.errors import HttpError, unauthenticated
+from lapwing.http.errors import unauthenticated
+from lapwing.http_listener.http_error import HttpError
 
 _KEY = "lapwing.caller"
 

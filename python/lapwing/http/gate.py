@@ -8,12 +8,9 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lapwing.http.caller import put_caller
-from lapwing.http.errors import HttpError
 from lapwing.http.identify import Identifier
-
-OPEN_PATHS = frozenset({"/healthz", "/readyz"})
-"""Each tells one word, and whoever starts and watches processes asks them without credentials."""
-_REFUSAL = "lapwing.refusal"
+from lapwing.http_listener.http_error import HttpError
+from lapwing.http_listener.kept_places import OPEN_PATHS, check_place
 
 
 class Gate:
@@ -33,15 +30,3 @@ class Gate:
                 await error.response()(scope, receive, send)
                 return
         await self._app(scope, receive, send)
-
-
-def put_refusal(scope: Scope, refusal: HttpError) -> None:
-    """Notes that there is no room for this request, unless it is for an open path."""
-    scope[_REFUSAL] = refusal
-
-
-def check_place(scope: Scope) -> None:
-    """Raises the `HttpError` that was noted, if there was one."""
-    refusal: HttpError | None = scope.get(_REFUSAL)
-    if refusal is not None:
-        raise refusal

@@ -14,11 +14,11 @@ from lapwing.config.one_group import group_json, parse_group, written_group
 from lapwing.errors import ConfigError
 from lapwing.http.body import json_object
 from lapwing.http.caller import caller_of
-from lapwing.http.errors import HttpError
 from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import check_names, number
 from lapwing.http.tags import check_conditions, tag_of
+from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 
 LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000

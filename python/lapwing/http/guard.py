@@ -9,7 +9,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from lapwing.http.counters import HttpCounters
-from lapwing.http.errors import HttpError
+from lapwing.http_listener.http_error import HttpError
 
 
 class Guard:

@@ -24,7 +24,8 @@ from lapwing.http.attempts import FailedAttempts
 from lapwing.http.authority import Authority, Identify
 from lapwing.http.caller import Caller, Standing
 from lapwing.http.counters import HttpCounters
-from lapwing.http.errors import HttpError, unauthenticated
+from lapwing.http.errors import unauthenticated
+from lapwing.http_listener.http_error import HttpError
 
 REMEMBERED_MAX = 1024
 _HEADER_CHARACTERS_MAX = 32 << 10

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from starlette.requests import Request
 
-from lapwing.http.errors import HttpError
 from lapwing.http.query import bad_parameter, check_names, is_number, number
+from lapwing.http_listener.http_error import HttpError
 
 MESSAGES_DEFAULT, MESSAGES_MAX = 10_000, 1_000_000
 BYTES_DEFAULT, BYTES_MAX = 8 << 20, 64 << 20

@@ -2,7 +2,7 @@
 
 Given whole, a body of 64 MiB would be copied into the transport's buffer at once and stay there for as long as the
 reader takes; in pieces each one waits until the buffer has drained below its high-water mark. How long that may take is
-the connection's affair (`lapwing.http.unsent`).
+the connection's affair (`lapwing.http_listener.unsent`).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from starlette.datastructures import QueryParams
 
-from lapwing.http.errors import HttpError
+from lapwing.http_listener.http_error import HttpError
 
 _SHOWN_CHARACTERS_MAX = 64
 _DIGITS_MAX = 19

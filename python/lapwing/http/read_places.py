@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from lapwing.http.caller import Caller, Standing
 from lapwing.http.counters import HttpCounters
-from lapwing.http.errors import HttpError
+from lapwing.http_listener.http_error import HttpError
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection

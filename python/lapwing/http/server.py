@@ -20,11 +20,11 @@ from lapwing.errors import AddressInUseError, BrokerError
 from lapwing.host_port import split_host_port
 from lapwing.http.app import make_app
 from lapwing.http.authority import Authority
-from lapwing.http.connections import LimitedProtocol, limited_protocol
 from lapwing.http.counters import HttpCounters
 from lapwing.http.identify import Identifier
-from lapwing.http.places import Places
 from lapwing.http.tls import ServerTls, TlsEntry
+from lapwing.http_listener.connections import LimitedProtocol, limited_protocol
+from lapwing.http_listener.places import Places
 from lapwing.listening import bind_every, close_all, shown_address
 from lapwing.same_origin import HostNames
 

@@ -13,10 +13,10 @@ from starlette.responses import Response
 
 from lapwing.http.audited import put_result
 from lapwing.http.caller import caller_of
-from lapwing.http.errors import HttpError
 from lapwing.http.json_items import parse_in_items
 from lapwing.http.of_node import of_node
 from lapwing.http.query import bad_parameter, check_names, choice, number
+from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 
 _Document = dict[str, Any]

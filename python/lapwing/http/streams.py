@@ -11,8 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from lapwing.http.caller import Caller, caller_of
-from lapwing.http.errors import HttpError
 from lapwing.http.of_node import of_node
+from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 
 if TYPE_CHECKING:

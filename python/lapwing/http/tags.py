@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from lapwing.http.errors import HttpError
+from lapwing.http_listener.http_error import HttpError
 
 _TAG = re.compile(r'(?:W/)?"[^"]*"')
 

@@ -11,8 +11,8 @@ from lapwing.config import HttpSection
 from lapwing.http.authority import Authority
 from lapwing.http.caller import Caller, Standing
 from lapwing.http.counters import HttpCounters
-from lapwing.http.errors import HttpError
 from lapwing.http.read_places import ReadPlaces
+from lapwing.http_listener.http_error import HttpError
 
 
 def caller(name: str | None, standing: Standing = Standing.RULED) -> Caller:

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from lapwing.http.connections import LimitedProtocol
 from lapwing.http.counters import HttpCounters
-from lapwing.http.peer import peer_of
-from lapwing.http.places import Place, Places
 from lapwing.http.server_context import ServerContext, server_context
+from lapwing.http_listener.connections import LimitedProtocol
+from lapwing.http_listener.peer import peer_of
+from lapwing.http_listener.places import Place, Places
 
 if TYPE_CHECKING:
     from lapwing.config import HttpSection

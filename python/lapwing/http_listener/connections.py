@@ -1,9 +1,9 @@
 """Limits on connections themselves, which uvicorn does not have.
 
 uvicorn limits requests, not connections, and starts its clock after the first answer: a peer that connects and
-says nothing, or sends its request a byte at a time, would stay for ever. Here a connection needs a place
-(`lapwing.http.places`), a request's head must be whole within ``http.keep_alive``, and an answer is taken at a pace
-(`lapwing.http.unsent`). A connection whose peer does not take what was written waits: it can be displaced.
+says nothing, or sends its request a byte at a time, would stay for ever. Here a connection needs one of the
+``places``, a request's head must be whole within ``http.keep_alive``, and an answer is taken at a pace (``unsent``).
+A connection whose peer does not take what was written waits: it can be displaced.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import Any, ClassVar, Protocol
 from starlette.types import Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from lapwing.http.errors import HttpError
-from lapwing.http.gate import put_refusal
-from lapwing.http.peer import peer_of
-from lapwing.http.places import Place, Places
-from lapwing.http.unsent import Unsent, WritingClock
+from lapwing.http_listener.http_error import HttpError
+from lapwing.http_listener.kept_places import put_refusal
+from lapwing.http_listener.peer import peer_of
+from lapwing.http_listener.places import Place, Places
+from lapwing.http_listener.unsent import Unsent, WritingClock
 from lapwing.same_origin import NO_SNIFFING
 
 _CLOSE = (b"connection", b"close")
@@ -241,7 +241,7 @@ def limited_protocol(
         places: How many connections there may be.
         counters: Where it is counted that one is ended.
         head_timeout_s: Within it a request's head must be whole.
-        write_timeout_s: See `lapwing.http.unsent`.
+        write_timeout_s: See `lapwing.http_listener.unsent`.
         setting: The one that says how many places there are; empty: none.
     """
     limits: dict[str, Any] = {

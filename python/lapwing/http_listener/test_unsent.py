@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from lapwing.http.unsent import PROGRESS_BYTES, Unsent, WritingClock
+from lapwing.http_listener.unsent import PROGRESS_BYTES, Unsent, WritingClock
 
 
 class Waiting(Unsent):

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
-from lapwing.http.peer import network_of
+from lapwing.http_listener.peer import network_of
 
 KEPT = 8
 """Places beyond ``http.connections_max``: as many as orchestrators, balancers and people ask at one time."""

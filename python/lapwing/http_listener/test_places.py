@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lapwing.http.places import KEPT, Place, Places
+from lapwing.http_listener.places import KEPT, Place, Places
 
 
 class Door:
