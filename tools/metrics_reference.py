@@ -35,7 +35,7 @@ PARTS = [
     (
         "MQTT-SN",
         ("lapwing_sn_",),
-        "Where a listener is `sn://` ([mqtt-sn.md](mqtt-sn.md)).",
+        "Where a listener is `sn://` or `sns://` ([mqtt-sn.md](mqtt-sn.md)).",
     ),
     (
         "Holds",

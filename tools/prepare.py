@@ -54,9 +54,9 @@ def at_least(minimum: int, *command: str) -> Callable[[], str | None]:
 
 
 def rust() -> str | None:
-    """Cargo 1.88 or above."""
+    """Cargo 1.89 or above."""
     version = version_of("cargo", "--version")
-    return version if version and tuple(map(int, version.split(".")[:2])) >= (1, 88) else None
+    return version if version and tuple(map(int, version.split(".")[:2])) >= (1, 89) else None
 
 
 def any_of(*names: str) -> Callable[[], str | None]:
@@ -85,7 +85,7 @@ def header(name: str) -> Callable[[], str | None]:
 
 
 NEEDS = {
-    "rust": Need("builds the broker", rust, (), "install Rust 1.88 or later with rustup (https://rustup.rs)"),
+    "rust": Need("builds the broker", rust, (), "install Rust 1.89 or later with rustup (https://rustup.rs)"),
     "compiler": Need("links the broker", any_of("cc", "gcc", "clang"), ("gcc", "libc6-dev"), "install gcc or clang"),
     "java": Need(
         "runs Apache Spark",

@@ -61,9 +61,9 @@ impl Listeners {
     /// # Errors
     /// `Config`, `Bind`; those bound before are closed again.
     pub(crate) fn bind(config: &Config) -> Result<(Bound, Listeners), NodeError> {
-        let (mut bound, mut states) = (Bound::default(), Vec::new());
+        let (mut bound, mut states, patience) = (Bound::default(), Vec::new(), patience(config));
         for (index, listener) in config.all_listeners().iter().enumerate() {
-            let settings = ListenerSettings { keep_alive: keep_alive(config), ..listener.settings(index)? };
+            let settings = ListenerSettings { keep_alive: keep_alive(config), ..listener.settings(index, patience)? };
             let (id, certificates) = (ListenerId(index as u16), settings.certificates.clone());
             if settings.address.scheme().has_datagrams() {
                 let (sockets, url) = Datagrams::bind(&settings.address)?;
@@ -81,8 +81,9 @@ impl Listeners {
 
     /// What a start would refuse of the listeners' settings and files, all of it; no port is touched.
     pub(crate) fn faults(config: &Config) -> Vec<NodeError> {
-        let listeners = config.all_listeners();
-        listeners.iter().enumerate().filter_map(|(index, listener)| listener.settings(index).err()).collect()
+        let (listeners, patience) = (config.all_listeners(), patience(config));
+        let listeners = listeners.iter().enumerate();
+        listeners.filter_map(|(index, listener)| listener.settings(index, patience).err()).collect()
     }
 
     pub(crate) fn get(&self, id: ListenerId) -> &ListenerState {
@@ -154,6 +155,11 @@ impl Listeners {
     }
 }
 
+/// How long a handshake of datagrams may take: as long as a connection has for its CONNECT.
+fn patience(config: &Config) -> Duration {
+    Duration::from_millis(config.limits.connect_timeout_ms)
+}
+
 /// How silent peers of TCP are asked after; `None`: not at all.
 fn keep_alive(config: &Config) -> Option<KeepAlive> {
     let limits = &config.limits;
@@ -166,6 +172,11 @@ fn keep_alive(config: &Config) -> Option<KeepAlive> {
 }
 
 impl ListenerState {
+    /// Where it has TLS or DTLS.
+    pub(crate) fn certificates(&self) -> Option<&Arc<Certificates>> {
+        self.certificates.as_ref()
+    }
+
     /// The revocation list that is over first, and when.
     pub(crate) fn revocations_end(&self) -> Option<(SystemTime, PathBuf)> {
         self.certificates.as_ref()?.revocations_end()

@@ -1,4 +1,4 @@
-//! What a user writes to name a listener: `tcp://HOST:PORT`, `wss://HOST:PORT/PATH`, `sn://HOST:PORT`, `unix:///PATH`.
+//! What a user writes to name a listener: `tcp://HOST:PORT`, `wss://HOST:PORT/PATH`, `sn://HOST:PORT`, `sns://HOST:PORT`, `unix:///PATH`.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
@@ -22,6 +22,8 @@ pub enum Scheme {
     Unix,
     /// MQTT-SN over UDP.
     Sn,
+    /// MQTT-SN over DTLS over UDP.
+    Sns,
 }
 
 impl Scheme {
@@ -34,12 +36,13 @@ impl Scheme {
             Scheme::Wss => "wss",
             Scheme::Unix => "unix",
             Scheme::Sn => "sn",
+            Scheme::Sns => "sns",
         }
     }
 
-    /// Whether there is a TLS handshake.
+    /// Whether there is a handshake of TLS or DTLS, and so a certificate.
     pub fn has_tls(self) -> bool {
-        matches!(self, Scheme::Tls | Scheme::Wss)
+        matches!(self, Scheme::Tls | Scheme::Wss | Scheme::Sns)
     }
 
     /// Whether MQTT is carried by WebSocket frames.
@@ -49,14 +52,14 @@ impl Scheme {
 
     /// Whether it is datagrams that come: [`crate::Datagrams`] are bound there, and no [`crate::Listener`].
     pub fn has_datagrams(self) -> bool {
-        self == Scheme::Sn
+        matches!(self, Scheme::Sn | Scheme::Sns)
     }
 
     /// The port taken when an address names none: those registered for MQTT, those of HTTP, and what gateways of MQTT-SN take.
     fn port(self) -> u16 {
         match self {
             Scheme::Tcp | Scheme::Unix => 1883,
-            Scheme::Tls => 8883,
+            Scheme::Tls | Scheme::Sns => 8883,
             Scheme::Sn => 1884,
             Scheme::Ws => 80,
             Scheme::Wss => 443,
@@ -71,6 +74,7 @@ impl Scheme {
             "wss" => Scheme::Wss,
             "unix" => Scheme::Unix,
             "sn" | "mqtt-sn" => Scheme::Sn,
+            "sns" | "mqtt-sns" => Scheme::Sns,
             _ => return None,
         })
     }
@@ -264,6 +268,7 @@ mod tests {
             ("unix:///run/lapwing.sock", "unix:///run/lapwing.sock"),
             ("sn://[::1]:1885", "sn://[::1]:1885"),
             ("mqtt-sn://h", "sn://h:1884"),
+            ("mqtt-sns://h", "sns://h:8883"),
         ] {
             assert_eq!(text.parse::<ListenAddress>().unwrap().to_string(), expected, "{text}");
         }
@@ -284,6 +289,7 @@ mod tests {
             "unix:///",
             "unix:///run/",
             "sn://h:1/path",
+            "sns://h:1/path",
         ] {
             let error = text.parse::<ListenAddress>().unwrap_err();
             assert!(error.to_string().contains(text), "{error}");

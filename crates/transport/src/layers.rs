@@ -2,11 +2,12 @@
 
 use std::io::{self, IoSlice, Read, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::proxy::{Awaited, HeaderReader};
 use crate::stream::Stream;
-use crate::tls::{CertificateName, Lapse, Tls};
+use crate::tls::{CertificateName, Lapse, ShownCertificate, Tls};
 use crate::web::WebSocket;
 
 /// The layers of one connection, from the kernel upwards.
@@ -20,11 +21,18 @@ pub(crate) struct Layers {
     told: Option<SocketAddr>,
     pub(crate) tls: Option<Box<Tls>>,
     pub(crate) web: Option<WebSocket>,
+    /// What the client has shown where its bytes came from: in a handshake that was not done here.
+    pub(crate) shown: Option<Arc<ShownCertificate>>,
     /// The last read ended because the kernel had no more.
     drained: bool,
 }
 
 impl Layers {
+    /// None, on a connection whose client has shown this.
+    pub(crate) fn showing(shown: Arc<ShownCertificate>) -> Self {
+        Layers { shown: Some(shown), ..Layers::default() }
+    }
+
     /// Whether there is anything here at all.
     pub(crate) fn is_empty(&self) -> bool {
         self.header.is_none() && self.tls.is_none() && self.web.is_none()
@@ -133,15 +141,24 @@ impl Layers {
     }
 
     pub(crate) fn certificate_lapse(&self, now: SystemTime) -> Option<Lapse> {
-        self.tls.as_ref()?.certificate_lapse(now)
+        match &self.tls {
+            Some(tls) => tls.certificate_lapse(now),
+            None => self.shown.as_ref()?.lapse(now),
+        }
     }
 
     pub(crate) fn certificate_expires_at(&self) -> Option<SystemTime> {
-        self.tls.as_ref()?.certificate_expires_at()
+        match &self.tls {
+            Some(tls) => tls.certificate_expires_at(),
+            None => self.shown.as_ref()?.expires_at(),
+        }
     }
 
     pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {
-        self.tls.as_ref()?.certificate_name(which)
+        match &self.tls {
+            Some(tls) => tls.certificate_name(which),
+            None => self.shown.as_ref()?.name(which),
+        }
     }
 }
 

@@ -16,11 +16,13 @@
 //! - A [`Fetcher`] asks others over HTTPS, and blocks: on threads that may wait, never on one that carries messages.
 //! - [`Datagrams`] are what comes over UDP, as it comes; who speaks in them is the reader's business. A client whose packets
 //!   come in another form has a [`Socket`] all the same: one end of a pair of the kernel's, [`Socket::pair`].
+//! - [`Dtls`] is what datagrams are sealed with, without a socket and without a clock: its owner has both.
 //! - An error names the address or the file and says what to do about it.
 
 mod address;
 mod bind;
 mod datagrams;
+mod dtls;
 mod error;
 mod fetch;
 mod kernel;
@@ -42,6 +44,7 @@ mod web;
 
 pub use address::{ListenAddress, Scheme};
 pub use datagrams::Datagrams;
+pub use dtls::{DTLS_RECORD_BYTES, Dtls, DtlsEnd, DtlsOutput, DtlsSettings, DtlsStage, Pieces, is_client_hello};
 pub use error::{AcceptError, BindError};
 pub use fetch::{FetchError, FetchSettings, Fetcher};
 pub use limiter::AddressLimiter;
@@ -51,4 +54,6 @@ pub use peer::PeerAddress;
 pub use refusal::Refusal;
 pub use settings::{ClientCertificate, KeepAlive, ListenerSettings, TlsSettings, WebSettings};
 pub use socket::Socket;
-pub use tls::{CertificateName, CertificateTimes, Certificates, FreshCertificates, Lapse, certificate_times};
+pub use tls::{
+    CertificateName, CertificateTimes, Certificates, FreshCertificates, Lapse, ShownCertificate, certificate_times,
+};

@@ -1,6 +1,7 @@
 //! A client's connection, whatever carries it.
 
 use std::io::{self, Read, Write};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use mio::net::UnixStream;
@@ -9,7 +10,7 @@ use mio::{Registry, Token};
 use crate::layers::Layers;
 use crate::peer::PeerAddress;
 use crate::stream::Stream;
-use crate::tls::{CertificateName, Lapse};
+use crate::tls::{CertificateName, Lapse, ShownCertificate};
 
 /// A connected, non-blocking socket. What lies between the kernel and MQTT is inside, handshakes included.
 #[derive(Debug)]
@@ -29,14 +30,15 @@ impl Socket {
     }
 
     /// Two ends of one connection inside this process: what is written to one is read from the other. Each says that `peer` is
-    /// at its other end: whom the bytes are of.
+    /// at its other end: whom the bytes are of. The second says also that the peer has `shown` this certificate.
     ///
     /// # Errors
     /// No descriptor left.
-    pub fn pair(peer: PeerAddress) -> io::Result<(Socket, Socket)> {
+    pub fn pair(peer: PeerAddress, shown: Option<Arc<ShownCertificate>>) -> io::Result<(Socket, Socket)> {
         let (one, other) = UnixStream::pair()?;
-        let end = |stream| Socket::new(Stream::Unix(stream), None, false, peer);
-        Ok((end(one), end(other)))
+        let layers = shown.map(Layers::showing);
+        let end = |stream, layers| Socket::new(Stream::Unix(stream), layers, false, peer);
+        Ok((end(one, None), end(other, layers)))
     }
 
     /// Reads what is there into `buffer`; `Ok(0)` means the peer has ended its side.

@@ -12,9 +12,11 @@ from lapwing.host_port import join_host_port, split_host_port
 
 _SCHEMES = {
     "tcp": "tcp", "mqtt": "tcp", "tls": "tls", "mqtts": "tls", "ssl": "tls", "ws": "ws", "wss": "wss",
-    "sn": "sn", "mqtt-sn": "sn",
+    "sn": "sn", "mqtt-sn": "sn", "sns": "sns", "mqtt-sns": "sns",
 }  # fmt: skip
-_FORM = 'must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883", with tcp, tls, ws, wss, sn or unix'
+_FORM = (
+    'must be a URL of the form "tcp://HOST:PORT", as in "tcp://127.0.0.1:1883", with tcp, tls, ws, wss, sn, sns or unix'
+)
 
 
 def parse_listen_url(url: str) -> str:
@@ -37,8 +39,13 @@ def parse_listen_url(url: str) -> str:
 
 
 def scheme_of(url: str) -> str:
-    """``tcp``, ``tls``, ``ws``, ``wss``, ``sn`` or ``unix`` of a checked URL."""
+    """``tcp``, ``tls``, ``ws``, ``wss``, ``sn``, ``sns`` or ``unix`` of a checked URL."""
     return url.partition("://")[0]
+
+
+def has_tls(url: str) -> bool:
+    """Whether a checked URL is one of TLS or DTLS, so that its listener has a certificate."""
+    return scheme_of(url) in ("tls", "wss", "sns")
 
 
 def speaks_sn(url: str) -> bool:

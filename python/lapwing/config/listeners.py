@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from lapwing.config.addresses import is_local, parse_listen_url, scheme_of
+from lapwing.config.addresses import has_tls, is_local, parse_listen_url, scheme_of, speaks_sn
 from lapwing.config.http import parse_http_host
 from lapwing.config.predefined import PredefinedTopic, check_predefined
 from lapwing.config.revocation import RevocationLists
@@ -24,6 +24,10 @@ from lapwing.host_port import join_host_port, split_host_port
 
 _U32 = 2**32 - 1
 _PACKET_BYTES_MAX = 268_435_460
+_SEALED_BYTES_MIN = 256
+_SEALED_BYTES_MAX = 16_384
+"""Datagrams of DTLS: a handshake goes in pieces of them, a message in one record."""
+
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/?#@\s]+", re.IGNORECASE)
 
 
@@ -97,7 +101,7 @@ class ListenerConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: Annotated[str, AfterValidator(parse_listen_url)]
-    """tcp://, tls://, ws://, wss:// or sn:// with HOST:PORT (port 0: the system chooses), or unix:///PATH; required."""
+    """tcp://, tls://, ws://, wss://, sn://, sns:// with HOST:PORT (port 0: any free one), or unix:///PATH; required."""
 
     certificate: Path | None = None
     """tls, wss: the certificate and those between it and the root, a PEM file; read again on SIGHUP."""
@@ -137,7 +141,7 @@ class ListenerConfig(BaseModel):
     """Whether clients may come without naming themselves; absent: only where no other machine can connect."""
 
     connections_max: int = Field(default=0, ge=0, le=_U32)
-    """Connections of this listener; 0: only limits.connections_max counts, of ``sn://`` half of it."""
+    """Connections of this listener; 0: only limits.connections_max counts, of MQTT-SN half of it."""
 
     connects_per_address_per_s: int = Field(default=0, ge=0, le=1_000_000)
     """Connections that one address (of IPv6: one /64) may open each second; 0: any number."""
@@ -212,23 +216,23 @@ def node_table(listener: ListenerConfig) -> dict[str, object]:
     """A listener as the node has it: what only MQTT-SN has is a table of its own there."""
     table = listener.model_dump(mode="json", exclude_none=True)
     own = {_NODE_NAMES.get(key, key): table.pop(key) for key in _ONLY_SN if key in table}
-    return {**table, "sn": own} if scheme_of(listener.url) == "sn" else table
+    return {**table, "sn": own} if speaks_sn(listener.url) else table
 
 
 def _problems(listener: ListenerConfig) -> Iterator[str]:
     """What does not go together, in words."""
     scheme = scheme_of(listener.url)
     misplaced = [
-        *(_ONLY_TLS if scheme not in ("tls", "wss") else ()),
+        *(() if has_tls(listener.url) else _ONLY_TLS),
         *(_ONLY_WEB if scheme not in ("ws", "wss") else ()),
         *(_ONLY_UNIX if scheme != "unix" else _NOT_UNIX),
-        *(_ONLY_SN if scheme != "sn" else _NOT_SN),
+        *(_NOT_SN if speaks_sn(listener.url) else _ONLY_SN),
     ]
     defaults = type(listener).model_fields
     misplaced = [key for key in misplaced if getattr(listener, key) != defaults[key].default]
     for key in misplaced:
         yield f"{key} has no meaning for {scheme}: remove it, or change the url's scheme"
-    if scheme in ("tls", "wss"):
+    if has_tls(listener.url):
         for key in ("certificate", "key"):
             if getattr(listener, key) is None:
                 yield f"{key} is missing: {scheme} needs certificate and key, the names of PEM files"
@@ -241,3 +245,17 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
         yield 'crl is set but no certificate is asked for: set client_certificate to "required" or "optional"'
     if listener.client_certificate == "none" and listener.identity != "password":
         yield f'identity = "{listener.identity}" needs client_certificate = "required" or "optional"'
+    if scheme == "sns":
+        yield from _unfit_for_dtls(listener)
+
+
+def _unfit_for_dtls(listener: ListenerConfig) -> Iterator[str]:
+    """What DTLS has no way to do, in words."""
+    if listener.client_certificate == "optional":
+        yield 'client_certificate = "optional" is not possible with DTLS: set it to "required" or "none"'
+    if not _SEALED_BYTES_MIN <= listener.datagram_bytes_max <= _SEALED_BYTES_MAX:
+        yield f"datagram_bytes_max must be {_SEALED_BYTES_MIN} to {_SEALED_BYTES_MAX} with DTLS"
+    if listener.advertise_to is not None:
+        yield "advertise_to has no meaning for sns, nobody could read it: remove it"
+    if listener.publish_without_connect and not listener.takes_anonymous:
+        yield "publish_without_connect lets nobody publish while anonymous is false: remove it, or set anonymous = true"

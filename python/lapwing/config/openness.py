@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lapwing.config.addresses import is_local, scheme_of
+from lapwing.config.addresses import has_tls, is_local, scheme_of, speaks_sn
 from lapwing.config.layers import KeyPath, Layer
 from lapwing.config.listeners import ListenerConfig
 from lapwing.config.problems import place_of, show_key
@@ -27,13 +27,14 @@ _NOBODY = (
     ' certificates (identity = "certificate-cn"), or set anonymous = true for whoever comes'
 )
 
-_NO_MQTT_FOR_ALL = ("unix", "sn")
+_NO_MQTT_FOR_ALL = ("unix", "sn", "sns")
 """At a socket permission bits decide, and those of this machine who can reach HTTP are more. MQTT-SN is for devices:
 it says nothing of who may come to MQTT."""
 
 _OPEN_SN = (
     "no open listener beyond loopback without authentication, and MQTT-SN has none: listen on 127.0.0.1, [::1] or"
-    " localhost; or make it a [[listeners]] table with anonymous = true, and say by rules what a client id may do"
+    " localhost; or make it a [[listeners]] table with anonymous = true, and say by rules what a client id may do;"
+    " or listen at sns:// with client certificates that name the users"
 )
 
 
@@ -102,16 +103,16 @@ def _takes_everybody(listener: ListenerConfig) -> bool:
 
 
 def _short(url: str, knows_users: bool) -> str | None:
-    if scheme_of(url) == "sn":
-        return None if is_local(url) else _OPEN_SN
-    if scheme_of(url) in ("tls", "wss"):
+    if has_tls(url):
         return "write it as a [[listeners]] table: TLS needs certificate and key"
+    if speaks_sn(url):
+        return None if is_local(url) else _OPEN_SN
     return None if is_local(url) or knows_users else _OPEN
 
 
 def _full(listener: ListenerConfig, knows_users: bool) -> str | None:
-    if scheme_of(listener.url) == "sn":
-        return None if listener.takes_anonymous else _OPEN_SN
+    if speaks_sn(listener.url):
+        return None if listener.takes_anonymous or listener.identity != "password" else _OPEN_SN
     if knows_users or listener.takes_anonymous or listener.identity != "password":
         return None
     return _NOBODY if listener.anonymous is False else _OPEN

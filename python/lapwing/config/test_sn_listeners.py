@@ -12,6 +12,8 @@ from lapwing.config.openness import check_listeners
 from lapwing.errors import ConfigError
 
 SN = '[[listeners]]\nurl = "sn://127.0.0.1:1884"\n'
+SNS = '[[listeners]]\nurl = "sns://0.0.0.0:8883"\ncertificate = "c.pem"\nkey = "k.pem"\n'
+ASKS = 'client_ca = "ca.pem"\nclient_certificate = "required"\nidentity = "certificate-cn"\n'
 
 
 def config_of(tmp_path: Path, text: str) -> Config:
@@ -50,6 +52,12 @@ def test_the_node_gets_what_is_of_mqtt_sn_in_a_table_of_its_own(tmp_path: Path) 
             'id 1 is given to "a" and to "b"',
         ),
         (f'{SN}predefined = [{{ id = 1, topic = "a" }}, {{ id = 2, topic = "a" }}]\n', "has the ids 1 and 2"),
+        ('[[listeners]]\nurl = "sns://127.0.0.1:8883"\n', "certificate is missing"),
+        (f'{SNS}path = "/mqtt"\n', "path has no meaning for sns"),
+        (f'{SNS}client_ca = "ca.pem"\nclient_certificate = "optional"\n', "not possible with DTLS"),
+        (f"{SNS}datagram_bytes_max = 255\n", "datagram_bytes_max must be 256 to 16384"),
+        (f'{SNS}advertise_to = "239.1.1.1:1884"\n', "advertise_to has no meaning for sns"),
+        (f'{SNS}{ASKS}publish_without_connect = ["a"]\n', "publish_without_connect lets nobody publish"),
     ],
 )
 def test_wrong_listeners_are_named(tmp_path: Path, text: str, words: str) -> None:
@@ -69,6 +77,9 @@ def test_one_id_may_be_two_topics_of_two_clients(tmp_path: Path) -> None:
         SN,
         '[broker]\nlisten = ["sn://127.0.0.1:1884"]\n',
         '[[listeners]]\nurl = "sn://0.0.0.0:1884"\nanonymous = true\n',
+        f"{SNS}anonymous = true\n",
+        f"{SNS}{ASKS}",
+        f"{SNS}{ASKS}".replace("sns:", "mqtt-sns:"),
     ],
 )
 def test_what_is_meant_is_taken(tmp_path: Path, text: str) -> None:
@@ -81,6 +92,9 @@ def test_what_is_meant_is_taken(tmp_path: Path, text: str) -> None:
         '[broker]\nlisten = ["sn://0.0.0.0:1884"]\n',
         '[[listeners]]\nurl = "sn://0.0.0.0:1884"\n',
         f"{SN}anonymous = false\n",
+        SNS,
+        # A certificate that names nobody lets nobody in either.
+        SNS + ASKS.replace('"certificate-cn"', '"password"'),
         # There is nowhere to say a password: users do not help.
         '[auth]\nusers = "users"\n[[listeners]]\nurl = "sn://0.0.0.0:1884"\n',
     ],

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lapwing_transport::{
-    BindError, Certificates, ClientCertificate, ListenAddress, ListenerSettings, Network, Scheme, TlsSettings,
-    WebSettings,
+    BindError, Certificates, ClientCertificate, DtlsSettings, ListenAddress, ListenerSettings, Network, Scheme,
+    TlsSettings, WebSettings,
 };
 use serde::{Deserialize, Serialize};
 
@@ -16,9 +17,9 @@ use crate::error::NodeError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ListenerConfig {
-    /// `tcp://`, `tls://`, `ws://`, `wss://`, `sn://` with HOST:PORT, or `unix:///PATH`; port 0 takes any free one.
+    /// `tcp://`, `tls://`, `ws://`, `wss://`, `sn://`, `sns://` with HOST:PORT, or `unix:///PATH`; port 0 takes any free one.
     pub url: String,
-    /// TLS: the certificate and those between it and the root, a PEM file.
+    /// TLS and DTLS: the certificate and those between it and the root, which DTLS has no way to send, a PEM file.
     pub certificate: Option<PathBuf>,
     /// TLS: the private key, a PEM file.
     pub key: Option<PathBuf>,
@@ -42,7 +43,7 @@ pub struct ListenerConfig {
     pub behind_proxy: bool,
     /// Whether clients may come without naming themselves; none: where only this machine can connect.
     pub anonymous: Option<bool>,
-    /// Connections of this listener; 0: only `limits.connections_max` counts, of `sn://` half of it.
+    /// Connections of this listener; 0: only `limits.connections_max` counts, of MQTT-SN half of it.
     pub connections_max: u32,
     /// Connections that one source address may open each second; 0: any number.
     pub connects_per_address_per_s: u32,
@@ -84,6 +85,8 @@ impl Default for ListenerConfig {
 
 /// The path of MQTT over WebSocket where none is set.
 const WEB_PATH: &str = "/mqtt";
+/// Datagrams of DTLS: a handshake goes in pieces of them, a message in one record.
+const SEALED_BYTES: std::ops::RangeInclusive<u16> = 256..=16_384;
 
 impl ListenerConfig {
     /// A listener with default settings.
@@ -110,7 +113,12 @@ impl ListenerConfig {
     /// Whether a client of MQTT-SN may publish anything without a connection, where nothing is said of it: if no other machine
     /// can.
     pub(crate) fn takes_everything(&self) -> bool {
-        self.url.parse::<ListenAddress>().is_ok_and(|address| address.is_local())
+        self.url.parse::<ListenAddress>().is_ok_and(|address| address.is_local() && self.anonymous != Some(false))
+    }
+
+    /// Whether it is DTLS that brings its datagrams.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.url.parse::<ListenAddress>().is_ok_and(|address| address.scheme() == Scheme::Sns)
     }
 
     /// Checks what types cannot say; files are looked at when the listener is bound. `index` is its place in the list.
@@ -151,11 +159,42 @@ impl ListenerConfig {
             sn.check(&format!("listeners[{index}]"))?;
         }
         if address.scheme().has_datagrams() && !self.takes_anonymous()? {
-            let remedy = "Set it to true and say by rules what a client id may do, or listen on 127.0.0.1 or [::1].";
-            return wrong("anonymous", "is false, but nobody can name himself in MQTT-SN", remedy);
+            if self.identity == IdentitySource::Password {
+                let remedy = "Set it to true and say by rules what a client id may do, or listen on 127.0.0.1 or [::1], or \
+                              listen at sns:// and name users by their certificates (identity).";
+                return wrong("anonymous", "is false, but nobody can name himself in MQTT-SN", remedy);
+            }
+            if self.sn.as_ref().is_some_and(|sn| sn.publish_without_connect.as_ref().is_some_and(|all| !all.is_empty()))
+            {
+                let remedy = "Leave it out, or set anonymous = true.";
+                return wrong("publish_without_connect", "lets nobody publish, and anonymous is false", remedy);
+            }
+        }
+        if address.scheme() == Scheme::Sns {
+            self.check_sealed(index)?;
         }
         self.networks(index)?;
         self.mode(index).map(|_| ())
+    }
+
+    /// What DTLS has no way to do.
+    fn check_sealed(&self, index: usize) -> Result<(), NodeError> {
+        let wrong = |key: &str, what: &str, remedy| {
+            Err(NodeError::config(&format!("listeners[{index}].{key}"), what.into(), remedy))
+        };
+        if self.client_certificate == ClientCertificateMode::Optional {
+            let what = "is optional, and DTLS asks for a certificate or does not";
+            return wrong("client_certificate", what, "Set it to \"required\" or \"none\".");
+        }
+        let Some(sn) = &self.sn else { return Ok(()) };
+        if !SEALED_BYTES.contains(&sn.datagram_bytes_max) {
+            let what = "does not hold a handshake of DTLS, or is more than a record of it";
+            return wrong("datagram_bytes_max", what, "Set it to 256 to 16384; 1232 pass every path in one piece.");
+        }
+        if sn.advertise_to.is_some() {
+            return wrong("advertise_to", "has no meaning for sns: nobody could read it", "Remove it.");
+        }
+        Ok(())
     }
 
     /// The first key that is set although the scheme has no use for it.
@@ -202,11 +241,11 @@ impl ListenerConfig {
         })
     }
 
-    /// What the transport binds; reads the certificates.
+    /// What the transport binds; reads the certificates. `patience`: how long a handshake of datagrams may take.
     ///
     /// # Errors
     /// `Config`, `Bind`: names the key or the file.
-    pub(crate) fn settings(&self, index: usize) -> Result<ListenerSettings, NodeError> {
+    pub(crate) fn settings(&self, index: usize, patience: Duration) -> Result<ListenerSettings, NodeError> {
         let address: ListenAddress = self.url.parse()?;
         let is_open = self.takes_anonymous()?;
         let web = address.scheme().has_web_socket().then(|| WebSettings {
@@ -216,7 +255,7 @@ impl ListenerConfig {
             is_open,
         });
         Ok(ListenerSettings {
-            certificates: self.certificates()?,
+            certificates: self.certificates(patience)?,
             web,
             proxy_from: self.networks(index)?,
             is_behind_proxy: self.behind_proxy,
@@ -227,7 +266,7 @@ impl ListenerConfig {
         })
     }
 
-    fn certificates(&self) -> Result<Option<Arc<Certificates>>, BindError> {
+    fn certificates(&self, patience: Duration) -> Result<Option<Arc<Certificates>>, BindError> {
         let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return Ok(None) };
         let settings = TlsSettings {
             certificate: certificate.clone(),
@@ -240,7 +279,13 @@ impl ListenerConfig {
                 ClientCertificateMode::Required => ClientCertificate::Required,
             },
         };
-        Certificates::load(settings).map(|loaded| Some(Arc::new(loaded)))
+        let loaded = if self.is_sealed() {
+            let datagram_bytes_max = self.sn.clone().unwrap_or_default().datagram_bytes_max;
+            Certificates::load_for_datagrams(settings, DtlsSettings { datagram_bytes_max, handshake_timeout: patience })
+        } else {
+            Certificates::load(settings)
+        };
+        loaded.map(|loaded| Some(Arc::new(loaded)))
     }
 }
 
@@ -263,6 +308,9 @@ mod tests {
             r#"{"url": "ws://h:80", "path": "/", "packet_bytes_max": 1000}"#,
             r#"{"url": "sn://127.0.0.1:1884", "sn": {"gateway_id": 7}, "connects_per_address_per_s": 9}"#,
             r#"{"url": "sn://0.0.0.0:1884", "anonymous": true}"#,
+            r#"{"url": "sns://0.0.0.0:8883", "certificate": "c", "key": "k", "client_ca": "a",
+                "client_certificate": "required", "identity": "certificate-cn", "sn": {"retry_ms": 500}}"#,
+            r#"{"url": "sns://0.0.0.0:8883", "certificate": "c", "key": "k", "anonymous": true}"#,
             r#"{"url": "unix:///run/x.sock", "mode": "0600", "behind_proxy": true}"#,
         ] {
             listener(json).check(0).unwrap();
@@ -272,7 +320,7 @@ mod tests {
     /// Does the transport learn that a proxy lies before a listener, and is none supposed?
     #[test]
     fn a_proxy_before_a_listener_is_handed_on() {
-        let is_behind_proxy = |json: &str| listener(json).settings(0).unwrap().is_behind_proxy;
+        let is_behind_proxy = |json: &str| listener(json).settings(0, Duration::from_secs(1)).unwrap().is_behind_proxy;
         assert!(is_behind_proxy(r#"{"url": "tcp://127.0.0.1:1", "behind_proxy": true}"#));
         assert!(!is_behind_proxy(r#"{"url": "tcp://127.0.0.1:1"}"#));
     }
@@ -304,6 +352,27 @@ mod tests {
             (r#"{"url": "sn://127.0.0.1", "sn": {"retry_ms": 0}}"#, "listeners[3].retry_ms"),
             (r#"{"url": "sn://0.0.0.0"}"#, "listeners[3].anonymous"),
             (r#"{"url": "sn://127.0.0.1", "anonymous": false}"#, "listeners[3].anonymous"),
+            (r#"{"url": "sn://127.0.0.1", "certificate": "c", "key": "k"}"#, "certificate"),
+            (r#"{"url": "sns://127.0.0.1"}"#, "listeners[3].certificate"),
+            (r#"{"url": "sns://0.0.0.0", "certificate": "c", "key": "k"}"#, "listeners[3].anonymous"),
+            (
+                r#"{"url": "sns://h", "certificate": "c", "key": "k", "client_ca": "a", "anonymous": true,
+                "client_certificate": "optional"}"#,
+                "listeners[3].client_certificate",
+            ),
+            (
+                r#"{"url": "sns://h", "certificate": "c", "key": "k", "client_ca": "a", "client_certificate": "required",
+                "identity": "certificate-cn", "sn": {"publish_without_connect": ["a"]}}"#,
+                "publish_without_connect",
+            ),
+            (
+                r#"{"url": "sns://127.0.0.1", "certificate": "c", "key": "k", "sn": {"datagram_bytes_max": 255}}"#,
+                "listeners[3].datagram_bytes_max",
+            ),
+            (
+                r#"{"url": "sns://127.0.0.1", "certificate": "c", "key": "k", "sn": {"advertise_to": "1.2.3.4:5"}}"#,
+                "listeners[3].advertise_to",
+            ),
         ] {
             let error = listener(json).check(3).unwrap_err().to_string();
             assert!(error.contains(key), "{json}: {error}");

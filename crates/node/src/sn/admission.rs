@@ -1,11 +1,12 @@
 //! Who becomes a client: a connection to the shard of its id, if there is room for one more.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use lapwing_codec::{Packet, Publish, Version};
 use lapwing_sn::ReturnCode;
 use lapwing_sn::peer::{Phase, WillChange};
-use lapwing_transport::{PeerAddress, Socket};
+use lapwing_transport::{PeerAddress, ShownCertificate, Socket};
 use mio::Token;
 
 use super::address::Address;
@@ -19,6 +20,13 @@ use super::thread::{GUESTS, NOBODIES, SnThread};
 use super::will::StoredWill;
 use crate::mail::MovedConnection;
 use crate::slot::Slot;
+
+/// Whom a connection is for.
+struct Caller {
+    peer: PeerAddress,
+    /// What it has shown in its handshake.
+    shown: Option<Arc<ShownCertificate>>,
+}
 
 impl SnThread {
     /// Whether somebody who is not known may begin to connect; if not, it is counted, and answered where it may try again.
@@ -94,10 +102,11 @@ impl SnThread {
         let connect = packets::connect(&client_id, clean_session, terms.session_expiry_s, will.as_ref());
         let mut bytes = Vec::new();
         let is_said = Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok();
-        let (door, peer) = (guest.door, guest.address.peer);
+        let (door, socket, peer) = (guest.door, guest.address.socket, guest.address.peer);
         former.into_iter().for_each(|link| self.let_go(link));
         let link = if is_said {
-            self.connect(door, PeerAddress::Net(peer), &client_id, bytes, Token(GUESTS + index), index)
+            let caller = Caller { peer: PeerAddress::Net(peer), shown: self.tunnels.certificate((socket, peer)) };
+            self.connect(door, caller, &client_id, bytes, Token(GUESTS + index), index)
         } else {
             None
         };
@@ -133,7 +142,7 @@ impl SnThread {
     fn connect(
         &mut self,
         door: usize,
-        peer: PeerAddress,
+        Caller { peer, shown }: Caller,
         client_id: &str,
         bytes: Vec<u8>,
         token: Token,
@@ -147,7 +156,7 @@ impl SnThread {
             }
             self.shared.connection_replaced(listener);
         }
-        let pair = Socket::pair(peer).and_then(|(mut ours, theirs)| {
+        let pair = Socket::pair(peer, shown).and_then(|(mut ours, theirs)| {
             ours.register(self.event_loop.registry(), token)?;
             Ok((ours, theirs))
         });
@@ -175,7 +184,14 @@ impl SnThread {
             let connect = packets::connect(&client_id, true, 0, None);
             if Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok() {
                 let token = Token(NOBODIES + door);
-                self.nobodies[door] = self.connect(door, PeerAddress::Local, &client_id, bytes, token, usize::MAX);
+                self.nobodies[door] = self.connect(
+                    door,
+                    Caller { peer: PeerAddress::Local, shown: None },
+                    &client_id,
+                    bytes,
+                    token,
+                    usize::MAX,
+                );
             }
         }
         let is_taken = self.nobodies[door].as_mut().is_some_and(|link| link.publish(publish, None));

@@ -2,6 +2,7 @@
 
 use lapwing_sn::Reason;
 
+use super::seals::SealCounters;
 use crate::metrics::{Counter, Gauge, Metric};
 
 /// Why a datagram that came is nothing, or a message does not go out, beside what is wrong with its bytes.
@@ -31,11 +32,19 @@ pub(super) enum Dropped {
     WaitingFull,
     /// A message that the client has refused.
     ByClient,
-    /// The kernel has not taken it.
+    /// The kernel has not taken it, or the connection of DTLS that it was for is over.
     NotSent,
+    /// More would go to an address than came from it, before it has shown that it is there.
+    Unproven,
+    /// There are as many first hellos in this turn as are looked at.
+    HellosFull,
+    /// As many handshakes as there may be are not done.
+    HandshakesFull,
+    /// The same of one address.
+    HandshakesOfAddress,
 }
 
-const DROPPED: [(Dropped, &str); 13] = [
+const DROPPED: [(Dropped, &str); 17] = [
     (Dropped::OutOfState, "out_of_state"),
     (Dropped::Refused, "refused"),
     (Dropped::Unknown, "not_connected"),
@@ -49,6 +58,10 @@ const DROPPED: [(Dropped, &str); 13] = [
     (Dropped::WaitingFull, "waiting_messages_max"),
     (Dropped::ByClient, "refused_by_client"),
     (Dropped::NotSent, "not_sent"),
+    (Dropped::Unproven, "unproven_address"),
+    (Dropped::HellosFull, "hellos_per_turn"),
+    (Dropped::HandshakesFull, "handshakes_max"),
+    (Dropped::HandshakesOfAddress, "handshakes_per_address_max"),
 ];
 
 /// Counters of the thread.
@@ -61,6 +74,7 @@ pub(crate) struct SnCounters {
     pub(super) lost: Counter,
     pub(super) clients: Gauge,
     pub(super) asleep: Gauge,
+    pub(super) seals: SealCounters,
     malformed: [Counter; Reason::ALL.len()],
     dropped: [Counter; DROPPED.len()],
 }
@@ -102,6 +116,7 @@ impl SnCounters {
             Metric::counter("lapwing_sn_dropped_total", dropped, count.get()).with("reason", reason)
         };
         metrics.extend(Reason::ALL.iter().zip(&self.malformed).map(|(reason, count)| by(reason.name(), count)));
+        metrics.extend(self.seals.metrics());
         metrics.extend(DROPPED.iter().zip(&self.dropped).map(|((_, name), count)| by(name, count)));
         metrics
     }
@@ -120,7 +135,8 @@ mod tests {
         counters.malformed(Reason::Malformed);
         counters.dropped(Dropped::NotSent);
         let metrics = counters.metrics();
-        let mut names: Vec<_> = metrics.iter().flat_map(|metric| &metric.labels).map(|(_, name)| name).collect();
+        let dropped = metrics.iter().filter(|metric| metric.name == "lapwing_sn_dropped_total");
+        let mut names: Vec<_> = dropped.flat_map(|metric| &metric.labels).map(|(_, name)| name).collect();
         names.sort();
         names.dedup();
         assert_eq!(names.len(), DROPPED.len() + Reason::ALL.len());

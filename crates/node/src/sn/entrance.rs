@@ -33,14 +33,20 @@ impl SnThread {
     /// Takes what waits at each socket, a bounded number.
     pub(super) fn receive(&mut self) {
         self.turn += 1;
+        self.tunnels.begin_turn();
         let mut buffer = std::mem::take(&mut self.buffer);
         for socket in 0..self.sockets.len() {
+            let is_sealed = self.tunnels.is_sealed(socket);
             for _ in 0..DATAGRAMS_PER_TURN {
-                if !self.is_ready[socket] {
+                if !self.is_ready[socket] || (is_sealed && self.tunnels.is_spent()) {
                     break;
                 }
                 match self.sockets[socket].receive(&mut buffer) {
-                    Ok((len, from)) => self.take_datagram(socket, from, &buffer[..len]),
+                    Ok((len, from)) if is_sealed => self.take_sealed(socket, from, &buffer[..len]),
+                    Ok((len, from)) => {
+                        self.counters.datagrams_in.add(1);
+                        self.take_datagram(socket, from, &buffer[..len]);
+                    }
                     Err(error) if is_of_a_datagram(error.kind()) => {}
                     // Nothing is there; or the kernel has no memory, or the network is down: the next one makes an event.
                     Err(_) => self.is_ready[socket] = false,
@@ -50,8 +56,8 @@ impl SnThread {
         self.buffer = buffer;
     }
 
-    fn take_datagram(&mut self, socket: usize, from: SocketAddr, bytes: &[u8]) {
-        self.counters.datagrams_in.add(1);
+    /// Takes a message, enclosed or not.
+    pub(super) fn take_datagram(&mut self, socket: usize, from: SocketAddr, bytes: &[u8]) {
         let door = self.door_of[socket];
         let decoded = decode(bytes, self.doors[door].limits());
         let Datagram { forwarding, message } = match decoded {
@@ -85,8 +91,13 @@ impl SnThread {
         if !self.may_meet(door, &address) {
             return;
         }
+        let peer = (address.socket, address.peer);
         let index = self.table.add(Guest::new(address, door));
         self.counters.clients.set(self.table.len() as u64);
+        let born = self.table.get(index).map_or(0, |guest| guest.born);
+        if self.tunnels.is_sealed(peer.0) && !self.tunnels.joined(peer, (index, born)) {
+            return self.remove(index);
+        }
         self.hear(index, message);
     }
 

@@ -6,6 +6,7 @@ use lapwing_transport::{AddressLimiter, Datagrams};
 
 use super::terms::Terms;
 use super::thread::{Door, SnThread};
+use super::tunnels::Seal;
 use crate::error::NodeError;
 use crate::event_loop::EventLoop;
 use crate::handshakes::{Line, Shaken};
@@ -16,7 +17,7 @@ use crate::shared::Shared;
 /// Batches in the lane to a shard.
 const LANE_BATCHES: usize = 64;
 
-/// The thread of `event_loop`, with the sockets of each `sn://` listener; and for each shard what it gets from there.
+/// The thread of `event_loop`, with the sockets of each listener for MQTT-SN; and for each shard what it gets from there.
 ///
 /// # Errors
 /// `Config`: a listener's settings.
@@ -31,7 +32,9 @@ pub(crate) fn lay_sn(
         let own = &configs[usize::from(id.0)];
         let terms = Terms::new(&shared.config, own, id, &shared.listener(id).url)?;
         let per_s = own.connects_per_address_per_s;
-        Ok(Door { terms, sockets, limiter: (per_s > 0).then(|| AddressLimiter::new(per_s)) })
+        let certificates = shared.listener(id).certificates();
+        let seal = certificates.map(|certificates| Seal { certificates: certificates.clone(), listener: id });
+        Ok(Door { terms, sockets, limiter: (per_s > 0).then(|| AddressLimiter::new(per_s)), seal })
     };
     let doors = bound.into_iter().map(door).collect::<Result<Vec<_>, NodeError>>()?;
     let lay = |shard: &Bell| {

@@ -1,7 +1,7 @@
 //! MQTT-SN over UDP: clients that have an address and no connection, and what makes them clients as all others are.
 //!
 //! Rules of this room:
-//! - One thread has all sockets of all `sn://` listeners, and the table of clients by address. What a client's messages mean
+//! - One thread has all sockets of all `sn://` and `sns://` listeners, and the table of clients by address. What a client's messages mean
 //!   says `lapwing_sn::peer`, which does no I/O; here each meaning becomes a packet of MQTT 5.0.
 //! - Each client has a connection of its own to the shard of its id ([`link`]): a pair of the kernel's sockets inside the process.
 //!   Sessions, rights, hooks, durability, groups, retained messages, takeover, limits and metrics are so those that there are,
@@ -13,6 +13,8 @@
 //! - A source address is no identity. Nobody is answered with more bytes than came, before something came that answers: a message
 //!   waits until then, behind a PINGREQ of two bytes. Only a CONNECT makes an entry in the table; who has one and has not
 //!   answered goes when there is no place for another.
+//! - Behind `sns://` each datagram goes through a connection of DTLS ([`tunnels`]) and is then as any other. Handshakes are done
+//!   here, so many steps in a turn. Who is connected goes with the connection he is connected in.
 //! - Nothing here waits for a shard: what finds no room in a client's connection is refused with 0x01 (congestion), or counted
 //!   as dropped under its reason.
 
@@ -30,9 +32,13 @@ pub(crate) mod nobody;
 mod opening;
 mod output;
 mod packets;
+mod sealed;
+mod seals;
 mod table;
 mod terms;
 mod thread;
+mod tunnel;
+mod tunnels;
 mod up;
 mod will;
 

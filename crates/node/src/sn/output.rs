@@ -1,36 +1,68 @@
 //! What goes out: messages one after the other, each a datagram.
 
-use lapwing_transport::Datagrams;
+use std::net::SocketAddr;
+
+use lapwing_transport::{Datagrams, DtlsOutput};
 
 use super::address::Address;
 use super::counters::{Dropped, SnCounters};
+use super::tunnels::Tunnels;
 
-/// Sends the messages in `out` to `address`, and empties it.
-pub(super) fn send_all(
-    sockets: &[Datagrams],
-    address: &Address,
-    out: &mut Vec<u8>,
-    enclosed: &mut Vec<u8>,
-    counters: &SnCounters,
-) {
-    let mut rest = &out[..];
-    while let Some((message, behind)) = split_first(rest) {
-        rest = behind;
-        let datagram = match address.forwarding() {
-            None => message,
-            Some(forwarding) => {
-                enclosed.clear();
-                forwarding.enclose(message, enclosed);
-                enclosed.as_slice()
+/// The way out.
+pub(super) struct Outlet<'a> {
+    pub(super) sockets: &'a [Datagrams],
+    pub(super) tunnels: &'a mut Tunnels,
+    pub(super) sealed: &'a mut DtlsOutput,
+    pub(super) counters: &'a SnCounters,
+    pub(super) now_ms: u64,
+}
+
+impl Outlet<'_> {
+    /// Sends the messages in `out` to `address`, and empties it.
+    pub(super) fn send_all(&mut self, address: &Address, out: &mut Vec<u8>, enclosed: &mut Vec<u8>) {
+        let mut rest = &out[..];
+        while let Some((message, behind)) = split_first(rest) {
+            rest = behind;
+            match address.forwarding() {
+                None => self.send(address, message),
+                Some(forwarding) => {
+                    enclosed.clear();
+                    forwarding.enclose(message, enclosed);
+                    self.send(address, enclosed);
+                }
             }
-        };
-        match sockets.get(address.socket).map(|socket| socket.send(datagram, address.peer)) {
-            Some(Ok(())) => counters.datagrams_out.add(1),
-            // Lost, as datagrams are: what needs an answer goes again.
-            _ => counters.dropped(Dropped::NotSent),
+        }
+        out.clear();
+    }
+
+    fn send(&mut self, address: &Address, message: &[u8]) {
+        let Outlet { sockets, tunnels, sealed, counters, now_ms } = self;
+        let (socket, peer) = (address.socket, address.peer);
+        if !tunnels.is_sealed(socket) {
+            return send_datagram(sockets, socket, peer, message, counters);
+        }
+        if !tunnels.seal((socket, peer), message, *now_ms, counters, sealed) {
+            counters.dropped(Dropped::NotSent);
+        }
+        for packet in sealed.packets.iter() {
+            send_datagram(sockets, socket, peer, packet, counters);
         }
     }
-    out.clear();
+}
+
+/// Sends one datagram as it is.
+pub(super) fn send_datagram(
+    sockets: &[Datagrams],
+    socket: usize,
+    to: SocketAddr,
+    datagram: &[u8],
+    counters: &SnCounters,
+) {
+    match sockets.get(socket).map(|socket| socket.send(datagram, to)) {
+        Some(Ok(())) => counters.datagrams_out.add(1),
+        // Lost, as datagrams are: what needs an answer goes again.
+        _ => counters.dropped(Dropped::NotSent),
+    }
 }
 
 /// The first message by its own length (5.2.1), and what is behind it.

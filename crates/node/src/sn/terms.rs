@@ -3,6 +3,7 @@
 use lapwing_codec::topic::matches;
 use lapwing_sn::Limits;
 use lapwing_sn::peer::{Predefined, Settings};
+use lapwing_transport::DTLS_RECORD_BYTES;
 
 use super::address::Address;
 use super::nobody;
@@ -14,7 +15,7 @@ use crate::shard::codec_limits;
 /// Bytes that a forwarder puts in front of a message, beside the id of its node.
 const ENCLOSURE_BYTES: u16 = 3;
 
-/// One `sn://` listener.
+/// One listener for MQTT-SN.
 pub(super) struct Terms {
     pub(super) id: ListenerId,
     pub(super) config: SnConfig,
@@ -36,7 +37,10 @@ impl Terms {
     pub(super) fn new(node: &Config, own: &ListenerConfig, id: ListenerId, url: &str) -> Result<Self, NodeError> {
         let config = own.sn.clone().unwrap_or_default();
         let topics = codec_limits(&node.limits);
-        let limits = Limits { datagram_bytes_max: config.datagram_bytes_max, topics, ..Limits::default() };
+        // What DTLS puts around a message is part of its datagram.
+        let record = if own.is_sealed() { DTLS_RECORD_BYTES } else { 0 };
+        let datagram_bytes_max = config.datagram_bytes_max.saturating_sub(record);
+        let limits = Limits { datagram_bytes_max, topics, ..Limits::default() };
         let (retry_ms, retries_max) = (config.retry_ms, config.retries_max);
         let default = Settings::default();
         let settings = Settings {
@@ -50,7 +54,7 @@ impl Terms {
         };
         let mut behind_forwarder = settings.clone();
         let enclosure = ENCLOSURE_BYTES + u16::from(settings.limits.node_id_bytes_max);
-        behind_forwarder.limits.datagram_bytes_max = config.datagram_bytes_max.saturating_sub(enclosure);
+        behind_forwarder.limits.datagram_bytes_max = datagram_bytes_max.saturating_sub(enclosure);
         let everything = || if own.takes_everything() { vec!["#".to_owned()] } else { Vec::new() };
         Ok(Terms {
             predefined: config.predefined(url)?,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use lapwing_sn::peer::Phase as SnPhase;
-use lapwing_transport::{AddressLimiter, Datagrams};
+use lapwing_transport::{AddressLimiter, Datagrams, DtlsOutput};
 use mio::Token;
 
 use super::address::Address;
@@ -12,10 +12,11 @@ use super::counters::SnCounters;
 use super::guest::Then;
 use super::io::Io;
 use super::link::{Link, Written};
-use super::output::send_all;
+use super::output::Outlet;
 use super::packets::PACKET_BYTES_MAX;
 use super::table::Table;
 use super::terms::Terms;
+use super::tunnels::{Seal, Tunnels};
 use crate::error::NodeError;
 use crate::event_loop::EventLoop;
 use crate::handshakes::Line;
@@ -37,7 +38,7 @@ const TIMERS_SPARE: usize = 4096;
 /// Room for the largest packet of a shard, and what is read behind it.
 const BUFFER_BYTES: usize = 2 * PACKET_BYTES_MAX as usize;
 
-/// All `sn://` listeners of a node; [`SnThread::run`] is its life.
+/// All listeners of a node for MQTT-SN; [`SnThread::run`] is its life.
 pub(crate) struct SnThread {
     pub(super) shared: Arc<Shared>,
     pub(super) counters: Arc<SnCounters>,
@@ -56,6 +57,10 @@ pub(crate) struct SnThread {
     /// By shard.
     pub(super) lines: Vec<Line>,
     pub(super) table: Table,
+    /// Connections of DTLS, and what the last step of one has brought: of those that came, and of those that go.
+    pub(super) tunnels: Tunnels,
+    pub(super) opened: DtlsOutput,
+    sealed: DtlsOutput,
     /// Clients whose shard has said something, or that have something for it.
     touched: Vec<usize>,
     /// Connections whose last word is not written yet, and until when that is waited for.
@@ -77,17 +82,22 @@ pub(super) struct Door {
     pub(super) terms: Terms,
     pub(super) sockets: Vec<Datagrams>,
     pub(super) limiter: Option<AddressLimiter>,
+    /// None: its datagrams are plain.
+    pub(super) seal: Option<Seal>,
 }
 
 impl SnThread {
     pub(super) fn new(shared: Arc<Shared>, event_loop: EventLoop, doors: Vec<Door>, lines: Vec<Line>) -> Self {
         let (mut sockets, mut door_of, mut all, mut limiters) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut seals = Vec::new();
         for (number, door) in doors.into_iter().enumerate() {
             door_of.resize(door_of.len() + door.sockets.len(), number);
             sockets.extend(door.sockets);
+            seals.resize(sockets.len(), door.seal);
             all.push(door.terms);
             limiters.push(door.limiter);
         }
+        let tunnels = Tunnels::new(seals, &shared.config.limits, shared.now_ms());
         SnThread {
             shared,
             counters: Arc::default(),
@@ -101,6 +111,9 @@ impl SnThread {
             limiters,
             lines,
             table: Table::default(),
+            tunnels,
+            opened: DtlsOutput::default(),
+            sealed: DtlsOutput::default(),
             touched: Vec::new(),
             leaving: Vec::new(),
             timers: Timers::new(),
@@ -129,7 +142,10 @@ impl SnThread {
                 Phase::Running => self.begin_to_listen()?,
                 // Shards send their clients away, and these are told so; nobody new is taken.
                 Phase::Draining => self.has_left = true,
-                Phase::Stopping => return Ok(()),
+                Phase::Stopping => {
+                    self.close_tunnels();
+                    return Ok(());
+                }
             }
             self.wait()?;
             self.note_events();
@@ -138,6 +154,7 @@ impl SnThread {
             self.serve_touched();
             self.look_at_nobodies();
             self.run_timers();
+            self.tick_tunnels();
             self.advertise();
             self.serve_touched();
             self.let_leave();
@@ -182,7 +199,8 @@ impl SnThread {
     fn until_next(&self) -> Duration {
         let longest = if self.leaving.is_empty() { SLEEP_MAX } else { LEAVING_LOOK };
         let now_ms = self.shared.now_ms();
-        let next = self.timers.next_at().into_iter().chain(self.next_advertise_ms()).min();
+        let next =
+            self.timers.next_at().into_iter().chain(self.tunnels.next_at()).chain(self.next_advertise_ms()).min();
         let next = next.map(|at_ms| Duration::from_millis(at_ms.saturating_sub(now_ms)));
         next.map_or(longest, |next| next.min(longest))
     }
@@ -262,7 +280,7 @@ impl SnThread {
 
     /// After something was done for a client: its answers go, its shard gets what waits, its timer is set.
     pub(super) fn finish(&mut self, index: usize, then: Then) {
-        let SnThread { table, sockets, out, enclosed, counters, .. } = self;
+        let SnThread { table, sockets, tunnels, sealed, out, enclosed, counters, now_ms, .. } = self;
         let Some(guest) = table.get(index) else { return };
         let is_asleep = matches!(guest.client.phase(), SnPhase::Asleep | SnPhase::Awake);
         match (std::mem::replace(&mut guest.counts_as_asleep, is_asleep), is_asleep) {
@@ -271,7 +289,8 @@ impl SnThread {
             _ => {}
         }
         // What is counted is so before its answer can be seen.
-        send_all(sockets, &guest.address, out, enclosed, counters);
+        let mut outlet = Outlet { sockets, tunnels, sealed, counters, now_ms: *now_ms };
+        outlet.send_all(&guest.address, out, enclosed);
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
@@ -307,6 +326,8 @@ impl SnThread {
         if guest.counts_as_asleep {
             self.counters.asleep.sub(1);
         }
+        let peer = (guest.address.socket, guest.address.peer);
+        self.tunnels.left(peer, (index, guest.born), self.now_ms, &self.counters);
         guest.link.into_iter().for_each(|link| self.let_go(link));
     }
 
@@ -325,6 +346,7 @@ impl SnThread {
 
     /// Sends what gathered to `address`.
     pub(super) fn send(&mut self, address: &Address) {
-        send_all(&self.sockets, address, &mut self.out, &mut self.enclosed, &self.counters);
+        let SnThread { sockets, tunnels, sealed, out, enclosed, counters, now_ms, .. } = self;
+        Outlet { sockets, tunnels, sealed, counters, now_ms: *now_ms }.send_all(address, out, enclosed);
     }
 }

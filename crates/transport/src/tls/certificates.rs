@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::CertificateDer;
@@ -14,6 +14,7 @@ use rustls::{InconsistentKeys, RootCertStore, ServerConfig, ServerConnection};
 use super::Tls;
 use super::files::{certificates, private_key, rsa_bits, wrong};
 use super::trust::{Lapse, Trust};
+use crate::dtls::{Dtls, DtlsParts, DtlsSettings};
 use crate::error::BindError;
 use crate::settings::{ClientCertificate, TlsSettings};
 
@@ -23,6 +24,8 @@ const SESSIONS_MAX: usize = 1024;
 /// Loaded certificates; shared by all clones of a listener. A handshake takes those of its moment.
 pub struct Certificates {
     settings: TlsSettings,
+    /// Set exactly where it is datagrams that come.
+    datagrams: Option<DtlsSettings>,
     /// Written by [`Certificates::take`], read once per connection.
     current: RwLock<Arc<Loaded>>,
 }
@@ -32,6 +35,8 @@ struct Loaded {
     config: Arc<ServerConfig>,
     trust: Trust,
     rsa_bits: Option<u32>,
+    /// The same for DTLS, where it is datagrams that come.
+    dtls: Option<DtlsParts>,
 }
 
 /// Certificates that were read again and are not in force yet.
@@ -57,8 +62,18 @@ impl Certificates {
     /// # Errors
     /// `Certificate`: names the file and what is wrong with it.
     pub fn load(settings: TlsSettings) -> Result<Self, BindError> {
-        let current = RwLock::new(Arc::new(Loaded::read(&settings)?));
-        Ok(Certificates { settings, current })
+        let current = RwLock::new(Arc::new(Loaded::read(&settings, None)?));
+        Ok(Certificates { settings, datagrams: None, current })
+    }
+
+    /// The same for a listener of datagrams.
+    ///
+    /// # Errors
+    /// As [`Certificates::load`]; and `Certificate` where a file has what DTLS cannot use.
+    pub fn load_for_datagrams(settings: TlsSettings, datagrams: DtlsSettings) -> Result<Self, BindError> {
+        let datagrams = Some(datagrams);
+        let current = RwLock::new(Arc::new(Loaded::read(&settings, datagrams)?));
+        Ok(Certificates { settings, datagrams, current })
     }
 
     /// What the files hold now; [`Certificates::take`] puts it in force.
@@ -66,7 +81,7 @@ impl Certificates {
     /// # Errors
     /// As [`Certificates::load`].
     pub fn read_again(&self) -> Result<FreshCertificates, BindError> {
-        Ok(FreshCertificates(Arc::new(Loaded::read(&self.settings)?)))
+        Ok(FreshCertificates(Arc::new(Loaded::read(&self.settings, self.datagrams)?)))
     }
 
     /// New handshakes use `fresh`.
@@ -89,6 +104,11 @@ impl Certificates {
         ServerConnection::new(self.current().config.clone()).map(|connection| Tls::new(connection, self.clone()))
     }
 
+    /// The server's side of a connection of datagrams that begins at `now`; `None` where it is streams that come.
+    pub fn accept_datagrams(self: &Arc<Self>, now: Instant) -> Option<Dtls> {
+        self.current().dtls.as_ref().map(|parts| Dtls::new(self.clone(), parts, now))
+    }
+
     /// Why a chain that a handshake has verified is not good any more.
     pub(super) fn lapse(&self, chain: &[CertificateDer<'_>], now: SystemTime) -> Option<Lapse> {
         self.current().trust.lapse(chain, since_1970(now))
@@ -100,7 +120,7 @@ impl Certificates {
 }
 
 impl Loaded {
-    fn read(settings: &TlsSettings) -> Result<Self, BindError> {
+    fn read(settings: &TlsSettings, datagrams: Option<DtlsSettings>) -> Result<Self, BindError> {
         let chain = certificates(&settings.certificate)?;
         let key = private_key(&settings.key)?;
         let rsa_bits = rsa_bits(&key);
@@ -110,13 +130,15 @@ impl Loaded {
             .map_err(|error| wrong(&settings.certificate, error.to_string(), "Please report this."))?;
         let (verifier, trust) = client_verifier(settings, provider)?;
         let asks = verifier.is_some();
+        let dtls = |own| DtlsParts::new(settings, own, &chain, &key, verifier.clone());
+        let dtls = datagrams.map(dtls).transpose()?;
         let builder = match verifier {
             None => builder.with_no_client_auth(),
             Some(verifier) => builder.with_client_cert_verifier(verifier),
         };
         let mut config = builder.with_single_cert(chain, key).map_err(|error| unfit(settings, &error))?;
         set_resumption(&mut config, asks);
-        Ok(Loaded { config: Arc::new(config), trust, rsa_bits })
+        Ok(Loaded { config: Arc::new(config), trust, rsa_bits, dtls })
     }
 }
 

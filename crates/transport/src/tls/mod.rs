@@ -3,6 +3,7 @@
 mod certificates;
 mod files;
 mod name;
+mod shown;
 mod times;
 mod trust;
 
@@ -16,6 +17,7 @@ use crate::refusal::Refusal;
 
 pub use certificates::{Certificates, FreshCertificates};
 pub use name::CertificateName;
+pub use shown::ShownCertificate;
 pub use times::{CertificateTimes, certificate_times};
 pub use trust::Lapse;
 
