@@ -11,7 +11,7 @@ use mio::Token;
 
 use super::address::Address;
 use super::counters::Dropped;
-use super::guest::Then;
+use super::guest::{Guest, Then};
 use super::io::Io;
 use super::link::{Link, Written};
 use super::opening::Opening;
@@ -26,6 +26,15 @@ struct Caller {
     peer: PeerAddress,
     /// What it has shown in its handshake.
     shown: Option<Arc<ShownCertificate>>,
+}
+
+/// Whether two clients have shown certificates of the same names, or none.
+fn is_same_holder(one: Option<&ShownCertificate>, other: Option<&ShownCertificate>) -> bool {
+    match (one, other) {
+        (None, None) => true,
+        (Some(one), Some(other)) => one.has_names_of(other),
+        _ => false,
+    }
 }
 
 impl SnThread {
@@ -73,7 +82,11 @@ impl SnThread {
             return self.accept_again(index);
         }
         let Opening { client_id, clean_session, will } = opening;
+        let shown = |guest: &Guest| self.tunnels.certificate((guest.address.socket, guest.address.peer));
+        let own = self.table.get(index).and_then(|guest| shown(guest));
         let namesake = if clean_session { None } else { self.table.namesake(&client_id, index) };
+        // Whoever says the same client id, and has shown another name, is told nothing of it.
+        let namesake = namesake.filter(|other| is_same_holder(own.as_deref(), shown(other).as_deref()));
         // What it left at another address: the ids of its topics, and its will.
         let (ids, old_will) = namesake.map_or((None, None), |other| (Some(other.client.ids()), other.will.clone()));
         let Some(guest) = self.table.get(index) else { return };
@@ -102,10 +115,10 @@ impl SnThread {
         let connect = packets::connect(&client_id, clean_session, terms.session_expiry_s, will.as_ref());
         let mut bytes = Vec::new();
         let is_said = Packet::Connect(connect).encode(Version::V5, &mut bytes).is_ok();
-        let (door, socket, peer) = (guest.door, guest.address.socket, guest.address.peer);
+        let (door, peer) = (guest.door, guest.address.peer);
         former.into_iter().for_each(|link| self.let_go(link));
         let link = if is_said {
-            let caller = Caller { peer: PeerAddress::Net(peer), shown: self.tunnels.certificate((socket, peer)) };
+            let caller = Caller { peer: PeerAddress::Net(peer), shown: own };
             self.connect(door, caller, &client_id, bytes, Token(GUESTS + index), index)
         } else {
             None

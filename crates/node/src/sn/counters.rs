@@ -116,8 +116,8 @@ impl SnCounters {
             Metric::counter("lapwing_sn_dropped_total", dropped, count.get()).with("reason", reason)
         };
         metrics.extend(Reason::ALL.iter().zip(&self.malformed).map(|(reason, count)| by(reason.name(), count)));
-        metrics.extend(self.seals.metrics());
         metrics.extend(DROPPED.iter().zip(&self.dropped).map(|((_, name), count)| by(name, count)));
+        metrics.extend(self.seals.metrics());
         metrics
     }
 }

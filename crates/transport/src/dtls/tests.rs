@@ -270,6 +270,8 @@ fn certificates_of_clients_are_held_against_the_authority() {
         let shown = scene.server.certificate().expect("a certificate");
         assert_eq!(shown.name(CertificateName::Common).as_deref(), Some("device-7"));
         assert_eq!(shown.lapse(SystemTime::now()), None);
+        let named = |name| ShownCertificate::new(authority.issue(name).certificate.into(), server.clone());
+        assert!(shown.has_names_of(&named("device-7")) && !shown.has_names_of(&named("device-8")));
         assert!(shown.expires_at().is_some_and(|end| end > SystemTime::now()));
 
         let mut scene = Scene::new(&server, version, stranger.issue("device-7"));

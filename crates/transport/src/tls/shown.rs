@@ -26,6 +26,12 @@ impl ShownCertificate {
         name::in_certificate(&self.chain[0], which)
     }
 
+    /// Whether both certificates name the same, so that one may be the other renewed.
+    pub fn has_names_of(&self, other: &ShownCertificate) -> bool {
+        let all = [CertificateName::Common, CertificateName::Alternative];
+        all.into_iter().all(|which| self.name(which) == other.name(which))
+    }
+
     pub(crate) fn lapse(&self, now: SystemTime) -> Option<Lapse> {
         self.certificates.lapse(&self.chain, now)
     }

@@ -1,6 +1,8 @@
 //! Hellos of made-up addresses, and what becomes of them; a handshake as a whole is tried where there is a client.
 
-use lapwing_transport::{ClientCertificate, DtlsSettings, TlsSettings};
+use std::net::SocketAddr;
+
+use lapwing_transport::{ClientCertificate, DtlsOutput, DtlsSettings, TlsSettings};
 use tempfile::TempDir;
 
 use super::*;
