@@ -35,6 +35,11 @@ impl GroupBook {
         self.count.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).is_ok()
     }
 
+    /// How many may begin yet of so many at most.
+    pub(crate) fn free(&self, most: u32) -> u64 {
+        most.saturating_sub(self.count.load(Ordering::Acquire)).into()
+    }
+
     /// A group that was counted has ended.
     pub(crate) fn ends(&self) {
         self.count.fetch_sub(1, Ordering::AcqRel);

@@ -1,48 +1,19 @@
-//! What each identity has of the tables of the whole node, where a share is set: one identity must not fill them for all.
+//! What each holder has of the tables of the whole node: nobody must fill them for all.
 //!
-//! A share that is not set costs nothing: nobody is counted. The anonymous are one identity together, and so have one share.
+//! Two rules hold beside each other: `limits.*_per_identity_max`, where that is set, counts by identity, of which the anonymous are
+//! one; [`TimesFree`] by [`Holder`]. Where neither is on, nobody is counted.
 
 use std::collections::HashMap;
-use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use lapwing_access::Identity;
-
 use crate::config::Limits;
+use crate::holder::Holder;
 use crate::retained_holders::RetainedHolders;
-use crate::slot::stable_hash;
+use crate::times_free::TimesFree;
 
 /// How often the log hears of refusals, by share.
 const TELL_EVERY_MS: u64 = 60_000;
-
-/// An identity, by its name's hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Holder(NonZeroU64);
-
-/// The anonymous, and whose hash is none.
-const NOBODY: NonZeroU64 = NonZeroU64::MAX;
-
-impl Holder {
-    pub(crate) fn of(identity: &Identity) -> Self {
-        Self::named(identity.name())
-    }
-
-    /// Who has this name; `None`: the anonymous.
-    pub(crate) fn named(name: Option<&str>) -> Self {
-        let hash = name.and_then(|name| NonZeroU64::new(stable_hash(name.as_bytes())));
-        Holder(hash.unwrap_or(NOBODY))
-    }
-
-    /// As the log has it.
-    pub(crate) const fn logged(self) -> NonZeroU64 {
-        self.0
-    }
-
-    pub(crate) const fn from_log(logged: NonZeroU64) -> Self {
-        Holder(logged)
-    }
-}
 
 /// All shares of a node.
 #[derive(Debug)]
@@ -57,66 +28,100 @@ pub(crate) struct IdentityShares {
 
 impl IdentityShares {
     pub(crate) fn new(limits: &Limits) -> Self {
+        let times_free = TimesFree(limits.held_times_free_max);
         IdentityShares {
-            sessions: Share::new(limits.sessions_per_identity_max),
-            groups: Share::new(limits.groups_per_identity_max),
+            sessions: Share::new(limits.sessions_per_identity_max, TimesFree(0)),
+            groups: Share::new(limits.groups_per_identity_max, times_free),
             retained: RetainedHolders::new(
                 limits.retained_messages_per_identity_max,
                 limits.retained_bytes_per_identity_max,
+                times_free,
             ),
         }
     }
 }
 
-/// How many things of one kind each identity has.
+/// Why somebody has no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// Its identity has so many, which is the most.
+    Most(u32),
+    /// It has so many itself, which is too much for what is free.
+    Free(u32),
+}
+
+/// How many things of one kind each holder has.
 #[derive(Debug)]
 pub(crate) struct Share {
-    /// 0: any number, and nobody counts.
+    /// Of one identity. 0: any number.
     max: u32,
+    times_free: TimesFree,
     held: Mutex<HashMap<Holder, u32>>,
     told: Seldom,
 }
 
 impl Share {
-    fn new(max: u32) -> Self {
-        Share { max, held: Mutex::default(), told: Seldom::default() }
+    fn new(max: u32, times_free: TimesFree) -> Self {
+        Share { max, times_free, held: Mutex::default(), told: Seldom::default() }
     }
 
-    pub(crate) const fn max(&self) -> u32 {
-        self.max
+    /// Whether anybody is counted.
+    const fn is_on(&self) -> bool {
+        self.max > 0 || self.times_free.is_on()
     }
 
-    /// Takes one more; false, and nothing is taken, when it has its share.
-    pub(crate) fn take(&self, holder: Holder) -> bool {
-        if self.max == 0 {
-            return true;
+    /// Takes one more of a table in which so many are `free`.
+    ///
+    /// # Errors
+    /// When it has its share; nothing is taken.
+    pub(crate) fn take(&self, holder: Holder, free: u64) -> Result<(), Beyond> {
+        if !self.is_on() {
+            return Ok(());
         }
         let mut all = self.held();
-        let held = all.entry(holder).or_default();
-        let fits = *held < self.max;
-        *held += u32::from(fits);
-        fits
+        let held = |whose: Holder| all.get(&whose).copied().unwrap_or_default();
+        if self.max > 0 && held(holder.identity()) >= self.max {
+            return Err(Beyond::Most(self.max));
+        }
+        if !self.times_free.allows(held(holder).into(), free) {
+            return Err(Beyond::Free(held(holder)));
+        }
+        self.add(&mut all, holder);
+        Ok(())
     }
 
     /// Takes one that is there in any case.
     pub(crate) fn take_anyway(&self, holder: Holder) {
-        if self.max > 0 {
-            *self.held().entry(holder).or_default() += 1;
+        if self.is_on() {
+            self.add(&mut self.held(), holder);
         }
     }
 
     /// Gives back one that was taken.
     pub(crate) fn give_back(&self, holder: Holder) {
-        if self.max == 0 {
+        if !self.is_on() {
             return;
         }
         let mut all = self.held();
-        if let Some(held) = all.get_mut(&holder) {
-            *held = held.saturating_sub(1);
-            if *held == 0 {
-                all.remove(&holder);
+        for whose in self.counted(holder) {
+            if let Some(held) = all.get_mut(&whose) {
+                *held = held.saturating_sub(1);
+                if *held == 0 {
+                    all.remove(&whose);
+                }
             }
         }
+    }
+
+    fn add(&self, all: &mut HashMap<Holder, u32>, holder: Holder) {
+        for whose in self.counted(holder) {
+            *all.entry(whose).or_default() += 1;
+        }
+    }
+
+    /// Under whom what a holder has is counted.
+    fn counted(&self, holder: Holder) -> impl Iterator<Item = Holder> + use<> {
+        holder.counted(self.max > 0)
     }
 
     /// Whether the log should hear of a refusal now: not more than once a minute.
@@ -146,49 +151,80 @@ impl Seldom {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lapwing_access::Voucher;
+
+    const MANY: u64 = 1_000_000;
 
     fn holder(name: &str) -> Holder {
-        Holder::of(&Identity::named(name, Voucher::Users))
+        Holder::of_client(Some(name), "any")
+    }
+
+    fn anonymous(client_id: &str) -> Holder {
+        Holder::of_client(None, client_id)
+    }
+
+    fn of_most(max: u32) -> Share {
+        Share::new(max, TimesFree(0))
     }
 
     /// Has each its own share, the anonymous one together, and is there room again for what was given back?
     #[test]
     fn each_has_a_share_of_its_own() {
-        let share = Share::new(2);
-        let (alice, bob, anonymous) = (holder("alice"), holder("bob"), Holder::of(&Identity::ANONYMOUS));
-        assert!(share.take(alice) && share.take(alice) && !share.take(alice));
-        assert!(share.take(bob) && share.take(bob) && share.take(anonymous) && share.take(anonymous));
-        assert!(!share.take(Holder::of(&Identity::ANONYMOUS)));
+        let share = of_most(2);
+        let takes = |holder| share.take(holder, MANY).is_ok();
+        let (alice, bob) = (holder("alice"), holder("bob"));
+        assert!(takes(alice) && takes(alice));
+        assert_eq!(share.take(alice, MANY), Err(Beyond::Most(2)));
+        assert!(takes(bob) && takes(bob) && takes(anonymous("a")) && takes(anonymous("b")) && !takes(anonymous("c")));
         share.give_back(alice);
-        assert!(share.take(alice) && !share.take(alice), "what was refused was not counted");
+        assert!(takes(alice) && !takes(alice), "what was refused was not counted");
+        share.give_back(anonymous("a"));
+        assert!(takes(anonymous("c")) && !takes(anonymous("a")));
     }
 
     /// What is there in any case counts, and what is given back once too often is not below nothing.
     #[test]
     fn what_is_there_in_any_case_counts() {
-        let (share, alice) = (Share::new(1), holder("alice"));
+        let (share, alice) = (of_most(1), holder("alice"));
+        let takes = || share.take(alice, MANY).is_ok();
         share.take_anyway(alice);
         share.take_anyway(alice);
         share.give_back(alice);
-        assert!(!share.take(alice));
+        assert!(!takes());
         (0..3).for_each(|_| share.give_back(alice));
-        assert!(share.take(alice) && !share.take(alice));
+        assert!(takes() && !takes());
         share.give_back(alice);
         assert!(share.held().is_empty(), "who has nothing takes no memory");
     }
 
+    /// Is who has much refused while who has little is not, each anonymous client for itself, and does the bound of all the
+    /// anonymous hold beside that?
+    #[test]
+    fn who_has_little_may_have_what_is_free() {
+        let share = Share::new(100, TimesFree(9));
+        let (alice, one, other) = (holder("alice"), anonymous("one"), anonymous("other"));
+        (0..90).for_each(|_| share.take(alice, MANY).expect("all is free"));
+        assert_eq!((share.take(alice, 9), share.take(alice, 10)), (Err(Beyond::Free(90)), Ok(())));
+        (0..10).for_each(|_| share.take_anyway(one));
+        assert_eq!((share.take(one, 1), share.take(other, 1)), (Err(Beyond::Free(10)), Ok(())));
+        (0..89).for_each(|_| share.take_anyway(one));
+        assert_eq!(share.take(other, MANY), Err(Beyond::Most(100)));
+        (0..99).for_each(|_| share.give_back(one));
+        (0..91).for_each(|_| share.give_back(alice));
+        share.give_back(other);
+        assert!(share.held().is_empty());
+    }
+
     #[test]
     fn without_a_share_nobody_is_counted() {
-        let share = Share::new(0);
-        assert!((0..10).all(|_| share.take(holder("alice"))));
+        let share = of_most(0);
+        assert!((0..10).all(|_| share.take(holder("alice"), 0).is_ok()));
         share.take_anyway(holder("alice"));
         assert!(share.held().is_empty());
     }
 
     #[test]
     fn the_log_hears_of_it_once_a_minute() {
-        let share = Share::new(1);
+        let share = of_most(1);
         let told = [0, 1, 59_999, 60_000, 60_001, 200_000].map(|now_ms| share.may_tell(now_ms));
         assert_eq!(told, [true, false, false, true, false, true]);
     }
@@ -196,9 +232,10 @@ mod tests {
     /// Do shards that take for one identity at the same time stay within its share together?
     #[test]
     fn a_share_holds_for_all_shards_together() {
-        let (sessions, alice) = (Share::new(1_000), holder("alice"));
+        let (sessions, alice) = (of_most(1_000), holder("alice"));
         let taken = std::thread::scope(|scope| {
-            let takers = [(); 4].map(|()| scope.spawn(|| (0..500).filter(|_| sessions.take(alice)).count()));
+            let takers =
+                [(); 4].map(|()| scope.spawn(|| (0..500).filter(|_| sessions.take(alice, MANY).is_ok()).count()));
             takers.map(|taker| taker.join().expect("a taker ends")).into_iter().sum::<usize>()
         });
         assert_eq!(taken, 1_000);

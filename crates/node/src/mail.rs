@@ -9,7 +9,7 @@ use lapwing_session::{Bound, Grant, SessionKey};
 use lapwing_transport::Socket;
 
 pub(crate) use self::retained_pages::{Page, PageItem, PageRequest, Source};
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::listeners::ListenerId;
 use crate::reserved_room::ReservedRoom;
 use crate::shard::Origin;

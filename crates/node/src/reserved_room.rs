@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use crate::identity_shares::{Holder, IdentityShares};
+use crate::holder::Holder;
+use crate::identity_shares::IdentityShares;
 use crate::mail::NoRoom;
 use crate::retained_share::RetainedShare;
 
-/// Taken in the table of the node, and in the share of an identity, if that has one.
+/// Taken in the table of the node, and in the share of its holder, if holders are counted.
 #[derive(Debug)]
 pub(crate) struct ReservedRoom {
     table: Arc<RetainedShare>,
@@ -30,7 +31,7 @@ impl ReservedRoom {
         holder: Option<Holder>,
         bytes: u64,
     ) -> Result<Self, NoRoom> {
-        if !shares.retained.take(holder, bytes, None) {
+        if !shares.retained.take(holder, bytes, None, table.free()) {
             return Err(NoRoom::RetainedShare);
         }
         if !table.take(bytes, None) {
@@ -82,9 +83,9 @@ mod tests {
     /// Is room that was promised nobody else's, in both bounds, until it is dropped or shrunk; and does it stay with the message?
     #[test]
     fn what_is_promised_is_taken() {
-        let limits = Limits { retained_bytes_per_identity_max: 60, ..Limits::default() };
+        let limits = Limits { retained_bytes_per_identity_max: 60, held_times_free_max: 0, ..Limits::default() };
         let (table, shares) = (Arc::new(RetainedShare::new(2, 100)), Arc::new(IdentityShares::new(&limits)));
-        let [alice, bob] = ["alice", "bob"].map(|name| Some(Holder::named(Some(name))));
+        let [alice, bob] = ["alice", "bob"].map(|name| Some(Holder::of_client(Some(name), "any")));
         let take = |holder, bytes| ReservedRoom::take(&table, &shares, holder, bytes);
         let mut first = take(alice, 60).expect("room");
         assert_eq!(take(alice, 1).map(drop), Err(NoRoom::RetainedShare));

@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::retained_holders::Retained;
+
 /// One per node; taken from and given back to by every shard.
 #[derive(Debug)]
 pub(crate) struct RetainedShare {
@@ -17,6 +19,12 @@ pub(crate) struct RetainedShare {
 impl RetainedShare {
     pub(crate) const fn new(messages_max: u64, bytes_max: u64) -> Self {
         RetainedShare { messages: AtomicU64::new(0), bytes: AtomicU64::new(0), messages_max, bytes_max }
+    }
+
+    /// What nobody has taken; others may be taking of it at this moment.
+    pub(crate) fn free(&self) -> Retained {
+        let (messages, bytes) = (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed));
+        Retained { messages: self.messages_max.saturating_sub(messages), bytes: self.bytes_max.saturating_sub(bytes) }
     }
 
     /// Takes room for a message of so many bytes in the place of one of `before` bytes, or beside the others; false: there is

@@ -16,7 +16,8 @@ use crate::desk::Desk;
 use crate::error::NodeError;
 use crate::group_book::GroupBook;
 use crate::group_reports::{ANSWER_MAX, Gathered, ReportDesk, gather};
-use crate::identity_shares::{Holder, IdentityShares};
+use crate::holder::Holder;
+use crate::identity_shares::IdentityShares;
 use crate::life::{Life, Phase};
 use crate::listeners::{ListenerId, ListenerState, Listeners};
 use crate::mail::NoRoom;
@@ -51,7 +52,7 @@ pub(crate) struct Shared {
     pub(crate) authority: Authority,
     /// Settings of consumer groups; read by every shard, changed by the handle.
     pub(crate) groups: GroupBook,
-    /// What each identity has of the node's tables; asked and written by every shard.
+    /// What each holder has of the node's tables; asked and written by every shard.
     pub(crate) shares: Arc<IdentityShares>,
     /// What holds for some topics; read by every shard, changed by the handle.
     pub(crate) topics: TopicBook,

@@ -76,6 +76,9 @@ class Limits(BaseModel):
     are one; 0: any number."""
     retained_bytes_per_identity_max: Size = 0
     """Bytes of them; 0: any."""
+    held_times_free_max: int = Field(default=9, ge=0, le=_U32)
+    """Who has more than so many times what is free of all groups or retained messages gets no more of them (0x97): a
+    user, or an anonymous client. 9: nine tenths, and of what is left again. 0: whatever is free."""
 
     keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
     """Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound."""

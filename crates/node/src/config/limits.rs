@@ -60,6 +60,8 @@ pub struct Limits {
     pub retained_messages_per_identity_max: u32,
     /// Bytes of them. 0: any.
     pub retained_bytes_per_identity_max: u64,
+    /// How many times of what is free in a table of the whole node one holder may have there and still take more. 0: any number.
+    pub held_times_free_max: u32,
     /// Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound.
     pub keep_alive_s_max: u16,
     /// Silence of a TCP connection after which the kernel asks whether its peer is still there. 0: never.
@@ -175,6 +177,7 @@ impl Default for Limits {
             sessions_per_identity_max: 0,
             retained_messages_per_identity_max: 0,
             retained_bytes_per_identity_max: 0,
+            held_times_free_max: 9,
             keep_alive_s_max: 0,
             tcp_keep_alive_s: 600,
             tcp_keep_alive_interval_s: 60,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapwing_router::Cursor;
 use lapwing_session::{Message, SessionKey};
 
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::slot::ShardId;
 
 /// Asks the owner of retained topics for a page of those that a subscription wants.

@@ -15,11 +15,11 @@ pub(crate) struct LimitCounters {
     pub(crate) holds_losing: Counter,
     /// Messages refused because a session that wants them has no room.
     pub(crate) refused_queue_full: Counter,
-    /// Filters refused because their identity has `groups_per_identity_max`.
+    /// Filters refused because their holder has its share of groups.
     pub(crate) refused_share_groups: Counter,
     /// Clients refused because their identity has `sessions_per_identity_max`.
     pub(crate) refused_share_sessions: Counter,
-    /// Retained messages not kept because their identity has its share.
+    /// Retained messages not kept because their holder has its share.
     pub(crate) refused_share_retained: Counter,
     /// Times a client had used up `messages_per_s_max`.
     pub(crate) limited_messages: Counter,
@@ -39,7 +39,7 @@ impl LimitCounters {
     /// Adds up `shards` and names the sums.
     pub(crate) fn collect(shards: &[&ShardCounters]) -> Vec<Metric> {
         let sum = |field: fn(&LimitCounters) -> u64| shards.iter().map(|shard| field(&shard.limits)).sum::<u64>();
-        let shares = "What was refused because its identity has its share of the broker's tables, by what it was.";
+        let shares = "What was refused because its identity has its share of the broker's tables, or its holder more than held_times_free_max, by what it was.";
         let limited = "Times a client was not read for a while because it had used up its rate, by rate.";
         vec![
             Metric::counter(
@@ -49,7 +49,7 @@ impl LimitCounters {
             ),
             Metric::counter(
                 "lapwing_subscriptions_refused_total",
-                "Filters refused (0x97): their session has subscriptions_per_session_max, groups_per_session_max or what fits in packet_bytes_max, its identity groups_per_identity_max, or there are groups_max, or members_per_group_max.",
+                "Filters refused (0x97): their session has subscriptions_per_session_max, groups_per_session_max or what fits in packet_bytes_max, its identity groups_per_identity_max, its holder more than held_times_free_max, or there are groups_max, or members_per_group_max.",
                 sum(|l| l.refused_subscriptions.get()),
             ),
             Metric::counter(

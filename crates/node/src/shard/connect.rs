@@ -19,8 +19,8 @@ use super::serve::Flow;
 use super::standing::Standing;
 use super::{Due, Shard};
 use crate::events::Happened;
+use crate::holder::Holder;
 use crate::hooks::{HookCall, HookName};
-use crate::identity_shares::Holder;
 use crate::slot::Slot;
 use crate::strangers::Ending;
 
@@ -218,7 +218,7 @@ impl Shard {
         }
         if let Some(discarded) = opened.discarded {
             let (membership, who) = rest.unwrap_or_default();
-            let holder = self.holder_by(identity.name());
+            let holder = self.holder_by(identity.name(), &admission.client_id);
             self.end_session(discarded, &membership, (who.as_ref(), holder), former.is_keeper);
         }
         if let Some(client) = who {

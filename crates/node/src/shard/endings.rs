@@ -13,8 +13,8 @@ use super::entry::Entry;
 use super::groups::Membership;
 use super::hold::{FILTERS_PER_SHARE, SHARE_PAUSE_MS};
 use super::{Due, Shard};
+use crate::holder::Holder;
 use crate::hooks::HookClient;
-use crate::identity_shares::Holder;
 
 /// So many shares take out what waits, however much it is: new endings never outrun the old.
 const SHARES_AT_MOST: u64 = 64;
@@ -26,7 +26,7 @@ impl Shard {
             self.owe_will_of(&mut entry.kept_as, &entry.client_id, qos);
         }
         self.keep_ended(&entry.client_id, entry.kept_as);
-        let holder = self.holder_by(entry.standing.identity.name());
+        let holder = self.holder_by(entry.standing.identity.name(), &entry.client_id);
         let who = entry.standing.who.as_ref();
         self.end_session(entry.session, &entry.membership, (who, holder), entry.kept_as.is_keeper);
     }

@@ -3,8 +3,8 @@
 use super::connection::{Hold, Stage};
 use super::{Due, Shard};
 use crate::events::Happened;
+use crate::holder::Holder;
 use crate::hooks::{HookCall, HookName};
-use crate::identity_shares::Holder;
 use crate::strangers::Ending;
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};

@@ -10,8 +10,8 @@ use super::gate::{Asking, drop_reason};
 use super::owed_wills::Debt;
 use super::serve::{Client, Flow};
 use crate::events::Happened;
+use crate::holder::Holder;
 use crate::hooks::{Changed, HookCall, HookClient, HookMessage, HookName, Missing, SubscribeCall, Verdict, Whom};
-use crate::identity_shares::Holder;
 use crate::metrics::DropReason;
 
 /// A message that is not routed.
@@ -209,7 +209,7 @@ impl Shard {
         debt: Option<Debt>,
         verdict: Verdict,
     ) {
-        let holder = self.holder_by(who.identity.as_deref());
+        let holder = self.holder_by(who.identity.as_deref(), &who.client_id);
         match self.decide_publish(verdict) {
             Ok(None) => self.route_will(will, &who.client_id, Some(who), (holder, debt)),
             Ok(Some(changed)) => {

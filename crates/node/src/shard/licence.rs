@@ -12,7 +12,7 @@ use super::given_id::is_given;
 use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
 use crate::audit::Refusal;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::metrics::{DropReason, Refused};
 use crate::sn::nobody;
 
@@ -147,12 +147,13 @@ impl Shard {
             share.take_anyway(holder);
             return true;
         }
-        if share.take(holder) {
+        if share.take(holder, u64::MAX).is_ok() {
             return true;
         }
         self.counters.limits.refused_share_sessions.add(1);
         if share.may_tell(self.now_ms) {
-            let (who, most) = (identity.name().unwrap_or("anonymous"), share.max());
+            let who = identity.name().unwrap_or("anonymous");
+            let most = self.shared.config.limits.sessions_per_identity_max;
             self.shared
                 .notify(format!("{who} has {most} sessions (limits.sessions_per_identity_max): one more was refused"));
         }

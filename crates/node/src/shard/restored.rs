@@ -13,7 +13,7 @@ use super::route::Target;
 use super::windows::Windows;
 use super::{Shard, Terms};
 use crate::error::NodeError;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::mail::{Interest, Source};
 use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};

@@ -13,7 +13,8 @@ use lapwing_session::{Message, Routed};
 
 use self::expiries::Expiries;
 use crate::config::Durability;
-use crate::identity_shares::{Holder, IdentityShares};
+use crate::holder::Holder;
+use crate::identity_shares::IdentityShares;
 use crate::mail::{NoRoom, PageItem, PageRequest, Source};
 use crate::reserved_room::ReservedRoom;
 use crate::retained_holders::Before;
@@ -40,7 +41,7 @@ pub(crate) enum Retained {
     Cleared,
     /// There is no room for it, and its topic has no message any more.
     Refused,
-    /// The same: its publisher's identity has its share.
+    /// The same: its publisher has its share.
     BeyondShare,
 }
 
@@ -53,7 +54,7 @@ pub(crate) struct RetainedTable {
     bytes: u64,
     /// Room for them, of all shards together.
     share: Arc<RetainedShare>,
-    /// What identities may have of it.
+    /// What holders may have of it.
     shares: Arc<IdentityShares>,
     expiries: Expiries,
     /// Topics that have lost the message that is on disk and not got another one there, since somebody asked.
@@ -142,9 +143,7 @@ impl RetainedTable {
             let bytes = before.message.footprint() as u64;
             self.bytes -= bytes;
             // Its own was given back as the room was taken.
-            if before.source.holder != source.holder {
-                self.shares.retained.give_back(before.source.holder, bytes);
-            }
+            self.shares.retained.give_back_others(source.holder, (before.source.holder, bytes));
             if durability == Durability::Memory && before.durability == Durability::Disk {
                 self.cleared.push(message.topic().into());
             }
@@ -195,12 +194,11 @@ impl RetainedTable {
     ) -> Result<ReservedRoom, NoRoom> {
         self.take_room(topic, bytes, holder, now_ms)?;
         // The topic's message stays until the other one is there: both are counted meanwhile.
-        if let Some((of, before)) = self.before(topic) {
+        let before = self.before(topic);
+        if let Some((_, before)) = before {
             self.share.take_anyway(before);
-            if of == holder {
-                self.shares.retained.take_anyway(of, before, None);
-            }
         }
+        self.shares.retained.retake(holder, before);
         Ok(self.room_in_mail(holder, bytes))
     }
 
@@ -216,12 +214,11 @@ impl RetainedTable {
             return false;
         }
         room.into_bytes();
-        if let Some((of, before)) = self.before(topic) {
+        let before = self.before(topic);
+        if let Some((_, before)) = before {
             self.share.give_back(before);
-            if of == holder {
-                self.shares.retained.give_back(of, before);
-            }
         }
+        self.shares.retained.give_back_own(holder, before);
         true
     }
 
@@ -230,7 +227,7 @@ impl RetainedTable {
         // What gives way may be this topic's: so both are asked again.
         loop {
             let before = self.before(topic);
-            let missing = if !self.shares.retained.take(holder, bytes, before) {
+            let missing = if !self.shares.retained.take(holder, bytes, before, self.share.free()) {
                 NoRoom::RetainedShare
             } else if self.share.take(bytes, before.map(|(_, bytes)| bytes)) {
                 return Ok(());

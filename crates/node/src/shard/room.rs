@@ -22,7 +22,7 @@ use super::mailroom::ELSEWHERE;
 use super::route::Target;
 use super::serve::{Client, Flow};
 use crate::config::QueuePolicy;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::mail::{Control, NoRoom, RoomQuestion, RoomWanted};
 use crate::memory::Pressure;
 use crate::metrics::DropReason;

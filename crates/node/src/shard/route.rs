@@ -11,7 +11,7 @@ use super::groups::{Origin as GroupOrigin, Publisher};
 use super::keeping::{About, Origin};
 use super::retained::Retained;
 use crate::config::Durability;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::log::{LogFeed, now_us};
 use crate::mail::{Errand, Reasons, Source};
 use crate::memory::Pressure;
@@ -273,17 +273,18 @@ impl Shard {
         Some(retained)
     }
 
-    /// Whose a retained message of that session is, where identities have shares of them.
+    /// Whose a retained message of that session is, where it is counted who has them.
     pub(super) fn holder_of(&self, session: SessionKey) -> Option<Holder> {
         if !self.shared.shares.retained.is_on() {
             return None;
         }
-        self.clients.peek(session).map(|entry| Holder::of(&entry.standing.identity))
+        let entry = self.clients.peek(session)?;
+        Some(Holder::of_client(entry.standing.identity.name(), &entry.client_id))
     }
 
-    /// The same for who has this name.
-    pub(super) fn holder_by(&self, name: Option<&str>) -> Option<Holder> {
-        self.shared.shares.retained.is_on().then(|| Holder::named(name))
+    /// The same for who has this name, or else this client id.
+    pub(super) fn holder_by(&self, name: Option<&str>, client_id: &str) -> Option<Holder> {
+        self.shared.shares.retained.is_on().then(|| Holder::of_client(name, client_id))
     }
 
     /// The name of who has a session, for the log.
@@ -291,16 +292,19 @@ impl Shard {
         self.clients.peek(session)?.standing.identity.shared_name().cloned()
     }
 
-    /// A retained message is not kept, because its publisher's identity has its share; the name where that is known here.
+    /// A retained message is not kept, because its publisher has its share; the name where that is known here.
     pub(super) fn refused_beyond_share(&self, name: Option<&str>) {
         self.counters.limits.refused_share_retained.add(1);
         let share = &self.shared.shares.retained;
         if share.may_tell(self.now_ms) {
             let (messages, bytes) = share.bounds();
-            let who = name.unwrap_or("an identity");
+            let limits = &self.shared.config.limits;
+            let who = name.unwrap_or("a client");
             self.shared.notify(format!(
                 "{who} has its share of retained messages (limits.retained_messages_per_identity_max = {messages}, \
-                 limits.retained_bytes_per_identity_max = {bytes}): one more was not kept"
+                 limits.retained_bytes_per_identity_max = {bytes}; limits.held_times_free_max = {}: so many times what is free \
+                 of retained_messages_max = {} and retained_bytes_max = {}): one more was not kept",
+                limits.held_times_free_max, limits.retained_messages_max, limits.retained_bytes_max
             ));
         }
     }

@@ -52,6 +52,7 @@ mod takeovers;
 mod tls_peer;
 mod tokens;
 mod tokens_fetched;
+mod what_is_free;
 
 use client::Client;
 use lapwing_node::{Config, Handle};

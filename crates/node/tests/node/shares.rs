@@ -7,22 +7,22 @@ use crate::client::Client;
 use crate::packets::{ConnectExt, connect, lasting, will};
 use crate::{eventually, ids_on_both_shards, metric, node};
 
-const AT_MOST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
-const SHARE_REFUSED: &str = "lapwing_identity_share_refused_total";
+pub(crate) const AT_MOST_ONCE: SubscriptionOptions = SubscriptionOptions::new(QoS::AtMostOnce);
+pub(crate) const SHARE_REFUSED: &str = "lapwing_identity_share_refused_total";
 
 /// A node on two shards with these limits; alice and bob come by their tokens' user names.
-fn start(limits: &str, rest: &str) -> Handle {
+pub(crate) fn start(limits: &str, rest: &str) -> Handle {
     let hash = lapwing_access::hash_password(b"right").expect("it can be hashed");
     let user = |name: &str| format!(r#"{{"name": "{name}", "password": "{hash}"}}"#);
     let users = format!(r#""auth": {{"users": [{}, {}]}}"#, user("alice"), user("bob"));
     node(&format!(r#"{{"shards": 2, {users}, "limits": {{{limits}}}{rest}}}"#))
 }
 
-fn of<'a>(user: &'a str, packet: Connect<'a>) -> Connect<'a> {
+pub(crate) fn of<'a>(user: &'a str, packet: Connect<'a>) -> Connect<'a> {
     Connect { username: Some(user), password: Some(b"right"), ..packet }
 }
 
-fn told(node: &Handle, words: &str) -> usize {
+pub(crate) fn told(node: &Handle, words: &str) -> usize {
     node.take_notices().iter().filter(|notice| notice.contains(words)).count()
 }
 
@@ -133,7 +133,7 @@ fn retained<'a>(topic: &'a str, payload: &'a [u8], qos: QoS) -> Publish<'a> {
 }
 
 /// The answer to a retained message of QoS 1.
-fn retain(client: &mut Client, topic: &str, payload: &[u8]) -> ReasonCode {
+pub(crate) fn retain(client: &mut Client, topic: &str, payload: &[u8]) -> ReasonCode {
     client.send(&Packet::Publish(retained(topic, payload, QoS::AtLeastOnce)));
     client.expect("PUBACK", |packet| match packet {
         // Nobody has subscribed, which is no refusal.
@@ -144,7 +144,7 @@ fn retain(client: &mut Client, topic: &str, payload: &[u8]) -> ReasonCode {
 }
 
 /// Waits until so many are kept: without a disk a message is acknowledged before the shard that keeps it has counted it.
-fn kept_in_all(node: &Handle, count: u64) {
+pub(crate) fn kept_in_all(node: &Handle, count: u64) {
     eventually("kept", || metric(node, "lapwing_retained_messages", "") == count);
 }
 

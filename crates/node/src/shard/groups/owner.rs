@@ -10,7 +10,8 @@ use lapwing_session::{Bound, Fate, Outcome, SessionKey};
 
 use super::Shard;
 use super::table::Person;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
+use crate::identity_shares::Beyond;
 use crate::mail::{Control, Interest};
 use crate::notices::NoticeKind;
 use crate::shard::subscribe::Waiter;
@@ -56,7 +57,8 @@ impl Shard {
     fn join(&mut self, from: ShardId, join: Join) {
         let Join { request, group, filter, member, client_id, epoch, grant, profile, is_kept, identity } = join;
         let known = self.groups.find(&share_name(&group, &filter));
-        if !self.has_room_for(known, member, &identity, request) {
+        let whose = (&identity, &*client_id);
+        if !self.has_room_for(known, member, whose, request) {
             known.into_iter().for_each(|place| self.note_return(place, request));
             let filter: Box<str> = ["$share/", &group, "/", &filter].concat().into();
             if from == self.id {
@@ -74,7 +76,7 @@ impl Shard {
                 place
             }
         };
-        self.charge_group(place, known, &identity, request);
+        self.charge_group(place, known, whose, request);
         let announced = self.announcer.want(Interest::Groups, &filter, known.is_none(), &mut self.post);
         let now_us = self.clients.now_us;
         if let Some(owned) = self.groups.get(place) {
@@ -98,44 +100,60 @@ impl Shard {
         &mut self,
         known: Option<usize>,
         member: SessionKey,
-        identity: &Identity,
+        whose: (&Identity, &str),
         request: JoinRequest,
     ) -> bool {
         match known.and_then(|place| self.groups.get(place)) {
             Some(owned) => owned.group.can_join(member),
-            None => self.may_begin_group(identity, request),
+            None => self.may_begin_group(whose, request),
         }
     }
 
-    /// Counts a group that is to begin, for its identity too; false when one of them has enough. Who was a member when the
+    /// Counts a group that is to begin, for its holder too; false when one of them has enough. Who was a member when the
     /// node went down is one in any case.
-    fn may_begin_group(&mut self, identity: &Identity, request: JoinRequest) -> bool {
-        let (shares, holder) = (&self.shared.shares.groups, Holder::of(identity));
+    fn may_begin_group(&mut self, (identity, client_id): (&Identity, &str), request: JoinRequest) -> bool {
+        let (shares, holder) = (&self.shared.shares.groups, Holder::of_client(identity.name(), client_id));
+        let groups_max = self.shared.config.dispatch.groups_max;
         if request == JoinRequest::NOBODY_WAITS {
-            return self.shared.groups.begins(self.shared.config.dispatch.groups_max);
+            return self.shared.groups.begins(groups_max);
         }
-        if !shares.take(holder) {
-            self.counters.limits.refused_share_groups.add(1);
-            if shares.may_tell(self.now_ms) {
-                let (who, most) = (identity.name().unwrap_or("anonymous"), shares.max());
-                self.shared.tell(
-                    NoticeKind::Refused,
-                    format!("{who} has begun {most} groups (limits.groups_per_identity_max): one more was refused"),
-                );
-            }
+        if let Err(beyond) = shares.take(holder, self.shared.groups.free(groups_max)) {
+            self.refused_group(identity.name().unwrap_or(client_id), beyond);
             return false;
         }
-        let begins = self.shared.groups.begins(self.shared.config.dispatch.groups_max);
+        let begins = self.shared.groups.begins(groups_max);
         if !begins {
             shares.give_back(holder);
         }
         begins
     }
 
+    fn refused_group(&self, who: &str, beyond: Beyond) {
+        self.counters.limits.refused_share_groups.add(1);
+        if !self.shared.shares.groups.may_tell(self.now_ms) {
+            return;
+        }
+        let groups_max = self.shared.config.dispatch.groups_max;
+        let times = self.shared.config.limits.held_times_free_max;
+        let words = match beyond {
+            Beyond::Most(most) => format!("{most} groups (limits.groups_per_identity_max)"),
+            Beyond::Free(held) => format!(
+                "{held} of all groups (dispatch.groups_max = {groups_max}), more than {times} times what is free                  (limits.held_times_free_max)"
+            ),
+        };
+        self.shared.tell(NoticeKind::Refused, format!("{who} has begun {words}: one more was refused"));
+    }
+
     /// Notes to whose share a group counts: who has begun it, or the first of those that were its members before the node
     /// started. What is declared counts to nobody's.
-    fn charge_group(&mut self, place: usize, known: Option<usize>, identity: &Identity, request: JoinRequest) {
-        let holder = Holder::of(identity);
+    fn charge_group(
+        &mut self,
+        place: usize,
+        known: Option<usize>,
+        (identity, client_id): (&Identity, &str),
+        request: JoinRequest,
+    ) {
+        let holder = Holder::of_client(identity.name(), client_id);
         let Some(owned) = self.groups.get(place) else { return };
         let is_declared = owned.config.filters.iter().any(|filter| **filter == *owned.filter);
         if request == JoinRequest::NOBODY_WAITS && owned.begun_by.is_none() && !is_declared {

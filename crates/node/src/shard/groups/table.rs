@@ -12,7 +12,7 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 
 use crate::config::GroupConfig;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::shard::keeping::{Keeping, Kept, Origin};
 use crate::shard::losses::LossWatch;
 use crate::slot::{ShardId, stable_hash};

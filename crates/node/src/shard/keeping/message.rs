@@ -7,7 +7,7 @@ use lapwing_ledger::{Entry, List, Published};
 use lapwing_session::{KeptTerms, Routed};
 
 use super::{GROUPS, Keeping, Kept};
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::log::LogFeed;
 use crate::mail::encode_frame;
 use crate::shard::retained::Retained;

@@ -15,7 +15,7 @@ use super::stored::{Stored, StoredMessage};
 use super::{GROUPS, Kept, Origin, identity};
 use crate::data_groups::{DataGroups, Doubt, Share};
 use crate::error::NodeError;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::mail::decode_frame;
 use crate::shard::holds::HOLD_NAME;
 use crate::shard::standing::Standing;

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use super::deadline;
 use super::restore::Recovered;
 use crate::error::NodeError;
-use crate::identity_shares::Holder;
+use crate::holder::Holder;
 use crate::mail::decode_frame;
 use crate::shard::mailroom::ELSEWHERE;
 

@@ -191,7 +191,7 @@ fn identities_have_shares() {
     let mut put = |table: usize, who: &str, topic: &str, payload: &[u8], expiry_s: Option<u32>, now_ms: u64| {
         let properties = PublishProperties { message_expiry_s: expiry_s, ..Default::default() };
         let publish = Publish { retain: true, properties, ..Publish::qos0(topic, payload) };
-        let source = Source { holder: Some(Holder::named(Some(who))), ..PUBLISHER };
+        let source = Source { holder: Some(Holder::of_client(Some(who), "any")), ..PUBLISHER };
         tables[table].set(&Routed::new(publish, SessionKey(0), now_ms), source, Durability::Disk, None, now_ms)
     };
     assert_eq!(put(0, "alice", "a", b"1", None, 0), Retained::Kept);
