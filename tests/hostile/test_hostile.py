@@ -93,7 +93,7 @@ def test_half_open_connects_are_closed() -> None:
 def test_connections_beyond_the_limit() -> None:
     """They are closed at once and counted; who is in stays in."""
     with (
-        lapwing.Broker(shards=2, limits={"connections_max": 50}) as broker,
+        lapwing.Broker(shards=2, limits={"connections_max": 50, "held_times_free_max": 0}) as broker,
         Wire.client(broker.url, "honest") as honest,
     ):
         others = [Wire.client(broker.url, f"other{n}") for n in range(49)]
@@ -106,7 +106,7 @@ def test_connections_beyond_the_limit() -> None:
 
 def test_silent_connections_give_way() -> None:
     """Who says nothing has three quarters of the places from one address, and one less for each who comes in."""
-    limits = {"connect_timeout": "10m", "connections_max": 50}
+    limits = {"connect_timeout": "10m", "connections_max": 50, "held_times_free_max": 0}
     with lapwing.Broker(shards=2, limits=limits) as broker:
         flood = [Wire(broker.url) for _ in range(200)]
         # Those that the limit of an address has ended and that are not closed yet count among connections_max.

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use lapwing_access::Identity;
 
+use crate::passwords::Source;
 use crate::slot::stable_hash;
 
 /// A name by its hash; of the anonymous one client by its id, one address, or all of them together.
@@ -25,6 +26,11 @@ impl Holder {
     /// Who has this name, or else the anonymous client of this id: many ids at one address are bounded by its share of sessions.
     pub(crate) fn of_client(name: Option<&str>, client_id: &str) -> Self {
         name.map_or_else(|| Self::without_name(client_id.as_bytes()), Self::with_name)
+    }
+
+    /// Who has this name, or else whoever comes from there.
+    pub(crate) fn from(name: Option<&str>, source: Source) -> Self {
+        name.map_or_else(|| Self::without_name(source.to_string().as_bytes()), Self::with_name)
     }
 
     /// Of what counts to an identity: the anonymous are one.
@@ -74,6 +80,16 @@ mod tests {
         let nobody = Holder::of(&Identity::ANONYMOUS);
         assert!(a != b && a != nobody && a != Holder::of_client(Some("a"), "a"));
         assert_eq!([a, b, nobody].map(|holder| Holder::from_log(holder.logged()).identity()), [nobody; 3]);
+    }
+
+    /// Is whoever has no name one holder from every port of an address, and who has one the same from everywhere?
+    #[test]
+    fn where_there_is_no_name_the_address_counts() {
+        let from = |name, address: &str| Holder::from(name, Source::parse(address).expect("an address"));
+        assert_eq!(from(None, "2001:db8::1"), from(None, "2001:db8::2"));
+        assert_ne!(from(None, "192.0.2.1"), from(None, "192.0.2.2"));
+        assert_eq!(from(Some("a"), "192.0.2.1"), from(Some("a"), "local"));
+        assert_ne!(from(Some("a"), "local"), from(None, "local"));
     }
 
     /// Is a name whose hash looks like the anonymous none of them?

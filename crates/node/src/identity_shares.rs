@@ -4,8 +4,8 @@
 //! one; [`TimesFree`] by [`Holder`]. Where neither is on, nobody is counted.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::Limits;
 use crate::holder::Holder;
@@ -20,6 +20,10 @@ const TELL_EVERY_MS: u64 = 60_000;
 pub(crate) struct IdentityShares {
     /// Sessions, with or without a connection.
     pub(crate) sessions: Share,
+    /// Connections of clients.
+    pub(crate) connections: Arc<Share>,
+    /// Sessions that are without a connection, or were and may be again.
+    pub(crate) away: Arc<Share>,
     /// Consumer groups that it has begun.
     pub(crate) groups: Share,
     /// Retained messages that it has published last.
@@ -31,6 +35,8 @@ impl IdentityShares {
         let times_free = TimesFree(limits.held_times_free_max);
         IdentityShares {
             sessions: Share::new(limits.sessions_per_identity_max, TimesFree(0)),
+            connections: Arc::new(Share::new(0, times_free)),
+            away: Arc::new(Share::new(0, times_free)),
             groups: Share::new(limits.groups_per_identity_max, times_free),
             retained: RetainedHolders::new(
                 limits.retained_messages_per_identity_max,
@@ -57,17 +63,58 @@ pub(crate) struct Share {
     max: u32,
     times_free: TimesFree,
     held: Mutex<HashMap<Holder, u32>>,
+    /// What all have together.
+    all: AtomicU32,
     told: Seldom,
+}
+
+/// One thing that counts to its holder until this is dropped.
+#[derive(Debug)]
+pub(crate) struct HeldPlace {
+    share: Arc<Share>,
+    holder: Holder,
+}
+
+impl HeldPlace {
+    /// Takes one of a table in which so many are `free`.
+    ///
+    /// # Errors
+    /// When its holder has its share.
+    pub(crate) fn take(share: &Arc<Share>, holder: Holder, free: u64) -> Result<Self, Beyond> {
+        share.take(holder, free)?;
+        Ok(HeldPlace { share: share.clone(), holder })
+    }
+
+    /// Takes one that is there in any case.
+    pub(crate) fn take_anyway(share: &Arc<Share>, holder: Holder) -> Self {
+        share.take_anyway(holder);
+        HeldPlace { share: share.clone(), holder }
+    }
+
+    pub(crate) const fn holder(&self) -> Holder {
+        self.holder
+    }
+}
+
+impl Drop for HeldPlace {
+    fn drop(&mut self) {
+        self.share.give_back(self.holder);
+    }
 }
 
 impl Share {
     fn new(max: u32, times_free: TimesFree) -> Self {
-        Share { max, times_free, held: Mutex::default(), told: Seldom::default() }
+        Share { max, times_free, held: Mutex::default(), all: AtomicU32::new(0), told: Seldom::default() }
     }
 
     /// Whether anybody is counted.
     const fn is_on(&self) -> bool {
         self.max > 0 || self.times_free.is_on()
+    }
+
+    /// How many all have together; 0 where nobody is counted.
+    pub(crate) fn all(&self) -> u32 {
+        self.all.load(Ordering::Relaxed)
     }
 
     /// Takes one more of a table in which so many are `free`.
@@ -103,6 +150,9 @@ impl Share {
             return;
         }
         let mut all = self.held();
+        if all.contains_key(&holder) {
+            self.all.fetch_sub(1, Ordering::Relaxed);
+        }
         for whose in self.counted(holder) {
             if let Some(held) = all.get_mut(&whose) {
                 *held = held.saturating_sub(1);
@@ -114,6 +164,7 @@ impl Share {
     }
 
     fn add(&self, all: &mut HashMap<Holder, u32>, holder: Holder) {
+        self.all.fetch_add(1, Ordering::Relaxed);
         for whose in self.counted(holder) {
             *all.entry(whose).or_default() += 1;
         }
@@ -212,6 +263,21 @@ mod tests {
         (0..91).for_each(|_| share.give_back(alice));
         share.give_back(other);
         assert!(share.held().is_empty());
+    }
+
+    /// Does a place count for as long as it is there, also one that its holder has in any case?
+    #[test]
+    fn a_place_counts_until_it_is_dropped() {
+        let share = Arc::new(Share::new(0, TimesFree(1)));
+        let (alice, bob) = (holder("alice"), holder("bob"));
+        let first = HeldPlace::take(&share, alice, 1).expect("it has none");
+        let second = HeldPlace::take_anyway(&share, first.holder());
+        assert_eq!((share.all(), HeldPlace::take(&share, alice, 1).map(drop)), (2, Err(Beyond::Free(2))));
+        assert!(HeldPlace::take(&share, bob, 1).is_ok());
+        drop(second);
+        assert!(HeldPlace::take(&share, alice, 1).is_ok());
+        drop(first);
+        assert!(share.all() == 0 && share.held().is_empty());
     }
 
     #[test]

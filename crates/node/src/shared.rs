@@ -307,6 +307,21 @@ impl Shared {
         self.connections.load(Ordering::Relaxed)
     }
 
+    /// Those in all.
+    pub(crate) const fn connections_max(&self) -> u32 {
+        self.connections_max
+    }
+
+    /// Connections that may become clients' yet: one that belongs to none gives way.
+    pub(crate) fn connections_free(&self) -> u64 {
+        self.connections_max.saturating_sub(self.shares.connections.all()).into()
+    }
+
+    /// Sessions that may lose their connection yet and stay.
+    pub(crate) fn offline_free(&self) -> u64 {
+        self.config.limits.sessions_offline_max.saturating_sub(self.offline.load(Ordering::Relaxed)).into()
+    }
+
     /// Counts a session that lost its connection; false when too many wait already, unless it `stays` in any case.
     pub(crate) fn session_went_offline(&self, stays: bool) -> bool {
         let before = self.offline.fetch_add(1, Ordering::Relaxed);

@@ -77,8 +77,8 @@ class Limits(BaseModel):
     retained_bytes_per_identity_max: Size = 0
     """Bytes of them; 0: any."""
     held_times_free_max: int = Field(default=9, ge=0, le=_U32)
-    """Who has more than so many times what is free of all groups or retained messages gets no more of them (0x97): a
-    user, or an anonymous client. 9: nine tenths, and of what is left again. 0: whatever is free."""
+    """Who has more than so many times what is free of all connections, sessions without one, groups or retained
+    messages gets no more of them (0x97): a user, or without one an address or client. 9: nine tenths. 0: any."""
 
     keep_alive_max: Seconds = Field(default=0, le=_U16, serialization_alias="keep_alive_s_max")
     """Longest keep alive; a client that asks for more (or none) has this one, and is told so in 5.0. 0: no bound."""

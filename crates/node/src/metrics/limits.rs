@@ -19,6 +19,10 @@ pub(crate) struct LimitCounters {
     pub(crate) refused_share_groups: Counter,
     /// Clients refused because their identity has `sessions_per_identity_max`.
     pub(crate) refused_share_sessions: Counter,
+    /// Clients refused because their holder has its share of connections.
+    pub(crate) refused_share_connections: Counter,
+    /// Sessions that ended with their connection because their holder has its share of those without.
+    pub(crate) refused_share_away: Counter,
     /// Retained messages not kept because their holder has its share.
     pub(crate) refused_share_retained: Counter,
     /// Times a client had used up `messages_per_s_max`.
@@ -78,6 +82,10 @@ impl LimitCounters {
                 .with("what", "retained"),
             Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_sessions.get()))
                 .with("what", "sessions"),
+            Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_connections.get()))
+                .with("what", "connections"),
+            Metric::counter("lapwing_identity_share_refused_total", shares, sum(|l| l.refused_share_away.get()))
+                .with("what", "sessions_offline"),
             Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_messages.get()))
                 .with("rate", "messages"),
             Metric::counter("lapwing_rate_limited_total", limited, sum(|l| l.limited_bytes.get()))

@@ -187,6 +187,7 @@ impl Clients {
             standing,
             connection,
             away_since_ms: 0,
+            away: None,
             awaiting: false,
             timer_ms,
             asks_page: false,

@@ -178,8 +178,12 @@ impl Shard {
         let former_identity = existing.as_ref().map(|entry| entry.standing.identity.clone());
         let begun = self.clients.connection(index).map_or(0, |connection| connection.output.len());
         let timer_ms = existing.as_ref().and_then(|entry| entry.timer_ms);
-        let (existing, mut rest) =
-            existing.map_or((None, None), |entry| (Some(entry.session), Some((entry.membership, entry.standing.who))));
+        let (mut away, mut rest) = (None, None);
+        let existing = existing.map(|entry| {
+            away = entry.away;
+            rest = Some((entry.membership, entry.standing.who));
+            entry.session
+        });
         let key = self.clients.next_key();
         let now_ms = self.now_ms;
         let settings = self.terms_of(index).settings.clone();
@@ -196,6 +200,9 @@ impl Shard {
         let kept = if opened.session_present { rest.take() } else { None };
         let membership = self.membership(index, connect, &opened.session, kept.map(|(membership, _)| membership));
         self.clients.insert_session(opened.session, Some(index), timer_ms, standing, membership);
+        if let Some(entry) = self.clients.entry(key).filter(|_| opened.session_present) {
+            entry.away = away;
+        }
         if let Some(connection) = self.clients.connection(index) {
             connection.stage = Stage::Open { session: key, version: connect.version };
             connection.gate = None;

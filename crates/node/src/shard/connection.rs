@@ -15,6 +15,7 @@ use super::packet_ends::PacketEnds;
 use super::parts::Parts;
 use super::rate::Rate;
 use super::room::Room;
+use crate::identity_shares::HeldPlace;
 use crate::listeners::ListenerId;
 use crate::strangers::Stranger;
 
@@ -26,6 +27,8 @@ pub(crate) struct Connection {
     pub(crate) stage: Stage,
     /// Its place among strangers, until it belongs to a session.
     pub(crate) stranger: Option<Box<Stranger>>,
+    /// To whom it counts, once its client may come in.
+    pub(crate) place: Option<HeldPlace>,
     /// Read but not yet a whole packet, or not yet handled.
     pub(crate) input: Vec<u8>,
     /// Encoded but not yet written, from `written` on.
@@ -134,6 +137,7 @@ impl Connection {
             listener,
             stage: Stage::Connecting { accepted_at },
             stranger: None,
+            place: None,
             input: Vec::new(),
             output: Vec::new(),
             written: 0,

@@ -8,6 +8,7 @@ use super::groups::Membership;
 use super::holdings::Counted;
 use super::keeping::{Kept, KeptAs};
 use super::standing::Standing;
+use crate::identity_shares::HeldPlace;
 
 /// A session and where its connection is.
 pub(crate) struct Entry {
@@ -19,6 +20,8 @@ pub(crate) struct Entry {
     pub(crate) connection: Option<usize>,
     /// Since when it has none, on the node's clock; means nothing while it has one.
     pub(crate) away_since_ms: u64,
+    /// To whom it counts as one without a connection, from the first time that it has none on: what is there stays.
+    pub(crate) away: Option<HeldPlace>,
     /// Stands in the list of sessions that wait for a commit.
     pub(super) awaiting: bool,
     /// The earliest timer set for it.

@@ -5,6 +5,8 @@ use super::{Due, Shard};
 use crate::events::Happened;
 use crate::holder::Holder;
 use crate::hooks::{HookCall, HookName};
+use crate::identity_shares::{Beyond, HeldPlace};
+use crate::passwords::Source;
 use crate::strangers::Ending;
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};
@@ -100,7 +102,7 @@ impl Shard {
             self.audit_disconnected(&client, reason);
             self.observe(HookName::Disconnected, || HookCall::Disconnected { client, reason });
         }
-        if ended || !self.went_offline(stays) {
+        if ended || !self.went_offline(index, key, stays) {
             self.remove_session(key);
         } else {
             self.keep_away(key);
@@ -225,14 +227,49 @@ impl Shard {
         connection.hold = Some(Hold::Drain);
     }
 
-    fn went_offline(&mut self, stays: bool) -> bool {
-        let kept = self.shared.session_went_offline(stays);
+    /// Counts a session that has no connection any more; false where there is no place for it, or its holder has its share.
+    fn went_offline(&mut self, index: usize, key: SessionKey, stays: bool) -> bool {
+        let kept = self.has_place_away(index, key, stays) && self.shared.session_went_offline(stays);
         if kept {
             self.counters.sessions_offline.add(1);
         } else {
             self.counters.sessions_not_kept.add(1);
         }
         kept
+    }
+
+    /// Whether the holder of a connection may have one more session without, or this is none more.
+    fn has_place_away(&mut self, index: usize, key: SessionKey, stays: bool) -> bool {
+        let Some(entry) = self.clients.entry(key).filter(|entry| entry.away.is_none() && !stays) else { return true };
+        let who = entry.standing.identity.shared_name().cloned();
+        let Some(connection) = self.clients.connection(index) else { return true };
+        let peer = Source::of(connection.socket.peer());
+        let Some(holder) = connection.place.as_ref().map(HeldPlace::holder) else { return true };
+        match HeldPlace::take(&self.shared.shares.away, holder, self.shared.offline_free()) {
+            Ok(place) => {
+                if let Some(entry) = self.clients.entry(key) {
+                    entry.away = Some(place);
+                }
+                true
+            }
+            Err(beyond) => {
+                self.refused_away(who.as_deref(), peer, beyond);
+                false
+            }
+        }
+    }
+
+    fn refused_away(&self, name: Option<&str>, peer: Source, beyond: Beyond) {
+        self.counters.limits.refused_share_away.add(1);
+        if let (Beyond::Free(held), true) = (beyond, self.shared.shares.away.may_tell(self.now_ms)) {
+            let limits = &self.shared.config.limits;
+            let (most, times) = (limits.sessions_offline_max, limits.held_times_free_max);
+            self.shared.notify(format!(
+                "{} has {held} of all sessions without a connection (limits.sessions_offline_max = {most}), more than {times} \
+                 times what is free (limits.held_times_free_max): one more ended with its connection",
+                name.map_or_else(|| peer.to_string(), str::to_owned)
+            ));
+        }
     }
 
     pub(super) fn left_offline(&mut self) {

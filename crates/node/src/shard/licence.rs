@@ -13,7 +13,9 @@ use super::keeping::IDENTITY_BYTES_MAX;
 use super::serve::{Client, Flow};
 use crate::audit::Refusal;
 use crate::holder::Holder;
+use crate::identity_shares::{Beyond, HeldPlace};
 use crate::metrics::{DropReason, Refused};
+use crate::passwords::Source;
 use crate::sn::nobody;
 
 /// Topics longer than this are compared with the rules each time.
@@ -105,7 +107,11 @@ impl Shard {
         let mut licence = rights.map(|rights| Box::new(Licence::new(rights)));
         self.permit_will(connect, licence.as_mut())?;
         // Last: what is taken here is the session's.
+        self.take_connection_place(index, identity, client_id)?;
         if !self.take_session_share(identity, is_its_own) {
+            if let Some(connection) = self.clients.connection(index) {
+                connection.place = None;
+            }
             return Err(ReasonCode::QuotaExceeded);
         }
         if let Some(licence) = &licence {
@@ -137,6 +143,48 @@ impl Shard {
         }
         self.counters.access.refused(Refused::Will, 1);
         Err(ReasonCode::NotAuthorized)
+    }
+
+    /// Counts a connection to its holder, which may have so many. One that takes over another has its place in any case: that
+    /// one goes.
+    fn take_connection_place(&mut self, index: usize, identity: &Identity, client_id: &str) -> Result<(), ReasonCode> {
+        let takes_over = self
+            .clients
+            .find(client_id)
+            .and_then(|key| self.clients.entry(key))
+            .is_some_and(|e| e.connection.is_some());
+        let Some(connection) = self.clients.connection(index) else { return Ok(()) };
+        let source = Source::of(connection.socket.peer());
+        let (share, holder) = (&self.shared.shares.connections, Holder::from(identity.name(), source));
+        // It may come a second time, when what it had to wait for is done.
+        connection.place = None;
+        let place = if takes_over {
+            Ok(HeldPlace::take_anyway(share, holder))
+        } else {
+            HeldPlace::take(share, holder, self.shared.connections_free())
+        };
+        match place {
+            Ok(place) => {
+                connection.place = Some(place);
+                Ok(())
+            }
+            Err(beyond) => {
+                self.refused_connection(identity.name(), source, beyond);
+                Err(ReasonCode::QuotaExceeded)
+            }
+        }
+    }
+
+    fn refused_connection(&self, name: Option<&str>, source: Source, beyond: Beyond) {
+        self.counters.limits.refused_share_connections.add(1);
+        if let (Beyond::Free(held), true) = (beyond, self.shared.shares.connections.may_tell(self.now_ms)) {
+            let (most, times) = (self.shared.connections_max(), self.shared.config.limits.held_times_free_max);
+            self.shared.notify(format!(
+                "{} has {held} of all connections ({most}), more than {times} times what is free (limits.held_times_free_max): \
+                 one more was refused; raise limits.connections_max if all of them are to be its",
+                name.map_or_else(|| source.to_string(), str::to_owned)
+            ));
+        }
     }
 
     /// Takes one session more of the share of its identity; false where it has all of it. One in the place of its own has room

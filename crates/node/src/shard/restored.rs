@@ -14,6 +14,7 @@ use super::windows::Windows;
 use super::{Shard, Terms};
 use crate::error::NodeError;
 use crate::holder::Holder;
+use crate::identity_shares::HeldPlace;
 use crate::mail::{Interest, Source};
 use crate::slot::{DATA_GROUPS, Slot};
 use crate::words::{Join, JoinRequest, Word};
@@ -108,12 +109,16 @@ impl Hands for Shard {
         let will = will.filter(|_| session.will().is_some()).map(|entry| LoggedWill { entry, is_restored: true });
         let subscriptions: Vec<(Box<str>, Grant)> =
             session.subscriptions().map(|(filter, grant)| (filter.into(), grant)).collect();
-        self.shared.shares.sessions.take_anyway(Holder::of(&standing.identity));
+        let holder = Holder::of(&standing.identity);
+        self.shared.shares.sessions.take_anyway(holder);
+        // From where who has no name came is not known any more: such sessions are nobody's.
+        let away = HeldPlace::take_anyway(&self.shared.shares.away, holder);
         self.clients.insert_session(session, None, None, standing, Membership::default());
         let now_ms = self.now_ms;
         if let Some(entry) = self.clients.entry(key) {
             entry.kept_as = KeptAs { kept: Some(kept), expiry_s, will, is_keeper: true, ..KeptAs::default() };
             entry.away_since_ms = away_since_ms.unwrap_or(now_ms);
+            entry.away = Some(away);
         }
         if away_since_ms.is_none() {
             // Its time is counted from this start on, over the next ones too. What is older may have been sent, what comes was not.
