@@ -99,7 +99,9 @@ class Packet:
 class Wire:
     """A connection that sends and receives packets; `None` stands for the end of the stream."""
 
-    def __init__(self, url: str, version: int = 5, receive_buffer_bytes: int | None = None) -> None:
+    def __init__(
+        self, url: str, version: int = 5, receive_buffer_bytes: int | None = None, source: str | None = None
+    ) -> None:
         parts = urlsplit(url)
         assert parts.hostname
         assert parts.port
@@ -109,6 +111,8 @@ class Wire:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.settimeout(TIMEOUT_S)
+        if source is not None:
+            self.socket.bind((source, 0))
         self.socket.connect((parts.hostname, parts.port))
         self._bytes = bytearray()
 

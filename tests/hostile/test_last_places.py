@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wire import PUBACK, SUBACK, Wire, publish, subscribe, until
+from wire import CONNACK, PUBACK, SUBACK, Wire, connect, publish, subscribe, until
 
 import lapwing
 from lapwing.config import Config
@@ -15,7 +15,11 @@ def small_tables() -> lapwing.Broker:
     """A broker with twenty places in each table, for whoever comes."""
     broker = {"listen": ["tcp://127.0.0.1:0"], "http": None, "shards": 2, "durability": "memory"}
     return lapwing.Broker.from_config(
-        Config(broker=broker, dispatch={"groups_max": 20}, limits={"retained_messages_max": 20})
+        Config(
+            broker=broker,
+            dispatch={"groups_max": 20},
+            limits={"retained_messages_max": 20, "connections_max": 20},
+        )
     )
 
 
@@ -47,3 +51,18 @@ def test_an_anonymous_client_leaves_places_to_others() -> None:
         assert retains(modest, "own") == NOBODY_SUBSCRIBED
         assert retains(greedy, "t/0") == NOBODY_SUBSCRIBED, "one's own is replaced"
         until(lambda: (refused(broker, "groups"), refused(broker, "retained")) == (5, 5))
+
+
+def test_an_address_leaves_a_connection_to_others() -> None:
+    """Another address of this machine comes in, where the first one has nineteen of twenty places."""
+    with small_tables() as broker:
+        first = [Wire.client(broker.url, f"first{n}") for n in range(19)]
+        with Wire(broker.url) as more:
+            more.send(connect("more"))
+            assert more.expect(CONNACK).reason == QUOTA_EXCEEDED
+        assert refused(broker, "connections") == 1
+        with Wire(broker.url, source="127.0.0.2") as other:
+            other.send(connect("other"))
+            assert other.expect(CONNACK).reason == 0
+        for wire in first:
+            wire.close()
