@@ -29,6 +29,7 @@ ROOMY = (
     "limits.queue_bytes_max=16GiB",
     "limits.memory_high_bytes=12GiB",
     "limits.sessions_offline_max=1100000",
+    "limits.held_times_free_max=0",
 )
 STREAM = ("streams.long.filter=long/#", "streams.long.partitions=4", "streams.long.retain_bytes=16GiB")
 PAYLOAD_BYTES = 4000
