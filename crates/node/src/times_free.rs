@@ -43,7 +43,7 @@ mod tests {
         assert_eq!(filled(9, 10_000, 4), [9_001, 900, 90, 9]);
         assert_eq!(filled(9, 100_000, 3), [90_001, 9_000, 900]);
         assert_eq!(filled(9, 100, 2), [91, 9], "the second has what there is, and not as much as the first");
-        assert_eq!(filled(1, 100, 3), [51, 25, 12]);
+        assert_eq!(filled(1, 100, 3), [51, 25, 13]);
     }
 
     /// Is a table of ten places, or one without the rule, there for whoever comes first, as it was?
