@@ -1,7 +1,7 @@
 //! Members of consumer groups as metrics.
 
 use super::Metric;
-use super::groups::sample;
+use super::group_families::sample;
 use crate::group_reports::{GroupReport, MemberReport};
 
 /// Samples of one member, at most.

@@ -3,6 +3,7 @@
 mod access;
 mod counter;
 mod drops;
+mod group_families;
 mod groups;
 mod holds;
 mod hooks;
