@@ -68,9 +68,10 @@ fn limits() -> DtlsSettings {
     DtlsSettings { datagram_bytes_max: 1232, handshake_timeout: TIMEOUT }
 }
 
+type NewPeer = fn(Arc<Config>, DtlsCertificate, Instant) -> dimpl::Dtls;
+
 /// Which version a client speaks.
-const VERSIONS: [fn(Arc<Config>, DtlsCertificate, Instant) -> dimpl::Dtls; 3] =
-    [dimpl::Dtls::new_12, dimpl::Dtls::new_13, dimpl::Dtls::new_auto];
+const VERSIONS: [NewPeer; 3] = [dimpl::Dtls::new_12, dimpl::Dtls::new_13, dimpl::Dtls::new_auto];
 
 /// A client and its server, with everything between them in the test's hands.
 struct Scene {
