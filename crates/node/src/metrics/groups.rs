@@ -39,7 +39,7 @@ mod tests {
 
     use super::*;
     use crate::group_reports::{CounterReport, MemberReport};
-    use crate::metrics::to_text;
+    use crate::metrics::{MetricKind, to_text};
 
     fn member(client_id: &str) -> MemberReport {
         MemberReport {
