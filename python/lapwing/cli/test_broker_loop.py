@@ -32,8 +32,8 @@ class MadeBroker:
     def stop(self, drain_s: float = 0.0) -> None:
         pass
 
-    def metrics(self) -> dict[str, float]:
-        return {}
+    def disk_syncs(self) -> tuple[int, int]:
+        return (0, 0)
 
     def log(self) -> list[object]:
         return []
