@@ -18,6 +18,8 @@ pub enum Beyond {
     UserProperties(usize),
     /// Its topic alias was given to a topic that was refused.
     Alias,
+    /// Its packet has so many bytes, more than any may have: the payload was not read.
+    PacketBytes(usize),
 }
 
 impl Beyond {
@@ -48,12 +50,16 @@ impl Beyond {
 
     /// Whether it is the topic that cannot be.
     pub(crate) const fn is_of_topic(self) -> bool {
-        !matches!(self, Beyond::UserProperties(_))
+        !matches!(self, Beyond::UserProperties(_) | Beyond::PacketBytes(_))
     }
 
     /// The code of the acknowledgement. Not 0x97 for user properties: that says that there is no room now, and whoever hears it
     /// tries again, as our own bridge does.
     pub const fn reason(self) -> ReasonCode {
-        if self.is_of_topic() { ReasonCode::TopicNameInvalid } else { ReasonCode::ImplementationSpecificError }
+        match self {
+            Beyond::TopicBytes(_) | Beyond::TopicLevels(_) | Beyond::Alias => ReasonCode::TopicNameInvalid,
+            Beyond::UserProperties(_) => ReasonCode::ImplementationSpecificError,
+            Beyond::PacketBytes(_) => ReasonCode::PacketTooLarge,
+        }
     }
 }

@@ -51,7 +51,7 @@ class Limits(BaseModel):
     """Threads that check passwords, behind the data threads where cores are short; 0: one for every two cores."""
 
     packet_bytes_max: Size = Field(default=1 << 20, ge=64, le=_PACKET_BYTES_MAX)
-    """Largest packet a client may send."""
+    """Largest packet a client may send: beyond, MQTT 5 is closed with 0x95, a message of 3.1.1 dropped alone."""
     topic_bytes_max: Size = Field(default=1024, ge=1, le=_U16)
     """Longest topic name or filter. A message beyond is refused alone (0x90), a filter in the SUBACK (0x8F)."""
     topic_levels_max: Count16 = 64

@@ -1,7 +1,7 @@
 //! What is beyond a limit of its own: one message is refused and its client stays; a packet that is too large to be read ends
 //! the connection, and the operator hears which limit it was.
 
-use lapwing_codec::{Limits, ProtocolError, ReasonCode, announced_len};
+use lapwing_codec::{ProtocolError, ReasonCode, announced_len};
 use lapwing_session::{Beyond, Inbound};
 
 use super::Shard;
@@ -22,7 +22,7 @@ impl Shard {
         inbound: &Inbound<'_>,
         beyond: Beyond,
     ) -> Flow {
-        let words = self.words_of(beyond);
+        let words = self.words_of(index, beyond);
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
             let (who, topic) = (self.called_from(client.session, index), told(inbound.publish().topic));
             let text = format!("{who}: a message to {topic:?} was refused: {words}");
@@ -37,7 +37,7 @@ impl Shard {
         self.refuse_publish(index, client, inbound, &refused)
     }
 
-    fn words_of(&self, beyond: Beyond) -> String {
+    fn words_of(&self, index: usize, beyond: Beyond) -> String {
         let limits = &self.shared.config.limits;
         match beyond {
             Beyond::TopicBytes(bytes) => {
@@ -54,25 +54,35 @@ impl Shard {
                 format!("it has {pairs} user properties, more than limits.user_properties_max = {most}")
             }
             Beyond::Alias => "its topic alias was given to a topic that was refused".to_owned(),
+            Beyond::PacketBytes(bytes) => {
+                format!("its packet has {bytes} bytes, more than {}", self.packet_limit(index))
+            }
         }
     }
 
-    /// Says that a client's packet is larger than any may be, if that is what is wrong with `bytes`: they cannot be skipped, so
-    /// the connection ends, and the client may well bring it again.
-    pub(super) fn tell_too_large(&self, index: usize, bytes: &[u8], error: &ProtocolError, limits: &Limits) {
+    /// How large a packet of this connection may be, and what says so.
+    fn packet_limit(&self, index: usize) -> String {
+        let of_all = self.shared.config.limits.packet_bytes_max;
+        let listener = self.clients.look(index).map(|connection| self.shared.listener(connection.listener));
+        match listener {
+            Some(listener) if listener.packet_bytes_max != of_all => {
+                format!("packet_bytes_max of the listener {} = {}", listener.url, listener.packet_bytes_max)
+            }
+            _ => format!("limits.packet_bytes_max = {of_all}"),
+        }
+    }
+
+    /// Says that a client's packet is larger than any may be, if that is what is wrong with `bytes`: the connection ends.
+    pub(super) fn tell_too_large(&self, index: usize, bytes: &[u8], error: &ProtocolError) {
         let Some(connection) = self.clients.look(index) else { return };
         let Stage::Open { session, .. } = connection.stage else { return };
         if error.reason != ReasonCode::PacketTooLarge {
             return;
         }
         self.shared.notices.tell_with(NoticeKind::Refused, self.now_ms, || {
-            let (who, most) = (self.called_from(session, index), limits.packet_bytes_max);
+            let (who, limit) = (self.called_from(session, index), self.packet_limit(index));
             let size = announced_len(bytes).map_or_else(String::new, |size| format!(" of {size} bytes"));
-            let setting = match self.shared.config.limits.packet_bytes_max {
-                of_all if of_all == most => "limits.packet_bytes_max".to_owned(),
-                _ => format!("packet_bytes_max of the listener {}", self.shared.listener(connection.listener).url),
-            };
-            let text = format!("{who}: closed, for it sent a packet{size}, more than {setting} = {most}");
+            let text = format!("{who}: closed, for it sent a packet{size}, more than {limit}");
             let mut facts = self.facts_of("packet_refused", session, index);
             facts["reason"] = error.reason.name().into();
             facts["reason_code"] = error.reason.value().into();

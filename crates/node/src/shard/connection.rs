@@ -15,6 +15,7 @@ use super::packet_ends::PacketEnds;
 use super::parts::Parts;
 use super::rate::Rate;
 use super::room::Room;
+use super::skipping::Skipping;
 use crate::identity_shares::HeldPlace;
 use crate::listeners::ListenerId;
 use crate::strangers::Stranger;
@@ -70,6 +71,8 @@ pub(crate) struct Connection {
     pub(crate) room: Room,
     /// Of the packet at the beginning of `input` so much is done.
     pub(super) parts: Option<Parts>,
+    /// A packet that is too large, of which the rest is thrown away.
+    pub(crate) skipping: Option<Box<Skipping>>,
     /// Messages that it has published; counted where events tell of it.
     pub(crate) published: u64,
     /// Since when it belongs to a session, on the node's clock.
@@ -162,6 +165,7 @@ impl Connection {
             rate: None,
             room: Room::Unknown,
             parts: None,
+            skipping: None,
             published: 0,
             counted_bytes: 0,
             has_left: false,

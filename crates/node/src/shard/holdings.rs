@@ -53,7 +53,8 @@ impl Holdings {
     /// Counts the buffers of a connection as they are now; those of strangers are in an account of their own.
     #[inline]
     pub(crate) fn connection(&mut self, connection: &mut Connection) {
-        let bytes = connection.input.capacity() + connection.output.capacity();
+        let skipped = connection.skipping.as_ref().map_or(0, |skipping| skipping.held_bytes());
+        let bytes = connection.input.capacity() + connection.output.capacity() + skipped;
         if bytes != connection.counted_bytes && connection.stranger.is_none() {
             self.buffers = self.buffers + bytes as u64 - connection.counted_bytes as u64;
             connection.counted_bytes = bytes;

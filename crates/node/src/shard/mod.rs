@@ -67,6 +67,7 @@ mod serve;
 mod settlement;
 mod shaken;
 mod shard_parts;
+mod skipping;
 mod spinning;
 mod stamp;
 mod standing;

@@ -12,6 +12,7 @@ use super::Shard;
 use super::connection::{Hold, Stage};
 use super::in_hand::InHand;
 use super::room::Room;
+use super::skipping::Unreadable;
 use crate::hooks::HookClient;
 use crate::signals::REPORT_TOPIC;
 
@@ -163,8 +164,19 @@ impl Shard {
         let mut client = self.client_of(index);
         let mut limits = self.limits_of(index, client.is_some());
         self.filters_taken = 0;
+        let mut is_skipping = self.is_skipping(index);
         let mut at = 0;
-        while at < bytes.len() {
+        while at < bytes.len() || is_skipping {
+            if is_skipping {
+                let (skipped, flow) = self.skip(index, client.as_ref(), &bytes[at..]);
+                at += skipped;
+                match flow {
+                    Some(Flow::Continue) => is_skipping = false,
+                    Some(flow) => return (at, flow),
+                    None => break,
+                }
+                continue;
+            }
             if client.is_none() && !self.may_begin(index, &bytes[at..], &limits) {
                 return (at, Flow::Gone);
             }
@@ -173,11 +185,14 @@ impl Shard {
             let (packet, len) = match decode(&bytes[at..], version, &limits) {
                 Ok(Some(decoded)) => decoded,
                 Ok(None) => break,
-                Err(error) => {
-                    self.tell_too_large(index, &bytes[at..], &error, &limits);
-                    self.malformed(index, &error);
-                    return (at, Flow::Gone);
-                }
+                Err(error) => match self.unreadable(index, client.as_ref(), &bytes[at..], &error) {
+                    Unreadable::Skipped(head) => {
+                        (at, is_skipping) = (at + head, true);
+                        continue;
+                    }
+                    Unreadable::NotWhole => break,
+                    Unreadable::Closed => return (at, Flow::Gone),
+                },
             };
             let flow = match &client {
                 Some(client) if self.must_ask_for_room(index, client, &packet) => Flow::Asked,

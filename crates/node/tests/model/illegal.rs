@@ -13,7 +13,7 @@ const BOTH: [Case; 12] = [
     (b"\x60\x02\x00\x01", MalformedPacket),
     (b"\x80\x00", MalformedPacket),
     (b"\x30\xff\xff\xff\xff\x01", MalformedPacket),
-    (b"\x30\xff\xff\xff\x7f", PacketTooLarge),
+    (b"\x82\xff\xff\xff\x7f", PacketTooLarge),
     (b"\xd0\x00", ProtocolError),
     (b"\x10\x0d\x00\x04MQTT\x04\x02\x00\x00\x00\x01x", ProtocolError),
     (b"\xc0\x01\x00", MalformedPacket),

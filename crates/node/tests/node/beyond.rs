@@ -126,24 +126,87 @@ fn an_alias_of_a_refused_topic() {
     }
 }
 
-/// A packet that is too large cannot be read, so its client is cut off: does the operator hear who, how large, and which
-/// setting; and does a packet of just the size come in?
+/// Of a client of 5.0 who sends a packet that is larger than he was told it may be, and of any packet but a PUBLISH: does the
+/// operator hear who, how large, and which setting; and does a packet of just the size come in?
 #[test]
 fn a_packet_beyond_its_limit_is_named() {
     let node = node(r#"{"shards": 2, "limits": {"packet_bytes_max": 1000}}"#);
-    for version in [Version::V5, Version::V311] {
-        // Fixed header 3, length of the topic 2, topic 1, packet id 2, and in 5.0 the length of the properties.
-        let head = if version == Version::V5 { 9 } else { 8 };
-        let (mut client, _) = Client::connect_with(&node, &plain("sender").in_version(version));
-        client.publish("t", &vec![0; 1000 - head], QoS::AtLeastOnce, Some(5));
-        assert!(!acknowledged(&mut client).0.is_error());
-        client.publish("t", &vec![0; 1001 - head], QoS::AtLeastOnce, Some(5));
-        client.expect_end((version == Version::V5).then_some(ReasonCode::PacketTooLarge));
-        eventually("the operator hears of it", || {
-            told(&node, &["sender", "127.0.0.1", "1001 bytes", "limits.packet_bytes_max = 1000"])
-        });
-    }
+    // Fixed header 3, length of the topic 2, topic 1, packet id 2, length of the properties 1.
+    let mut client = connect(&node, "sender");
+    client.publish("t", &[0; 991], QoS::AtLeastOnce, Some(5));
+    assert!(!acknowledged(&mut client).0.is_error());
+    client.publish("t", &[0; 992], QoS::AtLeastOnce, Some(5));
+    client.expect_end(Some(ReasonCode::PacketTooLarge));
+    let (mut older, _) = Client::connect_with(&node, &plain("sender").in_version(Version::V311));
+    older.send_subscribe(&"long/".repeat(200), SubscriptionOptions::new(QoS::AtMostOnce));
+    older.expect_end(None);
+    eventually("the operator hears of it", || {
+        told(&node, &["sender", "127.0.0.1", "closed", "1001 bytes", "limits.packet_bytes_max = 1000"])
+    });
     assert_eq!(metric(&node, "lapwing_connections_closed_total", "packet_too_large"), 2);
+}
+
+/// Before 5.0 nobody knows how large a packet may be, and who is cut off sends it again: is such a message acknowledged and
+/// dropped, however large and in whatever pieces it comes, what stands behind it heard, and what was retained still there?
+#[test]
+fn an_older_client_s_message_beyond_the_largest_packet_is_skipped() {
+    let node = node(r#"{"shards": 2, "limits": {"packet_bytes_max": 1000}}"#);
+    let mut reader = connect(&node, "reader");
+    reader.subscribe("#", SubscriptionOptions::new(QoS::AtMostOnce));
+    let mut refused = 0;
+    for version in [Version::V311, Version::V31] {
+        let (mut client, _) = Client::connect_with(&node, &plain("sender").in_version(version));
+        client.send(&Packet::Publish(Publish { retain: true, ..publish("t", b"kept", QoS::AtMostOnce, None) }));
+        assert_eq!(reader.receive().payload, b"kept");
+        for qos in [QoS::AtMostOnce, QoS::AtLeastOnce, QoS::ExactlyOnce] {
+            for payload_bytes in [995, 3_000_000] {
+                let packet_id = qos.is_acknowledged().then_some(5);
+                let payload = vec![0; payload_bytes];
+                let large = Publish { retain: true, ..publish("t", &payload, qos, packet_id) };
+                client.send(&Packet::Publish(large));
+                client.publish("behind", b"x", QoS::AtMostOnce, None);
+                if qos.is_acknowledged() {
+                    assert_eq!(acknowledged(&mut client), (ReasonCode::Success, false), "{qos:?} {version:?}");
+                }
+                assert_eq!(reader.receive().topic, "behind", "{qos:?} {version:?}");
+                refused += 1;
+            }
+        }
+        client.expect_silence();
+    }
+    assert_eq!(metric(&node, "lapwing_messages_dropped_total", "beyond_limit"), refused);
+    assert_eq!(metric(&node, "lapwing_connections_closed_total", "packet_too_large"), 0);
+    assert!(told(&node, &["sender", "127.0.0.1", "limits.packet_bytes_max = 1000", "\"t\""]));
+    let mut late = connect(&node, "late");
+    late.subscribe("t", SubscriptionOptions::new(QoS::AtMostOnce));
+    assert_eq!(late.receive().payload, b"kept");
+}
+
+/// The head of what is skipped comes in pieces, and its payload too: is it acknowledged at its end, and not before; and again
+/// when it is sent again, as QoS 2 wants it?
+#[test]
+fn what_is_skipped_is_acknowledged_at_its_end() {
+    let node = node(r#"{"limits": {"packet_bytes_max": 100}}"#);
+    let (mut client, _) = Client::connect_with(&node, &plain("sender").in_version(Version::V311));
+    let mut bytes = Vec::new();
+    let large = Packet::Publish(publish("topic", &[7; 200], QoS::ExactlyOnce, Some(9)));
+    large.encode(Version::V311, &mut bytes).expect("a packet");
+    let dropped = || metric(&node, "lapwing_messages_dropped_total", "beyond_limit");
+    let received = || metric(&node, "lapwing_bytes_received_total", "");
+    let mut all = received();
+    let (end, begin) = (bytes.len() - 1, [0, 1, 4, 11, 12, 100]);
+    for (from, to) in begin.into_iter().zip([1, 4, 11, 12, 100, end]) {
+        client.send_bytes(&bytes[from..to]);
+        all += (to - from) as u64;
+        eventually("the piece is read", || received() == all);
+        assert_eq!(dropped(), 0);
+    }
+    client.send_bytes(&bytes[end..]);
+    client.expect("PUBREC", |packet| matches!(packet, Packet::PubRec(_)).then_some(()));
+    client.send_bytes(&bytes);
+    assert_eq!(acknowledged(&mut client), (ReasonCode::Success, false));
+    client.expect_silence();
+    assert_eq!(dropped(), 2);
 }
 
 /// A will is judged with its CONNECT: is one beyond a limit refused there?
