@@ -97,11 +97,8 @@ def carry(count: int, bridged: Callable, eventually: Eventually, *, killed: bool
             restart()
         for peer, way in ((here, "up"), (there, "down")):
             wanted = {(f"{way}/{1 + number % 2}/x", b"%d" % number) for number in range(count)}
-            done = -1
             # As long as more comes there is no hurry: only silence is a failure.
-            while len(peer.carried) < count:
-                assert done < len(peer.carried), f"{way}: {count - done} are missing\n{bridge.said()[-3000:]}"
-                done = len(peer.carried)
+            while (done := len(peer.carried)) < count:
                 eventually(partial(_has_more, peer, done), f"{way}: {count - done} are missing")
             assert set(peer.carried) == wanted
             doubled = [
