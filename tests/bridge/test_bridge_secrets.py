@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+import pytest
 from commands import RunningBroker
 from confluent_kafka.admin import (
     AclBinding,
@@ -36,6 +37,7 @@ def allow(bootstrap: str, name: str, *operations: AclOperation, kind: ResourceTy
         future.result()
 
 
+@pytest.mark.slow
 def test_who_may_not_write_waits_until_he_may(
     broker: RunningBroker, kafka: SharedKafka, tmp_path: Path, start_bridge: StartBridge
 ) -> None:

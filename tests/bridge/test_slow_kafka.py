@@ -44,6 +44,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalKafka]:
         yield running
 
 
+@pytest.mark.slow
 def test_a_kafka_that_takes_little(broker: RunningBroker, own: LocalKafka, start_bridge: StartBridge) -> None:
     """A quota for the bridge's client.id."""
     own.create_topic("slow", settings={"message.timestamp.type": "LogAppendTime"})

@@ -32,10 +32,12 @@ DEADLINE_S = 240
 
 
 def runnable() -> Iterator[object]:
-    """Pages with something to run; those that need Java take half a minute each."""
+    """Pages with something to run; those that need Java take half a minute each, and so does that of the lab."""
     for page in PAGES:
         found = [block for block in all_blocks(page) if block.language in RUN]
         marks = [pytest.mark.jvm, pytest.mark.slow] if any(block.note == "spark" for block in found) else []
+        if page.name == "lab.md":
+            marks = [pytest.mark.slow]
         if found:
             yield pytest.param(page, found, id=page.name, marks=marks)
 

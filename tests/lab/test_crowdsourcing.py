@@ -61,6 +61,7 @@ def assert_drawn(out: Path) -> None:
     assert "http://" not in page
 
 
+@pytest.mark.slow
 def test_a1_accounts_for_every_reading_at_both_qos(tmp_path: Path) -> None:
     document = run("--architecture", "a1", "--quick", "--devices", "50", "--seconds", "2", out=tmp_path, timeout_s=280)
     rows = {row["qos"]: row for row in document["rows"]}

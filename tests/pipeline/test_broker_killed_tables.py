@@ -45,6 +45,7 @@ class MortalBroker:
 @pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java")
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("spark")
+@pytest.mark.slow
 def test_each_acknowledged_reading_is_in_the_tables_once(tmp_path: Path) -> None:
     source = Synthetic(DEVICES, SECONDS, RATE, seed=5)
     broker = MortalBroker(tmp_path / "data")

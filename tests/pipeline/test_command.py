@@ -37,6 +37,7 @@ def test_the_jobs_are_listed() -> None:
     assert "coverage" in run("list").stdout
 
 
+@pytest.mark.slow
 def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: ServedStream, tmp_path: Path) -> None:
     send(stream, 0, 20)
     command = [*COMMAND, "run", "coverage", "--source", stream.url, "--out", str(tmp_path), "--json", *SMALL]
@@ -52,6 +53,7 @@ def test_sigterm_lets_the_batch_finish_and_the_pictures_are_drawn(stream: Served
     check(tmp_path, 20)
 
 
+@pytest.mark.slow
 def test_a_spark_that_is_killed_is_told(stream: ServedStream, tmp_path: Path) -> None:
     """And does Spark give way to others as much as the command was told to?"""
     send(stream, 0, 10)

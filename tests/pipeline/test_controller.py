@@ -61,6 +61,7 @@ def poll(holds: Callable[[], bool], deadline_s: float = 60.0) -> None:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_devices_are_told_and_obey_and_the_table_says_so(broker: Broker, tmp_path: Path) -> None:
     told: list[ControllerProgress] = []
     job = controller(broker, tmp_path, progress=told.append).start()

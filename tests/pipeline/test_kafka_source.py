@@ -263,6 +263,7 @@ def test_deadlines_read_kafka_too(topic: KafkaStream, tmp_path: Path) -> None:
     deadlines.check(tmp_path, 15)
 
 
+@pytest.mark.slow
 def test_the_command_reads_kafka(topic: KafkaStream, tmp_path: Path, spark: SparkSession) -> None:
     """In a process of its own, whose Spark is started with the jars."""
     send(topic, 0, 10)  # type: ignore[arg-type]

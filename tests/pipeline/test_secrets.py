@@ -31,6 +31,7 @@ def contents(folder: Path) -> Iterator[tuple[Path, bytes]]:
                     yield file, file.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_secret_is_nowhere_in_what_spark_leaves_behind(tmp_path: Path) -> None:
     stream = ServedStream(partitions=2, authorization={f"Bearer {SECRET}", f"Basic {BASIC}"})
     stream.append(0, envelopes([reading("d0", number) for number in range(30)]))

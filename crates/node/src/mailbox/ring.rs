@@ -92,13 +92,15 @@ impl<T> Drop for Ring<T> {
 mod tests {
     use super::*;
 
-    /// Do a million values cross in order, with the smallest queue there is and an odd one?
+    /// Do thousands of values cross in order, with the smallest queue there is and an odd one? Each value is a change of
+    /// threads: beside others that compute, more of them would take minutes.
     #[test]
     fn values_cross_in_order() {
+        const VALUES: u64 = 20_000;
         for capacity in [1, 7] {
             let (mut producer, mut consumer) = ring(capacity);
             let sender = std::thread::spawn(move || {
-                for n in 0..200_000_u64 {
+                for n in 0..VALUES {
                     let mut value = n;
                     while let Err(back) = producer.push(value) {
                         value = back;
@@ -107,7 +109,7 @@ mod tests {
                 }
             });
             let mut expected = 0_u64;
-            while expected < 200_000 {
+            while expected < VALUES {
                 match consumer.pop() {
                     Some(value) => {
                         assert_eq!(value, expected);
