@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from lapwing.pipeline.connect import leave_connect
 from lapwing.pipeline.errors import SparkUnusableError
+from lapwing.pipeline.open_cluster import tell_if_open
 from lapwing.pipeline.source.spark_jars import JARS_REMEDY
 from lapwing.pipeline.submitted import started_by_submit, submitted_settings
 from lapwing.pipeline.surroundings import choose_python
@@ -104,6 +105,7 @@ def session(
         raise SparkUnusableError(
             f"Spark does not start: {lines[0]}", where=f"master {settings.get('spark.master', '')}", remedy=remedy
         ) from None
+    tell_if_open(settings["spark.master"], spark.sparkContext.getConf().get)
     spark.dataSource.register(LapwingDataSource)
     return spark
 
