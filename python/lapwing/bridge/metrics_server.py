@@ -84,26 +84,46 @@ class MetricsServer:
             self._started,
         )
         self._thread: threading.Thread | None = None
+        self._listeners: list[socket.socket] = []
         self.url = ""
-        """``http://HOST:PORT`` with the real port, once started."""
+        """``http://HOST:PORT`` with the real port, once it listens."""
 
-    def start(self) -> None:
-        """Listens; answers on return.
+    def listen(self) -> None:
+        """Takes the address, and answers nobody yet.
 
         Raises:
             AddressInUseError: another process listens there.
             BrokerError: the address cannot be listened on.
         """
         try:
-            listeners = bind_every(self._address)
-            for listener in listeners:
+            self._listeners = bind_every(self._address)
+            for listener in self._listeners:
                 listener.listen()
         except OSError as error:
+            self.release()
             remedy = 'choose another bridge.metrics, as 127.0.0.1:0, or "off"'
             kind = AddressInUseError if error.errno == errno.EADDRINUSE else BrokerError
-            raise kind(f"cannot listen: {error.strerror}", where=self._address, remedy=remedy) from error
-        self.url = f"http://{shown_address(self._address, listeners)}"
-        self._thread = threading.Thread(target=self._server.run, args=(listeners,), name="bridge-metrics", daemon=True)
+            what = f"bridge.metrics cannot be listened on: {error.strerror}"
+            raise kind(what, where=self._address, remedy=remedy) from error
+        self.url = f"http://{shown_address(self._address, self._listeners)}"
+
+    def release(self) -> None:
+        """Lets the address go that nobody was answered at."""
+        for listener in self._listeners:
+            listener.close()
+        self._listeners = []
+
+    def start(self) -> None:
+        """Answers on return; listens first, if nobody has called `listen`.
+
+        Raises:
+            LapwingError: As `listen`; or it does not start.
+        """
+        if not self._listeners:
+            self.listen()
+        self._thread = threading.Thread(
+            target=self._server.run, args=(self._listeners,), name="bridge-metrics", daemon=True
+        )
         self._thread.start()
         if not self._started.wait(_START_S):
             raise BrokerError("the metrics' server did not start", where=self.url)

@@ -87,11 +87,13 @@ class Bridge:
         return [lane.counts for lane in self.lanes]
 
     def start(self) -> None:
-        """Connects every lane to the broker, then lets them carry.
+        """Takes the metrics' address, connects every lane to the broker, then lets them carry.
 
         Raises:
-            LapwingError: the broker does not answer or refuses us, or the metrics' address is taken.
+            LapwingError: the metrics' address is taken; or the broker does not answer or refuses us.
         """
+        if self._metrics:
+            self._metrics.listen()
         try:
             for lane in self.lanes:
                 lane.connect()
@@ -101,6 +103,8 @@ class Bridge:
             self._stopping.abandon()
             for lane in self.lanes:
                 lane.close(0.0)
+            if self._metrics:
+                self._metrics.release()
             raise
         self._running = len(self.lanes)
         self._threads = [

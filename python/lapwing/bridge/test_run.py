@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -14,7 +15,7 @@ from lapwing.bridge.counts import Counts
 from lapwing.bridge.run import Bridge
 from lapwing.bridge.sink import NullSink
 from lapwing.config.bridge import BridgeSection
-from lapwing.errors import LapwingError
+from lapwing.errors import AddressInUseError, LapwingError
 
 RULE = {"name": "r", "filter": "f", "topic": "t"}
 
@@ -56,6 +57,28 @@ def bridge() -> Iterator[Bridge]:
 def test_a_clean_end(bridge: Bridge) -> None:
     bridge.start()
     assert bridge.stop()
+
+
+def test_an_address_that_is_taken_is_told_before_anything_begins() -> None:
+    """Does no lane connect then; and is the address free again where one fails to?"""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        settings = BridgeSection.model_validate({"to_kafka": [RULE], "metrics": f"127.0.0.1:{port}"})
+        bridge = Bridge(settings, lambda _line: None, NullSink)
+        lane = PlayedLane()
+        lane.connect = lambda: pytest.fail("it connects")  # type: ignore[method-assign]
+        bridge.lanes = [lane]
+        with pytest.raises(AddressInUseError, match=r"bridge\.metrics cannot be listened on"):
+            bridge.start()
+
+    def refuse() -> None:
+        raise LapwingError("no broker")
+
+    lane.connect = refuse  # type: ignore[method-assign]
+    with pytest.raises(LapwingError, match="no broker"):
+        bridge.start()
+    with socket.create_server(("127.0.0.1", port)):
+        pass
 
 
 def test_a_lane_that_fails_while_draining(bridge: Bridge) -> None:

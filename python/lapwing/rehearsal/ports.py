@@ -15,6 +15,7 @@ from lapwing.config.addresses import speaks_sn
 from lapwing.errors import AddressInUseError, ConfigError, LapwingError
 from lapwing.host_port import split_host_port
 from lapwing.listening import addresses_of
+from lapwing.rehearsal.bridge_there import is_bridge
 
 if TYPE_CHECKING:
     from lapwing.config import Config
@@ -49,7 +50,7 @@ def port_faults(config: Config) -> Iterator[LapwingError]:
         if twin is not None:
             yield twin
         elif (key, url) in bridge:
-            continue  # it may run already, while the broker does not
+            yield from _bridge_faults(key, url)
         elif url.startswith("unix://"):
             yield from _unix_faults(key, url.removeprefix("unix://"))
         else:
@@ -119,6 +120,13 @@ def _net_faults(key: str, url: str) -> Iterator[LapwingError]:
     elif len(faults) == len(addresses):
         remedy = "choose an address of this machine, and a port of 1024 or above or the right to take others"
         yield ConfigError(f"{key} cannot be listened on: {faults[0].strerror}", where=url, remedy=remedy)
+
+
+def _bridge_faults(key: str, url: str) -> Iterator[LapwingError]:
+    """As of any address; but the bridge itself may run already, while the broker does not."""
+    for fault in _net_faults(key, url):
+        if not (isinstance(fault, AddressInUseError) and is_bridge(*_host_port(url))):
+            yield fault
 
 
 def _resolved(url: str, host: str, port: int) -> list[Place]:

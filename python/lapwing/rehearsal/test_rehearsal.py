@@ -5,11 +5,14 @@ from __future__ import annotations
 import fcntl
 import os
 import socket
+import threading
 from pathlib import Path
 
 import pytest
 
 from lapwing import Broker
+from lapwing.bridge.counts import Counts
+from lapwing.bridge.metrics_server import MetricsServer
 from lapwing.config import Config
 from lapwing.config.load import load
 from lapwing.errors import ConfigError, DataFolderError
@@ -74,12 +77,23 @@ def test_a_port_twice_or_taken(tmp_path: Path) -> None:
 
 
 def test_the_metrics_of_a_bridge(tmp_path: Path) -> None:
-    """Is one port for them and for the broker told by the check, and no reason for the broker not to start?"""
+    """Is one port for them and for the broker told by the check, and no reason for the broker not to start?
+
+    And is one that another program has, unless it is the bridge?
+    """
     rule = '[[bridge.to_kafka]]\nname = "r"\nfilter = "a/#"\ntopic = "t"\n'
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         text = f'{rule}[bridge]\nmetrics = "127.0.0.1:{port}"\n'
+        taken.close()
+        running = MetricsServer(f"127.0.0.1:{port}", lambda: [Counts("r", "to_kafka")])
+        running.start()
         assert told(port_faults(config(tmp_path, text))) == [], "a bridge that runs already"
+        running.stop()
+    with socket.create_server(("127.0.0.1", port)) as taken:
+        threading.Thread(target=lambda: taken.accept()[0].close(), daemon=True).start()
+        (fault,) = told(port_faults(config(tmp_path, text)))
+        assert "bridge.metrics: another process listens there" in fault
     twice = config(tmp_path, text, listen=f'"tcp://127.0.0.1:{port}"')
     assert "bridge.metrics is the same port as broker.listen.0" in told(port_faults(twice))[0]
     check_twins(twice)
