@@ -1,14 +1,18 @@
 """Says once when the data folder's disk is nearly full or slow, and once when it is not any more.
 
-A disk that is full, and one that fails, the node tells itself: it stops acknowledging, or stops.
+A disk that is full, and one that fails, the node tells itself: it stops acknowledging, or stops. How full it is is
+asked in a thread: nobody waits for a disk that hangs, for there are signals to hear and a supervisor to tell of life.
 """
 
 from __future__ import annotations
 
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from lapwing.log.line import LogLine
 
@@ -30,6 +34,11 @@ def usage_of(folder: Path) -> tuple[int, int]:
     return found.total, found.free
 
 
+def in_thread(work: Callable[[], None]) -> None:
+    """Does it beside, and waits for nothing; it holds up no end of the process."""
+    threading.Thread(target=work, name="lapwing-disk-room", daemon=True).start()
+
+
 class DiskWatch:
     """What there is to say of one folder's disk.
 
@@ -38,6 +47,7 @@ class DiskWatch:
         syncs: The broker's two counters, asked every ten seconds; never all its metrics, whose length clients choose.
         usage: How full the disk is.
         clock: Monotonic, in seconds.
+        begin: Has that asked.
     """
 
     def __init__(
@@ -46,26 +56,55 @@ class DiskWatch:
         syncs: Syncs,
         usage: Usage = usage_of,
         clock: Callable[[], float] = time.monotonic,
+        begin: Callable[[Callable[[], None]], None] = in_thread,
     ) -> None:
-        self._folder, self._syncs, self._usage, self._clock = folder, syncs, usage, clock
+        self._folder, self._syncs, self._usage, self._clock, self._begin = folder, syncs, usage, clock, begin
         self._next_at = 0.0
-        self._is_low = self._is_slow = False
+        self._asked_at: float | None = None  # None: nobody waits for an answer
+        self._answers: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
+        self._is_low = self._is_slow = self._is_silent = False
         self._before = (0, 0)
 
     def look(self) -> Iterator[LogLine]:
         """What has changed since the last look, if it is time for one."""
         now = self._clock()
-        if now < self._next_at:
-            return
-        self._next_at = now + LOOK_EVERY_S
-        yield from self._look_at_room()
-        yield from self._look_at_syncs()
+        is_time = now >= self._next_at
+        if is_time:
+            self._next_at = now + LOOK_EVERY_S
+            yield from self._ask_for_room(now)
+        with suppress(Empty):
+            answer = self._answers.get_nowait()
+            self._asked_at = None
+            yield from self._look_at_room(answer)
+        if is_time:
+            yield from self._look_at_syncs()
 
-    def _look_at_room(self) -> Iterator[LogLine]:
+    def _ask_for_room(self, now: float) -> Iterator[LogLine]:
+        """One question at a time, however long it takes: a disk that hangs gets no more threads."""
+        if self._asked_at is None:
+            self._asked_at = now
+            try:
+                self._begin(self._answer)
+            except RuntimeError:  # There is no thread to be had now: asked again the next time.
+                self._answers.put(None)
+        elif not self._is_silent:
+            self._is_silent = True
+            text = f"the disk of {self._folder} has not said for {now - self._asked_at:,.0f} s how much room it has"
+            yield LogLine("disk", "warning", text)
+
+    def _answer(self) -> None:
         try:
-            total, free = self._usage(self._folder)
+            self._answers.put(self._usage(self._folder))
         except OSError:
-            return  # the folder is made by the first that is written; what cannot be written the node tells
+            self._answers.put(None)  # the folder is made by the first that is written; what cannot be the node tells
+
+    def _look_at_room(self, answer: tuple[int, int] | None) -> Iterator[LogLine]:
+        if self._is_silent:
+            self._is_silent = False
+            yield LogLine("disk", "warning", f"the disk of {self._folder} says again how much room it has")
+        if answer is None:
+            return
+        total, free = answer
         low_bytes = min(LOW_BYTES, total * LOW_SHARE)
         # Left an eighth above the mark, so that it is not said again and again.
         is_low = free < (low_bytes * 9 / 8 if self._is_low else low_bytes)

@@ -7,7 +7,10 @@ import logging
 import os
 import socket
 import struct
+import threading
+import time
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -120,7 +123,10 @@ def test_a_disk_is_told_of_once() -> None:
     def syncs() -> tuple[int, int]:
         return int(state["syncs"]), int(state["us"])
 
-    watch = DiskWatch(Path("data"), syncs, lambda _folder: (100 * gib, int(state["free"])), lambda: state["now"])
+    def usage(_folder: Path) -> tuple[int, int]:
+        return 100 * gib, int(state["free"])
+
+    watch = DiskWatch(Path("data"), syncs, usage, lambda: state["now"], begin=lambda work: work())
 
     def after(free_gib: float, sync_ms: float) -> list[str]:
         state["now"] += LOOK_EVERY_S
@@ -139,3 +145,29 @@ def test_a_disk_is_told_of_once() -> None:
     assert after(50, 2) == ["the disk of data is fast again: 2 ms for each sync"]
     state["free"] = 0
     assert list(watch.look()) == [], "not before it is time"
+
+
+def test_a_disk_that_hangs_holds_nobody_up() -> None:
+    """Is it asked once, and told of once, however long it says nothing; and is the answer taken when it comes?"""
+    now, asked, answers = 0.0, threading.Semaphore(0), SimpleQueue[tuple[int, int]]()
+
+    def usage(_folder: Path) -> tuple[int, int]:
+        asked.release()
+        return answers.get()
+
+    watch = DiskWatch(Path("data"), lambda: (0, 0), usage, lambda: now)
+    lines: list[str] = []
+    for _ in range(5):
+        lines += [line.text for line in watch.look()]
+        now += LOOK_EVERY_S
+    assert lines == ["the disk of data has not said for 10 s how much room it has"]
+    assert asked.acquire(timeout=30)
+    answers.put((100 << 30, 1 << 20))
+    deadline = time.monotonic() + 30
+    while len(lines) < 3 and time.monotonic() < deadline:
+        lines += [line.text for line in watch.look()]
+    assert lines[1:] == [
+        "the disk of data says again how much room it has",
+        "the disk of data is nearly full: 1 of 102,400 MiB are free",
+    ]
+    assert not asked.acquire(blocking=False), "a question at a time"
