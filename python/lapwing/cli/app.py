@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lapwing import __version__
+from lapwing.cli.standard_streams import give_up, open_closed
 from lapwing.cli.system_refusal import about_a_path
 from lapwing.errors import LapwingError
 from lapwing.text import LogFormatter, one_line
@@ -104,6 +105,7 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 def main(arguments: list[str] | None = None) -> None:
     """Runs one command and exits with its code. What it writes, tables and reports too, is nothing for others."""
+    open_closed()
     os.umask(os.umask(0o077) | 0o007)
     sys.exit(run(sys.argv[1:] if arguments is None else arguments))
 
@@ -125,7 +127,7 @@ def run(arguments: list[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has left (`lapwing sub ... | head`): nobody to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout.fileno())
         return _BROKEN_PIPE
     except OSError as error:
         told = about_a_path(error)
@@ -137,10 +139,13 @@ def run(arguments: list[str]) -> int:
 
 
 def print_error(error: LapwingError) -> None:
-    """One line per problem on standard error."""
+    """One line per problem on standard error; where that takes none, the exit code says it alone."""
     label = typer.style("error:", fg="red", bold=True)
-    for line in error.lines():
-        typer.echo(f"{label} {one_line(line)}", err=True)
+    try:
+        for line in error.lines():
+            typer.echo(f"{label} {one_line(line)}", err=True)
+    except OSError:
+        give_up(sys.stderr.fileno())
 
 
 def _usage_error(error: Any) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from lapwing.cli.common import ConfigFile, Settings, echo_json, examples
+from lapwing.cli.standard_streams import give_up
 
 if TYPE_CHECKING:
     from lapwing.broker import Broker
@@ -71,6 +73,7 @@ def broker(
     from lapwing.cli.failures import Failures
     from lapwing.config import load
     from lapwing.config.reread import Reread
+    from lapwing.config.variables import no_settings
     from lapwing.log.printer import printer_of
 
     flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
@@ -84,17 +87,24 @@ def broker(
         given = read.in_force
         failures.form = given.log.format
         if accept_loss_of:
-            from lapwing.cli.store_loss import give_up
+            from lapwing.cli.store_loss import give_up as give_up_segments
             from lapwing.privileges import acting_as, wanted_account
 
             with acting_as(wanted_account(given.broker.user, uid=os.geteuid())):
-                give_up(given.broker.data, accept_loss_of)
+                give_up_segments(given.broker.data, accept_loss_of)
         running = Broker.from_config(given, config)
         log = printer_of(given.log)
+        for line in no_settings(os.environ):
+            log.warning(line, subject="start")
 
         def on_ready() -> None:
             failures.subject = "end"
-            _announce(running, as_json=json)
+            try:
+                _announce(running, as_json=json)
+            except OSError as error:
+                # Whoever waits for these lines has left, or has no room for them: clients can connect all the same.
+                give_up(sys.stdout.fileno())
+                log.warning(f"standard output takes nothing: {error.strerror}; listens at {', '.join(running.urls)}")
 
         return serve(running, on_ready, config=read, log=log)
 

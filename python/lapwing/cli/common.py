@@ -9,7 +9,10 @@ from typing import Annotated
 
 import typer
 
+from lapwing.log.standard_error import StandardError
 from lapwing.text import json_text, one_line
+
+_standard_error = StandardError()
 
 
 def examples(*lines: str) -> str:
@@ -27,12 +30,12 @@ def echo_json(document: object) -> None:
 
 def say(text: str) -> None:
     """Lines beside the output, on standard error; each is escaped."""
-    typer.echo("\n".join(map(one_line, text.split("\n"))), err=True)
+    _standard_error.write("\n".join(map(one_line, text.split("\n"))))
 
 
 def notice(text: str) -> None:
     """Something that the reader should know, on one line of standard error."""
-    typer.echo(f"notice: {one_line(text)}", err=True)
+    _standard_error.write(f"notice: {one_line(text)}")
 
 
 def table(rows: Iterable[Iterable[object]], head: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from lapwing.cli.common import echo_json, examples, table
+from lapwing.cli.common import echo_json, examples, say, table
 from lapwing.cli.http_options import Ca, PasswordFile, TokenFile, User, credentials_of
 from lapwing.cli.mqtt_options import URL_DEFAULT
 from lapwing.cli.signals import taken
@@ -216,7 +216,7 @@ def _interrupts() -> Iterator[threading.Event]:
     def stop(_number: int) -> None:
         if stopped.is_set():
             raise KeyboardInterrupt
-        typer.echo("stopping after the batch at hand", err=True)
+        say("stopping after the batch at hand")
         stopped.set()
 
     with taken((signal.SIGINT, signal.SIGTERM), stop):
@@ -249,7 +249,7 @@ def _conf(pairs: list[str]) -> dict[str, str]:
 
 def _tell(done: BatchProgress | LateProgress) -> None:
     rate = done.rows / done.seconds if done.seconds else 0
-    typer.echo(f"batch {done.batch}: {done.told()} in {done.seconds:.1f} s ({rate:,.0f} messages/s)", err=True)
+    say(f"batch {done.batch}: {done.told()} in {done.seconds:.1f} s ({rate:,.0f} messages/s)")
 
 
 def _tell_json(done: BatchProgress | LateProgress) -> None:
@@ -267,4 +267,4 @@ def _finish(result: JobResult | LateResult, out: Path, *, json: bool) -> None:
     typer.echo(table(((name, f"{rows:,}") for name, rows in result.rows_in_tables.items()), ("TABLE", "ROWS")))
     typer.echo(f"{one_line(str(out))}/tables; {', '.join(path.name for path in result.pictures) or 'no pictures'}")
     if result.trimmed:
-        typer.echo(f"{result.trimmed:,} messages had been trimmed away before they were read", err=True)
+        say(f"{result.trimmed:,} messages had been trimmed away before they were read")

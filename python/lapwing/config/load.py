@@ -10,6 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lapwing.config.dispatch import DispatchSection
+from lapwing.config.kinds import without_wrong_kinds
 from lapwing.config.layers import KeyPath, Layer, environment_layer, file_layer, flag_layer
 from lapwing.config.limit_pairs import check_limits
 from lapwing.config.limits import Limits
@@ -130,7 +131,8 @@ def _layers(
 
 def _built(layers: tuple[Layer, ...]) -> Found:
     """What the layers say. Where some of it is wrong, what is left is looked at for what is wrong besides."""
-    left, problems, doubt, cause = layers, list[LapwingError](), Doubt(), None
+    left, problems, paths = without_wrong_kinds(layers, Config)
+    taken_out, doubt, cause = Doubt.at(paths), Doubt(), None
     for _ in range(_ROUNDS_MAX):
         try:
             with layered(left):
@@ -140,8 +142,9 @@ def _built(layers: tuple[Layer, ...]) -> Found:
             cause = cause or error
             if error.error_count() > PROBLEMS_MAX:
                 break  # a file of something else
-            doubt, left = doubt | Doubt.of(error, Config), without_wrong(error, left)
+            doubt, left = doubt | taken_out | Doubt.of(error, Config), without_wrong(error, left)
             continue
+        doubt |= taken_out
         looks = [check_limits] if doubt.words and not doubt.is_openness_known else [check_listeners, check_limits]
         for look in looks:
             try:

@@ -42,7 +42,7 @@ def _problem(detail: ErrorDetails, model: type[BaseModel], layers: Sequence[Laye
         return LapwingError(f"{key} is missing", where=where, remedy=f"add {path[-1]} = ... there")
     if detail["loc"][-1] == "[key]":
         return LapwingError(f"{key}: bad name", where=where, remedy=_reason(detail))
-    return LapwingError(f"{key} = {_show_value(detail['input'])}", where=where, remedy=_reason(detail))
+    return LapwingError(f"{key} = {show_value(detail['input'])}", where=where, remedy=_reason(detail))
 
 
 def key_path(location: Sequence[int | str]) -> KeyPath:
@@ -88,10 +88,15 @@ def _nearest_place(path: KeyPath, layer: Layer) -> str:
 
 
 def _reason(detail: ErrorDetails) -> str:
+    if detail["type"] in ("model_type", "dict_type"):
+        return "must be a table"
     return re.sub(r"^Input should be", "must be", detail["msg"].removeprefix("Value error, "))
 
 
-def _show_value(value: object) -> str:
+def show_value(value: object) -> str:
+    """On one line, cut off where it is long, and without what looks like a secret."""
+    if isinstance(value, bool):
+        return str(value).lower()
     text = str(value)
     if len(text) > _LOOKED_AT_MAX:
         # The end that was cut off may be the host of a URL, and what stands before it a password.
@@ -115,7 +120,7 @@ def meant_key(path: KeyPath, model: type[BaseModel]) -> KeyPath:
     near = difflib.get_close_matches(path[-1], here, n=1, cutoff=0.6)
     if near:
         return *path[:-1], near[0]
-    return next((known for known in _all_paths(model) if known[-1] == path[-1]), path)
+    return next((known for known in all_paths(model) if known[-1] == path[-1]), path)
 
 
 def _fields_at(path: KeyPath, model: type[BaseModel]) -> dict[str, Any]:
@@ -135,10 +140,11 @@ def _table_type(annotation: object) -> type[BaseModel] | None:
     return next((found for argument in get_args(annotation) if (found := _table_type(argument))), None)
 
 
-def _all_paths(model: type[BaseModel], above: KeyPath = ()) -> list[KeyPath]:
+def all_paths(model: type[BaseModel], above: KeyPath = ()) -> list[KeyPath]:
+    """Of all tables and keys, but those in tables whose names are the user's own."""
     paths: list[KeyPath] = []
     for name, field in model.model_fields.items():
         paths.append((*above, name))
         if (table := _table_type(field.annotation)) is field.annotation and table is not None:
-            paths.extend(_all_paths(table, (*above, name)))
+            paths.extend(all_paths(table, (*above, name)))
     return paths

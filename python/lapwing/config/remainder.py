@@ -43,6 +43,13 @@ class Doubt:
         paths = [key_path(detail["loc"]) for detail in details]
         return cls(words, frozenset(show_key(path[:length]) for path in paths for length in range(1, len(path))))
 
+    @classmethod
+    def at(cls, paths: Sequence[KeyPath]) -> Doubt:
+        """What values at these places leave in doubt, which were taken out."""
+        elsewhere = {path[0] for path in paths if path[0] in _LOOKED_AT_ELSEWHERE}
+        above = {show_key(path[:length]) for path in paths for length in range(1, len(path))}
+        return cls(frozenset({show_key(path) for path in paths} | elsewhere), frozenset(above))
+
     def __or__(self, other: Doubt) -> Doubt:
         return Doubt(self.words | other.words, self.above | other.above)
 

@@ -9,6 +9,7 @@ import pytest
 from lapwing.config import problems
 from lapwing.config.one_group import parse_group
 from lapwing.config.secret_text import without_secrets
+from lapwing.config.variables import no_settings
 from lapwing.errors import ConfigError
 
 
@@ -45,3 +46,23 @@ def test_a_hundred_problems_are_enough() -> None:
     lines = told({"rules": [{}] * 1000})
     assert len(lines) == 101
     assert "900 more problems" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("LAPWING_BROKER_SHARDS", "did you mean LAPWING_BROKER__SHARDS?"),
+        ("LAPWING_LIMITS_QUEUE_BYTES_MAX", "did you mean LAPWING_LIMITS__QUEUE_BYTES_MAX?"),
+        ("LAPWING_BROKER_SHRADS", "did you mean LAPWING_BROKER__SHARDS?"),
+        ("LAPWING_LISTNERS", "a setting is LAPWING_TABLE__KEY"),
+        ("LAPWING_BROKER__SHARDS", ""),
+        *[(f"LAPWING_{name}", "") for name in ("URL", "HTTP_URL", "CA", "CONFIG", "PASSWORD", "USERNAME", "TOKEN")],
+        *[
+            (f"LAPWING_{name}", "")
+            for name in ("SPARK_HOME", "KAFKA_JARS", "KAFKA_PASSWORD", "CLIENT_ID")
+        ],
+        ("PATH", ""),
+    ],
+)
+def test_a_variable_that_was_meant_as_a_setting_is_named(name: str, said: str) -> None:
+    assert no_settings([name]) == ([f"the variable {name} sets nothing: {said}"] if said else [])

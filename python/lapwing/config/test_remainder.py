@@ -88,3 +88,30 @@ def test_a_layer_is_cut_where_the_value_is(tmp_path: Path) -> None:
     lines = told(tmp_path, "[limits]\noutput_high_bytes = '9MiB'", "limits.topic_levels_max=0")
     assert [line.partition(" = ")[0] for line in lines] == ["limits.topic_levels_max", "limits.output_high_bytes"]
     assert Config().limits.topic_levels_max == 64
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # A flag that sets one of its keys hid it, and the start went on without what the file says.
+        ("broker = 3", ["broker = 3 (", "must be a table, as in [broker]"]),
+        ("limits = [1]", ["limits = [1] (", "must be a table, as in [limits]"]),
+        ("[broker]\nshards = true", ["broker.shards = true (", ":2): must be a number"]),
+        ("[limits]\nqueue_bytes_max = true", ["limits.queue_bytes_max = true (", "must be a size"]),
+        ("[streams]\nx = 3", ["streams.x = 3 (", "must be a table"]),
+        ("[streams.x]\nfilter = 'a'\npartitions = false", ["streams.x.partitions = false (", "must be a number"]),
+        ("[[listeners]]\nurl = 'unix:///s'\nconnections_max = true", ["listeners[0].connections_max = true (", ":3)"]),
+    ],
+)
+def test_what_is_of_another_kind_is_not_taken(tmp_path: Path, text: str, said: list[str]) -> None:
+    [line] = told(tmp_path, text, "broker.data=d", "limits.connections_max=10")
+    assert all(part in line for part in said), line
+
+
+def test_what_is_wrong_beside_another_kind_is_told(tmp_path: Path) -> None:
+    lines = told(tmp_path, "broker = 3\nfoo = 1\n[limits]\nqueue_messages_max = -1")
+    assert [line.split(" (")[0] for line in lines] == [
+        "broker = 3",
+        "limits.queue_messages_max = -1",
+        "unknown key foo",
+    ]

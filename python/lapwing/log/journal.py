@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import typer
-
 from lapwing.errors import ConfigError
+from lapwing.log.standard_error import StandardError
 from lapwing.text import one_line
 
 SOCKET = "/run/systemd/journal/socket"
@@ -35,6 +34,7 @@ class Journal:
 
     def __init__(self, path: str = SOCKET) -> None:
         self._path = path
+        self._otherwise = StandardError()
         try:
             self._socket = _connected(path)
         except OSError as error:
@@ -56,7 +56,7 @@ class Journal:
         try:
             self._send(entry(fields))
         except OSError:
-            typer.echo(text, err=True)
+            self._otherwise.write(text)
 
     def _send(self, datagram: bytes) -> None:
         try:

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-import typer
-
 from lapwing.config.log import SUBJECTS
 from lapwing.log.journal import Journal, is_standard_error
 from lapwing.log.line import LogLine
+from lapwing.log.standard_error import StandardError
 from lapwing.text import json_text, log_text, one_line, traceback_text
 
 if TYPE_CHECKING:
@@ -88,15 +87,20 @@ def printer_of(settings: LogSection) -> LogPrinter:
     if settings.format == "journald" or (settings.format == "auto" and is_standard_error()):
         journal = Journal()
         return LogPrinter(lambda line: journal.write(line.level, line.subject, line.text, line.facts), settings)
-    return LogPrinter(_as_json if settings.format == "json" else _as_text, settings)
+    form, out = _as_json if settings.format == "json" else _as_text, StandardError()
+
+    def write(line: LogLine) -> None:
+        out.write(form(line), lambda said: form(LogLine("other", "notice", said)))
+
+    return LogPrinter(write, settings)
 
 
-def _as_text(line: LogLine) -> None:
+def _as_text(line: LogLine) -> str:
     word = _WORDS.get(line.level)
-    typer.echo(line.text if word is None else f"{word}: {line.text}", err=True)
+    return line.text if word is None else f"{word}: {line.text}"
 
 
-def _as_json(line: LogLine) -> None:
+def _as_json(line: LogLine) -> str:
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     document = {
         "at": at,
@@ -105,4 +109,4 @@ def _as_json(line: LogLine) -> None:
         "message": line.text,
         **line.facts,
     }
-    typer.echo(json_text(document, ascii_only=True), err=True)
+    return json_text(document, ascii_only=True)

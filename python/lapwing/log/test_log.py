@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import select
 import socket
 import struct
 import threading
@@ -20,6 +21,7 @@ from lapwing.log.disk_watch import LOOK_EVERY_S, DiskWatch
 from lapwing.log.journal import Journal, entry, is_standard_error
 from lapwing.log.line import LogLine
 from lapwing.log.printer import LogPrinter, printer_of
+from lapwing.log.standard_error import StandardError
 
 FORGED = "x\nnotice: forged \x1b[2J\u202e"
 
@@ -171,3 +173,32 @@ def test_a_disk_that_hangs_holds_nobody_up() -> None:
         "the disk of data is nearly full: 1 of 102,400 MiB are free",
     ]
     assert not asked.acquire(blocking=False), "a question at a time"
+
+
+def test_a_full_pipe_holds_nobody_up_and_says_what_it_lacks() -> None:
+    read, write = os.pipe()
+    with os.fdopen(read, "rb") as reader, os.fdopen(write, "w") as stream:
+        out = StandardError(stream, patience_s=0.01)
+        while select.select([], [write], [], 0)[1]:
+            os.write(write, b"x" * 1024)
+        for number in range(3):
+            out.write(f"left out {number}")
+        reader.read1(1 << 20)
+        out.write("again", "notice: {}!".format)
+        out.write("and again")
+        said = reader.read1(1 << 20).decode().splitlines()
+    assert said == ["notice: 3 lines of the log are left out here: nobody reads it!", "again", "and again"]
+
+
+@pytest.mark.parametrize("why", ["full", "left", "closed"])
+def test_standard_error_that_takes_nothing_ends_nobody(why: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with Path("/dev/full").open("w") as full, os.fdopen(write, "w") as left:
+        stream = full if why == "full" else left
+        if why == "closed":
+            stream.close()
+        out = StandardError(stream)
+        for text in ("a", "b"):
+            out.write(text)
+    assert out.left_out == 2

@@ -1,0 +1,37 @@
+"""Standard input, output and error as whoever started this process has left them.
+
+Some take nothing, some are not there at all.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+def open_closed() -> None:
+    """Opens nothing (``/dev/null``) where one of the three is closed.
+
+    The next file that is opened gets the lowest free number: without this a segment of the log was standard output or
+    error, and whatever is printed there by whomever, a library or a child, would have been written into it.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    # Python has none for what it found closed.
+    sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 (as long as the process)
+    sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def give_up(descriptor: int) -> None:
+    """What is written there from now on, and what waits to be, goes nowhere.
+
+    It takes nothing (its reader has left, its disk is full), and Python would end with a code of its own over what it
+    could not write.
+    """
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)
