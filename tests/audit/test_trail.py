@@ -217,6 +217,7 @@ def test_without_a_file_there_is_none(tmp_path: Path) -> None:
     with lapwing.Broker() as broker:
         assert broker.metrics()["lapwing_audit_events_total"] == 0
     assert call("audit", "verify", str(tmp_path / "audit.jsonl")).returncode == 2
+    assert call("audit", "verify", "").returncode == 2
 
 
 def flood(broker: lapwing.Broker, times: int) -> None:

@@ -86,7 +86,13 @@ def test_a_unit_has_what_its_configuration_needs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [("--data", "here"), ("--config", "/etc/a b.toml"), ("--data", "/x\n[Service]\nUser=root"), ("--user", "a b")],
+    [
+        ("--data", "here"),
+        ("--config", "lapwing.toml"),
+        ("--config", "/etc/a b.toml"),
+        ("--data", "/x\n[Service]\nUser=root"),
+        ("--user", "a b"),
+    ],
 )
 def test_what_would_be_another_unit_is_refused(given: tuple[str, str]) -> None:
     done = call("service", "install", "--print", "--program", "/usr/bin/lapwing", *given)

@@ -51,6 +51,8 @@ class Verified:
 
 def trail_files(file: Path) -> list[Path]:
     """All files of the trail that is written to ``file``, the oldest first."""
+    if not file.name:
+        return []
     older = []
     number = 1
     while (path := file.with_name(f"{file.name}.{number}")).exists():

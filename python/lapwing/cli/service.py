@@ -63,6 +63,8 @@ def install(
     """
     if not name.replace("-", "").replace("_", "").isalnum() or not user.replace("-", "").replace("_", "").isalnum():
         raise ConfigError("--name and --user have letters, digits, - and _", where=f"{name!a}, {user!a}")
+    if not config.is_absolute():
+        raise ConfigError("--config is no whole path", where=ascii(str(config)), remedy="write it from / on")
     _check_config(config, _below(root, config))
     unit = _unit(program or _this_program(), config, _below(root, config), data, user)
     text = unit.text()

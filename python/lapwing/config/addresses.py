@@ -30,7 +30,7 @@ def parse_listen_url(url: str) -> str:
         if not rest.startswith("/") or rest.endswith("/") or "\0" in rest:
             raise ValueError('must name the whole path of the socket, as in "unix:///run/lapwing.sock"')
         return url
-    if not separator or scheme not in _SCHEMES:
+    if not separator or scheme not in _SCHEMES or "#" in rest:
         raise ValueError(_FORM)
     address, slash, path = rest.partition("/")
     if path and scheme not in ("ws", "wss"):

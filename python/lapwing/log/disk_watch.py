@@ -1,5 +1,8 @@
 """Says once when the data folder's disk is nearly full or slow, and once when it is not any more.
 
+The same when the folder that the broker began with is gone, or another one is in its place: a file that was deleted, or
+that something is mounted over, takes what comes as if it were there.
+
 A disk that is full, and one that fails, the node tells itself: it stops acknowledging, or stops. How full it is is
 asked in a thread: nobody waits for a disk that hangs, for there are signals to hear and a supervisor to tell of life.
 """
@@ -26,6 +29,19 @@ Syncs = Callable[[], tuple[int, int]]
 
 Usage = Callable[[Path], tuple[int, int]]
 """Bytes in all, and bytes that are free."""
+
+
+Identity = tuple[int, int]
+"""Of a file: its device, and its number there."""
+
+
+def lock_of(folder: Path) -> Identity | None:
+    """Of the file that a broker holds as long as it runs; None: it is not there."""
+    try:
+        found = (folder / "lock").stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def usage_of(folder: Path) -> tuple[int, int]:
@@ -61,8 +77,9 @@ class DiskWatch:
         self._folder, self._syncs, self._usage, self._clock, self._begin = folder, syncs, usage, clock, begin
         self._next_at = 0.0
         self._asked_at: float | None = None  # None: nobody waits for an answer
-        self._answers: SimpleQueue[tuple[int, int] | None] = SimpleQueue()
-        self._is_low = self._is_slow = self._is_silent = False
+        self._answers: SimpleQueue[tuple[tuple[int, int] | None, Identity | None]] = SimpleQueue()
+        self._is_low = self._is_slow = self._is_silent = self._is_gone = False
+        self._began_with: Identity | None = None
         self._before = (0, 0)
 
     def look(self) -> Iterator[LogLine]:
@@ -73,9 +90,10 @@ class DiskWatch:
             self._next_at = now + LOOK_EVERY_S
             yield from self._ask_for_room(now)
         with suppress(Empty):
-            answer = self._answers.get_nowait()
+            room, lock = self._answers.get_nowait()
             self._asked_at = None
-            yield from self._look_at_room(answer)
+            yield from self._look_at_room(room)
+            yield from self._look_at_folder(lock)
         if is_time:
             yield from self._look_at_syncs()
 
@@ -86,17 +104,20 @@ class DiskWatch:
             try:
                 self._begin(self._answer)
             except RuntimeError:  # There is no thread to be had now: asked again the next time.
-                self._answers.put(None)
+                self._answers.put((None, self._began_with))
         elif not self._is_silent:
             self._is_silent = True
             text = f"the disk of {self._folder} has not said for {now - self._asked_at:,.0f} s how much room it has"
             yield LogLine("disk", "warning", text)
 
     def _answer(self) -> None:
+        lock = lock_of(self._folder)
         try:
-            self._answers.put(self._usage(self._folder))
+            self._answers.put((self._usage(self._folder), lock))
         except OSError:
-            self._answers.put(None)  # the folder is made by the first that is written; what cannot be the node tells
+            self._answers.put(
+                (None, lock)
+            )  # the folder is made by the first that is written; what cannot be the node tells
 
     def _look_at_room(self, answer: tuple[int, int] | None) -> Iterator[LogLine]:
         if self._is_silent:
@@ -113,6 +134,21 @@ class DiskWatch:
             state = "is nearly full" if is_low else "has room again"
             text = f"the disk of {self._folder} {state}: {free >> 20:,} of {total >> 20:,} MiB are free"
             yield LogLine("disk", "warning", text)
+
+    def _look_at_folder(self, lock: Identity | None) -> Iterator[LogLine]:
+        self._began_with = self._began_with or lock
+        is_gone = lock != self._began_with
+        if is_gone == self._is_gone:
+            return
+        self._is_gone = is_gone
+        if not is_gone:
+            yield LogLine("disk", "warning", f"the data folder {self._folder} is there again")
+            return
+        text = (
+            f"the data folder {self._folder} is not the one that the broker began with: it was moved or deleted, or "
+            "something is mounted over it; what is acknowledged now is not there after a restart"
+        )
+        yield LogLine("disk", "error", text)
 
     def _look_at_syncs(self) -> Iterator[LogLine]:
         count, spent_us = self._syncs()

@@ -202,3 +202,26 @@ def test_standard_error_that_takes_nothing_ends_nobody(why: str) -> None:
         for text in ("a", "b"):
             out.write(text)
     assert out.left_out == 2
+
+
+def test_a_data_folder_that_is_not_there_any_more_is_told_of_once(tmp_path: Path) -> None:
+    """The broker goes on, and acknowledges, in files that nobody will find."""
+    now = iter(range(0, 1000, 10))
+    data = tmp_path / "data"
+    room = (1 << 40, 1 << 39)
+    watch = DiskWatch(data, lambda: (0, 0), lambda _folder: room, lambda: float(next(now)), lambda ask: ask())
+    assert list(watch.look()) == [], "it is made by the first that is written"
+    data.mkdir()
+    (data / "lock").touch()
+    assert list(watch.look()) == []
+    data.rename(tmp_path / "moved")
+    [line] = watch.look()
+    assert (line.level, "what is acknowledged now is not there after a restart" in line.text) == ("error", True)
+    data.mkdir()
+    (data / "lock").touch()
+    assert list(watch.look()) == [], "another one is not the one"
+    (data / "lock").unlink()
+    data.rmdir()
+    (tmp_path / "moved").rename(data)
+    [line] = watch.look()
+    assert line.text == f"the data folder {data} is there again"
