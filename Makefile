@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -108,7 +108,7 @@ test: $(CACHE)/built peers ## every test; with SLOW=1 the slow proofs too, as CI
 	$(call step,tests: first what needs a JVM)
 	@$(SUITE) --tier $(if $(SLOW),ci,fast) $(if $(TESTS),--no-rust) $(TESTS)
 
-test-rust: $(CACHE)/toolchain ## the Rust rooms (LAPWING_WILD_SECONDS=600: clients that do anything to a whole node, LAPWING_WILD_SEED)
+test-rust: $(CACHE)/built ## the Rust rooms (LAPWING_WILD_SECONDS=600: clients that do anything to a whole node, LAPWING_WILD_SEED)
 	$(call step,tests of the Rust rooms)
 	@cargo test --locked --workspace --quiet
 
@@ -154,6 +154,11 @@ crash: $(CACHE)/built ## 200 rounds of random work on a broker that is killed at
 	@$(BIN)/python -m tests.crash --rounds 100 --power-cut --out out/crash/power-cuts $(CRASH)
 	$(call step,at every change of a simulated disk and every step of a session)
 	@cargo test --locked --quiet -p lapwing-store -p lapwing-node -p lapwing-session --lib --tests crash
+
+wild: $(CACHE)/built ## clients that do anything to a broker process that is killed, WILD_SECONDS long (600); SEED=7 begins with that one
+	$(call step,clients that do anything)
+	@LAPWING_WILD_SECONDS=$(or $(WILD_SECONDS),600) LAPWING_WILD_SEED=$(or $(SEED),0) \
+		cargo test --locked --quiet -p lapwing-wild --test wild a_process_that_is_killed -- --nocapture
 
 openraft: $(CACHE)/toolchain ## openraft's own suite for log storages, on the journal
 	@cargo test --locked --quiet --manifest-path tests/openraft/Cargo.toml --target-dir target/openraft

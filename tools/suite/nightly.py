@@ -26,6 +26,7 @@ PROOFS = {
     "crash": "crash",
     "fault-matrix": "fault-matrix",
     "faults-kafka": "faults-kafka",
+    "wild": "wild",
     "openraft": "openraft",
     "fuzz": "fuzz",
     "wheel": "test-wheel",

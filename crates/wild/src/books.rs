@@ -99,6 +99,8 @@ pub struct Heard {
     pub answered: u64,
     /// Connections that another one took the id of.
     pub taken_over: u64,
+    /// Times that the node came again.
+    pub restarts: u64,
 }
 
 impl Books {

@@ -1,4 +1,4 @@
-//! A node in its folder: started, stopped, and started again.
+//! A node of this process in its folder: started, stopped, and started again.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,14 +9,15 @@ use lapwing_store::Log;
 use tempfile::TempDir;
 
 use crate::disk::slow_disk;
-use crate::run::PATIENCE;
+use crate::place::Place;
+use crate::run::{Arrangement, PATIENCE};
 
 /// Small segments and snapshots, so that a short run has several of them; a stream, a declared group, topics in memory, a
 /// hold.
 const TABLES: &str = r#""log_init_zero": false, "durability": "disk",
     "streams": {"plain": {"filter": "p/#"}}, "groups": {"x": {"filters": ["g/#"]}},
     "topics": {"m/#": {"durability": "memory"}}, "hold": {"h/#": {}}"#;
-const SMALL_LOG: &str = r#""log_snapshot_bytes": 4096, "log_segment_bytes": 65536"#;
+pub(crate) const SMALL_LOG: &str = r#""log_snapshot_bytes": 4096, "log_segment_bytes": 65536"#;
 
 /// A folder, and the node that runs in it.
 pub(crate) struct Folder {
@@ -27,17 +28,16 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// Starts a node in a new folder. `limits`: more of them, as JSON without its braces.
-    pub(crate) fn new(shards: u32, limits: &str, sync_ms: u64) -> Result<Folder, String> {
+    /// A new folder; nothing runs in it yet.
+    pub(crate) fn new(arrangement: &Arrangement) -> Result<Folder, String> {
         let dir = tempfile::tempdir().map_err(|error| format!("a folder: {error}"))?;
-        let limits = if limits.is_empty() { SMALL_LOG.to_owned() } else { format!("{SMALL_LOG}, {limits}") };
-        let mut folder = Folder { dir, node: None, limits, sync_ms: Arc::new(AtomicU64::new(sync_ms)) };
-        folder.start(shards)?;
-        Ok(folder)
+        let sync_ms = Arc::new(AtomicU64::new(arrangement.sync_ms));
+        Ok(Folder { dir, node: None, limits: arrangement.all_limits(), sync_ms })
     }
+}
 
-    /// Starts the node, which does not run.
-    pub(crate) fn start(&mut self, shards: u32) -> Result<(), String> {
+impl Place for Folder {
+    fn start(&mut self, shards: u32) -> Result<(), String> {
         let (dir, limits) = (self.dir.path(), &self.limits);
         let json = format!(r#"{{"shards": {shards}, "data_dir": {dir:?}, "limits": {{{limits}}}, {TABLES}}}"#);
         let mut config = Config::from_json(&json).map_err(|error| error.to_string())?;
@@ -50,8 +50,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Stops the node; `drained`: its clients are sent away first.
-    pub(crate) fn stop(&mut self, drained: bool) -> Result<(), String> {
+    fn stop(&mut self, drained: bool) -> Result<(), String> {
         let Some(node) = self.node.take() else { return Ok(()) };
         if drained {
             node.drain(PATIENCE).map_err(|error| format!("the drain: {error}"))?;
@@ -59,19 +58,15 @@ impl Folder {
         node.stop().map_err(|error| format!("the node: {error}"))
     }
 
-    /// From now on a sync takes so long.
-    pub(crate) fn slow(&self, sync_ms: u64) {
+    fn slow(&self, sync_ms: u64) {
         self.sync_ms.store(sync_ms, Ordering::Relaxed);
     }
 
-    /// Where clients connect.
-    pub(crate) fn url(&self) -> String {
+    fn url(&self) -> String {
         self.node.as_ref().map(|node| node.listeners()[0].clone()).unwrap_or_default()
     }
 
-    /// # Errors
-    /// The node has stopped by itself.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    fn check(&mut self) -> Result<(), String> {
         match self.node.as_ref().and_then(Handle::failure) {
             Some(failure) => Err(format!("the node: {}", failure.message)),
             None => Ok(()),

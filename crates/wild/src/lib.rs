@@ -10,7 +10,8 @@
 //! - A failure is an `Err` with the step, never a panic, so that whoever runs this can print what was done.
 //!
 //! [`client`] is one connection, [`witness`] a client with a kept session that nobody disturbs, [`run`] does the actions,
-//! [`disk`] makes every sync take its time.
+//! [`disk`] makes every sync take its time. The node runs in this process, or as `lapwing broker` in one of its own that is
+//! killed between two steps ([`run::Arrangement`]).
 
 #![forbid(unsafe_code)]
 
@@ -22,6 +23,8 @@ pub mod disk;
 mod folder;
 mod hearing;
 pub mod id_books;
+mod place;
+mod process;
 pub mod run;
 mod traffic;
 pub mod witness;

@@ -1,4 +1,4 @@
-//! A run: steps against a node in this process, and what must be true behind them.
+//! A run: steps against a node, and what must be true behind them.
 
 use std::time::{Duration, Instant};
 
@@ -8,8 +8,9 @@ use lapwing_oracle::variants::Random;
 use crate::action::{IDS, Step, steps};
 use crate::books::Heard;
 use crate::client::Line;
-use crate::folder::Folder;
+use crate::folder::SMALL_LOG;
 use crate::id_books::{IdBooks, Messages};
+use crate::place::{self, Place};
 use crate::witness;
 
 /// The longest that anything may take; only a failure takes so long.
@@ -38,6 +39,15 @@ pub struct Arrangement {
     pub limits: &'static str,
     /// What a sync of the disk takes at first.
     pub sync_ms: u64,
+    /// In a process of its own, `lapwing broker`: what is not drained is killed, and syncs take what they take.
+    pub is_process: bool,
+}
+
+impl Arrangement {
+    /// All limits that are not the node's own, as JSON without its braces.
+    pub(crate) fn all_limits(&self) -> String {
+        if self.limits.is_empty() { SMALL_LOG.to_owned() } else { format!("{SMALL_LOG}, {}", self.limits) }
+    }
 }
 
 /// What a run was about.
@@ -45,7 +55,7 @@ pub type Story = Heard;
 
 /// A run under way.
 pub struct Run {
-    pub(crate) folder: Folder,
+    pub(crate) place: Box<dyn Place>,
     /// Connections of wild clients, the newest last; those that are over are taken out when all are listened to.
     pub(crate) lines: Vec<Line>,
     witness: Option<Line>,
@@ -73,7 +83,7 @@ pub fn check_bytes(bytes: &[u8]) -> Result<Story, String> {
     let (first, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let limits = if first & 4 == 0 { "" } else { SMALLEST_MAILBOXES };
     let sync_ms = [0, 0, 2, 10][usize::from(first >> 3 & 3)];
-    let arrangement = Arrangement { shards: 1 + u32::from(first & 3) % 3, limits, sync_ms };
+    let arrangement = Arrangement { shards: 1 + u32::from(first & 3) % 3, limits, sync_ms, is_process: false };
     check_steps(&arrangement, &steps(rest, STEPS_MAX))
 }
 
@@ -91,7 +101,7 @@ fn check_steps(arrangement: &Arrangement, all: &[Step]) -> Result<Story, String>
 pub fn run(arrangement: &Arrangement, steps: &[Step]) -> Result<Story, (usize, String)> {
     let mut run = Run::new(arrangement).map_err(|what| (0, what))?;
     for (at, step) in steps.iter().enumerate() {
-        run.act(step).and_then(|()| run.folder.check()).map_err(|what| (at, run.blame(what)))?;
+        run.act(step).and_then(|()| run.place.check()).map_err(|what| (at, run.blame(what)))?;
     }
     run.end().map_err(|what| (steps.len(), run.blame(what)))?;
     Ok(run.heard)
@@ -99,9 +109,8 @@ pub fn run(arrangement: &Arrangement, steps: &[Step]) -> Result<Story, (usize, S
 
 impl Run {
     fn new(arrangement: &Arrangement) -> Result<Run, String> {
-        let folder = Folder::new(arrangement.shards, arrangement.limits, arrangement.sync_ms)?;
         let mut run = Run {
-            folder,
+            place: place::start(arrangement)?,
             lines: Vec::new(),
             witness: None,
             ids: (0..IDS + 2).map(|_| IdBooks::default()).collect(),
@@ -152,7 +161,7 @@ impl Run {
             if done(self) {
                 return Ok(());
             }
-            self.folder.check()?;
+            self.place.check()?;
             if begun.elapsed() > PATIENCE {
                 return Err(format!("in vain: {what}"));
             }
@@ -180,7 +189,7 @@ impl Run {
         if self.witness.as_ref().is_some_and(|witness| !witness.is_over()) {
             return Ok(());
         }
-        let witness = self.witness.insert(witness::open(&self.folder.url(), WITNESS, "witness")?);
+        let witness = self.witness.insert(witness::open(&self.place.url(), WITNESS, "witness")?);
         witness.flush()?;
         self.wait("the witness is greeted", |run| {
             run.witness.as_ref().is_some_and(|witness| witness.books.greeted.is_some())
@@ -209,12 +218,13 @@ impl Run {
         for line in self.lines.iter_mut().chain(&mut self.witness) {
             line.books.causes.stopped = true;
         }
-        self.folder.stop(drained)?;
+        self.place.stop(drained)?;
         self.wait("every connection ends with its node", |run| {
             run.lines.is_empty() && run.witness.as_ref().is_none_or(Line::is_over)
         })?;
         self.ids.iter_mut().for_each(IdBooks::restarted);
-        self.folder.start(shards)?;
+        self.place.start(shards)?;
+        self.heard.restarts += 1;
         self.probe()
     }
 
@@ -223,7 +233,7 @@ impl Run {
         self.witness_comes()?;
         let n = self.messages.add(PROBED, QoS::AtLeastOnce, Some(0));
         let packet_id = self.next_packet_id();
-        let mut probe = witness::open(&self.folder.url(), PROBE, "probe")?;
+        let mut probe = witness::open(&self.place.url(), PROBE, "probe")?;
         probe.books.publishes(QoS::AtLeastOnce, packet_id, n, 1, true);
         probe.put(&Packet::Publish(Publish {
             dup: false,
@@ -254,14 +264,14 @@ impl Run {
     fn end(&mut self) -> Result<(), String> {
         self.settle()?;
         self.probe()?;
-        self.folder.stop(false)
+        self.place.stop(false)
     }
 
     /// Why the node has failed, where it has: what else was seen follows from that.
-    fn blame(&self, what: String) -> String {
+    fn blame(&mut self, what: String) -> String {
         let missing = self.missing();
         let lost = if missing.is_empty() { String::new() } else { format!(" (the witness lacks {missing:?})") };
-        match self.folder.check() {
+        match self.place.check() {
             Err(failure) if failure != what => format!("{failure}; {what}"),
             _ => format!("{what}{lost}"),
         }

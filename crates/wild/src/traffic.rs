@@ -19,7 +19,7 @@ impl Run {
             Action::Connect(spec) => self.connect(step.id, spec)?,
             Action::Listen => drop(self.listen()?),
             Action::Settle => self.settle()?,
-            Action::Slow { sync_ms } => self.folder.slow(*sync_ms),
+            Action::Slow { sync_ms } => self.place.slow(*sync_ms),
             Action::Restart { shards, drained } => self.restart(*shards, *drained)?,
             Action::WitnessLeaves { politely } => self.witness_leaves(*politely)?,
             action => {
@@ -43,7 +43,7 @@ impl Run {
             self.cut(0);
         }
         let ConnectSpec { version, clean, expiry_s, receive_max, alias_max, .. } = *spec;
-        let mut line = Line::open(&self.folder.url(), id, version, Books::new(version, clean, receive_max, alias_max))?;
+        let mut line = Line::open(&self.place.url(), id, version, Books::new(version, clean, receive_max, alias_max))?;
         line.books.causes.rival = self.ids[id].has_ghosts;
         for other in self.lines.iter_mut().filter(|line| line.id == id) {
             other.books.causes.rival = true;
