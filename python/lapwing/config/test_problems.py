@@ -57,10 +57,7 @@ def test_a_hundred_problems_are_enough() -> None:
         ("LAPWING_LISTNERS", "a setting is LAPWING_TABLE__KEY"),
         ("LAPWING_BROKER__SHARDS", ""),
         *[(f"LAPWING_{name}", "") for name in ("URL", "HTTP_URL", "CA", "CONFIG", "PASSWORD", "USERNAME", "TOKEN")],
-        *[
-            (f"LAPWING_{name}", "")
-            for name in ("SPARK_HOME", "KAFKA_JARS", "KAFKA_PASSWORD", "CLIENT_ID")
-        ],
+        *[(f"LAPWING_{name}", "") for name in ("SPARK_HOME", "KAFKA_JARS", "KAFKA_PASSWORD", "CLIENT_ID")],
         ("PATH", ""),
     ],
 )
