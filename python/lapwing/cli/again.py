@@ -9,6 +9,7 @@ import time
 from lapwing._core import CoreError
 from lapwing.cli.common import notice
 from lapwing.cli.http_api import HttpAnswerError
+from lapwing.cli.standard_streams import check_reader
 from lapwing.errors import LapwingError, TimedOutError
 
 PAUSE_FIRST_S = 0.5
@@ -63,6 +64,7 @@ class Again:
         pause_s = self._pause_s if self._until is None else min(self._pause_s, self._until - now)
         notice(f"{self._what}: {error.what}; trying again in {pause_s:.1f} s")
         self._rest.wait(pause_s)
+        check_reader()
         self._pause_s = min(self._pause_s * 2, PAUSE_MAX_S)
         return True
 

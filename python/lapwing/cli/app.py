@@ -126,9 +126,12 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has left (`lapwing sub ... | head`): nobody to say it to.
-        give_up(sys.stdout.fileno())
-        return _BROKEN_PIPE
+        return _reader_left()
+    except SystemExit as end:
+        # Typer's own answer to the same, with a code that says nothing.
+        if isinstance(end.__context__, BrokenPipeError):
+            return _reader_left()
+        raise
     except OSError as error:
         told = about_a_path(error)
         if told is None:
@@ -136,6 +139,12 @@ def run(arguments: list[str]) -> int:
         print_error(told)
         return told.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _reader_left() -> int:
+    """Whoever read our output (`lapwing sub ... | head`): nobody to say it to."""
+    give_up(1)
+    return _BROKEN_PIPE
 
 
 def print_error(error: LapwingError) -> None:

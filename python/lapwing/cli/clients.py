@@ -14,6 +14,7 @@ from lapwing.cli.session_api import SessionApi
 from lapwing.cli.session_list import Listing
 from lapwing.cli.session_options import After, All, ClientIds, Json, Limit, Measure, Prefix, Yes, confirm
 from lapwing.cli.sessions_table import clients_table, now_utc
+from lapwing.cli.standard_streams import check_reader
 
 _WATCH_INTERVAL_S = 1.0
 
@@ -56,6 +57,7 @@ def list_(
         if not watch:
             return
         pause.wait(_WATCH_INTERVAL_S)
+        check_reader()
 
 
 @app.command(epilog=examples("lapwing clients kick device-7", "lapwing clients kick device-7 device-8 --yes"))

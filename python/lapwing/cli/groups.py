@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from lapwing.cli.common import echo_json, examples
 from lapwing.cli.group_api import GroupApi, GroupChangedError, GroupUnknownError
 from lapwing.cli.http_options import Asked, asks_broker
+from lapwing.cli.standard_streams import check_reader
 from lapwing.errors import GroupError
 
 _WATCH_INTERVAL_S = 1.0
@@ -81,6 +82,7 @@ def _print_json(ask: Callable[[], list[dict[str, Any]]], *, watch: bool) -> None
         if not watch:
             return
         pause.wait(_WATCH_INTERVAL_S)
+        check_reader()
 
 
 def _draw(ask: Callable[[], list[dict[str, Any]]], *, is_named: bool, watch: bool) -> None:

@@ -5,7 +5,9 @@ Some take nothing, some are not there at all.
 
 from __future__ import annotations
 
+import errno
 import os
+import select
 import sys
 
 
@@ -24,6 +26,18 @@ def open_closed() -> None:
     sys.stdin = sys.stdin or open(0, closefd=False)  # noqa: SIM115 (as long as the process)
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
+
+
+def check_reader(descriptor: int = 1) -> None:
+    """For a command that waits with nothing to write: whether anybody still reads what it may have to say.
+
+    Raises:
+        BrokenPipeError: its reader has left.
+    """
+    poll = select.poll()
+    poll.register(descriptor, 0)  # errors are told unasked
+    if any(event & select.POLLERR for _, event in poll.poll(0)):
+        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
 
 def give_up(descriptor: int) -> None:

@@ -12,6 +12,7 @@ from lapwing.cli.again import Again
 from lapwing.cli.common import echo_json, examples, table
 from lapwing.cli.http_options import Asked, asks_broker
 from lapwing.cli.messages import payload_fields, property_list
+from lapwing.cli.standard_streams import check_reader
 from lapwing.cli.stream_api import StreamApi
 from lapwing.errors import LapwingError
 from lapwing.text import one_line, payload_text
@@ -162,6 +163,7 @@ def _rows(
             if not follow:
                 return
             pause.wait(_FOLLOW_INTERVAL_S)
+            check_reader()
 
 
 def _decode(arrow: bytes) -> list[dict[str, Any]]:

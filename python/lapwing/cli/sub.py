@@ -24,6 +24,7 @@ from lapwing.cli.mqtt_options import (
     Username,
     identity_of,
 )
+from lapwing.cli.standard_streams import check_reader
 from lapwing.errors import LapwingError, TimedOutError
 from lapwing.text import one_line, payload_text
 
@@ -131,7 +132,9 @@ class _Receiver:
             if message is not None:
                 self._received += 1
                 _print(message, as_json=self._as_json)
-            elif until is not None and time.monotonic() >= until:
+                continue
+            check_reader()
+            if until is not None and time.monotonic() >= until:
                 return
 
 
