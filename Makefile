@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -190,6 +190,7 @@ check-python: $(CACHE)/built
 	@$(BIN)/stubtest lapwing._core
 	@$(BIN)/lint-imports --no-cache
 	@$(BIN)/python tools/conformance.py --check --strict
+	@$(BIN)/python tools/sn_rules.py --check
 
 fix: $(CACHE)/built ## formats and mends what the linters can mend
 	@cargo fmt --all
@@ -206,6 +207,9 @@ conformance: $(CACHE)/built ## runs the tests of the normative statements, print
 	@cargo test --locked --quiet -p lapwing-codec -p lapwing-session -p lapwing-router -p lapwing-transport -p lapwing-node
 	@$(BIN)/pytest -q tests/conformance
 	@$(BIN)/python tools/conformance.py --table --strict
+
+sn: $(CACHE)/built ## what MQTT-SN 1.2 asks for, rule by rule, each with its tests and what came of them; fails if one is not shown
+	@$(BIN)/python tools/sn_rules.py --run
 
 wheel: $(CACHE)/python ## one abi3 wheel in dist/, and beside it what it is made of
 	$(call step,wheel)

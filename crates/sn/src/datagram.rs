@@ -34,6 +34,12 @@ pub fn decode<'a>(datagram: &'a [u8], limits: &Limits) -> Result<Datagram<'a>, D
     Ok(Datagram { forwarding: Some(forwarding), message: Message::decode(datagram, &inner, limits)? })
 }
 
+/// Whose the message of a datagram is that [`decode`] refuses: a node behind a forwarder, or, `None`, whoever sent it.
+pub fn sender<'a>(datagram: &'a [u8], limits: &Limits) -> Option<Forwarding<'a>> {
+    let header = Header::read(datagram, 0).ok().filter(is_encapsulation)?;
+    Forwarding::decode(datagram, &header, limits).ok()
+}
+
 impl Datagram<'_> {
     /// Bytes of the datagram, whether a limit allows them or not.
     pub fn encoded_len(&self) -> usize {
@@ -75,6 +81,19 @@ mod tests {
         let error = decode(&bytes("06 09 'bye!'"), &limits).unwrap_err();
         assert_eq!((error.reason, error.at), (Reason::TooLarge, 5));
         assert!(decode(&[0; 70_000], &Limits::PROTOCOL).is_err());
+    }
+
+    /// Is an answer to a message that is refused one to the node behind the forwarder, where there is one?
+    #[test]
+    fn section_5_5_a_refused_message_is_of_the_node_behind_the_forwarder() {
+        let limits = Limits::default();
+        let connect = "09 04 04 02 003C 'abc'";
+        let enclosed = bytes(&format!("05 FE 01 'xy' {connect}"));
+        assert!(decode(&enclosed, &limits).is_err_and(|error| error.answer.is_some()));
+        assert_eq!(sender(&enclosed, &limits).map(|forwarding| forwarding.node_id), Some(&b"xy"[..]));
+        for hex in [connect, "03 FE 00", "05 FE 01 'x'", ""] {
+            assert_eq!(sender(&bytes(hex), &limits), None, "{hex}");
+        }
     }
 
     /// Is what does not fit an error that says how much it was, with nothing written?

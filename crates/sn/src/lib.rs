@@ -62,7 +62,7 @@ mod check;
 pub use ack::TopicAck;
 pub use advertise::Advertise;
 pub use connect::Connect;
-pub use datagram::{Datagram, decode};
+pub use datagram::{Datagram, decode, sender};
 pub use disconnect::Disconnect;
 pub use error::{DecodeError, EncodeError, Reason};
 pub use forwarding::{Forwarding, Radius};

@@ -31,6 +31,8 @@ pub struct SnConfig {
     pub registrations_max: u16,
     /// Messages of QoS 0 that wait for one client: while it sleeps, or learns a topic's id.
     pub waiting_messages_max: u32,
+    /// Wills of clients that are gone while their sessions are kept.
+    pub wills_kept_max: u32,
     /// Datagrams of one address that are taken up in one turn.
     pub datagrams_per_turn_max: u32,
     /// What may be published with QoS -1, without a connection: topic filters; none: everything where only this machine can
@@ -66,6 +68,7 @@ impl Default for SnConfig {
             retries_max: 3,
             registrations_max: 256,
             waiting_messages_max: 100,
+            wills_kept_max: 1000,
             datagrams_per_turn_max: 256,
             publish_without_connect: None,
             predefined: Vec::new(),
@@ -87,6 +90,7 @@ impl SnConfig {
             ("retry_ms", self.retry_ms),
             ("registrations_max", self.registrations_max.into()),
             ("waiting_messages_max", self.waiting_messages_max.into()),
+            ("wills_kept_max", self.wills_kept_max.into()),
             ("datagrams_per_turn_max", self.datagrams_per_turn_max.into()),
             ("advertise_interval_s", self.advertise_interval_s.into()),
         ] {
@@ -123,6 +127,14 @@ impl SnConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 7.2: T_ADV above 15 minutes or that, T_retry 10 to 15 s, N_retry 3 to 5.
+    #[test]
+    fn defaults_are_what_is_recommended() {
+        let SnConfig { advertise_interval_s, retry_ms, retries_max, .. } = SnConfig::default();
+        assert!(advertise_interval_s >= 15 * 60 && (10_000..=15_000).contains(&retry_ms));
+        assert!((3..=5).contains(&retries_max));
+    }
 
     /// Does each kind of mistake name its key, and is what is right taken?
     #[test]

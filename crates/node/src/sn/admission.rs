@@ -13,6 +13,7 @@ use super::address::Address;
 use super::counters::Dropped;
 use super::guest::{Guest, Then};
 use super::io::Io;
+use super::kept_wills::is_same_holder;
 use super::link::{Link, Written};
 use super::opening::Opening;
 use super::packets;
@@ -26,15 +27,6 @@ struct Caller {
     peer: PeerAddress,
     /// What it has shown in its handshake.
     shown: Option<Arc<ShownCertificate>>,
-}
-
-/// Whether two clients have shown certificates of the same names, or none.
-fn is_same_holder(one: Option<&ShownCertificate>, other: Option<&ShownCertificate>) -> bool {
-    match (one, other) {
-        (None, None) => true,
-        (Some(one), Some(other)) => one.has_names_of(other),
-        _ => false,
-    }
 }
 
 impl SnThread {
@@ -87,17 +79,26 @@ impl SnThread {
         let namesake = if clean_session { None } else { self.table.namesake(&client_id, index) };
         // Whoever says the same client id, and has shown another name, is told nothing of it.
         let namesake = namesake.filter(|other| is_same_holder(own.as_deref(), shown(other).as_deref()));
-        // What it left at another address: the ids of its topics, and its will.
+        // What it left at another address, or when it went: the ids of its topics, and its will.
         let (ids, old_will) = namesake.map_or((None, None), |other| (Some(other.client.ids()), other.will.clone()));
+        let kept_will = self.kept_will(index, &client_id, own.as_deref());
+        if self.table.get(index).is_some_and(|guest| guest.is_another(&client_id)) {
+            self.keep_will(index);
+        }
         let Some(guest) = self.table.get(index) else { return };
+        if guest.is_another(&client_id) {
+            guest.forget();
+        }
         if let Some(ids) = ids {
             guest.client.inherit(ids);
         }
         if will != WillChange::Keep {
             guest.will_message = None;
         }
+        guest.is_unsettled = true;
+        guest.has_kept_will = will == WillChange::Keep && (guest.has_kept_will || kept_will.is_some());
         guest.will = match will {
-            WillChange::Keep => guest.will.take().or(old_will),
+            WillChange::Keep => guest.will.take().or(old_will).or(kept_will),
             WillChange::Delete => None,
             WillChange::Set { topic, payload, qos, retain } => Some(StoredWill { topic, payload, qos, retain }),
         };

@@ -34,6 +34,8 @@ pub(super) enum Dropped {
     ByClient,
     /// The kernel has not taken it, or the connection of DTLS that it was for is over.
     NotSent,
+    /// The will of a client that is gone, for one that went later: `wills_kept_max`.
+    WillsFull,
     /// More would go to an address than came from it, before it has shown that it is there.
     Unproven,
     /// There are as many first hellos in this turn as are looked at.
@@ -44,7 +46,7 @@ pub(super) enum Dropped {
     HandshakesOfAddress,
 }
 
-const DROPPED: [(Dropped, &str); 17] = [
+const DROPPED: [(Dropped, &str); 18] = [
     (Dropped::OutOfState, "out_of_state"),
     (Dropped::Refused, "refused"),
     (Dropped::Unknown, "not_connected"),
@@ -58,6 +60,7 @@ const DROPPED: [(Dropped, &str); 17] = [
     (Dropped::WaitingFull, "waiting_messages_max"),
     (Dropped::ByClient, "refused_by_client"),
     (Dropped::NotSent, "not_sent"),
+    (Dropped::WillsFull, "wills_kept_max"),
     (Dropped::Unproven, "unproven_address"),
     (Dropped::HellosFull, "hellos_per_turn"),
     (Dropped::HandshakesFull, "handshakes_max"),

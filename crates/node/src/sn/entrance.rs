@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use lapwing_codec::{Publish, PublishProperties, QoS};
 use lapwing_sn::peer::{Client, Event};
-use lapwing_sn::{Datagram, DecodeError, Message, PublishQoS, decode};
+use lapwing_sn::{Datagram, DecodeError, Message, PublishQoS, decode, sender};
 
 use super::address::Address;
 use super::counters::Dropped;
@@ -62,7 +62,7 @@ impl SnThread {
         let decoded = decode(bytes, self.doors[door].limits());
         let Datagram { forwarding, message } = match decoded {
             Ok(datagram) => datagram,
-            Err(error) => return self.refuse_bytes(&Address::new(socket, from, None), &error),
+            Err(error) => return self.refuse_bytes(socket, from, bytes, &error),
         };
         let address = Address::new(socket, from, forwarding);
         match (self.table.find(&address), &message) {
@@ -75,14 +75,19 @@ impl SnThread {
         }
     }
 
-    /// Bytes that are no message. Who is connected is told what the specification has to say of it.
-    fn refuse_bytes(&mut self, address: &Address, error: &DecodeError) {
+    /// Bytes that are no message. Who is connected is told what the specification has to say of it, and so is whoever wants to
+    /// connect in a way that there is not (6.2): CONNACK is shorter than any CONNECT.
+    fn refuse_bytes(&mut self, socket: usize, from: SocketAddr, bytes: &[u8], error: &DecodeError) {
         self.counters.malformed(error.reason);
-        let Some(index) = self.table.find(address) else { return };
-        let Some(guest) = self.table.get(index).filter(|guest| guest.has_answered) else { return };
-        let settings = self.doors[guest.door].settings(&guest.address);
-        if error.answer.is_some_and(|answer| answer.encode(&settings.limits, &mut self.out).is_ok()) {
-            self.send(address);
+        let Some(answer) = error.answer else { return };
+        let door = self.door_of[socket];
+        let address = Address::new(socket, from, sender(bytes, self.doors[door].limits()));
+        let index = self.table.find(&address);
+        let is_there = index.and_then(|index| self.table.get(index)).is_some_and(|guest| guest.has_answered);
+        let may_hear = is_there || (matches!(answer, Message::ConnAck(_)) && self.is_paced(door, &address));
+        let settings = self.doors[door].settings(&address);
+        if may_hear && answer.encode(&settings.limits, &mut self.out).is_ok() {
+            self.send(&address);
         }
     }
 

@@ -26,6 +26,10 @@ pub(super) struct Guest {
     pub(super) clean_session: bool,
     pub(super) link: Option<Link>,
     pub(super) will: Option<StoredWill>,
+    /// Its will is the one that it left when it went.
+    pub(super) has_kept_will: bool,
+    /// Its last CONNECT is not accepted yet, or what it left is still kept.
+    pub(super) is_unsettled: bool,
     /// Payload of a will whose topic it has not said.
     pub(super) will_message: Option<Box<[u8]>>,
     /// PUBLISHes of the session that could not go yet, as they came.
@@ -72,6 +76,8 @@ impl Guest {
             clean_session: false,
             link: None,
             will: None,
+            has_kept_will: false,
+            is_unsettled: false,
             will_message: None,
             waiting: VecDeque::new(),
             has_answered: false,
@@ -94,6 +100,17 @@ impl Guest {
         };
         let is_same = self.connects_as == opening.client_id && self.clean_session == opening.clean_session;
         is_open && !self.has_answered && is_same && has_will
+    }
+
+    /// Whether somebody else than before connects from its address.
+    pub(super) fn is_another(&self, client_id: &str) -> bool {
+        !self.connects_as.is_empty() && &*self.connects_as != client_id
+    }
+
+    /// What the former client at its address had is not the next one's.
+    pub(super) fn forget(&mut self) {
+        (self.will, self.will_message, self.has_kept_will) = (None, None, false);
+        self.client.forget();
     }
 
     /// Sends what waits, as far as it goes; to one that is awake, asks for what else there is.

@@ -26,6 +26,7 @@ mod down;
 mod entrance;
 mod guest;
 mod io;
+mod kept_wills;
 mod lay;
 mod link;
 pub(crate) mod nobody;

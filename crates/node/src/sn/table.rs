@@ -42,6 +42,11 @@ impl Table {
         self.by_id.get(client_id).filter(|&&other| other != index).and_then(|&other| self.guests.get(other))
     }
 
+    /// Whether the one at `index` is the last that came under its client id.
+    pub(super) fn is_last(&self, index: usize) -> bool {
+        self.guests.get(index).is_some_and(|guest| self.by_id.get(&guest.connects_as) == Some(&index))
+    }
+
     /// A newcomer, which has its address from now on.
     pub(super) fn add(&mut self, mut guest: Guest) -> usize {
         self.births += 1;

@@ -11,6 +11,7 @@ use super::address::Address;
 use super::counters::SnCounters;
 use super::guest::Then;
 use super::io::Io;
+use super::kept_wills::KeptWills;
 use super::link::{Link, Written};
 use super::output::Outlet;
 use super::packets::PACKET_BYTES_MAX;
@@ -54,6 +55,8 @@ pub(crate) struct SnThread {
     pub(super) limiters: Vec<Option<AddressLimiter>>,
     /// By listener, the connection of all that publish without one.
     pub(super) nobodies: Vec<Option<Link>>,
+    /// By listener, wills of clients that are gone.
+    pub(super) kept_wills: Vec<KeptWills>,
     /// By shard.
     pub(super) lines: Vec<Line>,
     pub(super) table: Table,
@@ -106,6 +109,7 @@ impl SnThread {
             sockets,
             door_of,
             nobodies: all.iter().map(|_| None).collect(),
+            kept_wills: all.iter().map(|_| KeptWills::default()).collect(),
             advertise_at_ms: all.iter().map(|terms| terms.config.advertise_to.map(|_| 0)).collect(),
             doors: all,
             limiters,
@@ -294,7 +298,7 @@ impl SnThread {
         match then {
             Then::Open(opening) => self.open(index, opening),
             Then::Leave => return self.remove(index),
-            Then::Stay => {}
+            Then::Stay => self.settle_will(index),
         }
         self.flush(index);
         self.set_timer(index);
@@ -321,6 +325,7 @@ impl SnThread {
 
     /// A client is gone. Its connection ends behind what it has said.
     pub(super) fn remove(&mut self, index: usize) {
+        self.keep_will(index);
         let Some(guest) = self.table.remove(index) else { return };
         self.counters.clients.set(self.table.len() as u64);
         if guest.counts_as_asleep {

@@ -6,11 +6,13 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_sn::{QoS, ReturnCode, WillTopic};
+use lapwing_transport::ShownCertificate;
 
 use super::counters::Dropped;
 use super::guest::Guest;
 use super::io::Io;
 use super::packets::{self, return_code};
+use super::thread::SnThread;
 
 /// The will that a client has set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,5 +110,51 @@ impl Guest {
             Part::Message => self.client.will_message_stored(code, &mut io.of(&self.address)),
         };
         io.check(answered);
+    }
+}
+
+impl SnThread {
+    /// The will that a client left when it went from this listener.
+    pub(super) fn kept_will(
+        &mut self,
+        index: usize,
+        client_id: &str,
+        shown: Option<&ShownCertificate>,
+    ) -> Option<StoredWill> {
+        let door = self.table.get(index)?.door;
+        self.kept_wills[door].of(client_id, shown, self.now_ms)
+    }
+
+    /// A client goes, and its session may be kept: so is its will. A will of somebody who never answered is none, but for
+    /// the one that was there before.
+    pub(super) fn keep_will(&mut self, index: usize) {
+        let is_last = self.table.is_last(index);
+        let is_its_own = |guest: &&mut Guest| {
+            guest.client.id() == &*guest.connects_as && (guest.has_answered || guest.has_kept_will)
+        };
+        let Some(guest) = self.table.get(index).filter(is_its_own).filter(|_| is_last) else { return };
+        let (door, peer) = (guest.door, (guest.address.socket, guest.address.peer));
+        let (client_id, will) = (guest.connects_as.clone(), guest.will.take().filter(|_| !guest.clean_session));
+        let terms = &self.doors[door];
+        let Some(will) = will.filter(|_| terms.session_expiry_s > 0) else {
+            return self.kept_wills[door].forget(&client_id);
+        };
+        // The largest number of seconds means for ever.
+        let lasts_s = if terms.session_expiry_s == u32::MAX { u64::MAX / 1000 } else { terms.session_expiry_s.into() };
+        let until_ms = self.now_ms.saturating_add(lasts_s * 1000);
+        let shown = self.tunnels.certificate(peer);
+        if !self.kept_wills[door].keep(&client_id, will, shown, until_ms, terms.config.wills_kept_max as usize) {
+            self.counters.dropped(Dropped::WillsFull);
+        }
+    }
+
+    /// A client was accepted: what it left of a will is its own again, or no more.
+    pub(super) fn settle_will(&mut self, index: usize) {
+        let Some(guest) = self.table.get(index) else { return };
+        let is_open = guest.link.as_ref().is_some_and(|link| link.is_open);
+        if is_open && std::mem::take(&mut guest.is_unsettled) {
+            let (door, client_id) = (guest.door, guest.connects_as.clone());
+            self.kept_wills[door].forget(&client_id);
+        }
     }
 }

@@ -41,7 +41,9 @@ impl Translator {
         });
         self.clean_session = connect.clean_start;
         let message = Message::Connect(Connect {
-            will: connect.will.is_some(),
+            // A session that is kept has its will for good there (6.3), and in MQTT no longer than one connection: who has
+            // none says so, by an empty WILLTOPIC.
+            will: connect.will.is_some() || !connect.clean_start,
             clean_session: connect.clean_start,
             duration_s: connect.keep_alive_s,
             client_id: connect.client_id,

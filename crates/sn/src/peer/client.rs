@@ -52,6 +52,13 @@ impl Client {
         self.registrations.clone()
     }
 
+    /// Somebody else connects from its address: what it knew is not theirs, neither its topic ids nor what it sent before.
+    pub fn forget(&mut self) {
+        self.registrations.clear();
+        self.unknown.clear();
+        self.repeats.clear();
+    }
+
     /// It comes from another address in a session that goes on: its topic ids are what they were there.
     pub fn inherit(&mut self, ids: Registrations) {
         self.registrations = ids;

@@ -233,6 +233,16 @@ fn section_6_14_a_sleeping_client_awakes_drains_and_sleeps() {
 }
 
 #[test]
+fn section_6_14_who_has_nothing_waiting_sleeps_at_once() {
+    let mut gateway = Gateway::connected();
+    gateway.expect("04 18 0064", Event::Asleep, "02 18");
+    gateway.expect("05 16 'abc'", Event::Awake, "");
+    gateway.act(|client, cx| client.drained(cx)).unwrap();
+    gateway.sent("02 17");
+    assert_eq!(gateway.client.phase(), Phase::Asleep);
+}
+
+#[test]
 fn section_6_14_who_does_not_take_what_waits_sleeps_on() {
     let mut gateway = Gateway::connected();
     gateway.expect("04 18 0064", Event::Asleep, "02 18");
@@ -262,6 +272,16 @@ fn section_6_3_ids_outlive_a_connection_and_are_told_again() {
     gateway.sent("09 0A 0001 0001 'a/b'");
     gateway.hear("07 0C 00 0001 0000", |event| assert!(matches!(event, Event::Publish { .. })));
     gateway.connect("09 04 04 01 003C 'abc'");
+    gateway.expect("07 0C 00 0001 0000", Event::Refused, "07 0D 0001 0000 02");
+}
+
+/// Does whoever comes from an address under another client id know nothing of what the one before did?
+#[test]
+fn section_6_5_ids_are_of_one_client() {
+    let mut gateway = Gateway::connected();
+    gateway.expect("09 0A 0000 0001 'a/b'", Event::Nothing, "07 0B 0001 0001 00");
+    gateway.client.forget();
+    gateway.connect("09 04 00 01 003C 'xyz'");
     gateway.expect("07 0C 00 0001 0000", Event::Refused, "07 0D 0001 0000 02");
 }
 

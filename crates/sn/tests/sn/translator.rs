@@ -118,6 +118,17 @@ fn section_6_2_connect_with_a_will() {
     device.sent(&[]);
 }
 
+/// Is the will of an earlier connection taken away, as MQTT has it, when a session goes on without one?
+#[test]
+fn section_6_3_a_kept_session_without_a_will_deletes_the_one_before() {
+    let mut device = Device::new();
+    device.write(&encoded(&Packet::Connect(connect(false, None))));
+    device.sent(&["09 04 08 01 003C 'abc'"]);
+    device.hear("02 06", &[]);
+    device.sent(&["02 07"]);
+    device.hear("03 05 00", &[0x20, 2, 1, 0]);
+}
+
 #[test]
 fn section_6_2_a_refused_connect_has_its_code() {
     for (datagram, code) in [("03 05 01", ReturnCode::CONGESTION), ("03 05 03", ReturnCode::NOT_SUPPORTED)] {

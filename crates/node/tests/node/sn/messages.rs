@@ -1,10 +1,11 @@
 //! Messages both ways, in each QoS and by each kind of topic id.
 
 use lapwing_sn::{
-    Kind, Message, PingReq, Publish, PublishQoS, PublishTopic, QoS, ReturnCode, ShortTopic, SubscribeTopic, Unsubscribe,
+    Kind, Message, PingReq, Publish, PublishQoS, PublishTopic, QoS, ReturnCode, ShortTopic, SubscribeTopic, TopicAck,
+    Unsubscribe,
 };
 
-use super::{GONE, SN, listen};
+use super::{GONE, SN, dropped, listen};
 use crate::device::{Device, msg_id, publish, short, topic_id};
 use crate::{connect, eventually, metric, node};
 
@@ -116,4 +117,47 @@ fn what_is_not_answered_comes_again() {
     assert_eq!(metric(&node, "lapwing_sn_retransmissions_total", ""), 2);
     device.say(Message::PingReq(PingReq { client_id: None }));
     device.expect(GONE);
+}
+
+/// 5.3.4: is a message that a device retains there for who subscribes later, and marked as retained for a device?
+#[test]
+fn retained_messages_go_both_ways() {
+    let node = node(SN);
+    let sender = Device::connect(&node, "sender");
+    let id = sender.register("a/b");
+    let retained = Publish { retain: true, ..publish(id, QoS::AtLeastOnce, 1, b"kept") };
+    sender.say(Message::Publish(retained));
+    assert_eq!(sender.puback(), ReturnCode::ACCEPTED);
+    let received = listen(&node, "a/b", QoS::AtMostOnce).receive();
+    assert_eq!((&received.payload[..], received.retain), (&b"kept"[..], true));
+    let late = Device::connect(&node, "late");
+    late.subscribe(SubscribeTopic::Filter("a/b"), QoS::AtMostOnce);
+    late.take(Kind::Publish, |m| assert!(matches!(m, Message::Publish(p) if p.retain && p.payload == b"kept")));
+    // An empty one takes it away.
+    sender.say(Message::Publish(Publish { payload: b"", msg_id: Some(msg_id(2)), ..retained }));
+    assert_eq!(sender.puback(), ReturnCode::ACCEPTED);
+    late.take(Kind::Publish, |m| assert!(matches!(m, Message::Publish(p) if !p.retain)));
+    let later = Device::connect(&node, "later");
+    later.subscribe(SubscribeTopic::Filter("a/b"), QoS::AtMostOnce);
+    later.expect_silence();
+}
+
+/// 6.10: is a message whose topic a device does not take dropped for that device and counted, and does the next one come?
+#[test]
+fn a_topic_that_a_device_refuses_costs_its_message() {
+    let node = node(SN);
+    let device = Device::connect(&node, "device");
+    device.subscribe(SubscribeTopic::Filter("+/+"), QoS::AtLeastOnce);
+    let mut publisher = connect(&node, "publisher");
+    publisher.publish_acked("not/wanted", b"1");
+    publisher.publish_acked("is/wanted", b"2");
+    let msg_id = device.take(Kind::Register, |m| match m {
+        Message::Register(register) => register.msg_id,
+        other => panic!("{other:?}"),
+    });
+    let code = ReturnCode::NOT_SUPPORTED;
+    device.say(Message::RegAck(TopicAck { topic: 1, msg_id: Some(msg_id), code }));
+    assert_eq!(device.learn().0, "is/wanted");
+    assert_eq!(device.receive_acked().1, b"2");
+    assert_eq!(dropped(&node, "refused_by_client"), 1);
 }

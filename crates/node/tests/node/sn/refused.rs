@@ -40,3 +40,25 @@ fn what_is_not_taken_is_counted() {
     assert_eq!(device.receive_acked().1, b"small");
     assert_eq!(dropped(&node, "too_large_to_send"), 1);
 }
+
+/// 6.2, 5.5: is a CONNECT that cannot be accepted answered by its code, whoever it comes from, and to the node behind a
+/// forwarder; and is nothing else that is wrong answered to a stranger?
+#[test]
+fn a_connect_that_cannot_be_is_answered() {
+    let node = node(SN);
+    let device = Device::new(&node);
+    let another_protocol = [7, 4, 4, 2, 0, 60, b'x'];
+    device.say_bytes(&another_protocol);
+    assert_eq!(device.hear(), [3, 5, 3]);
+    device.say_bytes(&[&[4, 0xFE, 0, b'n'][..], &another_protocol].concat());
+    assert_eq!(device.hear(), [4, 0xFE, 0, b'n', 3, 5, 3]);
+    let long_id = [&[30, 4, 4, 1, 0, 60][..], &[b'x'; 24]].concat();
+    device.say_bytes(&long_id);
+    assert_eq!(device.hear(), [3, 5, 3]);
+    // SUBSCRIBE of a reserved kind of topic: 0x03 to whoever is connected, to nobody else.
+    device.say_bytes(&[7, 0x12, 3, 0, 1, 0, 1]);
+    device.say(Message::PingReq(PingReq { client_id: None }));
+    device.expect(GONE);
+    assert_eq!(dropped(&node, "not_supported"), 4);
+    assert_eq!(metric(&node, "lapwing_sn_clients", ""), 0);
+}

@@ -2,7 +2,7 @@
 
 use lapwing_sn::{Connect, Message, PingReq, QoS, ReturnCode, SubscribeTopic, TopicAck};
 
-use super::SN;
+use super::{SN, listen, set_up};
 use crate::device::Device;
 use crate::{connect, metric, node};
 
@@ -46,4 +46,20 @@ fn a_sleeping_device_gets_everything_when_it_awakes() {
     device.expect(Message::ConnAck(ReturnCode::ACCEPTED));
     assert_eq!(device.receive_acked().1, b"later");
     assert_eq!(metric(&node, "lapwing_sn_clients_asleep", ""), 0);
+}
+
+/// 6.14: is a device for which nothing waits told so when it awakes, and is its will told when it does not awake again?
+#[test]
+fn a_sleeping_device_whose_will_is_told() {
+    let node = node(SN);
+    let mut listener = listen(&node, "w/#", QoS::AtMostOnce);
+    let device = Device::new(&node);
+    set_up(&device, "w/sleeps", 600);
+    device.sleep(1);
+    device.say(Message::PingReq(PingReq { client_id: Some("w/sleeps") }));
+    device.expect(Message::PingResp);
+    assert_eq!(metric(&node, "lapwing_sn_clients_asleep", ""), 1);
+    let will = listener.receive();
+    assert_eq!((will.topic.as_str(), &will.payload[..]), ("w/sleeps", &b"lost"[..]));
+    assert_eq!(metric(&node, "lapwing_sn_clients_lost_total", ""), 1);
 }

@@ -230,3 +230,71 @@ fn one_change_is_under_way() {
     device.expect_silence();
     change_message(&device, b"lost");
 }
+
+/// CONNECT that asks for no other will and keeps what there is (6.3), then a loss: what is told?
+fn come_back_and_be_lost(node: &Handle, client_id: &str) {
+    let device = Device::new(node);
+    device.come(client_id, false);
+    lose(node, client_id);
+}
+
+/// 6.3, 6.12: does a will outlive DISCONNECT and a loss as the session does, until another is asked for or a clean session begins;
+/// and is it the one of that client id, whoever comes from the address?
+#[test]
+fn a_will_is_kept_with_its_session() {
+    let node = node(SN);
+    let mut listener = listen(&node, "w/#", QoS::AtLeastOnce);
+    let told = |listener: &mut Client, topic| assert_eq!(wills(listener, 1), texts(&[(topic, "lost")]));
+    let device = Device::new(&node);
+    let kept = Connect { will: true, clean_session: false, duration_s: 600, client_id: "kept" };
+    set_up_with(&device, kept, "w/1");
+    device.leave();
+    come_back_and_be_lost(&node, "kept");
+    told(&mut listener, "w/1");
+    // It was told, and is there still.
+    come_back_and_be_lost(&node, "kept");
+    told(&mut listener, "w/1");
+    // Changed, then taken away: that is what is kept.
+    let device = Device::new(&node);
+    device.come("kept", false);
+    change_topic(&device, "w/2");
+    device.leave();
+    device.come("kept", false);
+    device.leave();
+    come_back_and_be_lost(&node, "kept");
+    told(&mut listener, "w/2");
+    device.come("kept", false);
+    take_away(&device);
+    device.come("kept", false);
+    device.leave();
+    come_back_and_be_lost(&node, "kept");
+    // A clean session has none of it, and another client at the same address neither.
+    set_up_with(&device, kept, "w/3");
+    device.expect_silence();
+    device.come("other", false);
+    lose(&node, "other");
+    come_back_and_be_lost(&node, "kept");
+    let mut both = wills(&mut listener, 2);
+    both.dedup();
+    assert_eq!(both, texts(&[("w/3", "lost")]));
+    Device::new(&node).come("kept", true);
+    come_back_and_be_lost(&node, "kept");
+    listener.expect_silence();
+}
+
+/// Are wills of clients that are gone bounded, the oldest given up and counted?
+#[test]
+fn kept_wills_are_bounded() {
+    let node = node(&SN.replace("\"sn\": {", "\"sn\": {\"wills_kept_max\": 1, "));
+    let mut listener = listen(&node, "w/#", QoS::AtLeastOnce);
+    for id in ["w/first", "w/second"] {
+        let device = Device::new(&node);
+        set_up_with(&device, Connect { will: true, clean_session: false, duration_s: 600, client_id: id }, id);
+        device.leave();
+    }
+    assert_eq!(dropped(&node, "wills_kept_max"), 1);
+    come_back_and_be_lost(&node, "w/first");
+    come_back_and_be_lost(&node, "w/second");
+    assert_eq!(wills(&mut listener, 1), texts(&[("w/second", "lost")]));
+    listener.expect_silence();
+}
