@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -62,7 +62,7 @@ $(CACHE)/peers: tools/prepare.py | $(CACHE)/toolchain
 
 INTEROP := $(CACHE)/interop
 PROGRAMS := tests/interop/programs
-interop-clients: $(CACHE)/node-clients $(INTEROP)/hivemq/Main.class $(INTEROP)/paho_c ## other people's MQTT clients, for the tests
+interop-clients: $(CACHE)/node-clients $(INTEROP)/hivemq/Main.class $(INTEROP)/paho_c mqtt-sn-tools ## other people's MQTT clients, for the tests
 
 $(CACHE)/node-clients: tests/interop/package-lock.json $(CACHE)/peers
 	@npm ci --prefix tests/interop --no-audit --no-fund --loglevel=error
@@ -79,6 +79,11 @@ $(INTEROP)/hivemq/Main.class: $(INTEROP)/hivemq/jars $(wildcard $(PROGRAMS)/hive
 $(INTEROP)/paho_c: $(wildcard $(PROGRAMS)/paho_c/*.[ch]) | $(CACHE)/peers
 	@mkdir -p $(@D)
 	@cc -std=gnu17 -O1 -Wall -Wextra -Werror -o $@ $(filter %.c,$^) -lpaho-mqtt3cs
+
+# Where they cannot be had their tests are skipped, and say so.
+mqtt-sn-tools: | $(CACHE)/toolchain
+	$(call step,clients of MQTT-SN in C)
+	@-$(PYTHON) tools/mqtt_sn_tools.py $(INTEROP)/mqtt-sn-tools
 
 kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
 
