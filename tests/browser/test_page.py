@@ -75,7 +75,8 @@ def broker(certificates: Certificates, site: int) -> Iterator[lapwing.Broker]:
         "key": str(certificates.key),
         "origins": [f"http://localhost:{site}"],
     }
-    with lapwing.Broker(listeners=[{"url": "tcp://127.0.0.1:0"}, listener], shards=2) as broker:
+    devices = {"url": "sn://127.0.0.1:0"}
+    with lapwing.Broker(listeners=[{"url": "tcp://127.0.0.1:0"}, listener, devices], shards=2) as broker:
         yield broker
 
 
@@ -95,11 +96,16 @@ def _wss(broker: lapwing.Broker) -> str:
 def test_it_shows_what_is_published(
     browser: Browser, site: int, broker: lapwing.Broker, publish: Publish, version: int
 ) -> None:
-    """Does the page show what others and it itself publish, at each QoS?"""
+    """Does the page show what others, a device of MQTT-SN among them, and it itself publish, at each QoS?"""
     page = _open(browser, "localhost", site, broker, version)
     expect(page.locator("#state")).to_have_text("subscribed", timeout=TIMEOUT_MS)
     publish(broker.url, [(f"pages/{version}/other", "von \N{SNOWMAN} anderen".encode())])
     expected = [f"pages/{version}/other at QoS 1: von \N{SNOWMAN} anderen"]
+    expect(page.locator("#messages li")).to_have_text(expected, timeout=TIMEOUT_MS)
+    with lapwing.Client(next(url for url in broker.urls if url.startswith("sn:"))) as device:
+        device.publish(f"pages/{version}/device", "20.5", qos=2)
+        device.flush()
+    expected.append(f"pages/{version}/device at QoS 2: 20.5")
     expect(page.locator("#messages li")).to_have_text(expected, timeout=TIMEOUT_MS)
     for qos in range(3):
         page.fill("[name=topic]", f"pages/{version}/own")
