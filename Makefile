@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools
+.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -173,6 +173,9 @@ faults-kafka: $(CACHE)/built $(CACHE)/java kafka-jars spark-jars ## Kafka, bridg
 
 fault-matrix: $(CACHE)/built $(CACHE)/peers ## every fault by QoS, on Lapwing and on Mosquitto, as a table
 	@$(BIN)/python -m tests.crash.matrix --peer mosquitto $(MATRIX)
+
+one-offs: $(CACHE)/toolchain ## 50 million clients, topics, groups, values and addresses that come once: tables are as small behind them as before
+	@LAPWING_ONE_OFFS=50000000 cargo test --locked --release --quiet -p lapwing-router -p lapwing-ledger -p lapwing-node --lib --tests one_off
 
 soak: $(CACHE)/built ## an hour of mixed load: memory, disk and descriptors stay flat (SOAK="--minutes 5")
 	@$(BIN)/python -m benches.soak --out out/soak $(SOAK)

@@ -28,6 +28,7 @@ PROOFS = {
     "faults-kafka": "faults-kafka",
     "wild": "wild",
     "openraft": "openraft",
+    "one-offs": "one-offs",
     "fuzz": "fuzz",
     "wheel": "test-wheel",
     "audit": "audit",

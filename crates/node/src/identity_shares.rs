@@ -112,6 +112,12 @@ impl Share {
         self.max > 0 || self.times_free.is_on()
     }
 
+    /// How many have any.
+    #[cfg(test)]
+    pub(crate) fn holders(&self) -> usize {
+        self.held().len()
+    }
+
     /// How many all have together; 0 where nobody is counted.
     pub(crate) fn all(&self) -> u32 {
         self.all.load(Ordering::Relaxed)

@@ -200,6 +200,12 @@ impl RetainedHolders {
         self.counted(holder).any(|other| other == whose)
     }
 
+    /// How many have any.
+    #[cfg(test)]
+    pub(crate) fn holders(&self) -> usize {
+        self.held().len()
+    }
+
     fn held(&self) -> MutexGuard<'_, HashMap<Holder, Retained>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -38,6 +38,12 @@ impl<T: Default> Arena<T> {
         std::mem::take(&mut self[index])
     }
 
+    /// All places, occupied or free.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> usize {
+        self.len() + self.free.len()
+    }
+
     /// Occupied places.
     pub(crate) fn len(&self) -> usize {
         let placed = self.chunks.last().map_or(0, |last| (self.chunks.len() - 1) * CHUNK + last.len());

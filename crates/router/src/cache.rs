@@ -83,6 +83,12 @@ impl TopicCache {
         (line.hash, line.generation) = (hash, generation);
     }
 
+    /// Places for topics.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> usize {
+        2 * self.sets.len()
+    }
+
     fn grow_if_crowded(&mut self) {
         if self.sets.is_empty() {
             self.sets.resize_with(SETS_MIN.min(self.sets_max), Default::default);

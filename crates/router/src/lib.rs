@@ -26,6 +26,8 @@ mod cache;
 mod edges;
 mod entries;
 mod gather;
+#[cfg(test)]
+mod one_offs;
 mod segments;
 mod topics;
 mod tree;

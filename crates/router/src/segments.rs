@@ -71,6 +71,11 @@ impl Segments {
     pub(crate) fn len(&self) -> usize {
         self.names.len()
     }
+
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> usize {
+        self.names.places()
+    }
 }
 
 #[cfg(test)]

@@ -87,6 +87,12 @@ impl<V> TopicTree<V> {
         self.trie.value_mut(node).value.as_mut()
     }
 
+    /// Nodes, level names, and places for either.
+    #[cfg(test)]
+    pub(crate) fn lengths(&self) -> [usize; 3] {
+        [self.trie.len(), self.trie.segments.len(), self.trie.places()]
+    }
+
     /// How many topics have a value.
     pub const fn len(&self) -> usize {
         self.len

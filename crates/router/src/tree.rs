@@ -159,6 +159,12 @@ impl<S: Copy + Eq + Ord + Hash, O: Copy> FilterTree<S, O> {
         entries.position(subscriber).map(|at| entries.as_slice()[at].options)
     }
 
+    /// Nodes, level names, and places for either and for cached topics.
+    #[cfg(test)]
+    pub(crate) fn lengths(&self) -> [usize; 4] {
+        [self.trie.len(), self.trie.segments.len(), self.trie.places(), self.cache.places()]
+    }
+
     /// Sizes and counts.
     pub fn stats(&self) -> TreeStats {
         TreeStats {

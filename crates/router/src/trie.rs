@@ -91,6 +91,12 @@ impl<V: Default> Trie<V> {
         &mut self.nodes[id].value
     }
 
+    /// Places for nodes and for level names, occupied or free.
+    #[cfg(test)]
+    pub(crate) fn places(&self) -> usize {
+        self.nodes.places() + self.segments.places()
+    }
+
     /// Nodes without the root.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len() - 1

@@ -14,6 +14,9 @@ impl Session {
     pub fn handle<'p>(&mut self, packet: &'p Packet<'p>, now_ms: u64, io: &mut Io<'_>) -> Result<Step<'p>, Close> {
         if let Some(link) = &mut self.link {
             link.last_packet_ms = now_ms;
+            if matches!(packet, Packet::Publish(_) | Packet::Subscribe(_) | Packet::Unsubscribe(_)) {
+                link.used_ms = now_ms;
+            }
         }
         match self.dispatch(packet, now_ms, io) {
             Err(close) => Err(self.announce(close, io)),

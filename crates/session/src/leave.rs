@@ -22,7 +22,7 @@ pub struct Departure {
 #[derive(Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct Tick {
-    /// The client was silent for too long: as after an error of [`Session::handle`].
+    /// The client was silent, or its connection idle, for too long: as after an error of [`Session::handle`].
     pub close: Option<Close>,
     /// A will to publish now.
     pub will: Option<Arc<Message>>,
@@ -61,19 +61,35 @@ impl Session {
         Departure { will, ended }
     }
 
-    /// Looks at the clock: keep alive, will delay, session expiry. Then ask [`Session::deadline_ms`] again.
+    /// Looks at the clock: keep alive, idle connections, will delay, session expiry. Then ask [`Session::deadline_ms`] again.
     pub fn tick(&mut self, now_ms: u64, io: &mut Io<'_>) -> Tick {
-        if let Some(link) = &self.link {
-            let is_silent = link.silent_until_ms().is_some_and(|until_ms| until_ms <= now_ms);
-            let close = is_silent.then(|| {
-                self.announce(Close::server(ReasonCode::KeepAliveTimeout, "no packet within 1.5 x keep alive"), io)
-            });
+        if self.link.is_some() {
+            let close = self.overdue(now_ms).map(|close| self.announce(close, io));
             return Tick { close, ..Tick::default() };
         }
         let ended = self.ends_at_ms.is_some_and(|at_ms| at_ms <= now_ms);
         let is_due = ended || self.will.as_ref().and_then(|will| will.due_at_ms).is_some_and(|at_ms| at_ms <= now_ms);
         let will = if is_due { self.take_will(now_ms) } else { None };
         Tick { close: None, will, ended }
+    }
+
+    /// Why its connection has to end by now, if it has.
+    fn overdue(&mut self, now_ms: u64) -> Option<Close> {
+        let link = self.link.as_mut()?;
+        let is_past = |until_ms: Option<u64>| until_ms.is_some_and(|until_ms| until_ms <= now_ms);
+        if is_past(link.silent_until_ms()) {
+            return Some(Close::server(ReasonCode::KeepAliveTimeout, "no packet within 1.5 x keep alive"));
+        }
+        if !is_past(link.idle_until_ms(&self.settings)) {
+            return None;
+        }
+        if self.window.len() > 0 {
+            // Its client may be at work on what it has: cut off, it would have the same again, and never get done.
+            link.used_ms = now_ms;
+            return None;
+        }
+        let what = "no message and no subscription for as long as a connection may be idle";
+        Some(Close::server(ReasonCode::MaximumConnectTime, what))
     }
 
     /// The session is over (expired, discarded by a clean start, removed by order): counts what it still had as dropped.

@@ -30,6 +30,8 @@ pub(crate) struct Link {
     /// One and a half times the keep alive in force, in milliseconds; 0 = off [MQTT-3.1.2-22].
     silence_ms_max: u64,
     pub(crate) last_packet_ms: u64,
+    /// When a message or a subscription last went either way.
+    pub(crate) used_ms: u64,
     /// The CONNECT asked for a session that outlives it, whatever was granted.
     pub(crate) asked_expiry: bool,
     /// Maximum Packet Size of the client, in bytes.
@@ -56,6 +58,7 @@ impl Link {
             is_bridge: connect.is_bridge,
             silence_ms_max: u64::from(keep_alive_s) * 1500,
             last_packet_ms: now_ms,
+            used_ms: now_ms,
             asked_expiry: connect.properties.session_expiry_s != 0,
             packet_bytes_max: connect.properties.packet_bytes_max.unwrap_or(u32::MAX),
             wants_reasons: connect.version.has_properties() && connect.properties.request_problem_information,
@@ -84,6 +87,14 @@ impl Link {
     /// When the client has been silent for too long.
     pub(crate) const fn silent_until_ms(&self) -> Option<u64> {
         if self.silence_ms_max == 0 { None } else { Some(self.last_packet_ms + self.silence_ms_max) }
+    }
+
+    /// When the connection has carried nothing but signs of life for too long.
+    pub(crate) const fn idle_until_ms(&self, settings: &Settings) -> Option<u64> {
+        match settings.connection_idle_ms_max {
+            0 => None,
+            idle_ms_max => Some(self.used_ms.saturating_add(idle_ms_max)),
+        }
     }
 }
 

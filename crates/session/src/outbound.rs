@@ -25,6 +25,13 @@ impl Outgoing<'_> {
     /// Encodes into `out`, or says why the client cannot have it; then nothing was written.
     #[inline]
     pub(crate) fn write(&self, link: &mut Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
+        self.encode(link, now_ms, out)?;
+        link.used_ms = now_ms;
+        Ok(())
+    }
+
+    #[inline]
+    fn encode(&self, link: &mut Link, now_ms: u64, out: &mut Vec<u8>) -> Result<(), DropReason> {
         let mut copy = self.copy(link.version, now_ms);
         if copy.properties.user.is_empty() && link.told.is_none() {
             return write_copy(copy, link, out);

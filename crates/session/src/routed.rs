@@ -46,6 +46,11 @@ impl<'a> Routed<'a> {
         Routed { is_replay: true, ..Self::of(message) }
     }
 
+    /// The same message with another deadline; what its PUBLISH says of its expiry is of no account from here on.
+    pub fn expiring(&self, expires_at_ms: Option<u64>) -> Self {
+        Routed { is_replay: self.is_replay, ..Self::with_deadline(self.publish, self.publisher, expires_at_ms) }
+    }
+
     /// The PUBLISH as it came.
     pub const fn publish(&self) -> &Publish<'a> {
         &self.publish

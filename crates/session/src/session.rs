@@ -124,10 +124,10 @@ impl Session {
 
     /// When `tick` wants to be called next, on the monotonic clock; `None` = never, as things stand.
     ///
-    /// Packets from the client move it later without notice: an early `tick` does no harm.
+    /// Packets move it later without notice: an early `tick` does no harm.
     pub fn deadline_ms(&self) -> Option<u64> {
         match &self.link {
-            Some(link) => link.silent_until_ms(),
+            Some(link) => [link.silent_until_ms(), link.idle_until_ms(&self.settings)].into_iter().flatten().min(),
             None => {
                 let will = self.will.as_ref().and_then(|will| will.due_at_ms);
                 [self.ends_at_ms, will].into_iter().flatten().min()

@@ -34,6 +34,9 @@ pub struct Settings {
     /// Longest keep alive, in seconds; a client that asks for more, or for none, has this one, and is told so in 5.0. 0 = no
     /// bound.
     pub keep_alive_s_max: u16,
+    /// Milliseconds for which a connection may carry no message and no subscription, either way; then it ends with 0xA0. What
+    /// its client has not acknowledged keeps it. 0 = no bound.
+    pub connection_idle_ms_max: u64,
     /// Longest session expiry granted, in seconds; `u32::MAX` = sessions may live forever.
     pub session_expiry_s_max: u32,
     /// Expiry of a 3.1.1 session with Clean Session 0, in seconds, at most the one before; `u32::MAX` = never.
@@ -87,6 +90,7 @@ impl Default for Settings {
             user_properties_max: 64,
             filters_per_packet_max: 0,
             keep_alive_s_max: 0,
+            connection_idle_ms_max: 0,
             session_expiry_s_max: 7 * 24 * 3600,
             session_expiry_s_v311: 24 * 3600,
             receive_maximum: 1024,

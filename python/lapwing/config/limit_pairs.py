@@ -246,6 +246,7 @@ PAIRS: tuple[Pair, ...] = (
         only_set=False,
         zero_is_any=True,
     ),
+    _most("limits.message_expiry_default", other_limit("limits", "message_expiry_max"), "it would be lowered"),
     _most("limits.session_expiry_v311", other_limit("limits", "session_expiry_max"), "it has no effect"),
     # Who is no client yet.
     _most("limits.strangers_max", other_limit("limits", "connections_max"), "it has no effect"),

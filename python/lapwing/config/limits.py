@@ -90,6 +90,14 @@ class Limits(BaseModel):
     """Time between such questions, while none is answered."""
     tcp_keep_alive_probes: int = Field(default=5, ge=1, le=127)
     """Questions without an answer after which the connection is over."""
+    connection_idle_max: Duration = Field(default=0, serialization_alias="connection_idle_ms_max")
+    """Time for which a connection may carry no PUBLISH, SUBSCRIBE or UNSUBSCRIBE, either way; then it ends with 0xA0,
+    and its session lives on. Pings do not count; what its client has not acknowledged keeps it. 0: no bound."""
+    message_expiry_default: Seconds = Field(default=0, le=_U32, serialization_alias="message_expiry_s_default")
+    """Message Expiry Interval of messages without one; 0: they do not expire. `[topics]` may say another."""
+    message_expiry_max: Seconds = Field(default=0, le=_U32, serialization_alias="message_expiry_s_max")
+    """Longest Message Expiry Interval, also of messages without one; a longer one is lowered. 0: no bound. `[topics]`
+    may say another."""
     session_expiry_max: Seconds = Field(default=7 * 24 * 3600, le=_U32, serialization_alias="session_expiry_s_max")
     """Longest session expiry granted."""
     session_expiry_v311: Seconds = Field(default=24 * 3600, le=_U32, serialization_alias="session_expiry_s_v311")

@@ -189,6 +189,13 @@ CASES = [
         "packet_bytes_max = 1MiB",
     ),
     (
+        "limits.message_expiry_default",
+        '[limits]\nmessage_expiry_max = "1h"\nmessage_expiry_default = %s',
+        '"2h"',
+        '"1h"',
+        "message_expiry_max = 1h",
+    ),
+    (
         "limits.session_expiry_v311",
         '[limits]\nsession_expiry_max = "1h"\nsession_expiry_v311 = %s',
         '"2h"',

@@ -156,7 +156,19 @@ PROBLEMS = [
     ("[streams.r]\nfilter = '$share/g/a'", {}, [], "must be a plain topic filter"),
     ("[topics.'a/#/b']\ndurability = 'disk'", {}, [], "topics.a/#/b: bad name (FILE:1): '#' must be the whole last"),
     ("[topics.'a/#']\ndurability = 'tape'", {}, [], 'topics.a/#.durability = "tape" (FILE:2): must be'),
-    ("[topics.'a/#']", {}, [], "topics.a/#.durability is missing (FILE:1): add durability = ... there"),
+    ("[topics.'a/#']", {}, [], "says nothing: set durability, message_expiry_default or message_expiry_max"),
+    (
+        "[topics.'a/#']\nmessage_expiry_max = 5",
+        {},
+        [],
+        "topics.a/#.message_expiry_max = 5 (FILE:2): must be a duration with its unit",
+    ),
+    (
+        "[limits]\nmessage_expiry_default = '2h'\nmessage_expiry_max = '1h'",
+        {},
+        [],
+        "limits.message_expiry_default = 2h (FILE:2): is above limits.message_expiry_max = 1h",
+    ),
     (
         "[broker]\ndurability = 'memory'\n[topics.'a/#']\ndurability = 'disk'",
         {},

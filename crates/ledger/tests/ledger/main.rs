@@ -5,6 +5,7 @@ mod any_bytes;
 mod formats;
 mod histories;
 mod model;
+mod one_offs;
 mod operation;
 mod oracle;
 mod picture;

@@ -70,6 +70,13 @@ pub struct Limits {
     pub tcp_keep_alive_interval_s: u16,
     /// Questions without an answer after which the connection is over.
     pub tcp_keep_alive_probes: u16,
+    /// Time for which a connection may carry no PUBLISH, SUBSCRIBE or UNSUBSCRIBE, either way; then it is ended with 0xA0. 0: no
+    /// bound.
+    pub connection_idle_ms_max: u64,
+    /// Message Expiry Interval of messages that have none, where no table of topics says another. 0: they do not expire.
+    pub message_expiry_s_default: u32,
+    /// Longest Message Expiry Interval, also of messages that have none; a longer one is lowered. 0: no bound.
+    pub message_expiry_s_max: u32,
     /// Longest session expiry granted.
     pub session_expiry_s_max: u32,
     /// Expiry of a 3.1.1 session with clean session 0, which cannot name one; never more than `session_expiry_s_max`.
@@ -182,6 +189,9 @@ impl Default for Limits {
             tcp_keep_alive_s: 600,
             tcp_keep_alive_interval_s: 60,
             tcp_keep_alive_probes: 5,
+            connection_idle_ms_max: 0,
+            message_expiry_s_default: 0,
+            message_expiry_s_max: 0,
             session_expiry_s_max: 7 * 24 * 3600,
             session_expiry_s_v311: 24 * 3600,
             sessions_offline_max: 100_000,

@@ -23,6 +23,8 @@ pub(crate) struct TrafficCounters {
     pub(crate) events_dropped: Counter,
     /// Messages that left no room for a stamp.
     pub(crate) unstamped: Counter,
+    /// Messages whose deadline is the node's, and not that of their publisher.
+    pub(crate) expiry_set: Counter,
     /// Messages made here less those freed here, wrapping: only the sum over all shards means something.
     pub(crate) kept_messages: Gauge,
 }
@@ -64,6 +66,11 @@ impl TrafficCounters {
                 "lapwing_messages_unstamped_total",
                 "Messages so large, or with so many user properties, that they do not say who has published them.",
                 sum(|t| t.unstamped.get()),
+            ),
+            Metric::counter(
+                "lapwing_messages_expiry_set_total",
+                "Messages that were given an expiry, or had theirs lowered: message_expiry_default, message_expiry_max.",
+                sum(|t| t.expiry_set.get()),
             ),
             Metric::counter(
                 "lapwing_messages_sent_total",

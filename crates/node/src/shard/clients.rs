@@ -241,6 +241,14 @@ impl Clients {
         self.sessions.len()
     }
 
+    /// Connections, sessions, client ids, and all lists of those with work to do.
+    #[cfg(test)]
+    pub(crate) fn lengths(&self) -> [usize; 5] {
+        let listed = self.ready.len() + self.touched.len() + self.awaiting.len() + self.large.len() + self.held.len();
+        let others = self.overflowing.len() + self.losing.len() + self.facts.len() + self.asking.len();
+        [self.connections.len(), self.sessions.len(), self.by_id.len(), listed + others, self.sessions.capacity()]
+    }
+
     /// Runs `work` on a session with its connection's output; the connection is flushed at the end of the turn.
     ///
     /// `None` when there is no such session any more.

@@ -27,6 +27,8 @@ pub(super) enum Due {
     Group(NonZeroU64),
     /// Something of a hold, by its place: a message expires, or may be tried again.
     Hold(usize),
+    /// Retained messages may have expired.
+    Retained,
     /// The next share of what ended sessions leave.
     Endings,
     /// Publishers of QoS 2 that have been silent are looked at.

@@ -47,6 +47,9 @@ mod linger;
 mod log_room;
 mod losses;
 mod mailroom;
+mod message_expiry;
+#[cfg(test)]
+mod one_offs;
 mod owed_wills;
 mod packet_ends;
 mod pages;
@@ -59,6 +62,7 @@ mod rate;
 mod replay;
 mod restored;
 mod retained;
+mod retained_expiry;
 mod room;
 mod route;
 mod sent;
@@ -116,6 +120,8 @@ pub(crate) use holds::ranked as ranked_holds;
 use in_hand::InHand;
 use interest::Announcer;
 pub(crate) use keeping::{Kept, Origin, Recovered};
+#[cfg(test)]
+pub(crate) use one_offs::count as one_off_count;
 pub(crate) use owed_wills::Debt;
 use owed_wills::OwedWills;
 pub(crate) use post::{LanesIn, LanesOut, ParcelLimits, Post};
@@ -203,6 +209,8 @@ pub(crate) struct Shard {
     /// What was promised for the retained message in hand.
     reserved_room: Option<ReservedRoom>,
     timers: Timers<Due>,
+    /// When retained messages are looked at that have expired, if a timer is set for that.
+    retained_timer_ms: Option<u64>,
     counters: Arc<ShardCounters>,
     /// Connections that are not read until there is room; each knows why.
     held: Held,

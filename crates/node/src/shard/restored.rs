@@ -39,8 +39,7 @@ impl Shard {
         self.keep_groups();
         self.settle_silent();
         self.count_sessions();
-        self.counters.retained_messages.set(self.retained.messages());
-        self.counters.retained_bytes.set(self.retained.bytes());
+        self.count_retained();
         Ok(())
     }
 
@@ -145,5 +144,6 @@ impl Hands for Shard {
     fn retained(&mut self, restored: &RestoredMessage) {
         let RestoredMessage { message, publisher, holder } = restored;
         self.retained.restore(message, Source { publisher: *publisher, origin: self.id, seq: 0, holder: *holder });
+        self.watch_retained();
     }
 }

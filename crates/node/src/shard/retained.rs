@@ -246,6 +246,11 @@ impl RetainedTable {
         (0..most).take_while(|_| self.give_up_expired(now_ms)).for_each(drop);
     }
 
+    /// When the next message expires, if any is to; its topic may have another one, or none, by then.
+    pub(crate) fn next_expiry_ms(&self) -> Option<u64> {
+        self.expiries.next_ms()
+    }
+
     /// Whose the message of `topic` is and what it takes up, if it has one.
     fn before(&self, topic: &str) -> Option<Before> {
         self.topics.get(topic).map(|kept| (kept.source.holder, kept.message.footprint() as u64))
@@ -285,6 +290,12 @@ impl RetainedTable {
             ControlFlow::Continue(())
         });
         (messages, next)
+    }
+
+    /// Topics, what is noted of their expiry, and of those that have lost their message.
+    #[cfg(test)]
+    pub(crate) fn lengths(&self) -> [usize; 3] {
+        [self.topics.len(), self.expiries.len(), self.cleared.len()]
     }
 
     pub(crate) fn messages(&self) -> u64 {

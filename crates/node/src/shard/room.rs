@@ -29,8 +29,8 @@ use crate::metrics::DropReason;
 use crate::reserved_room::ReservedRoom;
 use crate::slot::ShardId;
 
-/// Expired messages that a shard gives up in one turn because room is wanted.
-const EXPIRED_PER_TURN: usize = 1024;
+/// Expired messages that a shard gives up in one turn.
+pub(super) const EXPIRED_PER_TURN: usize = 1024;
 
 /// What a connection knows about the room for its next message.
 #[derive(Debug, Default)]
@@ -51,8 +51,7 @@ impl Shard {
         if wanted != self.retained_wanted {
             self.retained_wanted = wanted;
             self.retained.give_up_some_expired(EXPIRED_PER_TURN, self.now_ms);
-            self.counters.retained_messages.set(self.retained.messages());
-            self.counters.retained_bytes.set(self.retained.bytes());
+            self.count_retained();
         }
     }
 

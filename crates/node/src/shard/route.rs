@@ -268,8 +268,8 @@ impl Shard {
             self.counters.dropped(DropReason::RetainedFull, 1);
             self.refused_beyond_share(None);
         }
-        self.counters.retained_messages.set(self.retained.messages());
-        self.counters.retained_bytes.set(self.retained.bytes());
+        self.count_retained();
+        self.watch_retained();
         Some(retained)
     }
 

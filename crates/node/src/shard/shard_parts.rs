@@ -117,6 +117,7 @@ impl Shard {
             questions: Vec::new(),
             sequences: Sequences::new(id, post.shards()),
             timers: Timers::new(),
+            retained_timer_ms: None,
             counters,
             sys,
             happenings: EventQueue::new(&shared.config.events, post.shards()),

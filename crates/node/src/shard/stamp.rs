@@ -26,9 +26,12 @@ impl Shard {
     /// Routes a message that came in on this shard: from a client (with its id) or as a will. `origin` names one of QoS 2 of a kept
     /// session.
     ///
-    /// A stamp that its publisher has made up does not come further than here, whether anybody looks for stamps or not.
+    /// A stamp that its publisher has made up does not come further than here, whether anybody looks for stamps or not; and
+    /// from here on the message has the deadline that the node gives it.
     #[inline]
     pub(super) fn route_from(&mut self, routed: &Routed<'_>, client_id: &str, origin: Option<Origin>) -> Accepted {
+        let expiring = self.with_deadline(routed);
+        let routed = expiring.as_ref().unwrap_or(routed);
         if self.shared.stamps.are_wanted() || is_stamped(&routed.publish().properties.user) {
             return self.route_stamped(routed, client_id, origin);
         }

@@ -36,6 +36,7 @@ fn settings(config: &Config) -> Settings {
         user_properties_max: limits.user_properties_max,
         filters_per_packet_max: limits.filters_per_packet_max,
         keep_alive_s_max: limits.keep_alive_s_max,
+        connection_idle_ms_max: limits.connection_idle_ms_max,
         session_expiry_s_max: limits.session_expiry_s_max,
         session_expiry_s_v311: limits.session_expiry_s_v311,
         receive_maximum: limits.receive_maximum,

@@ -252,6 +252,7 @@ impl Shard {
                 Due::Refusal { index, born } => self.refusal_due(index, born),
                 Due::Proof { index, born } => self.proof_due(index, born),
                 Due::Session(key) => self.session_due(key, at_ms),
+                Due::Retained => self.retained_due(at_ms),
                 Due::Endings => self.withdraw_ended(),
                 Due::Probe { key, epoch } => self.probe_due(key, epoch),
                 Due::Group(tag) => self.group_due(tag, at_ms),
@@ -269,7 +270,7 @@ impl Shard {
 
     /// Sessions and connections that come and go leave their timers behind; those that nobody waits for go now.
     fn forget_stale_timers(&mut self) {
-        let Shard { timers, clients, groups, holds, .. } = self;
+        let Shard { timers, clients, groups, holds, retained_timer_ms, .. } = self;
         timers.retain(|at_ms, due| match due {
             Due::Connect { index, born }
             | Due::Stall { index, born }
@@ -283,6 +284,7 @@ impl Shard {
             Due::Probe { key, epoch } => clients.entry(*key).is_some_and(|entry| entry.membership.epoch == *epoch),
             Due::Group(tag) => groups.timer_ms(*tag) == Some(at_ms),
             Due::Hold(place) => holds.timer_ms(*place) == Some(at_ms),
+            Due::Retained => *retained_timer_ms == Some(at_ms),
             Due::Endings | Due::Settlement | Due::Sys => true,
         });
     }

@@ -102,6 +102,9 @@ impl Table {
         let guest = self.guests.try_remove(index)?;
         self.by_address.remove(&guest.address);
         self.forget_id(&guest.connects_as, index);
+        if self.guests.is_empty() {
+            self.silent.clear();
+        }
         Some(guest)
     }
 
@@ -159,6 +162,26 @@ mod tests {
         }
         assert_eq!(table.oldest_silent(places[0]), Some(newcomer));
         assert!(table.silent.is_empty());
+    }
+
+    /// Do addresses and ids that come once, a hundred at a time, and never answer, leave nothing behind?
+    #[test]
+    fn one_off_addresses_leave_nothing() {
+        const ALIVE: usize = 100;
+        let (mut table, mut alive) = (Table::default(), VecDeque::new());
+        for number in 0..crate::shard::one_off_count() {
+            let port = (number % 60_000) as u16 + 1;
+            let place = table.add(guest(port));
+            table.name(place, &format!("device-{number}"));
+            alive.push_back(place);
+            if alive.len() > ALIVE {
+                table.remove(alive.pop_front().unwrap()).unwrap();
+            }
+            assert!(table.silent.len() <= 2 * (ALIVE + 1) + 1, "{} of {}", table.silent.len(), table.len());
+        }
+        alive.into_iter().for_each(|place| drop(table.remove(place).unwrap()));
+        assert_eq!((table.len(), table.by_address.len(), table.by_id.len(), table.silent.len()), (0, 0, 0, 0));
+        assert!(table.guests.capacity() <= 2 * ALIVE);
     }
 
     /// Does a place that is taken again belong to the newcomer alone, and its id with it?

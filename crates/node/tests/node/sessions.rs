@@ -178,6 +178,15 @@ fn a_silent_client_is_disconnected() {
     assert!(begun.elapsed() >= Duration::from_millis(1500));
 }
 
+/// Is a connection ended that carries nothing, with the code for that, and is that counted?
+#[test]
+fn an_idle_connection_is_ended() {
+    let node = node(r#"{"shards": 1, "limits": {"connection_idle_ms_max": 50}}"#);
+    let mut client = connect(&node, "x");
+    client.expect_end(Some(ReasonCode::MaximumConnectTime));
+    assert_eq!(metric(&node, "lapwing_connections_closed_total", "maximum_connect_time"), 1);
+}
+
 /// Does a 3.1.1 session live on without being asked for how long?
 #[test]
 fn a_session_of_311_lives_on() {

@@ -1,9 +1,12 @@
 //! Keep alive and session expiry.
 
-use lapwing_codec::{Connect, ConnectProperties, Disconnect, DisconnectProperties, Packet, ReasonCode, Version};
-use lapwing_session::Settings;
+use lapwing_codec::{
+    Ack, Connect, ConnectProperties, Disconnect, DisconnectProperties, Packet, QoS, ReasonCode, SubscriptionOptions,
+    Version,
+};
+use lapwing_session::{Accepted, Settings};
 
-use crate::rig::{Rig, connect};
+use crate::rig::{Rig, connect, grant, id, publish};
 
 /// One and a half times the keep alive without a packet: 0x8D. Any packet starts it again.
 ///
@@ -24,6 +27,48 @@ fn a_silent_client_is_closed() {
         assert_eq!(rig.tick().close.map(|close| close.reason), Some(ReasonCode::KeepAliveTimeout));
         assert_eq!(rig.sent(), said);
     }
+}
+
+/// Does a connection that carries nothing but pings end after its time, and does a message or a subscription begin it anew?
+#[test]
+fn an_idle_connection_is_closed() {
+    let settings = Settings { connection_idle_ms_max: 60_000, ..Settings::default() };
+    for (version, said) in [(Version::V5, &["disconnect(0xa0)"][..]), (Version::V311, &[])] {
+        let mut rig = Rig::connected(&Connect { keep_alive_s: 50, ..connect(version) }, settings.clone());
+        for uses in 0..4 {
+            match uses {
+                0 => {}
+                1 => drop(rig.subscribe(&[("t", SubscriptionOptions::new(QoS::AtMostOnce))], |_| Ok(()))),
+                2 => rig.published(publish("t", QoS::AtLeastOnce, 1), Accepted::Now),
+                _ => rig.deliver_times(1, publish("t", QoS::AtMostOnce, 0), &[grant(QoS::AtMostOnce)]),
+            }
+            let deadline_ms = rig.now_ms + 60_000;
+            rig.now_ms = deadline_ms - 1;
+            // Nor is it silent.
+            rig.done(Packet::PingReq);
+            assert_eq!((rig.tick().close, rig.session().deadline_ms()), (None, Some(deadline_ms)), "{uses}");
+        }
+        rig.out.clear();
+        rig.now_ms += 1;
+        assert_eq!(rig.tick().close.map(|close| close.reason), Some(ReasonCode::MaximumConnectTime));
+        assert_eq!(rig.sent(), said);
+    }
+}
+
+/// Does a client that is at work on a message for long keep its connection until it has acknowledged it?
+#[test]
+fn what_is_not_acknowledged_keeps_an_idle_connection() {
+    let settings = Settings { connection_idle_ms_max: 60_000, ..Settings::default() };
+    let mut rig = Rig::connected(&connect(Version::V5), settings);
+    rig.deliver_times(1, publish("t", QoS::AtLeastOnce, 1), &[grant(QoS::AtLeastOnce)]);
+    for _ in 0..3 {
+        rig.now_ms += 60_000;
+        let deadline_ms = rig.now_ms + 60_000;
+        assert_eq!((rig.tick().close, rig.session().deadline_ms()), (None, Some(deadline_ms)));
+    }
+    rig.done(Packet::PubAck(Ack::success(id(1))));
+    rig.now_ms += 60_000;
+    assert_eq!(rig.tick().close.map(|close| close.reason), Some(ReasonCode::MaximumConnectTime));
 }
 
 fn expiring(session_expiry_s: u32) -> Connect<'static> {

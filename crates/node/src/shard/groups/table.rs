@@ -336,6 +336,13 @@ impl GroupTable {
         Some(place)
     }
 
+    /// Groups, names, members, filters, groups with work, groups with code of their own.
+    #[cfg(test)]
+    pub(crate) fn lengths(&self) -> [usize; 6] {
+        let (filters, dirty) = (self.filters.stats().nodes, self.dirty.len());
+        [self.groups.len(), self.by_share.len(), self.memberships.len(), filters, dirty, self.custom.len()]
+    }
+
     /// The timer that a group waits for.
     pub(crate) fn timer_ms(&self, tag: NonZeroU64) -> Option<u64> {
         self.of_tag(tag).and_then(|place| self.groups.get(place)?.timer_ms)
@@ -343,5 +350,38 @@ impl GroupTable {
 
     pub(crate) fn has_dirty(&self) -> bool {
         !self.dirty.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lapwing_codec::{QoS, SubscriptionOptions};
+
+    use super::*;
+    use crate::config::DispatchConfig;
+    use crate::group_book::GroupTables;
+    use crate::shard::one_offs::count;
+
+    /// Are groups that come once, each with a filter and members of its own, out of every table when they are over?
+    #[test]
+    fn one_off_groups_leave_nothing() {
+        let mut table = GroupTable::new(ShardId(0));
+        let (tables, dispatch) = (GroupTables::new(), DispatchConfig::default());
+        let empty = table.lengths();
+        for number in 0..count() {
+            let filter = format!("jobs/{number}/+");
+            let place = table.insert("crew", &filter, Beginning::new(&tables, &dispatch, "crew", &filter));
+            for member in [SessionKey(2 * number), SessionKey(2 * number + 1)] {
+                let grant = Grant { options: SubscriptionOptions::new(QoS::AtLeastOnce), subscription_id: None };
+                let client_id = format!("client-{}", member.0).into();
+                table.enrol(place, member, Person { grant, client_id, profile: Profile::default(), is_kept: false });
+            }
+            let mut found = 0;
+            table.matches(&format!("jobs/{number}/a"), |_| found += 1);
+            assert!(found == 1 && table.len() == 1 && table.find(&share_name("crew", &filter)) == Some(place));
+            table.strike(place, SessionKey(2 * number));
+            assert!(table.remove(place).is_some() && table.next_dirty() == Some(place));
+        }
+        assert_eq!(table.lengths(), empty);
     }
 }

@@ -21,6 +21,11 @@ impl Expiries {
         self.heap.push(Reverse((at_ms, topic.into())));
     }
 
+    /// The time of the first one.
+    pub(super) fn next_ms(&self) -> Option<u64> {
+        self.heap.peek().map(|Reverse((at_ms, _))| *at_ms)
+    }
+
     /// Takes a topic out of which a message was to expire by now: it may have none any more, or another one.
     pub(super) fn take_due(&mut self, now_ms: u64) -> Option<Box<str>> {
         let Reverse((at_ms, _)) = self.heap.peek()?;
