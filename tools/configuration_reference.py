@@ -51,7 +51,8 @@ A TOML file (`--config FILE`) lies below the environment (`LAPWING_BROKER__SHARD
 (`--set broker.shards=2`). Sizes are written `"64MiB"` (or a number of bytes), durations `"24h"`, `"1h30m"`,
 `"500ms"`. An unknown key is an error. `lapwing config show` prints what is in force and from where;
 `lapwing config check FILE` names each mistake, and all else that a start would refuse, with its remedy. Relative
-paths in a file are relative to it, elsewhere to the working directory.
+paths in a file are relative to it, elsewhere to the working directory. Below all of these lies a profile, if one is
+named (`broker.profile`): other defaults.
 
 This page is made from the model: `python tools/configuration_reference.py`."""
 TABLES: list[tuple[str, type[BaseModel]]] = [

@@ -24,6 +24,7 @@ app = typer.Typer()
         "lapwing broker --listen tcp://127.0.0.1:0 --http off --json",
         "lapwing broker --config lapwing.toml --data /var/lib/lapwing --set broker.shards=2",
         "lapwing broker --set streams.readings.filter=spectrum/+/readings --set broker.drain=30s",
+        "lapwing broker --profile edge --data /var/lib/lapwing",
         "lapwing broker --accept-loss-of log/00000000000000000002.log",
     )
 )
@@ -43,6 +44,10 @@ def broker(
             "--http-open", help="HTTP does everything for everybody, though hooks or certificates guard MQTT."
         ),
     ] = False,
+    profile: Annotated[
+        str | None,
+        typer.Option("--profile", metavar="NAME", help='"edge": defaults for little memory, flash and few clients.'),
+    ] = None,
     data: Annotated[
         str | None, typer.Option("--data", metavar="DIR", help="Folder of the log; made if missing.")
     ] = None,
@@ -76,7 +81,14 @@ def broker(
     from lapwing.config.variables import no_settings
     from lapwing.log.printer import printer_of
 
-    flags = _flags({"--listen": ("listen", listen), "--http": ("http", http), "--data": ("data", data)})
+    flags = _flags(
+        {
+            "--listen": ("listen", listen),
+            "--http": ("http", http),
+            "--profile": ("profile", profile),
+            "--data": ("data", data),
+        }
+    )
     if http_open:
         flags["http.open"] = "--http-open", True
     if log_format is not None:

@@ -1,8 +1,8 @@
-"""The three layers of configuration, each a nested table of values and the place each value came from.
+"""The layers of configuration, each a nested table of values and the place each value came from.
 
-A file lies below the environment, the environment below flags. Text from the environment and from flags is
-taken as it stands, and as TOML where it begins with ``[`` or ``{`` (lists and inline tables); the model turns
-``"2"`` into 2 where it wants a number.
+A profile lies below the file, a file below the environment, the environment below flags. Text from the environment
+and from flags is taken as it stands, and as TOML where it begins with ``[`` or ``{`` (lists and inline tables); the
+model turns ``"2"`` into 2 where it wants a number.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 from lapwing.config.layers import KeyPath
 from lapwing.config.problems import show_key
+from lapwing.config.profiles import default_of
 from lapwing.config.units import show_duration, show_size
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def looked_up(config: Config, key: KeyPath) -> tuple[Any, bool]:
         )
     value = getattr(table, key[-1])
     # Not only whether it is there: what `config show` writes has every default.
-    return value, value != type(table).model_fields[key[-1]].default
+    return value, value != default_of(config.broker.profile, key, type(table))
 
 
 def shown(key: KeyPath, value: int) -> str:

@@ -18,6 +18,7 @@ from lapwing.config.model import Config, layered
 from lapwing.config.openness import check_listeners
 from lapwing.config.own_paths import beside
 from lapwing.config.problems import PROBLEMS_MAX, config_error, has_value, place_of
+from lapwing.config.profiles import profile_layer
 from lapwing.config.remainder import Doubt, without_wrong
 from lapwing.errors import ConfigError, LapwingError
 
@@ -27,7 +28,7 @@ _ROUNDS_MAX = 6
 
 @dataclass(frozen=True)
 class Loaded:
-    """A configuration, and the layers it was built from (the strongest first)."""
+    """A configuration, and the layers it was built from (the strongest first); the last is its profile."""
 
     config: Config
     layers: tuple[Layer, ...]
@@ -35,12 +36,16 @@ class Loaded:
     @property
     def name(self) -> str:
         """Of the file; empty: there is none."""
-        return self.layers[-1].name
+        return self._file.name
 
     @property
     def text(self) -> str:
         """All of the file, as it was read; empty: there is none."""
-        return self.layers[-1].text
+        return self._file.text
+
+    @property
+    def _file(self) -> Layer:
+        return next((layer for layer in self.layers if layer.name), Layer())
 
     def place(self, path: KeyPath) -> str:
         """Where the value at ``path`` was set; ``"default"`` where nobody set it."""
@@ -85,7 +90,7 @@ def load(
     settings: Iterable[str] = (),
     flags: Mapping[str, tuple[str, object]] | None = None,
 ) -> Loaded:
-    """File < environment < flags.
+    """Profile < file < environment < flags.
 
     Args:
         file: TOML file; None reads none. Relative paths in it are relative to its folder.
@@ -122,11 +127,12 @@ def _layers(
     settings: Iterable[str],
     flags: Mapping[str, tuple[str, object]] | None,
 ) -> tuple[Layer, ...]:
-    return (
+    layers = (
         flag_layer(settings, flags),
         environment_layer(environment),
         *([beside(file, file_layer(file), Config)] if file else []),
     )
+    return (*layers, profile_layer(layers))
 
 
 def _built(layers: tuple[Layer, ...]) -> Found:

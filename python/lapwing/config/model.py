@@ -44,6 +44,7 @@ from lapwing.config.limits import Limits
 from lapwing.config.listeners import ListenerConfig, node_table
 from lapwing.config.log import LogSection
 from lapwing.config.off import OFF
+from lapwing.config.profiles import ProfileName, with_profile
 from lapwing.config.rules import Rules
 from lapwing.config.streams import StreamConfig, StreamName
 from lapwing.config.sys_tree import SysSection
@@ -87,6 +88,10 @@ class BrokerSection(BaseModel):
         default=["tcp://127.0.0.1:1883"], max_length=64
     )
     """URLs of listeners with default settings; port 0 lets the system choose. Where there is [[listeners]], none."""
+
+    profile: ProfileName = "standard"
+    """Which defaults hold where nothing else is said: "edge" is for a gateway with little memory and flash, and a
+    thousand clients at most (docs/edge.md); `lapwing config show` says which values come from it."""
 
     http: HttpAddress = "127.0.0.1:8080"
     """HOST:PORT of streams, health and metrics over HTTP; "off" for none."""
@@ -196,6 +201,13 @@ class Config(BaseSettings):
         if wrong:
             raise ValidationError.from_exception_data("Config", wrong)
         return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _profile_says_the_rest(cls, data: Any) -> Any:
+        # `load` has it as a layer already; here it is for those who build one in Python.
+        models: dict[str, type[BaseModel]] = {"broker": BrokerSection, "http": HttpSection, "limits": Limits}
+        return with_profile(data, models) if isinstance(data, dict) else data
 
     @model_validator(mode="before")
     @classmethod

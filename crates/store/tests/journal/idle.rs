@@ -12,6 +12,9 @@ use crate::common::*;
 const IDLE_BYTES_MAX: u64 = 16 << 20;
 /// By default.
 const SEGMENT_BYTES: u64 = 64 << 20;
+/// With `broker.profile = "edge"`.
+const EDGE_IDLE_BYTES_MAX: u64 = 8 << 20;
+const EDGE_SEGMENT_BYTES: u64 = 1 << 20;
 
 /// Bytes that the files of a folder take of the disk, or have, whichever is more.
 fn taken_bytes(folder: &Path) -> u64 {
@@ -37,16 +40,22 @@ fn segment(data: &Path, sequence: u64) -> PathBuf {
 
 #[test]
 fn an_idle_folder_takes_little_of_the_disk() {
+    takes_at_most(SEGMENT_BYTES, IDLE_BYTES_MAX);
+    takes_at_most(EDGE_SEGMENT_BYTES, EDGE_IDLE_BYTES_MAX);
+}
+
+fn takes_at_most(segment_bytes: u64, idle_bytes_max: u64) {
     let dir = tempfile::tempdir().expect("a folder");
+    let config = JournalConfig { segment_bytes, ..JournalConfig::default() };
     let streams: Vec<StreamConfig> = (0..8).map(|number| StreamConfig::new(format!("s{number}"), 4)).collect();
     for life in 1..=3 {
         let (log, _) = Log::open(dir.path(), &LogConfig::default(), &streams).expect("a log");
-        let (mut writer, _reader) = log.open_journal(&JournalConfig::default()).expect("a journal");
+        let (mut writer, _reader) = log.open_journal(&config).expect("a journal");
         append(&mut writer, A, b"a little");
         writer.commit().expect("a commit");
         make_all_room(&mut writer);
         let taken = taken_bytes(dir.path());
-        assert!(taken <= IDLE_BYTES_MAX, "{taken} bytes in life {life}");
+        assert!(taken <= idle_bytes_max, "{taken} bytes in life {life}");
         assert!(dir.path().join("log/reserve").exists(), "what frees a full disk has its room");
         writer.close().expect("the end");
         drop(log);
