@@ -45,6 +45,12 @@ def test_help_loads_nothing_that_takes_long() -> None:
         assert (name in listed) == (find_spec(f"lapwing.cli.{name}") is not None)
 
 
+@pytest.mark.parametrize("value", ["inf", "-inf", "nan", "1e300"])
+def test_no_number_of_an_option_is_endless(value: str) -> None:
+    """One that says nothing else has a bound too: what is reckoned with it would fail somewhere inside."""
+    assert "--seconds" in one_error(call("demo", "--seconds", value, "--out", "nowhere"))
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, *SUBCOMMANDS])
 def test_each_command_explains_itself(command: str) -> None:
     """Has each command help, and examples of itself? A group's are in its subcommands."""

@@ -42,6 +42,8 @@ COMMANDS = {
 }
 """Name -> one line of help. The command itself is ``lapwing.cli.NAME.app``."""
 
+NUMBER_MAX = 1e9
+"""Of an option with a fraction that says nothing else: thirty years in seconds."""
 INTERRUPTED = 130
 _BROKEN_PIPE = 141
 _COMPLETION = (
@@ -70,7 +72,18 @@ def load_command(name: str) -> Any:
     command = typer.main.get_command(import_module(f"lapwing.cli.{name}").app)
     command.name = name
     command.params = [option for option in command.params if option.name not in _COMPLETION]
+    _bound_numbers(command)
     return command
+
+
+def _bound_numbers(command: Any) -> None:
+    """No number of any option is infinite, nor so large that nothing can be reckoned with it."""
+    for option in command.params:
+        told = getattr(option, "type_descriptor", None)
+        if told is not None and "float" in str(told.annotation) and option.max is None:
+            option.max = told.parameter_info.max = NUMBER_MAX
+    for below in getattr(command, "commands", {}).values():
+        _bound_numbers(below)
 
 
 app = typer.Typer(

@@ -28,6 +28,9 @@ ZONE = "Europe/Dublin"
 JUMP_S = 600
 """A trace's clock that jumps further, either way, was set, or another drive begins."""
 
+SPEED_MIN, SPEED_MAX = 0.001, 1e9
+"""What is slower, or faster, ends in times that nobody can write down."""
+
 _AFTER_JUMP_US = 1_000_000
 """What a jump counts as: the step of a trace."""
 
@@ -47,15 +50,19 @@ class Replay:
 
     Args:
         path: ZIP, folder or CSV file.
-        speed: How many times faster than the traces; > 0.
+        speed: How many times faster than the traces.
         zone: The time zone of their clocks.
     Raises:
         TraceError: the traces cannot be used. Rows that cannot be used do not raise: see ``malformed``.
     """
 
     def __init__(self, path: Path, speed: float = 1.0, zone: str = ZONE) -> None:
-        if not speed > 0:
-            raise TraceError(f"speed {speed} is not above 0", where="--speed", remedy="give a number such as 1 or 200")
+        if not SPEED_MIN <= speed <= SPEED_MAX:
+            raise TraceError(
+                f"speed {speed} is not from {SPEED_MIN:g} to {SPEED_MAX:,.0f}",
+                where="--speed",
+                remedy="give a number such as 1 or 200",
+            )
         self._zone = _zone(zone)
         self._speed = speed
         self._path = path

@@ -20,6 +20,8 @@ from lapwing.lab.payload import encode_columns, rfc3339_column, string_column
 from lapwing.lab.source import BATCH_READINGS_MAX, Batch, Moves
 from lapwing.lab.walks import Walks
 
+_CITY_SECONDS_MAX = 1e9
+"""Thirty years, which end as the run begins."""
 _BLOCK_READINGS_MIN = 1024
 """Steps are gathered until a block has so many readings: numpy's cost per call is then spread over many."""
 
@@ -48,13 +50,19 @@ class Synthetic:
         seed: The same seed makes the same city and the same walks.
         speed: Seconds of the city per second of the run.
     Raises:
-        LapwingError: an argument is not above 0.
+        LapwingError: an argument is not above 0, or the city's time begins too long ago.
     """
 
     def __init__(self, devices: int, seconds: float, rate: float, seed: int, speed: float = 60.0) -> None:
         for name, value in (("devices", devices), ("seconds", seconds), ("rate", rate), ("speed", speed)):
             if not value > 0:
                 raise LapwingError(f"{value} is not above 0", where=f"--{name}", remedy="give a positive number")
+        if seconds * speed > _CITY_SECONDS_MAX:
+            raise LapwingError(
+                f"{seconds:g} s at {speed:g} times the speed are more than {_CITY_SECONDS_MAX:g} s of the city",
+                where="--speed",
+                remedy="give a smaller number: its readings would be of before 1970",
+            )
         self.devices = [f"phone-{index:0{len(str(devices - 1))}d}" for index in range(devices)]
         self.seconds = float(seconds)
         self._rate = rate

@@ -76,9 +76,10 @@ def test_nobody_is_credited_with_files_that_are_not_theirs(folder: Path) -> None
     assert Replay(folder).credit == ""
 
 
-def test_a_speed_of_0_and_an_unknown_zone_are_refused(folder: Path) -> None:
-    with pytest.raises(TraceError, match="--speed"):
-        Replay(folder, speed=0)
+def test_an_odd_speed_and_an_unknown_zone_are_refused(folder: Path) -> None:
+    for speed in (0, -1, 1e-300, 1e-12, 1e300, float("inf"), float("nan")):
+        with pytest.raises(TraceError, match="--speed"):
+            Replay(folder, speed=speed)
     with pytest.raises(TraceError, match="time zone"):
         Replay(folder, zone="Europe/Atlantis")
     for odd in ("", "..", "/etc/passwd", "Europe", "\0"):

@@ -107,3 +107,9 @@ def test_neighbours_hear_alike() -> None:
 def test_an_argument_that_is_not_above_0_is_refused() -> None:
     with pytest.raises(LapwingError, match="--rate"):
         Synthetic(devices=1, seconds=1, rate=0, seed=1)
+
+
+def test_a_city_does_not_begin_before_1970() -> None:
+    for speed in (1.1e9, float("inf")):
+        with pytest.raises(LapwingError, match="--speed"):
+            Synthetic(devices=1, seconds=1, rate=1, seed=1, speed=speed)

@@ -19,7 +19,7 @@ from lapwing.lab.payload import Value, encode
 from lapwing.lab.trace_lines import RECORD_LINES_MAX
 from lapwing.lab.trace_repairs import REPAIRS
 from lapwing.lab.trace_row import MalformedRowError, RowReader, TraceRow
-from lapwing.lab.traces import Malformed, TraceError, find
+from lapwing.lab.traces import DEVICE_BYTES_MAX, DEVICE_CHARS_MAX, Malformed, TraceError, find
 
 HEAD = "Timestamp,Longitude,Latitude,Speed,Operatorname,CellID,NetworkMode,RSRP,RSRQ,SNR,RSSI,DL_bitrate,UL_bitrate"
 SOUND = "2019.07.01_12.00.00,-8.5,51.9,3,B,7,LTE,-200,-12,10.5,-,1,2"
@@ -303,6 +303,18 @@ def test_one_file_is_one_device_also_where_names_repeat(tmp_path: Path) -> None:
     for name in names:
         write(tmp_path / name, SOUND)
     assert [trace.device for trace in find(tmp_path)] == ["-", "--2", "solo-one", "x-day", "y-day", "ü"]
+
+
+def test_a_device_has_a_name_that_a_broker_takes(tmp_path: Path) -> None:
+    """Whatever a file is called: one level of a topic, a client id of 256 bytes, and no two of them the same."""
+    for folder in ("数" * 60 + "/" + "据" * 60, "字" * 60 + "/" + "据" * 60, "", "x"):
+        write(tmp_path / folder / f"{'同' * 70}.csv", SOUND)
+        write(tmp_path / folder / ".csv", SOUND)
+    devices = [trace.device for trace in find(tmp_path)]
+    assert len(devices) == len(set(devices)) == 8
+    for device in devices:
+        assert 1 <= len(device) <= DEVICE_CHARS_MAX
+        assert len(device.encode()) <= DEVICE_BYTES_MAX
 
 
 def test_a_file_s_name_forges_no_line(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ from lapwing.lab.trace_row import READ, REQUIRED, MalformedRowError, RowReader, 
 from lapwing.text import one_line
 
 DEVICE_CHARS_MAX = 128
+DEVICE_BYTES_MAX = 240
+"""A device's name is its client id, of which brokers take 256 bytes."""
 _ENDS = (".csv", ".csv.gz")
 _REMEDY = "give --replay a ZIP, a folder or a CSV file"
 _UNREADABLE = (OSError, EOFError, RuntimeError, NotImplementedError, zipfile.BadZipFile, zlib.error)
@@ -174,15 +176,16 @@ def _stem(name: str) -> str:
 def _free(wanted: str, taken: Set[str]) -> str:
     if wanted not in taken:
         return wanted
-    return next(name for number in count(2) if (name := f"{wanted[: DEVICE_CHARS_MAX - 12]}-{number}") not in taken)
+    return next(name for number in count(2) if (name := _slug(f"{wanted}-{number}")) not in taken)
 
 
 def _slug(text: str) -> str:
     """A name that is one level of a topic and a client id: letters, digits, ``.``, ``_`` and ``-``.
 
-    Letters of every script, each in one form: macOS takes an umlaut apart where others do not.
+    Letters of every script, each in one form: macOS takes an umlaut apart where others do not. Of a long name the end.
     """
-    return re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", text))[-DEVICE_CHARS_MAX:]
+    name = re.sub(r"[^\w.-]+", "-", unicodedata.normalize("NFC", text))[-DEVICE_CHARS_MAX:]
+    return name.encode()[-DEVICE_BYTES_MAX:].decode(errors="ignore") or "-"
 
 
 def _opener(path: Path) -> Callable[[], BinaryIO]:
