@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lapwing.cli.app import app, run
-from lapwing.cli.pipeline import _of_source
+from lapwing.cli.pipeline import _of_source, _trigger
 from lapwing.errors import ConfigError
 from lapwing.pipeline.jobs.coverage import CoverageJob
 from lapwing.pipeline.jobs.late_progress import LateProgress, LateResult
@@ -36,6 +36,16 @@ def test_kafka_is_told_nothing_and_says_so() -> None:
     with pytest.raises(ConfigError, match="--user says who asks a broker") as told:
         _of_source("coverage", KAFKA, WHO)
     assert "client_config" in str(told.value)
+
+
+@pytest.mark.parametrize("text", ["1_0", "1e300", "-1", "nan", "inf", "\u0665", " 5", "5s", "0.0001", ""])
+def test_an_odd_trigger_is_named(text: str) -> None:
+    with pytest.raises(ConfigError, match="--trigger"):
+        _trigger(text)
+
+
+def test_a_trigger_is_a_number_of_seconds() -> None:
+    assert [_trigger(text) for text in ("0", "5", "0.25", "available-now")] == [0.0, 5.0, 0.25, "available-now"]
 
 
 def test_a_wrong_threshold_is_named(tmp_path: Path) -> None:

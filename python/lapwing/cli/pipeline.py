@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Run Spark jobs over a stream or a Kafka topic.", no_args_is_help=True)
 
 _AVAILABLE_NOW = "available-now"
+_SECONDS = re.compile(r"\d{1,9}(\.\d{1,3})?", re.ASCII)
+"""Spark counts milliseconds; and `float` would take 1_0 for ten."""
 
 
 @app.command("list", epilog=examples("lapwing pipeline list"))
@@ -226,15 +229,13 @@ def _interrupts() -> Iterator[threading.Event]:
 def _trigger(text: str) -> Any:
     if text == _AVAILABLE_NOW:
         return text
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds < float("inf"):
+    if not _SECONDS.fullmatch(text):
         raise ConfigError(
-            f"trigger {text!r} cannot be", where="--trigger", remedy="give available-now or a number of seconds"
+            f"trigger {text!r} cannot be",
+            where="--trigger",
+            remedy="give available-now or a number of seconds such as 5 or 0.25",
         )
-    return seconds
+    return float(text)
 
 
 def _conf(pairs: list[str]) -> dict[str, str]:

@@ -93,6 +93,20 @@ class JobFolder:
             self._file = None
 
 
+def check_apart(out: Path, checkpoint: Path) -> None:
+    """A checkpoint among the tables is none for long: whoever cleans a table up deletes what is not of it.
+
+    Raises:
+        FolderError: it lies there.
+    """
+    if checkpoint.resolve().is_relative_to((out / "tables").resolve()):
+        raise FolderError(
+            "--checkpoint lies among the tables, where it would be cleaned up",
+            where=str(checkpoint),
+            remedy="give a folder beside them, or leave it out",
+        )
+
+
 def _locked(file: IO[str]) -> bool:
     """Takes the lock; waits only where the job that had it is gone, and not yet all that it had started."""
     deadline = time.monotonic() + _ENDING_S

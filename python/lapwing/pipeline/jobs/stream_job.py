@@ -24,7 +24,7 @@ from lapwing.pipeline.gateway import SPARK_GONE, end_callbacks
 from lapwing.pipeline.jobs.beginning import begun_at, is_fresh
 from lapwing.pipeline.jobs.checkpoint_files import checkpoint_settings
 from lapwing.pipeline.jobs.conflicts import write_among_others
-from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.jobs.folder import JobFolder, check_apart
 from lapwing.pipeline.jobs.job_tables import Batch, JobTables
 from lapwing.pipeline.jobs.patience import Patience
 from lapwing.pipeline.jobs.reach import Oldest
@@ -162,6 +162,7 @@ class StreamJob(ABC, Generic[Progress]):
         """
         for flag, folder in (("--out", self._out), ("--checkpoint", self._checkpoint)):
             check_folder(flag, folder, on_cluster=self._is_of_cluster)
+        check_apart(self._out, self._checkpoint)
         check_machine(self._master, self._conf)
         self._source.check()
         self._folder = JobFolder.held(self._out, self._checkpoint)

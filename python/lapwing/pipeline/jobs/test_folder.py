@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lapwing.pipeline.errors import TableError
-from lapwing.pipeline.jobs.folder import JobFolder
+from lapwing.pipeline.errors import FolderError, TableError
+from lapwing.pipeline.jobs.folder import JobFolder, check_apart
 
 JOB = """
 import signal, subprocess, sys
@@ -69,6 +69,16 @@ def test_what_a_killed_one_has_started_is_waited_for(
     monkeypatch.setattr("lapwing.pipeline.jobs.folder.time.sleep", ends_meanwhile)
     JobFolder.held(tmp_path, tmp_path).release()
     assert waited.is_set()
+
+
+@pytest.mark.parametrize("place", ["tables", "tables/readings", "tables/readings/x", "elsewhere/../tables", "link"])
+def test_a_checkpoint_is_not_among_the_tables(tmp_path: Path, place: str) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "link").symlink_to("tables")
+    with pytest.raises(FolderError, match="among the tables"):
+        check_apart(tmp_path, tmp_path / place)
+    for beside in ("checkpoint", "", "tables-2", "../tables"):
+        check_apart(tmp_path, tmp_path / beside)
 
 
 def test_released_it_is_free_whoever_has_the_descriptor(tmp_path: Path) -> None:
