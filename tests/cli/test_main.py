@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import pytest
 from commands import call, lapwing, one_error
 
-from lapwing import __version__
+from lapwing import Broker, __version__
 from lapwing.cli.app import COMMANDS
 
 SLOW_TO_LOAD = {
@@ -102,6 +102,16 @@ def test_a_path_that_the_system_refuses_is_one_line(arguments: list[str]) -> Non
     result = call(*arguments)
     assert result.returncode == 2
     assert "too long" in one_error(result) or "300 bytes in one name" in one_error(result)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["pub", "a\udcff", "x"], ["pub", "a", "x", "--id", "\udcff"], ["sub", "a/\udcff"]],
+)
+def test_an_argument_that_is_no_text_is_one_line(arguments: list[str], lapwing_broker: Broker) -> None:
+    result = call(*arguments, "--url", lapwing_broker.url)
+    assert result.returncode == 2
+    assert "is not UTF-8" in one_error(result)
 
 
 def test_no_command_is_help() -> None:

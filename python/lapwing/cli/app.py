@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 from lapwing import __version__
 from lapwing.cli.standard_streams import give_up, open_closed
 from lapwing.cli.system_refusal import about_a_path
-from lapwing.errors import LapwingError
+from lapwing.errors import ConfigError, LapwingError
 from lapwing.text import LogFormatter, one_line
 
 COMMANDS = {
@@ -46,6 +46,7 @@ NUMBER_MAX = 1e9
 """Of an option with a fraction that says nothing else: thirty years in seconds."""
 INTERRUPTED = 130
 _BROKEN_PIPE = 141
+_SHOWN_CHARACTERS_MAX = 80
 _COMPLETION = (
     "install_completion",
     "show_completion",
@@ -138,6 +139,10 @@ def run(arguments: list[str]) -> int:
         return _usage_error(error)
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
+    except UnicodeEncodeError as error:
+        told = _no_utf8(error)
+        print_error(told)
+        return told.exit_code
     except BrokenPipeError:
         return _reader_left()
     except SystemExit as end:
@@ -152,6 +157,18 @@ def run(arguments: list[str]) -> int:
         print_error(told)
         return told.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _no_utf8(error: UnicodeEncodeError) -> LapwingError:
+    """The error for an argument (a variable, a file's name) whose bytes are no text, where only text will do.
+
+    Raises:
+        UnicodeEncodeError: it is something else.
+    """
+    if not any("\udc80" <= character <= "\udcff" for character in error.object):
+        raise error
+    shown = one_line(error.object[:_SHOWN_CHARACTERS_MAX])
+    return ConfigError(f'"{shown}" is not UTF-8', remedy="write it so, or set the terminal to it")
 
 
 def _reader_left() -> int:

@@ -105,11 +105,21 @@ def _payloads(message: str | None, file: Path | None, *, stdin_lines: bool) -> I
         return [[message.encode(errors="surrogateescape")]]
     if file is None:
         return _lines(sys.stdin.buffer)
+    return [[_contents(file)]]
+
+
+def _contents(file: Path) -> bytes:
+    """A whole file; of a device or a pipe without an end no more than a packet could carry."""
     try:
-        return [[file.read_bytes()]]
+        with file.open("rb") as source:
+            read = source.read(_PACKET_BYTES_MAX + 1)
     except OSError as error:
         what = f"cannot read the payload: {error.strerror}"
         raise ConfigError(what, where=str(file), remedy="give --file a file that you may read") from error
+    if len(read) > _PACKET_BYTES_MAX:
+        what = f"the payload is longer than {_PACKET_BYTES_MAX} bytes"
+        raise ConfigError(what, where=str(file), remedy="no MQTT packet carries more: publish it in parts")
+    return read
 
 
 def _lines(source: BinaryIO) -> Iterator[list[bytes]]:
