@@ -35,6 +35,7 @@ class Journal:
     def __init__(self, path: str = SOCKET) -> None:
         self._path = path
         self._otherwise = StandardError()
+        self._is_silent = False
         try:
             self._socket = _connected(path)
         except OSError as error:
@@ -44,7 +45,8 @@ class Journal:
     def write(self, level: str, subject: str, text: str, facts: Mapping[str, Any] = _NO_FACTS) -> None:
         """One entry; facts are fields as ``LAPWING_CLIENT_ID``.
 
-        While journald is away or takes nothing, its text goes to standard error: that ends no broker.
+        While journald is away or takes nothing, its text goes to standard error: that ends no broker. It is waited for
+        once, and no more until it takes something: there are signals to hear, and a supervisor to tell of life.
         """
         fields = {
             "MESSAGE": text,
@@ -60,8 +62,11 @@ class Journal:
 
     def _send(self, datagram: bytes) -> None:
         try:
+            self._socket.settimeout(0.0 if self._is_silent else _SEND_TIMEOUT_S)
             self._socket.send(datagram)
-        except TimeoutError:
+            self._is_silent = False
+        except (TimeoutError, BlockingIOError):
+            self._is_silent = True
             raise
         except OSError:  # it was started again, with a socket of its own
             self._socket.close()

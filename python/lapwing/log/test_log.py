@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -106,6 +107,28 @@ def test_a_journald_that_goes_ends_nothing(tmp_path: Path, capsys: pytest.Captur
         listener.settimeout(5)
         journal.write("warning", "disk", "empty")
         assert listener.recv(4096).startswith(b"MESSAGE=empty\n")
+
+
+def test_a_journald_that_hangs_is_waited_for_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second for each line held up signals, and signs of life to whoever supervises."""
+    path = str(tmp_path / "socket")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+        listener.bind(path)
+        journal = Journal(path)
+        monkeypatch.setattr("lapwing.log.journal._SEND_TIMEOUT_S", 0.01)
+        while not capsys.readouterr().err:
+            journal.write("notice", "other", "x")
+        monkeypatch.setattr("lapwing.log.journal._SEND_TIMEOUT_S", 1e6)
+        journal.write("notice", "other", "y")
+        assert capsys.readouterr().err == "y\n"
+        listener.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            while listener.recv(4096):
+                pass
+        journal.write("notice", "other", "z")
+        assert listener.recv(4096).startswith(b"MESSAGE=z\n")
 
 
 def test_the_journal_is_known_by_its_stream(tmp_path: Path) -> None:
