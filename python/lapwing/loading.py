@@ -54,7 +54,7 @@ def load_object(use: str, base: type[Base], *, where: str, what: str) -> Base:
                 f"there is no module {error.name}", where=where, remedy=f"install it, or start in its folder ({folder})"
             ) from error
         raise _broken(where, f"{what} cannot be imported", error) from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # a script's own end is not the broker's
         raise _broken(where, f"{what} cannot be imported", error) from error
     for name in class_name.split("."):
         found = getattr(found, name, None)
@@ -64,9 +64,9 @@ def load_object(use: str, base: type[Base], *, where: str, what: str) -> Base:
         raise ConfigError(said, where=where, remedy=f"name a class that is derived from {public}")
     try:
         return found()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _broken(where, f"{what} cannot be made", error) from error
 
 
-def _broken(where: str, what: str, error: Exception) -> ConfigError:
+def _broken(where: str, what: str, error: BaseException) -> ConfigError:
     return ConfigError(f"{what}: {type(error).__name__}: {error}", where=where, remedy="mend this first")

@@ -82,6 +82,7 @@ def test_hooks_are_loaded_by_name(module: Path) -> None:
         ("", "m1.part:Hooks", "cannot be imported|there is no module"),
         ("import does_not_exist", "m2:Hooks", "cannot be imported: ModuleNotFoundError.*does_not_exist"),
         ("1 / 0", "m3:Hooks", "cannot be imported: ZeroDivisionError"),
+        ("import sys\nsys.exit()", "m7:Hooks", "cannot be imported: SystemExit"),
         ("", "m4:Missing", "m4 has no class Missing"),
         ("class Plain: pass", "m5:Plain", "Plain is no lapwing.Hooks"),
         (
