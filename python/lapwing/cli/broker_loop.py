@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _CHECK_INTERVAL_S = 0.5
 _CERTIFICATES_INTERVAL_S = 3_600.0
+_OF_OTHERS = (signal.SIGUSR1, signal.SIGUSR2)
+"""Other brokers write something at these; who is used to that ends none."""
 _STOPPED = 0  # in the queue of signals: the drain has ended; no signal has this number
 
 
@@ -59,6 +61,7 @@ class _Serving:
         self._supervisor = Supervisor()
         self._certificates_at = time.monotonic() + _CERTIFICATES_INTERVAL_S
         self._disk = DiskWatch(broker.config.broker.data, broker.disk_syncs)
+        self._unheeded: set[int] = set()
 
     def run(self, on_ready: Callable[[], None], config: Reread) -> int:
         """To the end."""
@@ -90,7 +93,7 @@ class _Serving:
             if self._broker.is_going_on(self._supervisor.turn_s):
                 self._supervisor.alive()
             number = self._received.get(_CHECK_INTERVAL_S)
-            if number is None:
+            if number is None or self._is_of_others(number):
                 continue
             if number != signal.SIGHUP:
                 self._tell()
@@ -98,6 +101,15 @@ class _Serving:
             self._supervisor.reloading()
             self._reload(config)
             self._supervisor.ready()
+
+    def _is_of_others(self, number: int) -> bool:
+        """Whether nothing is done at this signal, which is said once."""
+        if number in _OF_OTHERS and number not in self._unheeded:
+            self._unheeded.add(number)
+            self._log.notice(
+                f"{signal.Signals(number).name}: nothing is done at it; SIGHUP reads the configuration again"
+            )
+        return number in _OF_OTHERS
 
     def _tell(self) -> None:
         for line in self._broker.log():
@@ -139,7 +151,7 @@ class _Serving:
 
         threading.Thread(target=stop, name="lapwing-drain", daemon=True).start()
         while (number := self._received.get()) != _STOPPED:
-            if number is not None and number != signal.SIGHUP:
+            if number is not None and number != signal.SIGHUP and not self._is_of_others(number):
                 self._log.step("stopped at once")
                 _stop_at_once(number)
         if failures:
@@ -156,5 +168,5 @@ def _stop_at_once(number: int) -> None:
 def _signals() -> Iterator[Received]:
     """Signals as they come; the handlers before are put back at the end."""
     received = Received()
-    with taken((signal.SIGTERM, signal.SIGINT, signal.SIGHUP), received.put):
+    with taken((signal.SIGTERM, signal.SIGINT, signal.SIGHUP, *_OF_OTHERS), received.put):
         yield received

@@ -50,6 +50,27 @@ class MadeBroker:
         return self._is_going_on
 
 
+class AskedByOthers(MadeBroker):
+    """A broker at which somebody sends what another one writes its state at, and then SIGTERM."""
+
+    def is_going_on(self, within_s: float) -> bool:
+        if self.within_s:
+            return True
+        for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGUSR1):
+            os.kill(os.getpid(), number)
+        return super().is_going_on(within_s)
+
+
+def test_a_signal_of_other_brokers_ends_nothing() -> None:
+    """It ended ours, at once."""
+    said = list[str]()
+    broker: Any = AskedByOthers(is_going_on=True)
+    config: Any = None
+    printer = LogPrinter(lambda line: said.append(line.text), LogSection())
+    assert serve(broker, lambda: None, config, printer) == 0
+    assert [line.replace(";", ":").partition(":")[0] for line in said] == ["SIGUSR1", "SIGUSR2", "draining"]
+
+
 @pytest.mark.parametrize("is_going_on", [True, False])
 def test_a_thread_that_stands_still_is_no_life(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_going_on: bool
