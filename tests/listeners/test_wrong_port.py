@@ -50,6 +50,13 @@ def test_tls_where_none_is_spoken(broker: lapwing.Broker) -> None:
     assert url in heard(broker, "speaks TLS")
 
 
+def test_mqtt_where_http_is_spoken() -> None:
+    with lapwing.Broker(http="127.0.0.1:0") as broker:
+        url = broker.http_url.replace("http:", "tcp:")
+        with pytest.raises(lapwing.LapwingError, match="HTTP is spoken at this address"):
+            lapwing.Client(url, timeout_s=TIMEOUT_S).connect()
+
+
 def test_http_where_mqtt_is_spoken(broker: lapwing.Broker) -> None:
     host, port = broker.urls[0].removeprefix("tcp://").split(":")
     with socket.create_connection((host, int(port)), TIMEOUT_S) as page:

@@ -163,6 +163,11 @@ impl Socket {
         self.stream.unsent_bytes()
     }
 
+    /// Whether the kernel has bytes of the peer's that were not read yet. One system call.
+    pub fn has_unread(&self) -> bool {
+        self.stream.has_unread()
+    }
+
     /// The name in the client's certificate; `None` when it showed none, or one without such a name (or with several).
     pub fn certificate_name(&self, which: CertificateName) -> Option<String> {
         self.layers.as_ref()?.certificate_name(which)

@@ -1,12 +1,14 @@
 //! What the kernel gives: a TCP connection or a Unix one.
 
 use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::os::fd::AsFd;
 
 use mio::event::Source;
 use mio::net::{TcpStream, UnixStream};
 use mio::{Interest, Registry, Token};
+use socket2::SockRef;
 
 use crate::kernel;
 
@@ -40,6 +42,15 @@ impl Stream {
             Stream::Tcp(stream) => kernel::unsent_bytes(stream.as_fd()),
             Stream::Unix(stream) => kernel::unsent_bytes(stream.as_fd()),
         }
+    }
+
+    /// Whether the kernel has bytes of the peer's that were not read.
+    pub(crate) fn has_unread(&self) -> bool {
+        let socket = match self {
+            Stream::Tcp(stream) => SockRef::from(stream),
+            Stream::Unix(stream) => SockRef::from(stream),
+        };
+        matches!(socket.peek(&mut [MaybeUninit::uninit()]), Ok(1))
     }
 
     pub(crate) fn shutdown(&self) {

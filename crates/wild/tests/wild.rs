@@ -46,8 +46,10 @@ fn check_for_a_while(arrangement: &Arrangement) {
     println!("{arrangement:?}: seeds {first}..{seed}, {STEPS} steps each, {story:?}");
     // Runs in which nothing happens would pass as well.
     let Story { greeted, present, messages, repeated, acknowledged, answered, taken_over, restarts } = story;
-    let all = [greeted, present, messages, repeated, acknowledged, answered, taken_over, restarts];
-    assert!(all.into_iter().all(|count| count > 0), "{story:?}");
+    assert!([greeted, messages, acknowledged, answered, restarts].into_iter().all(|count| count > 0), "{story:?}");
+    // In a few runs these may not come about: when who is served is the machine's affair.
+    let by_chance = [present, repeated, taken_over];
+    assert!(arrangement.is_process || by_chance.into_iter().all(|count| count > 0), "{story:?}");
 }
 
 #[test]

@@ -166,13 +166,21 @@ impl Wire {
         }
     }
 
-    /// The first bytes of a broker say whether TLS is spoken there: it answers a plain CONNECT with an alert.
+    /// The first bytes of a broker say whether something else is spoken there: TLS answers a plain CONNECT with an alert,
+    /// HTTP with a status line.
     fn hear(&mut self) -> Result<(), ClientError> {
-        let is_alert = matches!(self.stream, Stream::Bytes(Carrier::Tcp(_))) && self.input.starts_with(&TLS_ALERT);
-        if std::mem::replace(&mut self.is_unheard, false) && is_alert {
+        let is_first = std::mem::replace(&mut self.is_unheard, false);
+        if !is_first || !matches!(self.stream, Stream::Bytes(Carrier::Tcp(_))) {
+            return Ok(());
+        }
+        if self.input.starts_with(&TLS_ALERT) {
             return Err(ClientError::Tls(
                 "the broker speaks TLS at this address: use tls:// (wss:// for pages)".to_owned(),
             ));
+        }
+        if self.input.starts_with(b"HTTP/") {
+            let what = "HTTP is spoken at this address: use the one that the broker prints for MQTT (ws:// for pages)";
+            return Err(ClientError::Invalid(what.to_owned()));
         }
         Ok(())
     }

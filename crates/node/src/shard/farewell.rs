@@ -11,7 +11,7 @@ use crate::strangers::Ending;
 use lapwing_codec::ReasonCode;
 use lapwing_session::{Close, Departure, SessionKey, Side};
 
-/// How soon a held connection's keep alive is looked at again: it may have sent what was not read.
+/// How soon a connection's keep alive is looked at again that has sent, or may have sent, what was not read.
 const HELD_AGAIN_MS: u64 = 1000;
 
 impl Shard {
@@ -143,9 +143,10 @@ impl Shard {
         entry.timer_ms = None;
         let (connection, client_id, who) = (entry.connection, entry.client_id.clone(), entry.standing.who.clone());
         if let Some(connection) = connection.and_then(|index| self.clients.connection(index))
-            && connection.hold.is_some()
+            && (connection.hold.is_some() || connection.socket.has_unread())
         {
-            // Its packets wait because we do not read them; silence would be our doing.
+            // Its packets wait because we do not read them, or because this process stood still (it was stopped, its machine
+            // was suspended): silence would be our doing.
             let again_ms = self.now_ms + HELD_AGAIN_MS;
             if let Some(entry) = self.clients.entry(key) {
                 entry.timer_ms = Some(again_ms);

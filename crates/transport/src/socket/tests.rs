@@ -96,6 +96,20 @@ fn what_has_not_arrived_is_counted() {
     until(|| (socket.unsent_bytes() == 0).then_some(()));
 }
 
+/// Is what the client has said seen before it is read, and neither silence nor the end taken for something said?
+#[test]
+fn what_was_not_read_is_seen() {
+    let (mut client, mut socket) = connect(&plain());
+    assert!(!socket.has_unread());
+    client.write_all(b"\xc0\x00").unwrap();
+    until(|| socket.has_unread().then_some(()));
+    assert_eq!(until(|| socket.read(&mut [0; 8]).ok()), 2);
+    assert!(!socket.has_unread());
+    drop(client);
+    until(|| matches!(socket.read(&mut [0; 8]), Ok(0)).then_some(()));
+    assert!(!socket.has_unread());
+}
+
 /// Does a Unix socket say that it has no way, and what its peer has not read?
 #[cfg(target_os = "linux")]
 #[test]
