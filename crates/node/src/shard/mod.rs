@@ -239,6 +239,8 @@ pub(crate) struct Shard {
     lingering: usize,
     /// Mail came or went in this turn: worth looking again before sleeping.
     mail_moved: bool,
+    /// What is due waits for this turn: see [`Shard::must_hear_first`].
+    timers_wait: bool,
     /// What is being done for a client.
     in_hand: InHand,
     spinning: spinning::Spinning,

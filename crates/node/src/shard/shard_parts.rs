@@ -139,6 +139,7 @@ impl Shard {
             pressure: Pressure::Normal,
             lingering: 0,
             mail_moved: false,
+            timers_wait: false,
             in_hand: InHand::Nobody,
             spinning: spinning::Spinning::default(),
             id,

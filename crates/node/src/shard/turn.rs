@@ -10,6 +10,9 @@ use crate::niceness::come_soon;
 /// Longest sleep; a missed wake-up would show as this delay and not as a hang.
 const SLEEP_MAX: Duration = Duration::from_secs(1);
 
+/// A shard that has not gone on for so long was stopped, or its machine was.
+const STOOD_STILL_MS: u64 = 2 * SLEEP_MAX.as_millis() as u64;
+
 /// How long a shard that ends waits for room in the lane to the log, and how often it looks.
 const LOG_WAIT_MAX: Duration = Duration::from_secs(5);
 const LOG_LOOK: Duration = Duration::from_millis(10);
@@ -200,7 +203,9 @@ impl Shard {
         self.release_held();
         self.serve_ready();
         self.end_strangers();
-        self.run_timers();
+        if !self.must_hear_first(before_ms) {
+            self.run_timers();
+        }
         self.answer_early_rooms();
         self.run_replays();
         self.run_holds();
@@ -219,6 +224,14 @@ impl Shard {
             let drained = self.clients.connection_count() == self.lingering && self.is_quiet();
             self.shared.life.set_drained(self.id.index(), drained);
         }
+    }
+
+    /// Whether time has passed in which nobody was heard: what was said meanwhile comes before what is due, in the next turn,
+    /// or acknowledgements that lie there would be overdue. Once: a shard whose turns take so long has its timers too.
+    fn must_hear_first(&mut self, before_ms: u64) -> bool {
+        let stood_still = self.now_ms.saturating_sub(before_ms) > STOOD_STILL_MS;
+        self.timers_wait = stood_still && !self.timers_wait;
+        self.timers_wait
     }
 
     fn hand_over(&mut self) {
