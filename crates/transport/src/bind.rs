@@ -52,8 +52,10 @@ fn bind_all<T>(
     let mut first: Option<SocketAddr> = None;
     let mut missing = io::Error::new(io::ErrorKind::AddrNotAvailable, "the host stands for no address");
     for address in addresses {
-        let port = first.map_or(address.port(), |first| first.port());
-        match bind_one(SocketAddr::new(address.ip(), port)) {
+        // With its zone, where it has one: an address of a link means nothing without.
+        let mut address = *address;
+        address.set_port(first.map_or(address.port(), |first| first.port()));
+        match bind_one(address) {
             Ok((socket, local)) => {
                 first.get_or_insert(local);
                 bound.push(socket);
@@ -68,4 +70,20 @@ fn bind_all<T>(
 /// Whether this machine has no such address: a name stands for one of IPv6 where that is switched off, for example.
 fn is_not_here(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AddrNotAvailable || error.raw_os_error() == Some(libc::EAFNOSUPPORT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is an address of a link bound in its zone, at the port that the first one got?
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_address_of_a_link_keeps_its_zone() {
+        // The interface of loopback is the first one.
+        let address: ListenAddress = "tcp://[fe80::1%lo]:1883".parse().unwrap();
+        let (bound, first) = bind_each(&address, |address| Ok((address, address))).unwrap();
+        assert_eq!(bound, [first]);
+        assert_eq!(first.to_string(), "[fe80::1%1]:1883");
+    }
 }

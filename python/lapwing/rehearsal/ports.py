@@ -22,12 +22,22 @@ if TYPE_CHECKING:
 
 
 class Place(NamedTuple):
-    """Of a socket; of a Unix socket its path, and port 0. A port of TCP and one of UDP are two."""
+    """Of a socket; of a Unix socket its path, and port 0. A port of TCP and one of UDP are two.
+
+    Attributes:
+        zone: Of an address of a link (``fe80::1%eth0``) the number of its interface; 0: none.
+    """
 
     kind: socket.SocketKind
     family: socket.AddressFamily
     host: str
     port: int
+    zone: int = 0
+
+    @property
+    def target(self) -> tuple[str, int] | tuple[str, int, int, int]:
+        """What a socket is bound to; an address of a link means nothing without its zone."""
+        return (self.host, self.port, 0, self.zone) if self.zone else (self.host, self.port)
 
 
 _WILD = ("0.0.0.0", "::")  # noqa: S104 - compared with, not bound
@@ -131,7 +141,7 @@ def _bridge_faults(key: str, url: str) -> Iterator[LapwingError]:
 
 def _resolved(url: str, host: str, port: int) -> list[Place]:
     kind = socket.SOCK_DGRAM if speaks_sn(url) else socket.SOCK_STREAM
-    return [Place(kind, family, str(target[0]), port) for family, target in addresses_of(host, port)]
+    return [Place(kind, family, str(target[0]), port, *target[3:]) for family, target in addresses_of(host, port)]
 
 
 def _overlap(one: Place, other: Place) -> bool:
@@ -139,7 +149,9 @@ def _overlap(one: Place, other: Place) -> bool:
     if (one.kind, one.port) != (other.kind, other.port):
         return False
     wild = [place for place in (one, other) if place.host in _WILD]
-    return one.host == other.host or any(place.host == "::" or one.family == other.family for place in wild)
+    return (one.host, one.zone) == (other.host, other.zone) or any(
+        place.host == "::" or one.family == other.family for place in wild
+    )
 
 
 def _bind_fault(address: Place) -> OSError | None:
@@ -149,7 +161,7 @@ def _bind_fault(address: Place) -> OSError | None:
             # Connections of before may linger there; of datagrams it would share a port that is taken.
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((address.host, address.port))
+            probe.bind(address.target)
         except OSError as error:
             return error
     return None

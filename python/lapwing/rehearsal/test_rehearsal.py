@@ -18,7 +18,7 @@ from lapwing.config.load import load
 from lapwing.errors import ConfigError, DataFolderError
 from lapwing.lab.ports import free_port
 from lapwing.rehearsal.folders import folder_faults
-from lapwing.rehearsal.ports import check_twins, port_faults
+from lapwing.rehearsal.ports import _resolved, check_twins, port_faults
 from lapwing.rehearsal.start import start_faults
 
 
@@ -74,6 +74,12 @@ def test_a_port_twice_or_taken(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"listen\.2 is the same port"):
         check_twins(loaded)
     check_twins(config(tmp_path, listen='"tcp://127.0.0.1:0", "tcp://127.0.0.1:0"'))
+
+
+def test_an_address_of_a_link_keeps_its_zone() -> None:
+    """Without it the kernel refuses it, and the check told of a fault."""
+    places = [_resolved(f"tcp://[{host}]:1883", host, 1883) for host in ("fe80::1%lo", "::1")]
+    assert [place.target for [place] in places] == [("fe80::1", 1883, 0, socket.if_nametoindex("lo")), ("::1", 1883)]
 
 
 def test_the_metrics_of_a_bridge(tmp_path: Path) -> None:
