@@ -68,7 +68,7 @@ def _named(value: object) -> object:
 
 
 ListenUrl = Annotated[str, AfterValidator(parse_listen_url)]
-HttpAddress = Annotated[str | None, AfterValidator(lambda value: value and parse_http_address(value))]
+HttpAddress = Annotated[str | None, AfterValidator(lambda value: None if value is None else parse_http_address(value))]
 
 
 def _off_is_none(value: object) -> object:

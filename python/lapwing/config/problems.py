@@ -34,6 +34,8 @@ def config_error(error: ValidationError, model: type[BaseModel], layers: Sequenc
 
 def _problem(detail: ErrorDetails, model: type[BaseModel], layers: Sequence[Layer]) -> LapwingError:
     path = key_path(detail["loc"])
+    if not path:  # of no key in particular
+        return LapwingError("the configuration as a whole", remedy=_reason(detail))
     key = show_key(path)
     where = place_of(path, layers) or "given in Python"
     if detail["type"] == "extra_forbidden":

@@ -303,8 +303,9 @@ def test_shown_listeners_are_read_back(tmp_path: Path) -> None:
     assert values(loaded(tmp_path, shown)) == values(first)
 
 
-def test_http_off(tmp_path: Path) -> None:
-    """Does "off" mean no HTTP, and is it shown as it is written?"""
-    result = loaded(tmp_path, "[broker]\nhttp = 'off'")
+@pytest.mark.parametrize("off", ["off", ""])
+def test_http_off(tmp_path: Path, off: str) -> None:
+    """Does "off" mean no HTTP, an empty variable of the environment too, and is it shown as it is written?"""
+    result = loaded(tmp_path, "", {"LAPWING_BROKER__HTTP": off}, [])
     assert result.config.broker.http is None
     assert 'http = "off"' in as_toml(result)
