@@ -114,6 +114,12 @@ def test_an_argument_that_is_no_text_is_one_line(arguments: list[str], lapwing_b
     assert "is not UTF-8" in one_error(result)
 
 
+def test_two_configurations_are_none() -> None:
+    """Who expects them to be put together is told so; the first one was not even looked for."""
+    for second in (["--config", "b"], ["--config=b"]):
+        assert "--config is given twice" in one_error(call("config", "show", "--config", "a", *second))
+
+
 def test_no_command_is_help() -> None:
     result = lapwing()
     assert result.returncode == 2

@@ -130,6 +130,7 @@ def run(arguments: list[str]) -> int:
         # Who has not said where logs go gets them on standard error: on one line there too.
         logging.lastResort.setFormatter(LogFormatter())
     try:
+        _check_one_config(arguments)
         result = typer.main.get_command(app)(arguments, prog_name="lapwing", standalone_mode=False)
         sys.stdout.flush()
     except LapwingError as error:
@@ -169,6 +170,13 @@ def _no_utf8(error: UnicodeEncodeError) -> LapwingError:
         raise error
     shown = one_line(error.object[:_SHOWN_CHARACTERS_MAX])
     return ConfigError(f'"{shown}" is not UTF-8', remedy="write it so, or set the terminal to it")
+
+
+def _check_one_config(arguments: list[str]) -> None:
+    """Raises `ConfigError` where two configurations are named: the first one would be read by nobody."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    if sum(option == "--config" or option.startswith("--config=") for option in options) > 1:
+        raise ConfigError("--config is given twice", remedy="put it all into one file; --set changes single keys")
 
 
 def _reader_left() -> int:

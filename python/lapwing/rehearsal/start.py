@@ -17,6 +17,7 @@ from lapwing.config import access_json, node_json
 from lapwing.config.auth import AuthSection
 from lapwing.config.openness import users_notices
 from lapwing.errors import ConfigError, LapwingError, from_core
+from lapwing.log.printer import printer_of
 from lapwing.rehearsal.bridge_files import bridge_faults, unreadable
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import port_faults
@@ -33,6 +34,7 @@ def start_faults(config: Config, *, is_running: bool = False) -> list[LapwingErr
         is_running: A broker runs with it: its ports and its folder are taken, by itself.
     """
     looks: list[Callable[[], Iterable[LapwingError]]] = [
+        lambda: _log_faults(config),
         lambda: _access_faults(config),
         lambda: _node_faults(config),
         lambda: _http_faults(config),
@@ -73,6 +75,16 @@ def _told_of(error: CoreError | LapwingError) -> Iterator[LapwingError]:
         yield from error.problems or [error]
     else:
         yield error
+
+
+def _log_faults(config: Config) -> Iterable[LapwingError]:
+    """Whether whoever is to have the log is there.
+
+    Raises:
+        ConfigError: no journald listens.
+    """
+    printer_of(config.log)
+    return ()
 
 
 def _access_faults(config: Config) -> Iterator[LapwingError]:

@@ -17,6 +17,7 @@ from lapwing.config import Config
 from lapwing.config.load import load
 from lapwing.errors import ConfigError, DataFolderError
 from lapwing.lab.ports import free_port
+from lapwing.log.journal import Journal
 from lapwing.rehearsal.folders import folder_faults
 from lapwing.rehearsal.ports import _resolved, check_twins, port_faults
 from lapwing.rehearsal.start import start_faults
@@ -74,6 +75,14 @@ def test_a_port_twice_or_taken(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"listen\.2 is the same port"):
         check_twins(loaded)
     check_twins(config(tmp_path, listen='"tcp://127.0.0.1:0", "tcp://127.0.0.1:0"'))
+
+
+def test_a_journald_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The start was refused, and the check had found all in order."""
+    monkeypatch.setattr("lapwing.log.printer.Journal", lambda: Journal(str(tmp_path / "nobody")))
+    (fault,) = told(start_faults(config(tmp_path, '[log]\nformat = "journald"\n')))
+    assert "no journald listens" in fault
+    assert told(start_faults(config(tmp_path, '[log]\nformat = "text"\n'))) == []
 
 
 def test_an_address_of_a_link_keeps_its_zone() -> None:
