@@ -114,6 +114,14 @@ def test_an_argument_that_is_no_text_is_one_line(arguments: list[str], lapwing_b
     assert "is not UTF-8" in one_error(result)
 
 
+@pytest.mark.parametrize("host", ["a b", "a..b", ".", "x" * 64])
+def test_a_host_that_is_none_is_one_line(host: str) -> None:
+    """Who looks such a name up does not say that it is unknown, but fails in another way: it was a traceback."""
+    assert "is not the URL" in one_error(call("groups", "--url", f"http://{host}:1"))
+    assert "must be HOST:PORT" in one_error(call("config", "show", "--set", f"broker.listen=tcp://{host}:1"))
+    assert "must be a URL" in one_error(call("config", "show", "--set", f"auth.http.url=http://{host}:1"))
+
+
 def test_two_configurations_are_none() -> None:
     """Who expects them to be put together is told so; the first one was not even looked for."""
     for second in (["--config", "b"], ["--config=b"]):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from lapwing.credentials import Credentials
 from lapwing.errors import ConnectError, LapwingError, TimedOutError
-from lapwing.host_port import join_host_port
+from lapwing.host_port import is_host, join_host_port
 from lapwing.https import open_connection, tls_reason, wrong_port
 
 _TIMEOUT_S = 60
@@ -113,7 +113,7 @@ def _parts(url: str) -> tuple[str, str, int]:
     except ValueError:
         scheme, host, port = "", None, None
         parts = urlsplit("")
-    if scheme not in ("http", "https") or not host or "@" in parts.netloc:
+    if scheme not in ("http", "https") or not host or "@" in parts.netloc or not is_host(host):
         remedy = "give --url http://HOST:PORT or https://HOST:PORT, as the broker prints it"
         shown = f"{url!r} is" if "@" not in url else "that is"
         raise ConnectError(f"{shown} not the URL of a broker's HTTP side", remedy=remedy)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator
 
 from lapwing.config.addresses import is_loopback
+from lapwing.host_port import is_host
 
 
 def parse_outside_url(text: str) -> str:
@@ -21,7 +22,13 @@ def parse_outside_url(text: str) -> str:
         port_is_one = url.port is None or url.port > 0
     except ValueError:
         port_is_one = False
-    if not port_is_one or url.scheme not in ("https", "http") or not url.hostname or not text.isprintable():
+    if (
+        not port_is_one
+        or url.scheme not in ("https", "http")
+        or not url.hostname
+        or not text.isprintable()
+        or not is_host(url.hostname)
+    ):
         raise ValueError('must be a URL, as in "https://issuer.example/jwks.json"')
     if url.username is not None or url.password is not None or "@" in url.netloc:
         raise ValueError("must have no user and password in it: others log URLs")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlsplit
 
 from lapwing.errors import ConfigError
+from lapwing.host_port import is_host
 
 _PREFIX = "/v1/streams/"
 _REMEDY = "give http://HOST:PORT/v1/streams/NAME"
@@ -36,13 +37,14 @@ class StreamAddress:
             # Not shown: what stands there is a secret, and a URL is shown everywhere.
             remedy = "give user, token or a file of one as options of their own"
             raise ConfigError("source has a user in its URL", where="--source", remedy=remedy)
-        if parts.scheme not in ("http", "https") or not parts.hostname or port == 0 or not url.isprintable():
+        host = parts.hostname or ""
+        if parts.scheme not in ("http", "https") or not host or not is_host(host) or port == 0 or not url.isprintable():
             raise ConfigError(f"source {url!r} is no HTTP address", where="--source", remedy=_REMEDY)
         path = parts.path.rstrip("/")
         stream = unquote(path.removeprefix(_PREFIX)) if path else default_stream
         if parts.query or parts.fragment or "/" in stream or not stream:
             raise ConfigError(f"source {url!r} names no stream", where="--source", remedy=_REMEDY)
-        return cls(parts.scheme, parts.hostname, port or (443 if parts.scheme == "https" else 80), stream)
+        return cls(parts.scheme, host, port or (443 if parts.scheme == "https" else 80), stream)
 
     @property
     def path(self) -> str:
