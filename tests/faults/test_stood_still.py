@@ -26,6 +26,12 @@ def connected(url: str, name: str) -> socket.socket:
     return client
 
 
+def is_stopped(process: int) -> bool:
+    """Whether each of its threads stands still: what is sent then is not read."""
+    states = [file.read_text().rpartition(")")[2].split()[0] for file in Path(f"/proc/{process}/task").glob("*/stat")]
+    return set(states) == {"T"}
+
+
 def test_who_spoke_meanwhile_is_kept_and_who_did_not_is_not(tmp_path: Path) -> None:
     """Everybody was closed: time had passed, and what they had sent was not read yet."""
     with RunningBroker(tmp_path).wait_until_ready() as broker, contextlib.ExitStack() as open_ones:
@@ -33,6 +39,8 @@ def test_who_spoke_meanwhile_is_kept_and_who_did_not_is_not(tmp_path: Path) -> N
         silent = open_ones.enter_context(connected(broker.url, "s"))
         broker.process.send_signal(signal.SIGSTOP)
         try:
+            while not is_stopped(broker.process.pid):
+                time.sleep(0.001)
             for client in speaking:
                 client.sendall(PINGREQ)
             time.sleep(STOPPED_S)

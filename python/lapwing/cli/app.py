@@ -141,9 +141,8 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
     except UnicodeEncodeError as error:
-        told = _no_utf8(error)
-        print_error(told)
-        return told.exit_code
+        print_error(no_text := _no_utf8(error))
+        return no_text.exit_code
     except BrokenPipeError:
         return _reader_left()
     except SystemExit as end:
