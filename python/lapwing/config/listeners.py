@@ -174,7 +174,7 @@ class ListenerConfig(BaseModel):
     """sn: QoS 0 messages that wait for one client while it sleeps; those of QoS 1 and 2 wait in its session."""
 
     wills_kept_max: int = Field(default=1000, ge=1, le=1_000_000)
-    """sn: wills of clients that are gone while their sessions are kept, for when they come back; the oldest goes first."""
+    """sn: wills of clients that are gone while their sessions stay, for when they come back; the oldest goes first."""
 
     datagrams_per_turn_max: int = Field(default=256, ge=1, le=1_000_000)
     """sn: datagrams of one address that are taken up at a time; what comes beyond is dropped and counted."""
@@ -209,7 +209,8 @@ _ONLY_UNIX = ("mode",)
 _NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
 _ONLY_SN = (
     "gateway_id", "datagram_bytes_max", "retry", "retries_max", "registrations_max", "waiting_messages_max",
-    "wills_kept_max", "datagrams_per_turn_max", "publish_without_connect", "predefined", "advertise_to", "advertise_every",
+    "wills_kept_max", "datagrams_per_turn_max", "publish_without_connect", "predefined", "advertise_to",
+    "advertise_every",
 )  # fmt: skip
 _NOT_SN = ("proxy_protocol_from", "behind_proxy", "packet_bytes_max")
 _NODE_NAMES = {"retry": "retry_ms", "advertise_every": "advertise_interval_s"}
