@@ -18,7 +18,7 @@ PIP_AUDIT := 2.10.1
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml 2>/dev/null)
 step = @printf '\033[1m==> %s\033[0m\n' "$(1)"
 
-.PHONY: help toolchain setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools
+.PHONY: help toolchain lapwingd setup peers demo python test test-rust test-rust-build test-rust-rooms test-python test-slow test-nightly flaky nightly newest-mosquitto check-rust check-rust-format check-python crash fault-matrix wild openraft one-offs soak interop-clients check fix bench bench-dispatch conformance kafka-jars faults-kafka spark-jars lab wheel test-wheel sbom jar-pins audit fuzz mutants clean sn mqtt-sn-tools
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,6 +84,10 @@ $(INTEROP)/paho_c: $(wildcard $(PROGRAMS)/paho_c/*.[ch]) | $(CACHE)/peers
 mqtt-sn-tools: | $(CACHE)/toolchain
 	$(call step,clients of MQTT-SN in C)
 	@-$(PYTHON) tools/mqtt_sn_tools.py $(INTEROP)/mqtt-sn-tools
+
+lapwingd: $(CACHE)/toolchain ## the broker as one executable without Python: target/release/lapwingd
+	$(call step,lapwingd: release build (two to four minutes the first time))
+	@cargo build --locked --release --package lapwing-daemon
 
 kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
 

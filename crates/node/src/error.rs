@@ -109,6 +109,11 @@ impl NodeError {
         }
     }
 
+    /// Whether the data folder is one that this version could never use, whoever else lets go of it.
+    pub fn is_lasting(&self) -> bool {
+        matches!(self, NodeError::Store(StoreError::Foreign { .. } | StoreError::FormatVersion { .. }))
+    }
+
     /// What the user can do about it.
     pub fn remedy(&self) -> String {
         match self {

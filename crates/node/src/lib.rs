@@ -90,6 +90,7 @@ pub use lapwing_store::ReadBy;
 pub use lapwing_transport::{CertificateTimes, certificate_times};
 pub use life::Failure;
 pub use metrics::{Metric, MetricKind, to_text as metrics_text};
+pub use one_line::one_line;
 pub use session_reports::{Emptied, SessionOrder, SessionQuery};
 pub use slot::{DATA_GROUPS, SLOTS, ShardId, Slot, stable_hash};
 pub use start_progress::StartProgress;

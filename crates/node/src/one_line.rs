@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// The text with everything escaped that a terminal or a log would not show as it is: control characters, so that nobody
 /// writes a line of his own, and what turns the direction of writing or has no width, so that a line reads as it stands.
-pub(crate) fn one_line(text: String) -> String {
+pub fn one_line(text: String) -> String {
     if !text.contains(is_hidden) {
         return text;
     }

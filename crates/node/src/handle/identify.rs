@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use lapwing_access::{Claim, Identity, Judgement, Voucher, Work};
+use lapwing_access::{Claim, Identity, Judgement, Right, Voucher, Work};
 use lapwing_codec::ReasonCode;
 
 use super::Handle;
@@ -46,6 +46,17 @@ pub enum Identified {
 }
 
 impl Handle {
+    /// Whether there is anything that a name and a password are checked against.
+    pub fn checks_credentials(&self) -> bool {
+        self.shared.authority.checks_credentials()
+    }
+
+    /// Whether somebody (`None`: anonymous) may see counters over HTTP, as rules say; without rules everybody may.
+    pub fn may_observe(&self, name: Option<&str>) -> bool {
+        let identity = name.map_or(Identity::ANONYMOUS, |name| Identity::named(name, Voucher::Users));
+        self.shared.authority.may(&identity, Right::Observe, "*")
+    }
+
     /// Who sends a request: at once where that takes no work; else `None`, and `then` is called with it, once, whatever
     /// happens, within the time that a CONNECT may take (`connect_timeout_ms`) and a second. It must not keep the thread that
     /// calls it, which may be the caller's.

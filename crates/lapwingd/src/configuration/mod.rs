@@ -1,0 +1,106 @@
+//! From a file, the environment and flags to a node's configuration. Paths, units, bounds and places: `model.json`.
+
+mod convert;
+mod file;
+mod layers;
+mod listeners;
+mod model;
+mod own;
+mod refused;
+mod tree;
+mod units;
+
+use std::path::PathBuf;
+
+use lapwing_node::Config;
+use serde_json::{Map, Value as Json};
+
+use crate::access::{self, Access};
+use crate::arguments::Arguments;
+use crate::fault::{Fault, Faults};
+use crate::{http, openness};
+
+pub(crate) use file::parse;
+pub(crate) use model::Model;
+pub(crate) use own::{LogSettings, Own, Rest};
+pub(crate) use tree::{Table, Value};
+
+/// A configuration, read and checked.
+#[derive(Debug)]
+pub(crate) struct Configuration {
+    /// Where it was read from, if from a file.
+    pub file: Option<PathBuf>,
+    /// That file, as it was.
+    pub text: String,
+    /// What the node is started with.
+    pub node: Config,
+    /// Users, rules and whom else to ask, as the node has them.
+    pub access: Access,
+    /// Tables of topics and groups as the node has them, for what a reload changes.
+    pub topics: Json,
+    pub groups: Map<String, Json>,
+    /// Health and metrics; None: nowhere.
+    pub http: Option<http::Settings>,
+    /// What is not the node's.
+    pub own: Own,
+}
+
+/// Reads file < environment < flags, and the files of users and keys that they name.
+///
+/// # Errors
+/// All that is wrong, each with its key, place and remedy.
+pub(crate) fn load(arguments: &Arguments) -> Result<Configuration, Faults> {
+    let variables = std::env::vars_os();
+    let variables = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    load_over(arguments, layers::environment(variables)?)
+}
+
+/// The same with what the environment says.
+fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration, Faults> {
+    let model = Model::built_in();
+    let read = arguments.config.as_deref().map(file::read).transpose()?.unwrap_or_default();
+    let mut tree = read.table;
+    tree::lay_over(&mut tree, environment);
+    tree::lay_over(&mut tree, layers::flags(arguments)?);
+    let mut faults = refused::refuse(&tree).err().unwrap_or_default();
+    let converted = match convert::convert(&tree, &model) {
+        Ok(converted) => converted,
+        Err(others) => {
+            faults.add(others);
+            return Err(faults);
+        }
+    };
+    faults.add(refused::refuse_http(&tree, &converted.own, &model).err().unwrap_or_default());
+    let (mut node, own) = (converted.node, Own::of(converted.own));
+    faults.add(listeners::settle(&mut node, &tree, &model).err().unwrap_or_default());
+    faults.or(())?;
+    let access = access::read(&own.rest, &mut node, &model)?;
+    let (topics, groups) = (part(&node, "topics"), part(&node, "groups"));
+    let config: Config = serde_json::from_value(Json::Object(node)).map_err(|error| {
+        // Names, bounds and types are the model's, which a test holds against the node.
+        Fault::wrong(format!("the node does not take this configuration: {error}"), "", "correct the value named")
+    })?;
+    config.check()?;
+    let http = http::Settings::of(&own.rest)?;
+    openness::check(&config)?;
+    let groups = groups.as_object().cloned().unwrap_or_default();
+    Ok(Configuration {
+        file: arguments.config.clone(),
+        text: read.text,
+        node: config,
+        access,
+        topics,
+        groups,
+        http,
+        own,
+    })
+}
+
+fn part(node: &Map<String, Json>, name: &str) -> Json {
+    node.get(name).cloned().unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(crate) fn load_file(file: &std::path::Path) -> Result<Configuration, Faults> {
+    load_over(&Arguments { config: Some(file.to_owned()), ..Arguments::default() }, Table::new())
+}

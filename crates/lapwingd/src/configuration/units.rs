@@ -1,0 +1,92 @@
+//! Sizes and durations as people write them: `lapwing.config.units` has the same, and says why.
+
+const SIZES: [(&str, u64); 11] = [
+    ("", 1),
+    ("B", 1),
+    ("kB", 1_000),
+    ("KB", 1_000),
+    ("MB", 1_000_000),
+    ("GB", 1_000_000_000),
+    ("TB", 1_000_000_000_000),
+    ("KiB", 1 << 10),
+    ("MiB", 1 << 20),
+    ("GiB", 1 << 30),
+    ("TiB", 1 << 40),
+];
+const DURATIONS_MS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+
+/// Bytes of `64MiB`, `1.5 GB` or `4096`; None: no size.
+pub(crate) fn size(text: &str) -> Option<i64> {
+    let (number, rest) = number(text.trim())?;
+    let unit = rest.trim_start();
+    let (_, bytes) = SIZES.iter().find(|(name, _)| *name == unit)?;
+    times(number, *bytes)
+}
+
+/// Milliseconds of `24h`, `1h30m`, `500ms` or `0`; None: no duration.
+pub(crate) fn duration_ms(text: &str) -> Option<i64> {
+    let mut rest = text.trim();
+    if rest == "0" {
+        return Some(0);
+    }
+    let mut sum = if rest.is_empty() { None } else { Some(0_i64) };
+    while !rest.is_empty() {
+        let (found, behind) = number(rest)?;
+        let behind = behind.trim_start();
+        let letters = behind.len() - behind.trim_start_matches(|unit: char| unit.is_ascii_lowercase()).len();
+        let (_, ms) = DURATIONS_MS.iter().find(|(name, _)| *name == &behind[..letters])?;
+        sum = sum?.checked_add(times(found, *ms)?);
+        rest = behind[letters..].trim_start();
+    }
+    sum
+}
+
+/// A number at the beginning of a text, with a decimal point or without, and what follows.
+fn number(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, rest) = text.split_at(end);
+    let is_one = match number.split_once('.') {
+        Some((whole, part)) => !whole.is_empty() && !part.is_empty() && !part.contains('.'),
+        None => !number.is_empty(),
+    };
+    is_one.then_some((number, rest))
+}
+
+/// A number of units; None: more than the node holds.
+fn times(number: &str, unit: u64) -> Option<i64> {
+    if !number.contains('.') {
+        return number.parse::<i64>().ok()?.checked_mul(i64::try_from(unit).ok()?);
+    }
+    let product = (number.parse::<f64>().ok()? * unit as f64).round();
+    (product < i64::MAX as f64).then_some(product as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Is each unit what its name says, and what could be either of two refused?
+    #[test]
+    fn sizes() {
+        for (text, bytes) in
+            [("64MiB", 64 << 20), ("64MB", 64_000_000), ("4096", 4096), ("1.5 GB", 1_500_000_000), ("0", 0)]
+        {
+            assert_eq!(size(text), Some(bytes), "{text}");
+        }
+        for text in ["64M", "", "MiB", "-1", "1.MiB", "1..2MB", "99999999999TiB", "1 2"] {
+            assert_eq!(size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        for (text, ms) in
+            [("24h", 86_400_000), ("1h30m", 5_400_000), ("500ms", 500), ("0", 0), ("1.5s", 1_500), ("1h 5m", 3_900_000)]
+        {
+            assert_eq!(duration_ms(text), Some(ms), "{text}");
+        }
+        for text in ["30", "", "s", "1w", "1h30", "-1s", "9999999999999d"] {
+            assert_eq!(duration_ms(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One broker, from its start to its end: as `lapwing broker`, with the same words.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use lapwing_node::Handle;
+use serde_json::json;
+
+use crate::arguments::Arguments;
+use crate::configuration::Configuration;
+use crate::exposures::exposures;
+use crate::fault::{Fault, Faults};
+use crate::log::{Log, say};
+use crate::reload::{self, counts};
+use crate::signals::Signal;
+use crate::supervisor::Supervisor;
+use crate::{http, rights, start};
+
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Of a process that a signal has ended.
+const ENDED: i32 = 128;
+
+/// Starts a broker, and returns the exit code when it has ended.
+///
+/// # Errors
+/// It could not start, or stopped by itself.
+pub(crate) fn serve(
+    arguments: &Arguments,
+    mut configuration: Configuration,
+    received: &Receiver<Signal>,
+    log: &Log,
+) -> Result<u8, Faults> {
+    let mut told = notices(&configuration)?;
+    told.iter().for_each(|line| log.notice(line, "start"));
+    if arguments.is_check {
+        return check(&configuration);
+    }
+    let mut supervisor = Supervisor::of_environment();
+    let node = Arc::new(start::start(&configuration.node, log, &supervisor)?);
+    node.audit("configured", &counts(&configuration.access).to_string(), None)?;
+    tell(&node, log);
+    let http = serve_http(&node, &configuration, log)?;
+    log.serves();
+    announce(&node, http.as_ref(), arguments.is_json);
+    supervisor.ready(&format!("listens at {}", node.listeners().join(", ")));
+    loop {
+        tell(&node, log);
+        if let Some(failure) = node.failure() {
+            return Err(Fault::of_code(failure.code, &failure.message, &failure.remedy).into());
+        }
+        if node.is_going_on(supervisor.turn()) {
+            supervisor.alive();
+        }
+        match received.recv_timeout(LOOK_EVERY) {
+            Ok(Signal::Reload) => {
+                supervisor.reloading();
+                reload::at_signal(&node, arguments, &mut configuration, &mut told, log);
+                http.iter().for_each(|http| http.reloaded(configuration.access.has_rules()));
+                supervisor.ready("");
+            }
+            Ok(Signal::End(_)) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(Fault::failed("signals are not heard any more", "", "").into());
+            }
+        }
+    }
+    tell(&node, log);
+    supervisor.stopping();
+    drain(&node, configuration.own.drain, received, log)
+}
+
+/// What there is to say of a configuration.
+///
+/// # Errors
+/// Others may write a file that the broker believes.
+pub(crate) fn notices(configuration: &Configuration) -> Result<Vec<String>, Faults> {
+    let mut told = exposures(&configuration.node)?;
+    told.extend(rights::look(configuration)?);
+    Ok(told)
+}
+
+fn check(configuration: &Configuration) -> Result<u8, Faults> {
+    let mut faults = Faults::default();
+    Handle::listener_faults(&configuration.node).iter().for_each(|fault| faults.push(Fault::of_node(fault)));
+    faults.or(())?;
+    say("the configuration is right\n");
+    Ok(0)
+}
+
+fn tell(node: &Handle, log: &Log) {
+    node.take_log().iter().for_each(|line| log.line(line));
+}
+
+/// None: HTTP is off.
+///
+/// # Errors
+/// The address cannot be had.
+fn serve_http(node: &Arc<Handle>, configuration: &Configuration, log: &Log) -> Result<Option<http::Server>, Faults> {
+    let Some(settings) = configuration.http.clone() else { return Ok(None) };
+    let server = http::Server::start(settings, node, configuration.access.has_rules())?;
+    if !configuration.node.streams.is_empty() {
+        let words = format!("{} has health and metrics only: streams are read with lapwing broker", server.url());
+        log.notice(&words, "http");
+    }
+    Ok(Some(server))
+}
+
+fn announce(node: &Handle, http: Option<&http::Server>, is_json: bool) {
+    let mut all: Vec<(&str, String)> = node.listeners().into_iter().map(|url| ("mqtt", url)).collect();
+    all.extend(http.map(|http| ("http", http.url().to_owned())));
+    let line = |(protocol, url): &(&str, String)| match is_json {
+        true => format!("{}\n", json!({"event": "listening", "protocol": protocol, "url": url})),
+        false => format!("{protocol} {url}\n"),
+    };
+    let words: String = all.iter().map(line).collect();
+    say(&format!("{words}{}\n", if is_json { json!({"event": "ready"}).to_string() } else { "ready".to_owned() }));
+}
+
+/// Lets clients go in order, for at most `wait`; another signal ends the process at once. That is safe: what was acknowledged
+/// is on disk already.
+fn drain(node: &Handle, wait: Duration, received: &Receiver<Signal>, log: &Log) -> Result<u8, Faults> {
+    log.step("draining; a second signal stops at once");
+    let (over, ended) = channel();
+    std::thread::scope(|scope| {
+        let drained = scope.spawn(move || {
+            let drained = if wait.is_zero() { Ok(()) } else { node.drain(wait) };
+            let stopped = node.stop();
+            // Nobody listens any more where the process is on its way out.
+            let _ = over.send(());
+            drained.and(stopped)
+        });
+        while ended.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            if let Ok(Signal::End(number)) = received.recv_timeout(Duration::from_millis(5)) {
+                log.step("stopped at once");
+                std::process::exit(ENDED + number);
+            }
+        }
+        match drained.join() {
+            Ok(result) => result.map(|()| 0).map_err(Faults::from),
+            Err(_) => Err(Fault::of_code("defect", "the end of the broker has panicked", "Please report this.").into()),
+        }
+    })
+}
