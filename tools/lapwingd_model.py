@@ -119,7 +119,8 @@ def _entry(key: Document) -> object:
 
 
 def _example(entry: type[BaseModel]) -> BaseModel:
-    return entry.model_construct(**{name: "x" for name, field in entry.model_fields.items() if field.is_required()})
+    needed: Document = {name: "x" for name, field in entry.model_fields.items() if field.is_required()}
+    return entry.model_construct(**needed)
 
 
 def _kind(annotation: Any, metadata: Iterable[Any]) -> Document:
