@@ -85,9 +85,9 @@ mqtt-sn-tools: | $(CACHE)/toolchain
 	$(call step,clients of MQTT-SN in C)
 	@-$(PYTHON) tools/mqtt_sn_tools.py $(INTEROP)/mqtt-sn-tools
 
-lapwingd: $(CACHE)/toolchain ## the broker as one executable without Python: target/release/lapwingd
-	$(call step,lapwingd: release build (two to four minutes the first time))
-	@cargo build --locked --release --package lapwing-daemon
+lapwingd: $(CACHE)/toolchain ## the broker as one executable without Python: target/edge/lapwingd
+	$(call step,lapwingd: a release build (two to four minutes the first time))
+	@cargo build --locked --profile edge --package lapwing-daemon
 
 kafka-jars: $(CACHE)/kafka/jars ## the Kafka server that tests and the lab start
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use lapwing_node::{LogLine, one_line};
 use serde_json::{Map, Value as Json};
 
+use crate::arguments::Arguments;
+use crate::calendar::{now, time_text};
 use crate::configuration::LogSettings;
 
 /// From what is said most to what is said in any case; "off" is above all.
@@ -32,6 +33,13 @@ impl Default for Log {
 }
 
 impl Log {
+    /// As far as the command line and the environment say it, for what keeps a configuration from being read.
+    pub(crate) fn early(arguments: &Arguments) -> Self {
+        let said = arguments.named.iter().rev().find(|(flag, ..)| *flag == "--log-format");
+        let log = Log::default();
+        Log { is_json: said.map_or(log.is_json, |(_, _, format)| format == "json"), ..log }
+    }
+
     pub(crate) fn of(settings: &LogSettings) -> Self {
         Log {
             is_json: settings.is_json,
@@ -96,7 +104,9 @@ impl Log {
             return put(&format!("{word}: {text}\n"));
         }
         let mut document = Map::new();
-        for (key, value) in [("at", now()), ("level", level.into()), ("subject", subject.into()), ("message", text)] {
+        for (key, value) in
+            [("at", time_text(now())), ("level", level.into()), ("subject", subject.into()), ("message", text)]
+        {
             document.insert(key.into(), Json::String(value));
         }
         document.extend(facts);
@@ -105,47 +115,15 @@ impl Log {
 }
 
 /// Writes on standard output.
-pub(crate) fn say(text: &str) {
+///
+/// # Errors
+/// Whoever read it has left, or has no room.
+pub(crate) fn say(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    // Whoever read it has left: nobody to say it to, and a broker that serves is worth more than its words.
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 fn put(line: &str) {
-    // As above.
+    // Nobody is left to say it to.
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
-}
-
-/// The wall clock, UTC: `2026-11-26T20:00:51.123Z`.
-fn now() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (day, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(day);
-    let (hour, minute, second, ms) = (second / 3_600, second / 60 % 60, second % 60, since.subsec_millis());
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{ms:03}Z")
-}
-
-/// The date of a day since 1970, by years that begin in March, so that a leap day is the last of its year.
-fn date(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dates() {
-        for (days, shown) in [(0, (1970, 1, 1)), (59, (1970, 3, 1)), (11_016, (2000, 2, 29)), (20_783, (2026, 11, 26))]
-        {
-            assert_eq!(date(days), shown);
-        }
-    }
 }

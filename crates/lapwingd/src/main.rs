@@ -10,6 +10,8 @@
 
 mod access;
 mod arguments;
+mod calendar;
+mod certificates;
 mod configuration;
 mod exposures;
 mod fault;
@@ -38,8 +40,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     let told = match arguments::read(std::env::args_os().skip(1)) {
         Ok(Asked::Words(words)) => {
-            log::say(&words);
-            return ExitCode::SUCCESS;
+            return log::say(&words).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS);
         }
         Ok(Asked::Broker(arguments)) => run(&arguments),
         Err(faults) => Err((faults, None)),
@@ -59,7 +60,7 @@ fn run(arguments: &Arguments) -> Result<u8, (Faults, Option<log::Log>)> {
     // Before there is a second thread: all of them inherit it.
     let received = signals::take().map_err(|faults| (faults, None))?;
     system::narrow_umask();
-    let read = configuration::load(arguments).map_err(|faults| (faults, None))?;
+    let read = configuration::load(arguments).map_err(|faults| (faults, Some(log::Log::early(arguments))))?;
     let log = log::Log::of(&read.own.log);
     serve::serve(arguments, read, &received, &log).map_err(|faults| (faults, Some(log)))
 }

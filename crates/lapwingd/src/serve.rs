@@ -1,8 +1,9 @@
 //! One broker, from its start to its end: as `lapwing broker`, with the same words.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lapwing_node::Handle;
 use serde_json::json;
@@ -15,8 +16,9 @@ use crate::log::{Log, say};
 use crate::reload::{self, counts};
 use crate::signals::Signal;
 use crate::supervisor::Supervisor;
-use crate::{http, rights, start};
+use crate::{certificates, http, rights, start};
 
+const CERTIFICATES_EVERY: Duration = Duration::from_secs(3_600);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// Of a process that a signal has ended.
 const ENDED: i32 = 128;
@@ -42,10 +44,19 @@ pub(crate) fn serve(
     tell(&node, log);
     let http = serve_http(&node, &configuration, log)?;
     log.serves();
-    announce(&node, http.as_ref(), arguments.is_json);
+    if let Err(error) = announce(&node, http.as_ref(), arguments.is_json) {
+        // Clients can connect all the same.
+        let urls = node.listeners().join(", ");
+        log.warning(&format!("standard output takes nothing: {error}; listens at {urls}"));
+    }
     supervisor.ready(&format!("listens at {}", node.listeners().join(", ")));
+    let mut certificates_at = Instant::now();
     loop {
         tell(&node, log);
+        if certificates_at.elapsed() >= CERTIFICATES_EVERY {
+            certificates_at = Instant::now();
+            tell_new(certificates::notices(&configuration), &mut told, log);
+        }
         if let Some(failure) = node.failure() {
             return Err(Fault::of_code(failure.code, &failure.message, &failure.remedy).into());
         }
@@ -78,15 +89,25 @@ pub(crate) fn serve(
 pub(crate) fn notices(configuration: &Configuration) -> Result<Vec<String>, Faults> {
     let mut told = exposures(&configuration.node)?;
     told.extend(rights::look(configuration)?);
+    told.extend(certificates::notices(configuration));
     Ok(told)
+}
+
+/// What time alone has changed.
+fn tell_new(lines: Vec<String>, told: &mut Vec<String>, log: &Log) {
+    for line in lines {
+        if !told.contains(&line) {
+            log.notice(&line, "start");
+            told.push(line);
+        }
+    }
 }
 
 fn check(configuration: &Configuration) -> Result<u8, Faults> {
     let mut faults = Faults::default();
     Handle::listener_faults(&configuration.node).iter().for_each(|fault| faults.push(Fault::of_node(fault)));
     faults.or(())?;
-    say("the configuration is right\n");
-    Ok(0)
+    Ok(u8::from(say("the configuration is right\n").is_err()))
 }
 
 fn tell(node: &Handle, log: &Log) {
@@ -107,7 +128,7 @@ fn serve_http(node: &Arc<Handle>, configuration: &Configuration, log: &Log) -> R
     Ok(Some(server))
 }
 
-fn announce(node: &Handle, http: Option<&http::Server>, is_json: bool) {
+fn announce(node: &Handle, http: Option<&http::Server>, is_json: bool) -> io::Result<()> {
     let mut all: Vec<(&str, String)> = node.listeners().into_iter().map(|url| ("mqtt", url)).collect();
     all.extend(http.map(|http| ("http", http.url().to_owned())));
     let line = |(protocol, url): &(&str, String)| match is_json {
@@ -115,7 +136,7 @@ fn announce(node: &Handle, http: Option<&http::Server>, is_json: bool) {
         false => format!("{protocol} {url}\n"),
     };
     let words: String = all.iter().map(line).collect();
-    say(&format!("{words}{}\n", if is_json { json!({"event": "ready"}).to_string() } else { "ready".to_owned() }));
+    say(&format!("{words}{}\n", if is_json { json!({"event": "ready"}).to_string() } else { "ready".to_owned() }))
 }
 
 /// Lets clients go in order, for at most `wait`; another signal ends the process at once. That is safe: what was acknowledged

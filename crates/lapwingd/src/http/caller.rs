@@ -16,6 +16,9 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The node answers within `limits.connect_timeout` and a second; this is for a defect.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Where a request comes from, and the URL of the listener that it came to.
+type Ways<'a> = (&'a str, &'a str);
+
 /// What decides about callers.
 #[derive(Debug)]
 pub(super) struct Gate {
@@ -32,7 +35,7 @@ impl Gate {
 
     /// # Errors
     /// Why this request gets no figures: the answer to it.
-    pub(super) fn may_see_figures(&self, node: &Handle, request: &Request, listener: &str) -> Result<(), Answer> {
+    pub(super) fn may_see_figures(&self, node: &Handle, request: &Request, ways: Ways<'_>) -> Result<(), Answer> {
         let has_rules = self.has_rules.load(Ordering::Relaxed);
         if !node.checks_credentials() {
             // Without users a name means nothing, as on MQTT.
@@ -46,7 +49,7 @@ impl Gate {
             let may = request.authorization.is_empty() && has_rules && node.may_observe(None);
             return if may { Ok(()) } else { Err(unauthenticated("this needs an identity")) };
         };
-        let name = self.identify(node, header, listener)?;
+        let name = self.identify(node, header, ways)?;
         if has_rules && node.may_observe(Some(&name)) {
             return Ok(());
         }
@@ -54,13 +57,13 @@ impl Gate {
         Err(Answer::error(403, "forbidden", "this identity may not see this", remedy))
     }
 
-    fn identify(&self, node: &Handle, header: &str, listener: &str) -> Result<String, Answer> {
+    fn identify(&self, node: &Handle, header: &str, ways: Ways<'_>) -> Result<String, Answer> {
         if self.recent().len() >= self.failures_max {
             return Err(Answer::error(429, "too_many_failures", "too many failed attempts", "wait a minute"));
         }
         let given = credentials(header).ok_or_else(|| self.wrong())?;
         let claim =
-            HttpClaim { username: given.name.as_deref(), password: &given.password, address: "127.0.0.1", listener };
+            HttpClaim { username: given.name.as_deref(), password: &given.password, address: ways.0, listener: ways.1 };
         let (told, answered) = channel();
         // Nobody waits any more where the connection has gone.
         let at_once = node.identify(claim, move |identified| drop(told.send(identified)));

@@ -96,7 +96,10 @@ impl Room {
     fn serve(&self, mut connection: TcpStream) -> io::Result<()> {
         connection.set_write_timeout(Some(self.settings.patience))?;
         let (answer, only_head) = match self.head(&mut connection)? {
-            Read::Whole(request) => (self.answer(&request), request.method == "HEAD"),
+            Read::Whole(request) => {
+                let peer = connection.peer_addr()?.ip().to_string();
+                (self.answer(&request, &peer), request.method == "HEAD")
+            }
             _ => (Answer::error(400, "bad_request", "this is no request of HTTP", "send GET /healthz"), false),
         };
         answer.write(&mut connection, only_head)?;
@@ -122,7 +125,7 @@ impl Room {
         }
     }
 
-    fn answer(&self, request: &Request) -> Answer {
+    fn answer(&self, request: &Request, peer: &str) -> Answer {
         if !request.is_for_us(&self.settings.hosts) {
             let remedy = "ask at an address of loopback, or name it in http.hosts";
             return Answer::error(421, "misdirected", "this listener is not called so (Host)", remedy);
@@ -137,7 +140,7 @@ impl Room {
         match &*request.path {
             "/healthz" => Answer::status("alive"),
             "/readyz" => self.readiness(),
-            "/metrics" => match self.gate.may_see_figures(&self.node, request, &self.url) {
+            "/metrics" => match self.gate.may_see_figures(&self.node, request, (peer, &self.url)) {
                 Ok(()) => Answer::metrics(metrics_text(&self.node.metrics())),
                 Err(refusal) => refusal,
             },

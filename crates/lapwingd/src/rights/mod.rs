@@ -46,10 +46,31 @@ pub(crate) fn look(configuration: &Configuration) -> Result<Vec<String>, Faults>
     if configuration.own.is_strict {
         faults.clone().or(())?;
     }
+    strange_kinds(&files)?;
     let mut told: Vec<String> = faults.iter().map(Fault::to_string).collect();
     told.extend(files.iter().filter_map(read_by_all));
     told.extend(data.and_then(|(path, facts)| data_seen(path, &facts)));
     Ok(told)
+}
+
+/// Whoever opened a pipe would wait for ever; devices have no end. The configuration itself may come from one: it has been read.
+///
+/// # Errors
+/// Something else lies where a file is named; all of them.
+fn strange_kinds(files: &[Believed]) -> Result<(), Faults> {
+    let mut faults = Faults::default();
+    for file in files.iter().filter(|file| file.key != "--config") {
+        let is_strange = |found: std::fs::Metadata| !found.is_file() && !found.is_dir();
+        if std::fs::metadata(&file.path).is_ok_and(is_strange) {
+            let what = format!("{} is no file", file.key);
+            faults.push(Fault::wrong(
+                what,
+                file.path.display().to_string(),
+                "name a file: it is read again at a reload",
+            ));
+        }
+    }
+    faults.or(())
 }
 
 fn written(file: &Believed, path: &Path, facts: &Facts, trusted: &Trusted) -> Option<Fault> {
