@@ -215,3 +215,56 @@ fn changed(before: &Map<String, Json>, now: &Map<String, Json>) -> Map<String, J
     let gone = before.keys().filter(|name| !now.contains_key(*name)).map(|name| (name.clone(), Json::Null));
     new.map(|(name, table)| (name.clone(), table.clone())).chain(gone).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::configuration::load_file;
+
+    fn loaded(text: &str) -> Configuration {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("lapwing.toml");
+        std::fs::write(&file, text).expect("written");
+        std::fs::write(folder.path().join("users.toml"), "[users.a]\n[users.b]\n").expect("written");
+        load_file(&file).expect("it is right")
+    }
+
+    const ALLOW: &str = "[[rules]]\nidentity = \"*\"\nmay = [\"publish\"]\ntopics = [\"#\"]\n";
+    const DENY: &str = "[[rules]]\nidentity = \"*\"\nmay = [\"publish\"]\ntopics = [\"a\"]\neffect = \"deny\"\n";
+
+    /// Is the beginning of the file in force refused where it lets in more, and taken where it only takes rights away?
+    #[test]
+    fn a_file_that_was_cut_off_opens_nothing() {
+        let whole = loaded(&format!("{ALLOW}{DENY}"));
+        for cut in [ALLOW.to_owned(), format!("{ALLOW}{}", DENY.replace("effect = \"deny\"\n", ""))] {
+            assert!(check_not_cut_off(&whole, &loaded(&cut)).is_err(), "{cut}");
+        }
+        assert_eq!(check_not_cut_off(&whole, &loaded(&format!("{ALLOW}# that is meant\n"))), Ok(()));
+        assert_eq!(check_not_cut_off(&loaded(&format!("{ALLOW}{ALLOW}")), &loaded(ALLOW)), Ok(()));
+    }
+
+    /// Does nobody's last user or rule go without a word?
+    #[test]
+    fn what_was_closed_stays_closed_without_a_word() {
+        let (open, closed) = (loaded(""), loaded(&format!("[auth]\nusers = \"users.toml\"\n{ALLOW}")));
+        let fault = check_still_closed(&closed, &open).expect_err("users are gone").to_string();
+        assert!(
+            fault.contains("2 users, 1 rule are in force, and what was read has no users file, 0 rules"),
+            "{fault}"
+        );
+        assert_eq!(check_still_closed(&closed, &loaded("[auth]\nno_users = true\nno_rules = true\n")), Ok(()));
+        assert_eq!(check_still_closed(&open, &closed), Ok(()));
+        assert_eq!(change_words(&open.access, &closed.access), "no users file, 0 rules before, 2 users, 1 rule now");
+        let added = access_changes(&open.access, &closed.access);
+        assert_eq!(added["users_added"], json!(["a", "b"]));
+        assert_eq!(added["rules_changed"], json!(true));
+    }
+
+    #[test]
+    fn groups_that_are_gone_are_null() {
+        let one = loaded("[groups.a]\n[groups.b]\nworkers = 2\n[groups.d]\n");
+        let found = changed(&one.groups, &loaded("[groups.b]\nworkers = 3\n[groups.c]\n[groups.d]\n").groups);
+        let names: Vec<(&str, bool)> = found.iter().map(|(name, table)| (name.as_str(), table.is_null())).collect();
+        assert_eq!(names, [("a", true), ("b", false), ("c", false)]);
+    }
+}
