@@ -57,8 +57,9 @@ pub(crate) fn serve(
             certificates_at = Instant::now();
             tell_new(certificates::notices(&configuration), &mut told, log);
         }
-        if let Some(failure) = node.failure() {
-            return Err(Fault::of_code(failure.code, &failure.message, &failure.remedy).into());
+        if node.failure().is_some() {
+            // What it says is that failure.
+            node.stop()?;
         }
         if node.is_going_on(supervisor.turn()) {
             supervisor.alive();
