@@ -72,7 +72,7 @@ fn what_only_the_package_has_is_refused() {
         "groups.\"g\".use is not in lapwingd (lapwing.toml:7): ",
         "log.format = \"journald\" is not in lapwingd (lapwing.toml:9): ",
         "http.plain is not in lapwingd (lapwing.toml:11): ",
-        "bridge is not in lapwingd (lapwing.toml:14): give lapwing bridge a file of its own",
+        "bridge is not in lapwingd (lapwing.toml:14): the bridge is Python: give lapwing bridge a file of its own",
     ] {
         assert!(found.iter().any(|line| line.starts_with(said)), "{said}: {found:#?}");
     }
