@@ -26,6 +26,7 @@ from pydantic.fields import FieldInfo
 from lapwing.auth.users_file import HEAD, LAST_LINE
 from lapwing.config import Config, load, node_json
 from lapwing.config.listeners import ListenerConfig, node_table
+from lapwing.config.profiles import PROFILES
 from lapwing.config.units import Unit
 
 Document = dict[str, Any]
@@ -37,11 +38,16 @@ _BY_HAND = {"auth": ("users", "jwt", "http")}
 
 
 def model() -> Document:
-    """All sections, and what is asked of a file of users."""
+    """All sections, the profiles, and what is asked of a file of users."""
     base = Config()
     sections = {name: _section(name, base) for name in Config.model_fields if name not in _PACKAGE}
     package = {name: {"kind": "package"} for name in _PACKAGE}
-    return {"sections": {**sections, **package}, "users_head": HEAD.rstrip("\n"), "users_last_line": LAST_LINE}
+    return {
+        "sections": {**sections, **package},
+        "profiles": PROFILES,
+        "users_head": HEAD.rstrip("\n"),
+        "users_last_line": LAST_LINE,
+    }
 
 
 def _section(name: str, base: Config) -> Document:

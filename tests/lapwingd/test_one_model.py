@@ -16,7 +16,7 @@ def test_its_keys_are_the_models() -> None:
     assert file.read_text() == text(), f"run python tools/lapwingd_model.py > {file.relative_to(CRATE.parents[1])}"
 
 
-@pytest.mark.parametrize("name", ["edge", "asked"])
+@pytest.mark.parametrize("name", ["edge", "asked", "small"])
 def test_its_node_is_started_as_ours(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the Rust side is held against (`the_node_is_the_same_as_of_the_package`): a node's whole configuration."""
     monkeypatch.chdir(CRATE)

@@ -15,6 +15,7 @@ Options:
   --config FILE       Configuration in TOML; relative paths in it are relative to it.
   --listen URL        MQTT listener, as tcp://127.0.0.1:1883; repeatable.
   --http HOST:PORT    /metrics, /healthz and /readyz, on loopback; \"off\" for none. Streams are not read there.
+  --profile NAME      \"edge\": defaults for little memory, flash and few clients.
   --data DIR          Folder of the log; made if missing.
   --set KEY=VALUE     One setting, as broker.shards=2; repeatable.
   --log-format FORMAT Of standard error: text, json, auto.
@@ -77,6 +78,7 @@ pub(crate) fn read(given: impl Iterator<Item = OsString>) -> Result<Asked, Fault
             "--set" => arguments.settings.push(value()?),
             "--listen" => arguments.named.push(("--listen", "broker.listen", value()?)),
             "--http" => arguments.named.push(("--http", "broker.http", value()?)),
+            "--profile" => arguments.named.push(("--profile", "broker.profile", value()?)),
             "--data" => arguments.named.push(("--data", "broker.data", value()?)),
             "--log-format" => arguments.named.push(("--log-format", "log.format", value()?)),
             other => return Err(strange(other).into()),

@@ -21,7 +21,7 @@ fn errors(text: &str) -> Vec<String> {
 /// Does it start its node with just what `lapwing broker` starts its with? `tools/lapwingd_model.py FILE` prints that.
 #[test]
 fn the_node_is_the_same_as_of_the_package() {
-    for name in ["edge", "asked"] {
+    for name in ["edge", "asked", "small"] {
         let made = load_file(Path::new(&format!("tests/same/{name}.toml"))).expect("it is right");
         let json = std::fs::read_to_string(format!("tests/same/{name}.json")).expect("it is there");
         assert_eq!(made.node, Config::from_json(&json).expect("the package's is right"), "{name}.toml");

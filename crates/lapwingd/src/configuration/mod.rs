@@ -6,6 +6,7 @@ mod layers;
 mod listeners;
 mod model;
 mod own;
+mod profile;
 mod refused;
 mod tree;
 mod units;
@@ -62,6 +63,7 @@ fn load_over(arguments: &Arguments, environment: Table) -> Result<Configuration,
     let mut tree = read.table;
     tree::lay_over(&mut tree, environment);
     tree::lay_over(&mut tree, layers::flags(arguments)?);
+    let tree = profile::under(tree, &model);
     let mut faults = refused::refuse(&tree).err().unwrap_or_default();
     let converted = match convert::convert(&tree, &model) {
         Ok(converted) => converted,

@@ -13,6 +13,8 @@ const TEXT: &str = include_str!("model.json");
 pub(crate) struct Model {
     /// By name.
     pub sections: BTreeMap<String, Key>,
+    /// Named sets of defaults, as they would stand in a file.
+    pub profiles: BTreeMap<String, BTreeMap<String, BTreeMap<String, Value>>>,
     /// The first line of a file of users that `lapwing user` has written.
     pub users_head: String,
     /// Its last line.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 
 use super::model::{Key, Kind, Model};
+use super::profile;
 use super::tree::{Entry, Table, Value, find};
 use crate::fault::{Fault, Faults};
 
@@ -63,11 +64,18 @@ pub(crate) fn refuse_http(tree: &Table, own: &BTreeMap<String, Json>, model: &Mo
     let Some(Key { kind: Kind::Table { keys }, .. }) = model.sections.get("http") else { return Ok(()) };
     for (name, key) in keys.iter().filter(|(name, _)| !HTTP.contains(&name.as_str())) {
         let path = format!("http.{name}");
-        if let Some(entry) = find(tree, &["http", name]).filter(|_| own.get(&path) != Some(&key.default)) {
+        if let Some(entry) =
+            find(tree, &["http", name]).filter(|entry| is_said(entry) && own.get(&path) != Some(&key.default))
+        {
             faults.push(refused(&path, entry, NO_HTTP));
         }
     }
     faults.or(())
+}
+
+/// Whether somebody has set it, and no profile.
+fn is_said(entry: &Entry) -> bool {
+    !entry.place.text.starts_with(profile::PLACE)
 }
 
 fn refused(key: &str, entry: &Entry, remedy: &str) -> Fault {
