@@ -23,6 +23,7 @@ INPUT_BYTES_MAX = {
     "connection": 4096,
     "node": 1600,
     "access": 1024,
+    "dtls": 400,
     "entries": 2048,
     "envelope": 1024,
     "folder": 160,

@@ -20,6 +20,8 @@
 //! - An error names the address or the file and says what to do about it.
 
 mod address;
+#[cfg(any(test, feature = "oracle"))]
+mod authority;
 mod bind;
 mod datagrams;
 mod dtls;

@@ -1,8 +1,10 @@
 //! DTLS 1.2 and 1.3, by `dimpl`: one peer's side of it, without I/O and without a clock of its own.
 //!
 //! Who sends a datagram has not shown that it is at the address it came from. So until a peer has sent back the cookie that it was
-//! sent, it gets no more bytes than came from it, and nothing by a timer ([`DtlsStage::Unproven`]).
+//! sent, it gets no more bytes than came from it, and nothing by a timer ([`DtlsStage::Unproven`]). And until it has shaken hands,
+//! it may make us keep so much and no more (`budget`).
 
+mod budget;
 mod crypto;
 mod output;
 mod parts;
@@ -17,7 +19,10 @@ use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 
 use crate::tls::{Certificates, ShownCertificate};
+use budget::{Budget, Taken};
 
+#[cfg(any(test, feature = "oracle"))]
+pub(crate) use crypto::provider;
 pub use output::{DtlsOutput, Pieces};
 pub(crate) use parts::DtlsParts;
 pub use parts::DtlsSettings;
@@ -43,7 +48,7 @@ pub enum DtlsStage {
 pub enum DtlsEnd {
     /// One side has said so, with a `close_notify`.
     Closed,
-    /// The peer breaks the protocol, or has nothing in common with us.
+    /// The peer breaks the protocol, has nothing in common with us, or sends more than a handshake takes.
     Failed,
     /// Its certificate is not to be trusted, or it has shown none.
     Untrusted,
@@ -56,6 +61,7 @@ pub enum DtlsEnd {
 pub struct Dtls {
     inner: dimpl::Dtls,
     stage: DtlsStage,
+    budget: Budget,
     /// Bytes that an unproven peer may be sent.
     allowance: usize,
     /// Datagrams that went nowhere for that.
@@ -71,6 +77,7 @@ impl Dtls {
         Dtls {
             inner: dimpl::Dtls::new_auto(parts.config.clone(), parts.certificate.clone(), now),
             stage: DtlsStage::Unproven,
+            budget: Budget::default(),
             allowance: 0,
             withheld: 0,
             wake_at: None,
@@ -103,8 +110,16 @@ impl Dtls {
     /// Takes a datagram of the peer's. `output` gets what it meant, and what is to be sent.
     pub fn receive(&mut self, datagram: &[u8], now: Instant, output: &mut DtlsOutput) {
         output.clear();
-        if self.is_over() {
-            return;
+        let taken = match self.stage {
+            DtlsStage::Unproven => self.budget.hello(datagram),
+            DtlsStage::Shaking => self.budget.step(datagram),
+            DtlsStage::Open => Taken::Read,
+            DtlsStage::Over(_) => Taken::Ignored,
+        };
+        match taken {
+            Taken::Read => {}
+            Taken::Ignored => return,
+            Taken::Enough => return self.end(DtlsEnd::Failed),
         }
         if self.stage == DtlsStage::Unproven {
             self.allowance += datagram.len();
@@ -166,7 +181,7 @@ impl Dtls {
     }
 
     fn drain(&mut self, output: &mut DtlsOutput) {
-        let Dtls { inner, stage, allowance, withheld, wake_at, certificates, verifier, shown } = self;
+        let Dtls { inner, stage, allowance, withheld, wake_at, certificates, verifier, shown, .. } = self;
         let DtlsOutput { scratch, packets, messages } = output;
         loop {
             match inner.poll_output(scratch) {

@@ -1,66 +1,29 @@
 //! Certificates made for the test, a client of `dimpl`, and nothing between them but this file: no socket, no real time.
 
-use std::path::PathBuf;
+mod hostile;
+
 use std::time::{Duration, SystemTime};
 
 use dimpl::{Config, DtlsCertificate};
 use proptest::prelude::*;
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, PKCS_ED25519};
-use tempfile::TempDir;
+use rcgen::{KeyPair, PKCS_ED25519};
 
 use super::*;
-use crate::settings::{ClientCertificate, TlsSettings};
+use crate::authority::Authority;
+use crate::settings::ClientCertificate;
 use crate::tls::CertificateName;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// An authority of its own, and a folder for its files.
-struct Authority {
-    folder: TempDir,
-    issuer: Issuer<'static, KeyPair>,
-    pem: String,
-}
-
 impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().unwrap();
-        let pem = params.self_signed(&key).unwrap().pem();
-        Authority { folder: TempDir::new().unwrap(), issuer: Issuer::new(params, key), pem }
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// Files of a server with this key.
-    fn settings(&self, key: &KeyPair, client_certificate: ClientCertificate) -> TlsSettings {
-        let certificate = CertificateParams::new(["broker".to_owned()]).unwrap().signed_by(key, &self.issuer).unwrap();
-        TlsSettings {
-            certificate: self.write("server.pem", &certificate.pem()),
-            key: self.write("server.key", &key.serialize_pem()),
-            client_ca: Some(self.write("ca.pem", &self.pem)),
-            crls: Vec::new(),
-            client_certificate,
-        }
-    }
-
     fn server(&self, client_certificate: ClientCertificate) -> Arc<Certificates> {
-        let settings = self.settings(&KeyPair::generate().unwrap(), client_certificate);
-        Arc::new(Certificates::load_for_datagrams(settings, limits()).unwrap())
+        Arc::new(Certificates::load_for_datagrams(self.settings(client_certificate), limits()).unwrap())
     }
 
     /// A device's certificate, and its key.
-    fn issue(&self, name: &str) -> DtlsCertificate {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.distinguished_name = rcgen::DistinguishedName::new();
-        params.distinguished_name.push(DnType::CommonName, name);
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.signed_by(&key, &self.issuer).unwrap().der().to_vec();
-        DtlsCertificate { certificate, private_key: key.serialize_der() }
+    fn device(&self, name: &str) -> DtlsCertificate {
+        let (certificate, key) = self.issue(&[name], &[]);
+        DtlsCertificate { certificate: certificate.der().to_vec(), private_key: key.serialize_der() }
     }
 }
 
@@ -163,7 +126,7 @@ fn both_versions_talk() {
     let authority = Authority::new();
     let server = authority.server(ClientCertificate::None);
     for version in 0..VERSIONS.len() {
-        let mut scene = Scene::new(&server, version, authority.issue("device"));
+        let mut scene = Scene::new(&server, version, authority.device("device"));
         assert!(scene.run().is_empty());
         assert_eq!((scene.server.stage(), scene.is_connected), (DtlsStage::Open, true), "{version}");
         assert!(scene.server.certificate().is_none() && scene.server.withheld() == 0);
@@ -192,7 +155,7 @@ fn both_versions_talk() {
 fn a_client_says_goodbye() {
     let authority = Authority::new();
     for version in 0..VERSIONS.len() {
-        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.issue("device"));
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
         scene.run();
         scene.client.close().unwrap();
         scene.run();
@@ -205,7 +168,7 @@ fn a_client_says_goodbye() {
 fn time_is_the_owners() {
     let authority = Authority::new();
     for version in 0..2 {
-        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.issue("device"));
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
         let hello = scene.said_by_client();
         scene.server.receive(&hello[0], scene.now, &mut scene.output);
         scene.deliver();
@@ -218,7 +181,7 @@ fn time_is_the_owners() {
         scene.run();
         assert_eq!((scene.server.stage(), scene.is_connected), (DtlsStage::Open, true), "{version}");
 
-        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.issue("device"));
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
         scene.lost = usize::MAX;
         let hello = scene.said_by_client();
         scene.server.receive(&hello[0], scene.now, &mut scene.output);
@@ -241,7 +204,7 @@ fn time_is_the_owners() {
 fn nothing_grows_on_its_way_to_who_has_not_answered() {
     let authority = Authority::new();
     for version in 0..VERSIONS.len() {
-        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.issue("device"));
+        let mut scene = Scene::new(&authority.server(ClientCertificate::None), version, authority.device("device"));
         let hello = scene.said_by_client().remove(0);
         assert!(is_client_hello(&hello));
         let (mut came, mut went) = (0, 0);
@@ -265,17 +228,17 @@ fn certificates_of_clients_are_held_against_the_authority() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let server = authority.server(ClientCertificate::Required);
     for version in 0..VERSIONS.len() {
-        let mut scene = Scene::new(&server, version, authority.issue("device-7"));
+        let mut scene = Scene::new(&server, version, authority.device("device-7"));
         scene.run();
         assert_eq!((scene.server.stage(), scene.is_connected), (DtlsStage::Open, true));
         let shown = scene.server.certificate().expect("a certificate");
         assert_eq!(shown.name(CertificateName::Common).as_deref(), Some("device-7"));
         assert_eq!(shown.lapse(SystemTime::now()), None);
-        let named = |name| ShownCertificate::new(authority.issue(name).certificate.into(), server.clone());
+        let named = |name| ShownCertificate::new(authority.device(name).certificate.into(), server.clone());
         assert!(shown.has_names_of(&named("device-7")) && !shown.has_names_of(&named("device-8")));
         assert!(shown.expires_at().is_some_and(|end| end > SystemTime::now()));
 
-        let mut scene = Scene::new(&server, version, stranger.issue("device-7"));
+        let mut scene = Scene::new(&server, version, stranger.device("device-7"));
         scene.run();
         assert_eq!(scene.server.stage(), DtlsStage::Over(DtlsEnd::Untrusted), "{version}");
         assert!(scene.server.certificate().is_none());
@@ -289,11 +252,11 @@ fn files_that_dtls_cannot_use_are_named() {
     let load = |settings| Certificates::load_for_datagrams(settings, limits()).map(drop).unwrap_err().to_string();
     let key = KeyPair::generate().unwrap();
 
-    let error = load(authority.settings(&key, ClientCertificate::Optional));
+    let error = load(authority.settings_of(&key, ClientCertificate::Optional));
     assert!(error.contains("server.pem") && error.contains("optional"), "{error}");
-    let error = load(authority.settings(&KeyPair::generate_for(&PKCS_ED25519).unwrap(), ClientCertificate::None));
+    let error = load(authority.settings_of(&KeyPair::generate_for(&PKCS_ED25519).unwrap(), ClientCertificate::None));
     assert!(error.contains("server.key") && error.contains("P-256"), "{error}");
-    let settings = authority.settings(&key, ClientCertificate::None);
+    let settings = authority.settings_of(&key, ClientCertificate::None);
     let chain = std::fs::read_to_string(&settings.certificate).unwrap() + &authority.pem;
     authority.write("server.pem", &chain);
     let error = load(settings);
@@ -306,10 +269,10 @@ fn certificates_are_read_again() {
     let authority = Authority::new();
     let server = authority.server(ClientCertificate::None);
     let before = server.accept_datagrams(Instant::now()).unwrap();
-    authority.settings(&KeyPair::generate().unwrap(), ClientCertificate::None);
+    authority.settings(ClientCertificate::None);
     server.take(server.read_again().unwrap());
     assert_eq!(before.stage(), DtlsStage::Unproven);
-    let mut scene = Scene::new(&server, 1, authority.issue("device"));
+    let mut scene = Scene::new(&server, 1, authority.device("device"));
     scene.run();
     assert!(scene.is_connected);
 }
@@ -383,6 +346,6 @@ fn shared() -> &'static (DtlsCertificate, Arc<Certificates>) {
     static SHARED: std::sync::OnceLock<(DtlsCertificate, Arc<Certificates>)> = std::sync::OnceLock::new();
     SHARED.get_or_init(|| {
         let authority = Authority::new();
-        (authority.issue("device"), authority.server(ClientCertificate::Required))
+        (authority.device("device"), authority.server(ClientCertificate::Required))
     })
 }

@@ -4,6 +4,8 @@
 //! reach deep, made by code. They say the same three things: bytes in pieces mean what they mean at once, nobody makes us hold
 //! more than is allowed, and what was understood is what somebody else would understand.
 
+mod choices;
+mod dtls;
 mod frames;
 mod head;
 mod proxy;
@@ -12,6 +14,7 @@ mod tests;
 mod tls;
 mod wire;
 
+pub use dtls::{check_dtls, dtls_seeds};
 pub use frames::{check_frames, frames_seeds};
 pub use head::{check_head, head_seeds};
 pub use proxy::{check_proxy, proxy_seeds};

@@ -36,3 +36,9 @@ fn any_frames() {
 fn any_first_bytes_of_tls() {
     check("tls", &tls_seeds(), 150, check_tls);
 }
+
+/// Few, for a handshake takes two signatures and four agreements.
+#[test]
+fn any_datagrams_of_dtls() {
+    check("dtls", &dtls_seeds(), 60, check_dtls);
+}

@@ -4,14 +4,14 @@ use std::io::{ErrorKind, Read};
 use std::sync::{Arc, OnceLock};
 
 use lapwing_oracle::allocations;
-use rcgen::{CertificateParams, KeyPair};
 use rustls::crypto::ring;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion, version};
 
 use super::wire::Wire;
+use crate::authority::Authority;
 use crate::refusal::Refusal;
-use crate::settings::{ClientCertificate, TlsSettings};
+use crate::settings::ClientCertificate;
 use crate::tls::Certificates;
 
 /// What somebody may make us take in before the handshake is done, and one record more.
@@ -63,18 +63,10 @@ fn check_pieces(listener: &Arc<Certificates>, bytes: &[u8], piece: usize) -> (bo
 fn listeners() -> &'static [Arc<Certificates>; 2] {
     static LISTENERS: OnceLock<[Arc<Certificates>; 2]> = OnceLock::new();
     LISTENERS.get_or_init(|| {
-        [ClientCertificate::None, ClientCertificate::Required].map(|asked| Arc::new(load(asked).expect("certificates")))
+        let authority = Authority::new();
+        [ClientCertificate::None, ClientCertificate::Required]
+            .map(|asked| Arc::new(Certificates::load(authority.settings(asked)).expect("certificates")))
     })
-}
-
-fn load(client_certificate: ClientCertificate) -> Result<Certificates, Box<dyn std::error::Error>> {
-    let (folder, key) = (tempfile::tempdir()?, KeyPair::generate()?);
-    let pem = CertificateParams::new(["broker.example".to_owned()])?.self_signed(&key)?.pem();
-    let (certificate, private) = (folder.path().join("certificate.pem"), folder.path().join("key.pem"));
-    std::fs::write(&certificate, pem)?;
-    std::fs::write(&private, key.serialize_pem())?;
-    let client_ca = Some(certificate.clone());
-    Ok(Certificates::load(TlsSettings { certificate, key: private, client_ca, crls: Vec::new(), client_certificate })?)
 }
 
 /// What clients of both versions say first, and what is no TLS.

@@ -5,73 +5,27 @@ mod trust;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType};
+use rcgen::{KeyPair, SanType};
 use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
-use tempfile::TempDir;
 
 use super::*;
+use crate::authority::Authority;
 use crate::error::BindError;
 use crate::listener::Listener;
 use crate::settings::{ClientCertificate, ListenerSettings, TlsSettings};
 use crate::socket::Socket;
 
-/// An authority of its own, and a folder for its files.
-struct Authority {
-    folder: TempDir,
-    issuer: Issuer<'static, KeyPair>,
-    pem: String,
-}
-
 impl Authority {
-    fn new() -> Self {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let key = KeyPair::generate().unwrap();
-        let pem = params.self_signed(&key).unwrap().pem();
-        Authority { folder: TempDir::new().unwrap(), issuer: Issuer::new(params, key), pem }
-    }
-
     /// Certificate and key, both in PEM.
-    fn issue(&self, common: &[&str], alternative: &[SanType]) -> (String, String) {
-        let mut params = CertificateParams::new([]).unwrap();
-        params.distinguished_name = rcgen::DistinguishedName::new();
-        for (n, name) in common.iter().enumerate() {
-            // A second one of the same kind would take the place of the first, so it goes by its number.
-            let kind = if n == 0 { DnType::CommonName } else { DnType::CustomDnType(vec![2, 5, 4, 3]) };
-            params.distinguished_name.push(kind, *name);
-        }
-        params.subject_alt_names = alternative.to_vec();
-        let key = KeyPair::generate().unwrap();
-        (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
-    }
-
-    fn issue_server(&self) -> (String, String) {
-        self.issue(&["broker"], &[SanType::DnsName("localhost".try_into().unwrap())])
-    }
-
-    fn write(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.folder.path().join(name);
-        fs::write(&path, text).unwrap();
-        path
-    }
-
-    /// Files of a server of this authority, and what it asks of clients.
-    fn settings(&self, client_certificate: ClientCertificate) -> TlsSettings {
-        let (certificate, key) = self.issue_server();
-        TlsSettings {
-            certificate: self.write("server.pem", &certificate),
-            key: self.write("server.key", &key),
-            client_ca: Some(self.write("ca.pem", &self.pem)),
-            crls: Vec::new(),
-            client_certificate,
-        }
+    fn identity(&self, common: &[&str], alternative: &[SanType]) -> (String, String) {
+        let (certificate, key) = self.issue(common, alternative);
+        (certificate.pem(), key.serialize_pem())
     }
 
     /// A client that trusts this authority, with a certificate or without.
@@ -173,7 +127,7 @@ fn a_client_certificate_names_its_holder() {
         (&[], &[dns("only.example")], (None, Some("only.example"))),
         (&["with\nline"], &[], (None, None)),
     ] {
-        let (client, mut socket) = meet(&listener, authority.client(Some(authority.issue(common, alternative))));
+        let (client, mut socket) = meet(&listener, authority.client(Some(authority.identity(common, alternative))));
         assert_eq!(read(&mut socket).unwrap(), b"hello");
         let name = |which| socket.certificate_name(which);
         let found = (name(CertificateName::Common), name(CertificateName::Alternative));
@@ -189,7 +143,7 @@ fn a_required_certificate_is_required() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let certificates = Certificates::load(authority.settings(ClientCertificate::Required)).unwrap();
     let listener = listen(Arc::new(certificates));
-    for identity in [None, Some(stranger.issue(&["device-7"], &[]))] {
+    for identity in [None, Some(stranger.identity(&["device-7"], &[]))] {
         let (client, mut socket) = meet(&listener, authority.client(identity));
         assert_eq!(Refusal::of(&read(&mut socket).unwrap_err()), Some(Refusal::Tls));
         // And again, however often it is asked.
@@ -239,9 +193,9 @@ fn a_reload_changes_what_new_handshakes_use() {
     assert!(certificates.read_again().unwrap_err().to_string().contains("server.key"));
     assert!(is_trusted(&old));
 
-    let (certificate, key) = new.issue_server();
-    fs::write(&settings.certificate, certificate).unwrap();
-    fs::write(&settings.key, key).unwrap();
+    let renewed = new.settings(ClientCertificate::None);
+    fs::copy(renewed.certificate, &settings.certificate).unwrap();
+    fs::copy(renewed.key, &settings.key).unwrap();
     certificates.take(certificates.read_again().unwrap());
     assert!(is_trusted(&new) && !is_trusted(&old));
 }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use lapwing_oracle::variants::{Random, variant};
 use lapwing_transport::{ClientCertificate, DtlsOutput, DtlsSettings, TlsSettings};
 use tempfile::TempDir;
 
@@ -140,4 +141,25 @@ fn any_bytes_are_somebodys_or_nobodys() {
         assert!(scene.take([10, 0, 0, 3], 1, &HELLO[..at]) <= at);
     }
     assert!(scene.tunnels.all.len() <= 2 && scene.tunnels.proven.is_empty());
+}
+
+/// Whatever comes from many addresses at once: does each get no more than came from it, and have the tables their bounds?
+#[test]
+fn anything_of_many_addresses_is_bounded() {
+    let (mut scene, mut random) = (Scene::new(&limits()), Random::new(94));
+    let mut owed = HashMap::new();
+    for _ in 0..1000 {
+        if random.below(16) == 0 {
+            scene.tunnels.begin_turn();
+            scene.pass(random.below(300) as u64);
+        }
+        let bytes = if random.below(3) == 0 { HELLO.to_vec() } else { variant(&HELLO, &HELLO, &mut random) };
+        let (host, port) = (random.below(12) as u8, random.below(3) as u16);
+        let owed = owed.entry((host, port)).or_insert(0);
+        *owed += bytes.len();
+        let went = scene.take([10, 0, 0, host], port, &bytes);
+        *owed = owed.checked_sub(went).expect("no more than came");
+        assert!(scene.tunnels.all.len() <= 8 && scene.tunnels.hellos.count() == scene.tunnels.all.len());
+    }
+    assert!(scene.count("failed") > 0 && scene.tunnels.proven.is_empty());
 }

@@ -13,7 +13,7 @@ use dimpl::{CryptoError, CryptoOperation};
 use ring::rand::SystemRandom;
 
 /// All of it.
-pub(super) fn provider() -> CryptoProvider {
+pub(crate) fn provider() -> CryptoProvider {
     CryptoProvider {
         kx_groups: agreement::GROUPS,
         signature_verification: &signature::Verifier,

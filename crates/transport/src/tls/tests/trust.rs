@@ -1,6 +1,9 @@
 //! Revocation lists, certificates that are not good any more, and handshakes that are cut short.
 
-use rcgen::{CertificateRevocationListParams, KeyIdMethod, RevokedCertParams, SerialNumber, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, KeyIdMethod, RevokedCertParams,
+    SerialNumber, date_time_ymd,
+};
 use rustls::version::{TLS12, TLS13};
 
 use super::*;
