@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use crate::proxy::{Awaited, HeaderReader};
 use crate::stream::Stream;
-use crate::tls::{CertificateName, Lapse, ShownCertificate, Tls};
+use crate::tls::{CertificateName, Lapse, Proof, Tls};
 use crate::web::WebSocket;
 
 /// The layers of one connection, from the kernel upwards.
@@ -22,14 +22,14 @@ pub(crate) struct Layers {
     pub(crate) tls: Option<Box<Tls>>,
     pub(crate) web: Option<WebSocket>,
     /// What the client has shown where its bytes came from: in a handshake that was not done here.
-    pub(crate) shown: Option<Arc<ShownCertificate>>,
+    pub(crate) shown: Option<Arc<Proof>>,
     /// The last read ended because the kernel had no more.
     drained: bool,
 }
 
 impl Layers {
     /// None, on a connection whose client has shown this.
-    pub(crate) fn showing(shown: Arc<ShownCertificate>) -> Self {
+    pub(crate) fn showing(shown: Arc<Proof>) -> Self {
         Layers { shown: Some(shown), ..Layers::default() }
     }
 
@@ -157,8 +157,12 @@ impl Layers {
     pub(crate) fn certificate_name(&self, which: CertificateName) -> Option<String> {
         match &self.tls {
             Some(tls) => tls.certificate_name(which),
-            None => self.shown.as_ref()?.name(which),
+            None => self.shown.as_ref()?.certificate_name(which),
         }
+    }
+
+    pub(crate) fn key_name(&self) -> Option<&str> {
+        self.shown.as_ref()?.key_name()
     }
 }
 

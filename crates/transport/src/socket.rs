@@ -10,7 +10,7 @@ use mio::{Registry, Token};
 use crate::layers::Layers;
 use crate::peer::PeerAddress;
 use crate::stream::Stream;
-use crate::tls::{CertificateName, Lapse, ShownCertificate};
+use crate::tls::{CertificateName, Lapse, Proof};
 
 /// A connected, non-blocking socket. What lies between the kernel and MQTT is inside, handshakes included.
 #[derive(Debug)]
@@ -30,11 +30,11 @@ impl Socket {
     }
 
     /// Two ends of one connection inside this process: what is written to one is read from the other. Each says that `peer` is
-    /// at its other end: whom the bytes are of. The second says also that the peer has `shown` this certificate.
+    /// at its other end: whom the bytes are of. The second says also what the peer has `shown`.
     ///
     /// # Errors
     /// No descriptor left.
-    pub fn pair(peer: PeerAddress, shown: Option<Arc<ShownCertificate>>) -> io::Result<(Socket, Socket)> {
+    pub fn pair(peer: PeerAddress, shown: Option<Arc<Proof>>) -> io::Result<(Socket, Socket)> {
         let (one, other) = UnixStream::pair()?;
         let layers = shown.map(Layers::showing);
         let end = |stream, layers| Socket::new(Stream::Unix(stream), layers, false, peer);
@@ -173,8 +173,14 @@ impl Socket {
         self.layers.as_ref()?.certificate_name(which)
     }
 
+    /// Whose pre-shared key the client has, if it has shown that it has one.
+    pub fn key_name(&self) -> Option<&str> {
+        self.layers.as_ref()?.key_name()
+    }
+
     /// Why the client's certificate, which the handshake has verified, is not good any more by what its listener has read
-    /// last: it has expired by `now`, was revoked, or leads to no trusted authority. `None` also where it showed none. Some
+    /// last: it has expired by `now`, was revoked, or leads to no trusted authority; or its pre-shared key is not that of its
+    /// device any more. `None` also where it showed none. Some
     /// tens of microseconds.
     pub fn certificate_lapse(&self, now: SystemTime) -> Option<Lapse> {
         self.layers.as_ref()?.certificate_lapse(now)

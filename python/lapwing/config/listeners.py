@@ -118,6 +118,10 @@ class ListenerConfig(BaseModel):
     client_certificate: Literal["none", "optional", "required"] = "none"
     """tls, wss: whether clients show a certificate."""
 
+    psk: Path | None = None
+    """sns: pre-shared keys, a file of lines IDENTITY:KEY, in hexadecimal: who has one is the user of that name; read
+    again on SIGHUP."""
+
     identity: Literal["password", "certificate-cn", "certificate-san"] = "password"
     """What tells who a client is: user name and password, or a name in its certificate."""
 
@@ -207,6 +211,7 @@ _ONLY_TLS = ("certificate", "key", "client_ca", "crl", "client_certificate")
 _ONLY_WEB = ("path", "origins", "hosts")
 _ONLY_UNIX = ("mode",)
 _NOT_UNIX = ("proxy_protocol_from", "connects_per_address_per_s")
+_ONLY_SNS = ("psk",)
 _ONLY_SN = (
     "gateway_id", "datagram_bytes_max", "retry", "retries_max", "registrations_max", "waiting_messages_max",
     "wills_kept_max", "datagrams_per_turn_max", "publish_without_connect", "predefined", "advertise_to",
@@ -228,6 +233,7 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
     scheme = scheme_of(listener.url)
     misplaced = [
         *(() if has_tls(listener.url) else _ONLY_TLS),
+        *(() if scheme == "sns" else _ONLY_SNS),
         *(_ONLY_WEB if scheme not in ("ws", "wss") else ()),
         *(_ONLY_UNIX if scheme != "unix" else _NOT_UNIX),
         *(_NOT_SN if speaks_sn(listener.url) else _ONLY_SN),
@@ -236,7 +242,8 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
     misplaced = [key for key in misplaced if getattr(listener, key) != defaults[key].default]
     for key in misplaced:
         yield f"{key} has no meaning for {scheme}: remove it, or change the url's scheme"
-    if has_tls(listener.url):
+    has_keys_only = scheme == "sns" and listener.psk is not None and not (listener.certificate or listener.key)
+    if has_tls(listener.url) and not has_keys_only:
         for key in ("certificate", "key"):
             if getattr(listener, key) is None:
                 yield f"{key} is missing: {scheme} needs certificate and key, the names of PEM files"
@@ -255,6 +262,8 @@ def _problems(listener: ListenerConfig) -> Iterator[str]:
 
 def _unfit_for_dtls(listener: ListenerConfig) -> Iterator[str]:
     """What DTLS has no way to do, in words."""
+    if listener.certificate is None and listener.psk is not None and listener.client_certificate != "none":
+        yield "client_certificate needs a certificate of the listener's own: set certificate and key, or leave it out"
     if listener.client_certificate == "optional":
         yield 'client_certificate = "optional" is not possible with DTLS: set it to "required" or "none"'
     if not _SEALED_BYTES_MIN <= listener.datagram_bytes_max <= _SEALED_BYTES_MAX:

@@ -34,7 +34,7 @@ it says nothing of who may come to MQTT."""
 _OPEN_SN = (
     "no open listener beyond loopback without authentication, and MQTT-SN has none: listen on 127.0.0.1, [::1] or"
     " localhost; or make it a [[listeners]] table with anonymous = true, and say by rules what a client id may do;"
-    " or listen at sns:// with client certificates that name the users"
+    " or listen at sns:// with client certificates or keys (psk) that name the users"
 )
 
 
@@ -112,7 +112,8 @@ def _short(url: str, knows_users: bool) -> str | None:
 
 def _full(listener: ListenerConfig, knows_users: bool) -> str | None:
     if speaks_sn(listener.url):
-        return None if listener.takes_anonymous or listener.identity != "password" else _OPEN_SN
+        is_named = listener.identity != "password" or listener.psk is not None
+        return None if listener.takes_anonymous or is_named else _OPEN_SN
     if knows_users or listener.takes_anonymous or listener.identity != "password":
         return None
     return _NOBODY if listener.anonymous is False else _OPEN

@@ -13,6 +13,7 @@ from lapwing.errors import ConfigError
 
 SN = '[[listeners]]\nurl = "sn://127.0.0.1:1884"\n'
 SNS = '[[listeners]]\nurl = "sns://0.0.0.0:8883"\ncertificate = "c.pem"\nkey = "k.pem"\n'
+KEYS = '[[listeners]]\nurl = "sns://0.0.0.0:8883"\npsk = "keys"\n'
 ASKS = 'client_ca = "ca.pem"\nclient_certificate = "required"\nidentity = "certificate-cn"\n'
 
 
@@ -53,6 +54,9 @@ def test_the_node_gets_what_is_of_mqtt_sn_in_a_table_of_its_own(tmp_path: Path) 
         ),
         (f'{SN}predefined = [{{ id = 1, topic = "a" }}, {{ id = 2, topic = "a" }}]\n', "has the ids 1 and 2"),
         ('[[listeners]]\nurl = "sns://127.0.0.1:8883"\n', "certificate is missing"),
+        (f'{KEYS}key = "k.pem"\n', "certificate is missing"),
+        (f'{SN}psk = "keys"\n', "psk has no meaning for sn"),
+        (f"{KEYS}{ASKS}", "client_certificate needs a certificate of the listener's own"),
         (f'{SNS}path = "/mqtt"\n', "path has no meaning for sns"),
         (f'{SNS}client_ca = "ca.pem"\nclient_certificate = "optional"\n', "not possible with DTLS"),
         (f"{SNS}datagram_bytes_max = 255\n", "datagram_bytes_max must be 256 to 16384"),
@@ -79,6 +83,8 @@ def test_one_id_may_be_two_topics_of_two_clients(tmp_path: Path) -> None:
         '[[listeners]]\nurl = "sn://0.0.0.0:1884"\nanonymous = true\n',
         f"{SNS}anonymous = true\n",
         f"{SNS}{ASKS}",
+        KEYS,
+        f'{SNS}psk = "keys"\n',
         f"{SNS}{ASKS}".replace("sns:", "mqtt-sns:"),
     ],
 )

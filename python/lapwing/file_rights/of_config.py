@@ -38,6 +38,8 @@ def believed_files(config: Config, file: Path | None = None) -> Iterator[Believe
     yield from _of_http_check(config.auth.http)
     for number, listener in enumerate(config.listeners):
         yield from _of_tls(listener, f"listeners.{number}")
+        if listener.psk is not None:
+            yield Believed(listener.psk, f"listeners.{number}.psk", is_secret=True)
     yield from _of_tls(config.http, "http")
     uses = {
         "hooks.use": config.hooks.use,

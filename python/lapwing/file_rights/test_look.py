@@ -106,7 +106,8 @@ def test_files_of_a_configuration(folder: Path) -> None:
                 "client_ca": folder / "ca.pem",
                 "crl": folder / "revoked.pem",
                 "client_certificate": "required",
-            }
+            },
+            {"url": "sns://127.0.0.1:0", "psk": folder / "keys"},  # type: ignore[list-item]
         ],
         http={"certificate": folder / "both.pem", "client_ca": folder / "ca.pem", "crl": folder / "taken.pem"},  # type: ignore[arg-type]
         groups={"alarms": {"use": "lapwing.strategy.base:Strategy"}},  # type: ignore[dict-item]
@@ -120,6 +121,7 @@ def test_files_of_a_configuration(folder: Path) -> None:
         "listeners.0.key": ("k.pem", True),
         "listeners.0.client_ca": ("ca.pem", False),
         "listeners.0.crl": ("revoked.pem", False),
+        "listeners.1.psk": ("keys", True),
         "http.certificate": ("both.pem", True),
         "http.client_ca": ("ca.pem", False),
         "http.crl": ("taken.pem", False),

@@ -144,7 +144,7 @@ def _node_faults(config: Config) -> Iterator[LapwingError]:
 
 
 def _tls_files(table: BaseModel) -> Iterator[tuple[str, Path]]:
-    for key in ("certificate", "key", "client_ca", "crl"):
+    for key in ("certificate", "key", "client_ca", "crl", "psk"):
         value = getattr(table, key, None)
         for file in value if isinstance(value, list) else [value]:
             if file is not None:

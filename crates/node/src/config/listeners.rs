@@ -19,7 +19,8 @@ use crate::error::NodeError;
 pub struct ListenerConfig {
     /// `tcp://`, `tls://`, `ws://`, `wss://`, `sn://`, `sns://` with HOST:PORT, or `unix:///PATH`; port 0 takes any free one.
     pub url: String,
-    /// TLS and DTLS: the certificate and those between it and the root, which DTLS has no way to send, a PEM file.
+    /// TLS and DTLS: the certificate and those between it and the root, which DTLS has no way to send, a PEM file; DTLS can be
+    /// without where it has `psk`.
     pub certificate: Option<PathBuf>,
     /// TLS: the private key, a PEM file.
     pub key: Option<PathBuf>,
@@ -29,6 +30,8 @@ pub struct ListenerConfig {
     pub crl: Vec<PathBuf>,
     /// TLS: whether clients show certificates.
     pub client_certificate: ClientCertificateMode,
+    /// DTLS: pre-shared keys, a file of lines `IDENTITY:KEY`; who has one is the user of that name.
+    pub psk: Option<PathBuf>,
     /// Who a client is.
     pub identity: IdentitySource,
     /// WebSocket: the path of the upgrade; none: that in `url`, else `/mqtt`.
@@ -66,6 +69,7 @@ impl Default for ListenerConfig {
             client_ca: None,
             crl: Vec::new(),
             client_certificate: ClientCertificateMode::None,
+            psk: None,
             identity: IdentitySource::Password,
             path: None,
             origins: Vec::new(),
@@ -130,7 +134,8 @@ impl ListenerConfig {
         if let Some((key, scheme)) = self.misplaced(address.scheme()) {
             return wrong(key, &format!("has no meaning for {scheme}"), "Remove it, or change the url's scheme.");
         }
-        if address.scheme().has_tls() && (self.certificate.is_none() || self.key.is_none()) {
+        let has_neither = self.certificate.is_none() && self.key.is_none() && self.psk.is_some();
+        if address.scheme().has_tls() && !has_neither && (self.certificate.is_none() || self.key.is_none()) {
             return wrong("certificate", "and key are needed for TLS", "Name both files, or use tcp or ws.");
         }
         let asks = self.client_certificate != ClientCertificateMode::None;
@@ -159,9 +164,9 @@ impl ListenerConfig {
             sn.check(&format!("listeners[{index}]"))?;
         }
         if address.scheme().has_datagrams() && !self.takes_anonymous()? {
-            if self.identity == IdentitySource::Password {
+            if self.identity == IdentitySource::Password && self.psk.is_none() {
                 let remedy = "Set it to true and say by rules what a client id may do, or listen on 127.0.0.1 or [::1], or \
-                              listen at sns:// and name users by their certificates (identity).";
+                              listen at sns:// and name users by their certificates (identity) or keys (psk).";
                 return wrong("anonymous", "is false, but nobody can name himself in MQTT-SN", remedy);
             }
             if self.sn.as_ref().is_some_and(|sn| sn.publish_without_connect.as_ref().is_some_and(|all| !all.is_empty()))
@@ -186,6 +191,14 @@ impl ListenerConfig {
             let what = "is optional, and DTLS asks for a certificate or does not";
             return wrong("client_certificate", what, "Set it to \"required\" or \"none\".");
         }
+        if self.certificate.is_none() && self.client_certificate != ClientCertificateMode::None {
+            let what = "asks for certificates, and the listener has none of its own";
+            return wrong(
+                "client_certificate",
+                what,
+                "Set certificate and key, or leave it out: who has a key of psk is known.",
+            );
+        }
         let Some(sn) = &self.sn else { return Ok(()) };
         if !SEALED_BYTES.contains(&sn.datagram_bytes_max) {
             let what = "does not hold a handshake of DTLS, or is more than a record of it";
@@ -209,6 +222,7 @@ impl ListenerConfig {
             ("client_ca", tls && self.client_ca.is_some()),
             ("crl", tls && !self.crl.is_empty()),
             ("client_certificate", tls && self.client_certificate != ClientCertificateMode::None),
+            ("psk", scheme != Scheme::Sns && self.psk.is_some()),
             ("path", web && self.path.is_some()),
             ("origins", web && !self.origins.is_empty()),
             ("hosts", web && !self.hosts.is_empty()),
@@ -267,8 +281,22 @@ impl ListenerConfig {
     }
 
     fn certificates(&self, patience: Duration) -> Result<Option<Arc<Certificates>>, BindError> {
-        let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return Ok(None) };
-        let settings = TlsSettings {
+        let settings = self.tls();
+        let loaded = if self.is_sealed() {
+            let datagram_bytes_max = self.sn.clone().unwrap_or_default().datagram_bytes_max;
+            let own = DtlsSettings { datagram_bytes_max, handshake_timeout: patience, keys: self.psk.clone() };
+            Certificates::load_for_datagrams(settings, own)
+        } else {
+            let Some(settings) = settings else { return Ok(None) };
+            Certificates::load(settings)
+        };
+        loaded.map(|loaded| Some(Arc::new(loaded)))
+    }
+
+    /// What TLS and DTLS have in common, where there is a certificate.
+    fn tls(&self) -> Option<TlsSettings> {
+        let (Some(certificate), Some(key)) = (&self.certificate, &self.key) else { return None };
+        Some(TlsSettings {
             certificate: certificate.clone(),
             key: key.clone(),
             client_ca: self.client_ca.clone(),
@@ -278,14 +306,7 @@ impl ListenerConfig {
                 ClientCertificateMode::Optional => ClientCertificate::Optional,
                 ClientCertificateMode::Required => ClientCertificate::Required,
             },
-        };
-        let loaded = if self.is_sealed() {
-            let datagram_bytes_max = self.sn.clone().unwrap_or_default().datagram_bytes_max;
-            Certificates::load_for_datagrams(settings, DtlsSettings { datagram_bytes_max, handshake_timeout: patience })
-        } else {
-            Certificates::load(settings)
-        };
-        loaded.map(|loaded| Some(Arc::new(loaded)))
+        })
     }
 }
 
@@ -311,6 +332,9 @@ mod tests {
             r#"{"url": "sns://0.0.0.0:8883", "certificate": "c", "key": "k", "client_ca": "a",
                 "client_certificate": "required", "identity": "certificate-cn", "sn": {"retry_ms": 500}}"#,
             r#"{"url": "sns://0.0.0.0:8883", "certificate": "c", "key": "k", "anonymous": true}"#,
+            r#"{"url": "sns://0.0.0.0:8883", "psk": "p"}"#,
+            r#"{"url": "sns://0.0.0.0:8883", "certificate": "c", "key": "k", "client_ca": "a", "psk": "p",
+                "client_certificate": "required", "identity": "certificate-cn"}"#,
             r#"{"url": "unix:///run/x.sock", "mode": "0600", "behind_proxy": true}"#,
         ] {
             listener(json).check(0).unwrap();
@@ -354,6 +378,12 @@ mod tests {
             (r#"{"url": "sn://127.0.0.1", "anonymous": false}"#, "listeners[3].anonymous"),
             (r#"{"url": "sn://127.0.0.1", "certificate": "c", "key": "k"}"#, "certificate"),
             (r#"{"url": "sns://127.0.0.1"}"#, "listeners[3].certificate"),
+            (r#"{"url": "sns://127.0.0.1", "key": "k", "psk": "p"}"#, "listeners[3].certificate"),
+            (r#"{"url": "tls://h", "certificate": "c", "key": "k", "psk": "p"}"#, "psk"),
+            (
+                r#"{"url": "sns://h", "psk": "p", "client_ca": "a", "client_certificate": "required"}"#,
+                "listeners[3].client_certificate",
+            ),
             (r#"{"url": "sns://0.0.0.0", "certificate": "c", "key": "k"}"#, "listeners[3].anonymous"),
             (
                 r#"{"url": "sns://h", "certificate": "c", "key": "k", "client_ca": "a", "anonymous": true,

@@ -80,7 +80,7 @@ impl AccessCounters {
             .collect();
         metrics.extend(Lapse::ALL.iter().map(|lapse| {
             let help =
-                "Connections ended, or refused at CONNECT, because their certificate is not good any more, by why.";
+                "Connections ended, or refused at CONNECT, because their certificate or key is not good any more, by why.";
             let count = sum(&|shard| shard.lapsed[*lapse as usize].get());
             Metric::counter("lapwing_certificates_lapsed_total", help, count).with("reason", lapse.name())
         }));

@@ -38,6 +38,7 @@ fn words(lapse: Lapse) -> &'static str {
         Lapse::Expired => "the certificate has expired",
         Lapse::Revoked => "the certificate was revoked",
         Lapse::Untrusted => "the certificate's authority is not trusted any more",
+        Lapse::Key => "the pre-shared key is not good any more",
     }
 }
 
@@ -110,7 +111,7 @@ impl Shard {
         if self.recheck.waiting.is_empty() && self.recheck.ended > 0 {
             let ended = std::mem::take(&mut self.recheck.ended);
             self.shared.tell(NoticeKind::Refused, format!(
-                "{ended} connections ended: their certificates are not good any more by the files that were read again"
+                "{ended} connections ended: their certificates or keys are not good any more by the files that were read again"
             ));
         }
     }

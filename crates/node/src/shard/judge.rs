@@ -125,12 +125,15 @@ impl Shard {
         }
     }
 
-    /// The name in the client's certificate, where its listener goes by that; and whether it lets in those without a name.
+    /// The name that the client has shown: of its key, or in its certificate, where its listener goes by that; and whether it lets in those without a name.
     fn caller(&mut self, index: usize) -> Option<(Option<String>, bool)> {
         let connection = self.clients.connection(index)?;
         let listener = self.shared.listener(connection.listener);
         let which = listener.identity.certificate_name();
-        Some((which.and_then(|which| connection.socket.certificate_name(which)), listener.anonymous))
+        let socket = &connection.socket;
+        let name = socket.key_name().map(str::to_owned);
+        let name = name.or_else(|| which.and_then(|which| socket.certificate_name(which)));
+        Some((name, listener.anonymous))
     }
 
     /// Has the password checked where that holds up nobody.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use lapwing_codec::{Packet, Publish, Version};
 use lapwing_sn::ReturnCode;
 use lapwing_sn::peer::{Phase, WillChange};
-use lapwing_transport::{PeerAddress, ShownCertificate, Socket};
+use lapwing_transport::{PeerAddress, Proof, Socket};
 use mio::Token;
 
 use super::address::Address;
@@ -26,7 +26,7 @@ use crate::slot::Slot;
 struct Caller {
     peer: PeerAddress,
     /// What it has shown in its handshake.
-    shown: Option<Arc<ShownCertificate>>,
+    shown: Option<Arc<Proof>>,
 }
 
 impl SnThread {
@@ -74,7 +74,7 @@ impl SnThread {
             return self.accept_again(index);
         }
         let Opening { client_id, clean_session, will } = opening;
-        let shown = |guest: &Guest| self.tunnels.certificate((guest.address.socket, guest.address.peer));
+        let shown = |guest: &Guest| self.tunnels.shown((guest.address.socket, guest.address.peer));
         let own = self.table.get(index).and_then(|guest| shown(guest));
         let namesake = if clean_session { None } else { self.table.namesake(&client_id, index) };
         // Whoever says the same client id, and has shown another name, is told nothing of it.

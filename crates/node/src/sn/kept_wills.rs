@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use lapwing_transport::ShownCertificate;
+use lapwing_transport::Proof;
 
 use super::will::StoredWill;
 
@@ -20,7 +20,7 @@ pub(super) struct KeptWills {
 struct KeptWill {
     will: StoredWill,
     /// What its client had shown in a handshake: nobody else hears of it.
-    shown: Option<Arc<ShownCertificate>>,
+    shown: Option<Arc<Proof>>,
     until_ms: u64,
     number: u64,
 }
@@ -31,7 +31,7 @@ impl KeptWills {
         &mut self,
         client_id: &str,
         will: StoredWill,
-        shown: Option<Arc<ShownCertificate>>,
+        shown: Option<Arc<Proof>>,
         until_ms: u64,
         count_max: usize,
     ) -> bool {
@@ -47,7 +47,7 @@ impl KeptWills {
     }
 
     /// The will of a client that comes back, who has shown this.
-    pub(super) fn of(&self, client_id: &str, shown: Option<&ShownCertificate>, now_ms: u64) -> Option<StoredWill> {
+    pub(super) fn of(&self, client_id: &str, shown: Option<&Proof>, now_ms: u64) -> Option<StoredWill> {
         let kept = self.of.get(client_id).filter(|kept| now_ms < kept.until_ms)?;
         is_same_holder(kept.shown.as_deref(), shown).then(|| kept.will.clone())
     }
@@ -60,8 +60,8 @@ impl KeptWills {
     }
 }
 
-/// Whether two clients have shown certificates of the same names, or none.
-pub(super) fn is_same_holder(one: Option<&ShownCertificate>, other: Option<&ShownCertificate>) -> bool {
+/// Whether two clients have shown certificates of the same names or the same key, or nothing.
+pub(super) fn is_same_holder(one: Option<&Proof>, other: Option<&Proof>) -> bool {
     match (one, other) {
         (None, None) => true,
         (Some(one), Some(other)) => one.has_names_of(other),

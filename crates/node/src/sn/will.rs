@@ -6,7 +6,7 @@
 
 use lapwing_codec::ReasonCode;
 use lapwing_sn::{QoS, ReturnCode, WillTopic};
-use lapwing_transport::ShownCertificate;
+use lapwing_transport::Proof;
 
 use super::counters::Dropped;
 use super::guest::Guest;
@@ -115,12 +115,7 @@ impl Guest {
 
 impl SnThread {
     /// The will that a client left when it went from this listener.
-    pub(super) fn kept_will(
-        &mut self,
-        index: usize,
-        client_id: &str,
-        shown: Option<&ShownCertificate>,
-    ) -> Option<StoredWill> {
+    pub(super) fn kept_will(&mut self, index: usize, client_id: &str, shown: Option<&Proof>) -> Option<StoredWill> {
         let door = self.table.get(index)?.door;
         self.kept_wills[door].of(client_id, shown, self.now_ms)
     }
@@ -142,7 +137,7 @@ impl SnThread {
         // The largest number of seconds means for ever.
         let lasts_s = if terms.session_expiry_s == u32::MAX { u64::MAX / 1000 } else { terms.session_expiry_s.into() };
         let until_ms = self.now_ms.saturating_add(lasts_s * 1000);
-        let shown = self.tunnels.certificate(peer);
+        let shown = self.tunnels.shown(peer);
         if !self.kept_wills[door].keep(&client_id, will, shown, until_ms, terms.config.wills_kept_max as usize) {
             self.counters.dropped(Dropped::WillsFull);
         }

@@ -6,6 +6,7 @@
 
 mod budget;
 mod crypto;
+mod keys;
 mod output;
 mod parts;
 #[cfg(test)]
@@ -18,11 +19,12 @@ use dimpl::{Error, Output};
 use rustls::pki_types::{CertificateDer, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 
-use crate::tls::{Certificates, ShownCertificate};
+use crate::tls::{Certificates, Proof};
 use budget::{Budget, Taken};
 
 #[cfg(any(test, feature = "oracle"))]
 pub(crate) use crypto::provider;
+pub(crate) use keys::SharedKey;
 pub use output::{DtlsOutput, Pieces};
 pub(crate) use parts::DtlsParts;
 pub use parts::DtlsSettings;
@@ -50,7 +52,7 @@ pub enum DtlsEnd {
     Closed,
     /// The peer breaks the protocol, has nothing in common with us, or sends more than a handshake takes.
     Failed,
-    /// Its certificate is not to be trusted, or it has shown none.
+    /// Its certificate is not to be trusted, or it has shown neither one nor a key.
     Untrusted,
     /// It has not answered in time.
     TimedOut,
@@ -69,13 +71,18 @@ pub struct Dtls {
     wake_at: Option<Instant>,
     certificates: Arc<Certificates>,
     verifier: Option<Arc<dyn ClientCertVerifier>>,
-    shown: Option<Arc<ShownCertificate>>,
+    /// The key that its device is to have; it has it once the handshake is done.
+    claimed: Option<Arc<SharedKey>>,
+    shown: Option<Arc<Proof>>,
 }
 
 impl Dtls {
     pub(crate) fn new(certificates: Arc<Certificates>, parts: &DtlsParts, now: Instant) -> Self {
         Dtls {
-            inner: dimpl::Dtls::new_auto(parts.config.clone(), parts.certificate.clone(), now),
+            inner: match &parts.certificate {
+                Some(certificate) => dimpl::Dtls::new_auto(parts.config.clone(), certificate.clone(), now),
+                None => dimpl::Dtls::new_12_psk(parts.config.clone(), now),
+            },
             stage: DtlsStage::Unproven,
             budget: Budget::default(),
             allowance: 0,
@@ -83,6 +90,7 @@ impl Dtls {
             wake_at: None,
             certificates,
             verifier: parts.verifier.clone(),
+            claimed: None,
             shown: None,
         }
     }
@@ -102,8 +110,8 @@ impl Dtls {
         self.withheld
     }
 
-    /// The certificate that the peer has shown, and that was verified.
-    pub fn certificate(&self) -> Option<&Arc<ShownCertificate>> {
+    /// What the peer has shown: a certificate that was verified, or that it has a key.
+    pub fn shown(&self) -> Option<&Arc<Proof>> {
         self.shown.as_ref()
     }
 
@@ -124,7 +132,9 @@ impl Dtls {
         if self.stage == DtlsStage::Unproven {
             self.allowance += datagram.len();
         }
+        keys::asked();
         let taken = self.inner.handle_timeout(now).and_then(|()| self.inner.handle_packet(datagram));
+        self.claimed = keys::asked().or(self.claimed.take());
         self.settle(taken, output);
     }
 
@@ -181,7 +191,7 @@ impl Dtls {
     }
 
     fn drain(&mut self, output: &mut DtlsOutput) {
-        let Dtls { inner, stage, allowance, withheld, wake_at, certificates, verifier, shown, .. } = self;
+        let Dtls { inner, stage, allowance, withheld, wake_at, certificates, verifier, claimed, shown, .. } = self;
         let DtlsOutput { scratch, packets, messages } = output;
         loop {
             match inner.poll_output(scratch) {
@@ -207,14 +217,19 @@ impl Dtls {
                         *stage = DtlsStage::Over(DtlsEnd::Untrusted);
                         return;
                     }
-                    *shown = Some(Arc::new(ShownCertificate::new(der, certificates.clone())));
+                    *shown = Some(Arc::new(Proof::of_certificate(der, certificates.clone())));
                 }
-                // Whoever is asked for a certificate shows one, whatever suite was agreed on.
-                Output::Connected if verifier.is_some() && shown.is_none() => {
-                    *stage = DtlsStage::Over(DtlsEnd::Untrusted);
-                    return;
+                Output::Connected => {
+                    if let Some(key) = claimed.take() {
+                        *shown = Some(Arc::new(Proof::of_key(key, certificates.clone())));
+                    }
+                    // Whoever is asked for a certificate shows one, whatever suite was agreed on, or has a key.
+                    if verifier.is_some() && shown.is_none() {
+                        *stage = DtlsStage::Over(DtlsEnd::Untrusted);
+                        return;
+                    }
+                    *stage = DtlsStage::Open;
                 }
-                Output::Connected => *stage = DtlsStage::Open,
                 Output::ApplicationData(message) if *stage == DtlsStage::Open => messages.push(message),
                 Output::CloseNotify => *stage = DtlsStage::Over(DtlsEnd::Closed),
                 Output::Timeout(at) => {

@@ -1,6 +1,7 @@
 //! Certificates made for the test, a client of `dimpl`, and nothing between them but this file: no socket, no real time.
 
 mod hostile;
+mod keys;
 
 use std::time::{Duration, SystemTime};
 
@@ -11,13 +12,13 @@ use rcgen::{KeyPair, PKCS_ED25519};
 use super::*;
 use crate::authority::Authority;
 use crate::settings::ClientCertificate;
-use crate::tls::CertificateName;
+use crate::tls::{CertificateName, Lapse};
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Authority {
     fn server(&self, client_certificate: ClientCertificate) -> Arc<Certificates> {
-        Arc::new(Certificates::load_for_datagrams(self.settings(client_certificate), limits()).unwrap())
+        Arc::new(Certificates::load_for_datagrams(Some(self.settings(client_certificate)), limits()).unwrap())
     }
 
     /// A device's certificate, and its key.
@@ -28,7 +29,7 @@ impl Authority {
 }
 
 fn limits() -> DtlsSettings {
-    DtlsSettings { datagram_bytes_max: 1232, handshake_timeout: TIMEOUT }
+    DtlsSettings { datagram_bytes_max: 1232, handshake_timeout: TIMEOUT, keys: None }
 }
 
 type NewPeer = fn(Arc<Config>, DtlsCertificate, Instant) -> dimpl::Dtls;
@@ -53,7 +54,10 @@ impl Scene {
     fn new(server: &Arc<Certificates>, version: usize, certificate: DtlsCertificate) -> Self {
         let now = Instant::now();
         let config = Config::builder().with_crypto_provider(crypto::provider()).build().unwrap();
-        let mut client = VERSIONS[version](Arc::new(config), certificate, now);
+        Self::of(server, VERSIONS[version](Arc::new(config), certificate, now), now)
+    }
+
+    fn of(server: &Arc<Certificates>, mut client: dimpl::Dtls, now: Instant) -> Self {
         client.set_active(true);
         client.handle_timeout(now).unwrap();
         Scene {
@@ -129,7 +133,7 @@ fn both_versions_talk() {
         let mut scene = Scene::new(&server, version, authority.device("device"));
         assert!(scene.run().is_empty());
         assert_eq!((scene.server.stage(), scene.is_connected), (DtlsStage::Open, true), "{version}");
-        assert!(scene.server.certificate().is_none() && scene.server.withheld() == 0);
+        assert!(scene.server.shown().is_none() && scene.server.withheld() == 0);
 
         assert_eq!(scene.client.send_application_data(b"up").unwrap(), 2);
         assert_eq!(scene.run(), [b"up"]);
@@ -231,17 +235,17 @@ fn certificates_of_clients_are_held_against_the_authority() {
         let mut scene = Scene::new(&server, version, authority.device("device-7"));
         scene.run();
         assert_eq!((scene.server.stage(), scene.is_connected), (DtlsStage::Open, true));
-        let shown = scene.server.certificate().expect("a certificate");
-        assert_eq!(shown.name(CertificateName::Common).as_deref(), Some("device-7"));
+        let shown = scene.server.shown().expect("a certificate");
+        assert_eq!(shown.certificate_name(CertificateName::Common).as_deref(), Some("device-7"));
         assert_eq!(shown.lapse(SystemTime::now()), None);
-        let named = |name| ShownCertificate::new(authority.device(name).certificate.into(), server.clone());
+        let named = |name| Proof::of_certificate(authority.device(name).certificate.into(), server.clone());
         assert!(shown.has_names_of(&named("device-7")) && !shown.has_names_of(&named("device-8")));
         assert!(shown.expires_at().is_some_and(|end| end > SystemTime::now()));
 
         let mut scene = Scene::new(&server, version, stranger.device("device-7"));
         scene.run();
         assert_eq!(scene.server.stage(), DtlsStage::Over(DtlsEnd::Untrusted), "{version}");
-        assert!(scene.server.certificate().is_none());
+        assert!(scene.server.shown().is_none());
     }
 }
 
@@ -249,7 +253,7 @@ fn certificates_of_clients_are_held_against_the_authority() {
 #[test]
 fn files_that_dtls_cannot_use_are_named() {
     let authority = Authority::new();
-    let load = |settings| Certificates::load_for_datagrams(settings, limits()).map(drop).unwrap_err().to_string();
+    let load = |settings| Certificates::load_for_datagrams(Some(settings), limits()).map(drop).unwrap_err().to_string();
     let key = KeyPair::generate().unwrap();
 
     let error = load(authority.settings_of(&key, ClientCertificate::Optional));

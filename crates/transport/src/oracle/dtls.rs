@@ -23,8 +23,8 @@ const SEEN_MAX: usize = 64;
 /// Flights of a device that go by themselves.
 const ROUNDS_MAX: usize = 6;
 
-/// Reads `input` as a byte of choices (bits 0 and 1: the version that devices speak; bit 2: client certificates are asked for)
-/// and what happens then, step by step.
+/// Reads `input` as a byte of choices (bits 0 and 1: the version that devices speak, or that they have pre-shared keys; bit 2:
+/// client certificates are asked for) and what happens then, step by step.
 ///
 /// Returns whether anybody has shaken hands.
 pub fn check_dtls(input: &[u8]) -> bool {

@@ -14,7 +14,7 @@ use rustls::{InconsistentKeys, RootCertStore, ServerConfig, ServerConnection};
 use super::Tls;
 use super::files::{certificates, private_key, rsa_bits, wrong};
 use super::trust::{Lapse, Trust};
-use crate::dtls::{Dtls, DtlsParts, DtlsSettings};
+use crate::dtls::{Dtls, DtlsParts, DtlsSettings, SharedKey};
 use crate::error::BindError;
 use crate::settings::{ClientCertificate, TlsSettings};
 
@@ -23,7 +23,8 @@ const SESSIONS_MAX: usize = 1024;
 
 /// Loaded certificates; shared by all clones of a listener. A handshake takes those of its moment.
 pub struct Certificates {
-    settings: TlsSettings,
+    /// None: who comes has a pre-shared key.
+    settings: Option<TlsSettings>,
     /// Set exactly where it is datagrams that come.
     datagrams: Option<DtlsSettings>,
     /// Written by [`Certificates::take`], read once per connection.
@@ -32,7 +33,8 @@ pub struct Certificates {
 
 /// What the files held when they were read.
 struct Loaded {
-    config: Arc<ServerConfig>,
+    /// Set exactly where there is a certificate.
+    config: Option<Arc<ServerConfig>>,
     trust: Trust,
     rsa_bits: Option<u32>,
     /// The same for DTLS, where it is datagrams that come.
@@ -62,17 +64,19 @@ impl Certificates {
     /// # Errors
     /// `Certificate`: names the file and what is wrong with it.
     pub fn load(settings: TlsSettings) -> Result<Self, BindError> {
-        let current = RwLock::new(Arc::new(Loaded::read(&settings, None)?));
-        Ok(Certificates { settings, datagrams: None, current })
+        Self::read(Some(settings), None)
     }
 
-    /// The same for a listener of datagrams.
+    /// The same for a listener of datagrams; without `settings` it has pre-shared keys, and nobody comes who has none.
     ///
     /// # Errors
     /// As [`Certificates::load`]; and `Certificate` where a file has what DTLS cannot use.
-    pub fn load_for_datagrams(settings: TlsSettings, datagrams: DtlsSettings) -> Result<Self, BindError> {
-        let datagrams = Some(datagrams);
-        let current = RwLock::new(Arc::new(Loaded::read(&settings, datagrams)?));
+    pub fn load_for_datagrams(settings: Option<TlsSettings>, datagrams: DtlsSettings) -> Result<Self, BindError> {
+        Self::read(settings, Some(datagrams))
+    }
+
+    fn read(settings: Option<TlsSettings>, datagrams: Option<DtlsSettings>) -> Result<Self, BindError> {
+        let current = RwLock::new(Arc::new(Loaded::read(settings.as_ref(), datagrams.as_ref())?));
         Ok(Certificates { settings, datagrams, current })
     }
 
@@ -81,7 +85,7 @@ impl Certificates {
     /// # Errors
     /// As [`Certificates::load`].
     pub fn read_again(&self) -> Result<FreshCertificates, BindError> {
-        Ok(FreshCertificates(Arc::new(Loaded::read(&self.settings, self.datagrams)?)))
+        Ok(FreshCertificates(Arc::new(Loaded::read(self.settings.as_ref(), self.datagrams.as_ref())?)))
     }
 
     /// New handshakes use `fresh`.
@@ -91,7 +95,7 @@ impl Certificates {
 
     /// The file of the key, and its bits, if it is an RSA key: its signatures cost by far the most.
     pub fn rsa_key(&self) -> Option<(PathBuf, u32)> {
-        self.current().rsa_bits.map(|bits| (self.settings.key.clone(), bits))
+        self.settings.as_ref().zip(self.current().rsa_bits).map(|(settings, bits)| (settings.key.clone(), bits))
     }
 
     /// The revocation list that is over first: from then on no client certificate is taken. And its file.
@@ -101,7 +105,9 @@ impl Certificates {
 
     /// The server's side of a connection that begins now.
     pub(crate) fn accept(self: &Arc<Self>) -> Result<Tls, rustls::Error> {
-        ServerConnection::new(self.current().config.clone()).map(|connection| Tls::new(connection, self.clone()))
+        let config = self.current().config.clone();
+        let config = config.ok_or_else(|| rustls::Error::General("there is no certificate".into()))?;
+        ServerConnection::new(config).map(|connection| Tls::new(connection, self.clone()))
     }
 
     /// The server's side of a connection of datagrams that begins at `now`; `None` where it is streams that come.
@@ -114,13 +120,23 @@ impl Certificates {
         self.current().trust.lapse(chain, since_1970(now))
     }
 
+    /// Whether a pre-shared key is still that of its device.
+    pub(super) fn has_key(&self, key: &SharedKey) -> bool {
+        let current = self.current();
+        current.dtls.as_ref().and_then(|parts| parts.keys.as_ref()).is_some_and(|keys| keys.has(key))
+    }
+
     fn current(&self) -> Arc<Loaded> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
 impl Loaded {
-    fn read(settings: &TlsSettings, datagrams: Option<DtlsSettings>) -> Result<Self, BindError> {
+    fn read(settings: Option<&TlsSettings>, datagrams: Option<&DtlsSettings>) -> Result<Self, BindError> {
+        let Some(settings) = settings else {
+            let dtls = datagrams.map(|own| DtlsParts::new(own, None, None)).transpose()?;
+            return Ok(Loaded { config: None, trust: Trust::default(), rsa_bits: None, dtls });
+        };
         let chain = certificates(&settings.certificate)?;
         let key = private_key(&settings.key)?;
         let rsa_bits = rsa_bits(&key);
@@ -130,7 +146,7 @@ impl Loaded {
             .map_err(|error| wrong(&settings.certificate, error.to_string(), "Please report this."))?;
         let (verifier, trust) = client_verifier(settings, provider)?;
         let asks = verifier.is_some();
-        let dtls = |own| DtlsParts::new(settings, own, &chain, &key, verifier.clone());
+        let dtls = |own| DtlsParts::new(own, Some((settings, &chain, &key)), verifier.clone());
         let dtls = datagrams.map(dtls).transpose()?;
         let builder = match verifier {
             None => builder.with_no_client_auth(),
@@ -138,7 +154,7 @@ impl Loaded {
         };
         let mut config = builder.with_single_cert(chain, key).map_err(|error| unfit(settings, &error))?;
         set_resumption(&mut config, asks);
-        Ok(Loaded { config: Arc::new(config), trust, rsa_bits, dtls })
+        Ok(Loaded { config: Some(Arc::new(config)), trust, rsa_bits, dtls })
     }
 }
 

@@ -100,7 +100,7 @@ pub(super) fn rsa_bits(key: &PrivateKeyDer<'_>) -> Option<u32> {
 }
 
 /// The bytes of `file`.
-pub(super) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
+pub(crate) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
     let mut bytes = Vec::new();
     let opened = File::open(file).and_then(|opened| opened.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes));
     let remedy = "Name a file that exists and that the broker's user may read.";
@@ -111,6 +111,6 @@ pub(super) fn read(file: &Path) -> Result<Vec<u8>, BindError> {
     Ok(bytes)
 }
 
-pub(super) fn wrong(file: &Path, what: String, remedy: &'static str) -> BindError {
+pub(crate) fn wrong(file: &Path, what: String, remedy: &'static str) -> BindError {
     BindError::Certificate { file: file.to_owned(), what, remedy }
 }

@@ -3,7 +3,7 @@
 mod certificates;
 mod files;
 mod name;
-mod shown;
+mod proof;
 mod times;
 mod trust;
 
@@ -16,8 +16,10 @@ use rustls::{HandshakeKind, ServerConnection};
 use crate::refusal::Refusal;
 
 pub use certificates::{Certificates, FreshCertificates};
+pub(crate) use files::{read as read_file, wrong as wrong_file};
 pub use name::CertificateName;
-pub use shown::ShownCertificate;
+pub(crate) use name::is_name;
+pub use proof::Proof;
 pub use times::{CertificateTimes, certificate_times};
 pub use trust::Lapse;
 

@@ -28,7 +28,7 @@ pub(super) fn in_certificate(certificate: &CertificateDer<'_>, which: Certificat
         CertificateName::Alternative => alternative_names(&certificate.tbs_certificate),
     };
     match <[String; 1]>::try_from(names) {
-        Ok([name]) if is_plain(&name) => Some(name),
+        Ok([name]) if is_name(&name) => Some(name),
         _ => None,
     }
 }
@@ -56,6 +56,6 @@ fn alternative_names(certificate: &TbsCertificate) -> Vec<String> {
 }
 
 /// Names stand in logs and in rules: neither control characters nor endless ones.
-fn is_plain(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.chars().any(char::is_control)
 }

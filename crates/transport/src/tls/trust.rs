@@ -27,13 +27,15 @@ pub enum Lapse {
     Revoked,
     /// It leads to none of the authorities that are trusted now.
     Untrusted,
+    /// It is a pre-shared key, and not that of its device any more.
+    Key,
 }
 
 impl Lapse {
     /// How many there are.
-    pub const COUNT: usize = 3;
+    pub const COUNT: usize = 4;
     /// Each of them, in the order of the variants.
-    pub const ALL: [Lapse; Self::COUNT] = [Lapse::Expired, Lapse::Revoked, Lapse::Untrusted];
+    pub const ALL: [Lapse; Self::COUNT] = [Lapse::Expired, Lapse::Revoked, Lapse::Untrusted, Lapse::Key];
 
     /// A short, stable name, for counters.
     pub fn name(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Lapse {
             Lapse::Expired => "expired",
             Lapse::Revoked => "revoked",
             Lapse::Untrusted => "untrusted",
+            Lapse::Key => "key",
         }
     }
 }

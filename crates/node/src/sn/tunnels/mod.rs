@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lapwing_transport::{Certificates, PeerAddress, ShownCertificate};
+use lapwing_transport::{Certificates, PeerAddress, Proof};
 use slab::Slab;
 
 use super::counters::{Dropped, SnCounters};
@@ -96,9 +96,9 @@ impl Tunnels {
     }
 
     /// What the peer at `from` has shown.
-    pub(super) fn certificate(&self, peer: Peer) -> Option<Arc<ShownCertificate>> {
+    pub(super) fn shown(&self, peer: Peer) -> Option<Arc<Proof>> {
         let index = *self.proven.get(&peer)?;
-        self.all[index].dtls.certificate().cloned()
+        self.all[index].dtls.shown().cloned()
     }
 
     /// A place among strangers, for which the oldest may go; if there is none, it goes itself.

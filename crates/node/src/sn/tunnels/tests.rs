@@ -60,8 +60,8 @@ impl Scene {
             crls: Vec::new(),
             client_certificate: ClientCertificate::None,
         };
-        let own = DtlsSettings { datagram_bytes_max: 1232, handshake_timeout: Duration::from_secs(10) };
-        let certificates = Arc::new(Certificates::load_for_datagrams(settings, own).unwrap());
+        let own = DtlsSettings { datagram_bytes_max: 1232, handshake_timeout: Duration::from_secs(10), keys: None };
+        let certificates = Arc::new(Certificates::load_for_datagrams(Some(settings), own).unwrap());
         let seal = Seal { certificates, listener: ListenerId(0) };
         let (tunnels, counters) = (Tunnels::new(vec![None, Some(seal)], limits, 5), SnCounters::default());
         Scene { tunnels, counters, output: DtlsOutput::default(), now_ms: 5 }
@@ -130,7 +130,7 @@ fn any_bytes_are_somebodys_or_nobodys() {
     let mut scene = Scene::new(&limits());
     assert_eq!(scene.take([10, 0, 0, 1], 1, b"\x02\x17"), 0);
     assert_eq!((scene.count("not_connected"), scene.tunnels.all.len()), (1, 0));
-    assert!(scene.tunnels.certificate((1, SocketAddr::from(([10, 0, 0, 1], 1)))).is_none());
+    assert!(scene.tunnels.shown((1, SocketAddr::from(([10, 0, 0, 1], 1)))).is_none());
     let mut seed = 7_u32;
     for at in 0..HELLO.len() {
         scene.tunnels.begin_turn();

@@ -1,9 +1,11 @@
 //! The cryptography of DTLS by `ring`, which TLS has already: what `dimpl` asks of a provider, and nothing beyond.
 //!
 //! `dimpl` holds a provider against known answers whenever a configuration is made, so a slip here is found at the start.
-//! Record numbers of DTLS 1.3 are hidden by one block of AES, which `ring` does not give out: that is the crate `aes`.
+//! What `ring` does not have are the crates `aes`, one block of which hides record numbers of DTLS 1.3, and `ccm`, for pre-shared
+//! keys.
 
 mod agreement;
+mod ccm;
 mod digest;
 mod seal;
 mod signature;

@@ -1,4 +1,4 @@
-//! Sealing records: AES-GCM and ChaCha20-Poly1305, and the suites of both versions that have them.
+//! Sealing records: AES-GCM and ChaCha20-Poly1305, and the suites of both versions.
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
 use dimpl::crypto::{
@@ -8,32 +8,44 @@ use dimpl::crypto::{
 use dimpl::{CryptoError, CryptoOperation};
 use ring::aead::{self, Algorithm, LessSafeKey, UnboundKey, quic};
 
-use super::failed;
+use super::{ccm, failed};
 
-/// Of each suite here.
+/// Of AES-GCM and ChaCha20-Poly1305.
 const TAG_BYTES: usize = 16;
 
 pub(super) static SUITES_12: &[&dyn SupportedDtls12CipherSuite] = &[
     &Suite12 {
         suite: Dtls12CipherSuite::ECDHE_ECDSA_AES128_GCM_SHA256,
         hash: HashAlgorithm::SHA256,
-        algorithm: &aead::AES_128_GCM,
+        sealer: |key| Sealer::of(&aead::AES_128_GCM, key),
         key_bytes: 16,
         nonce_bytes: (4, 8),
+        tag_bytes: TAG_BYTES,
     },
     &Suite12 {
         suite: Dtls12CipherSuite::ECDHE_ECDSA_AES256_GCM_SHA384,
         hash: HashAlgorithm::SHA384,
-        algorithm: &aead::AES_256_GCM,
+        sealer: |key| Sealer::of(&aead::AES_256_GCM, key),
         key_bytes: 32,
         nonce_bytes: (4, 8),
+        tag_bytes: TAG_BYTES,
     },
     &Suite12 {
         suite: Dtls12CipherSuite::ECDHE_ECDSA_CHACHA20_POLY1305_SHA256,
         hash: HashAlgorithm::SHA256,
-        algorithm: &aead::CHACHA20_POLY1305,
+        sealer: |key| Sealer::of(&aead::CHACHA20_POLY1305, key),
         key_bytes: 32,
         nonce_bytes: (12, 0),
+        tag_bytes: TAG_BYTES,
+    },
+    // Where a listener has pre-shared keys.
+    &Suite12 {
+        suite: Dtls12CipherSuite::PSK_AES128_CCM_8,
+        hash: HashAlgorithm::SHA256,
+        sealer: ccm::Sealer::of,
+        key_bytes: 16,
+        nonce_bytes: (4, 8),
+        tag_bytes: ccm::TAG_BYTES,
     },
 ];
 
@@ -88,15 +100,19 @@ impl Cipher for Sealer {
     }
 }
 
+/// From a key of one direction.
+type NewSealer = fn(&[u8]) -> Result<Box<dyn Cipher>, CryptoError>;
+
 /// A suite of DTLS 1.2.
 #[derive(Debug)]
 struct Suite12 {
     suite: Dtls12CipherSuite,
     hash: HashAlgorithm,
-    algorithm: &'static Algorithm,
+    sealer: NewSealer,
     key_bytes: usize,
     /// Of the nonce: those that the handshake makes, and those that stand in each record.
     nonce_bytes: (usize, usize),
+    tag_bytes: usize,
 }
 
 impl SupportedDtls12CipherSuite for Suite12 {
@@ -117,11 +133,11 @@ impl SupportedDtls12CipherSuite for Suite12 {
     }
 
     fn tag_len(&self) -> usize {
-        TAG_BYTES
+        self.tag_bytes
     }
 
     fn create_cipher(&self, key: &[u8]) -> Result<Box<dyn Cipher>, CryptoError> {
-        Sealer::of(self.algorithm, key)
+        (self.sealer)(key)
     }
 }
 

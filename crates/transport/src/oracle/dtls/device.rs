@@ -1,16 +1,26 @@
-//! A device: a client of `dimpl` with a certificate of the server's authority.
+//! A device: a client of `dimpl` with a certificate of the server's authority, or a key that the server knows.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use dimpl::{Config, Dtls, DtlsCertificate, Output};
+use dimpl::{Config, Dtls, DtlsCertificate, Output, PskResolver};
 
 use super::place::authority;
 use crate::dtls::{DtlsOutput, provider};
 
 type NewPeer = fn(Arc<Config>, DtlsCertificate, Instant) -> Dtls;
-const VERSIONS: [NewPeer; 4] = [Dtls::new_12, Dtls::new_13, Dtls::new_auto, Dtls::new_auto];
+const VERSIONS: [NewPeer; 4] =
+    [Dtls::new_12, Dtls::new_13, Dtls::new_auto, |config, _, now| Dtls::new_12_psk(config, now)];
+
+/// The one key that there is.
+struct Known;
+
+impl PskResolver for Known {
+    fn resolve(&self, _: &[u8]) -> Option<Vec<u8>> {
+        Some(vec![7; 16])
+    }
+}
 
 pub(super) struct Device {
     client: Dtls,
@@ -21,15 +31,23 @@ pub(super) struct Device {
 
 impl Device {
     pub(super) fn new(kind: u8, now: Instant) -> Self {
-        static CONFIG: OnceLock<(Arc<Config>, DtlsCertificate)> = OnceLock::new();
-        let (config, certificate) = CONFIG.get_or_init(|| {
-            let config = Config::builder().with_crypto_provider(provider()).build().expect("a configuration");
+        static CONFIG: OnceLock<([Arc<Config>; 2], DtlsCertificate)> = OnceLock::new();
+        let (configs, certificate) = CONFIG.get_or_init(|| {
+            let configs = [false, true].map(|has_key| {
+                let mut config = Config::builder().with_crypto_provider(provider());
+                if has_key {
+                    config = config.with_psk_client(b"device".to_vec(), Arc::new(Known));
+                }
+                Arc::new(config.build().expect("a configuration"))
+            });
             let (certificate, key) = authority().issue(&["device"], &[]);
             let certificate =
                 DtlsCertificate { certificate: certificate.der().to_vec(), private_key: key.serialize_der() };
-            (Arc::new(config), certificate)
+            (configs, certificate)
         });
-        let mut client = VERSIONS[usize::from(kind & 3)](config.clone(), certificate.clone(), now);
+        let version = usize::from(kind & 3);
+        let config = configs[usize::from(version == 3)].clone();
+        let mut client = VERSIONS[version](config, certificate.clone(), now);
         client.set_active(true);
         let mut device = Device { client, datagrams: VecDeque::new(), buffer: vec![0; 2048] };
         device.pass(now);
