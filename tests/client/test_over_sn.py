@@ -197,5 +197,10 @@ def test_swarm(gateway: Broker) -> None:
     result = call("swarm", "p2p", *load, "--qos", "2", "--drain", "0.1", "--strict", "--json")
     assert result.returncode == 0, result.stderr
     assert rows(result)[0]["lost"] == 0
+    asleep = call("swarm", "p2p", *load, "--qos", "1", "--sleep", "0.3", "--strict")
+    assert (asleep.returncode, asleep.stderr) == (0, "")
+    assert re.search(r"of these not drained\W+0\b", asleep.stdout), asleep.stdout
+    assert "PINGRESP, from awaking" in asleep.stdout
+    assert "sn://" in one_error(call("swarm", "p2p", *load[:-1], gateway.url, "--sleep", "1"))
     assert "MQTT 3.1.1" in one_error(call("swarm", "p2p", *load, "--version", "5"))
     assert "1232" in one_error(call("swarm", "p2p", *load, "--payload", "2000"))

@@ -27,6 +27,8 @@ pub struct Progress {
     pub answered: u64,
     /// Messages that are due and wait for room.
     pub waiting: u64,
+    /// Sleepers that are awake.
+    pub awake: u64,
     /// Connections lost and the like.
     pub errors: u64,
     /// Lanes that have not sent all yet.
@@ -44,6 +46,7 @@ pub(crate) struct Figures {
     pub owed: AtomicU64,
     pub answered: AtomicU64,
     pub waiting: AtomicU64,
+    pub awake: AtomicU64,
     pub errors: AtomicU64,
     pub publishing: AtomicBool,
 }
@@ -71,6 +74,7 @@ impl Board {
             owed: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             waiting: AtomicU64::new(0),
+            awake: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             publishing: AtomicBool::new(true),
         };
@@ -100,6 +104,7 @@ impl Board {
             sum.owed += lane.owed.load(Relaxed);
             sum.answered += lane.answered.load(Relaxed);
             sum.waiting += lane.waiting.load(Relaxed);
+            sum.awake += lane.awake.load(Relaxed);
             sum.errors += lane.errors.load(Relaxed);
         }
         sum

@@ -3,6 +3,7 @@
 use crate::clock::{MILLISECOND_NS, now_ns};
 use lapwing_client::ClientError;
 use lapwing_sn::client::{Error, Translator, settings};
+use lapwing_sn::peer::Phase;
 use mio::net::UdpSocket;
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -41,6 +42,21 @@ impl Datagrams {
     pub fn tick(&mut self) -> Result<bool, ClientError> {
         self.translator.tick(now_ms()).map_err(ended)?;
         self.send()
+    }
+
+    /// Goes to sleep, when all that was written is through; the next write sends what says so.
+    pub fn sleep(&mut self, duration_s: u16) -> Result<(), ClientError> {
+        self.translator.sleep(duration_s).map_err(ended)
+    }
+
+    /// Awakes; the next write sends what says so.
+    pub fn awake(&mut self) -> Result<(), ClientError> {
+        self.translator.awake(now_ms()).map_err(ended)
+    }
+
+    /// Whether it is active, asleep or awake.
+    pub fn state(&self) -> Phase {
+        self.translator.state()
     }
 
     fn send(&mut self) -> Result<bool, ClientError> {

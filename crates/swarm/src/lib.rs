@@ -45,6 +45,6 @@ pub use fleet::{
 pub use latency::{Latencies, Percentiles};
 pub use outcome::Outcome;
 pub use profile::{Pattern, Profile};
-pub use report::{Cpu, Report, ScheduleKept};
+pub use report::{Cpu, Report, ScheduleKept, SleepKept};
 pub use run::{EndWatch, Swarm, run};
 pub use sink::{Sink, SinkConfig, SinkFigures};

@@ -5,6 +5,7 @@
 
 use crate::datagrams::{DATAGRAM_BYTES, Datagrams};
 use lapwing_client::ClientError;
+use lapwing_sn::peer::Phase;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, Protocol, Socket, Type};
@@ -116,6 +117,27 @@ impl Link {
             self.full = !datagrams.tick()?;
         }
         Ok(())
+    }
+
+    /// Over MQTT-SN: goes to sleep for at most `duration_s`; the next flush says so.
+    pub fn sleep(&mut self, duration_s: u16) -> Result<(), ClientError> {
+        match &mut self.carrier {
+            Carrier::Sn(datagrams) => datagrams.sleep(duration_s),
+            Carrier::Tcp(_) => Err(ClientError::Invalid("only clients of MQTT-SN sleep".to_owned())),
+        }
+    }
+
+    /// Over MQTT-SN: one that sleeps awakes; the next flush says so.
+    pub fn awake(&mut self) -> Result<(), ClientError> {
+        match &mut self.carrier {
+            Carrier::Sn(datagrams) => datagrams.awake(),
+            Carrier::Tcp(_) => Err(ClientError::Invalid("only clients of MQTT-SN sleep".to_owned())),
+        }
+    }
+
+    /// Whether a client of MQTT-SN sleeps; one over TCP is active.
+    pub fn state(&self) -> Phase {
+        if let Carrier::Sn(datagrams) = &self.carrier { datagrams.state() } else { Phase::Active }
     }
 
     /// True while the socket takes no more.

@@ -41,6 +41,14 @@ pub struct Outcome {
     pub foreign: u64,
     /// From due time to arrival.
     pub latency: Latencies,
+    /// Sleepers that awoke.
+    pub wakes: u64,
+    /// From PINGREQ to PINGRESP of each that got all that waited.
+    pub drain: Latencies,
+    /// When the first awoke; 0: nobody has.
+    pub first_woke_ns: u64,
+    /// When the last had got all that waited.
+    pub last_drained_ns: u64,
     /// From due time to the broker's last answer.
     pub answer: Latencies,
     /// From due time to handing over, of messages that nothing held back: the generator's own lateness.
@@ -106,6 +114,7 @@ impl Outcome {
         self.reordered += other.reordered;
         self.foreign += other.foreign;
         self.latency.add(&other.latency);
+        self.merge_sleeping(other);
         if self.group.len() < other.group.len() {
             self.group.resize(other.group.len(), Serials::default());
         }
@@ -113,6 +122,14 @@ impl Outcome {
         let twice: u64 = self.group.iter_mut().zip(&other.group).map(|(ours, theirs)| ours.merge(theirs)).sum();
         self.unique -= twice;
         self.duplicates += twice;
+    }
+
+    fn merge_sleeping(&mut self, other: &Self) {
+        self.wakes += other.wakes;
+        self.drain.add(&other.drain);
+        let woke = [self.first_woke_ns, other.first_woke_ns];
+        self.first_woke_ns = woke.into_iter().filter(|ns| *ns > 0).min().unwrap_or(0);
+        self.last_drained_ns = self.last_drained_ns.max(other.last_drained_ns);
     }
 
     /// Messages that should have arrived and did not.

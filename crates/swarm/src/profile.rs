@@ -82,6 +82,10 @@ pub struct Profile {
     /// all. 3.1.1 has no such number: more than 0 is Clean Session 0.
     #[serde(default)]
     pub session_expiry_s: u32,
+    /// Over MQTT-SN: how long each subscriber sleeps before it awakes, takes what waits and sleeps again, in seconds; 0: it
+    /// does not. They first awake one after the other, in the second of two such times after the start.
+    #[serde(default)]
+    pub sleep_s: f64,
     /// First levels of every topic, and first part of every client id; must differ between runs.
     pub prefix: String,
     /// Count the CPU time of this process as the broker's.
@@ -139,6 +143,10 @@ mod defaults {
 
 /// Pairs (publisher, subscriber) whose serials are checked, at most; each costs some tens of bytes.
 const PAIRS_MAX: u64 = 50_000_000;
+/// The shortest sleep, in seconds.
+const SLEEP_S_MIN: f64 = 0.01;
+/// The longest sleep, in seconds: two of them, and the time to connect, are to be said in 16 bits.
+const SLEEP_S_MAX: f64 = 10_000.0;
 /// Clients of a run, at most.
 const CLIENTS_MAX: u64 = 10_000_000;
 
@@ -247,6 +255,18 @@ impl Profile {
                 "1 to the number of topics and of subscribers",
             ),
             (!self.loopback || self.pattern == Pattern::P2p, "loopback", "true".to_owned(), "only with p2p"),
+            (
+                !self.sleeps() || within(self.sleep_s, SLEEP_S_MIN, SLEEP_S_MAX),
+                "sleep",
+                self.sleep_s.to_string(),
+                "0 (nobody sleeps), or 0.01 to 10000 s",
+            ),
+            (
+                !self.sleeps() || (self.subscribers > 0 && !self.loopback && !self.is_closed_loop()),
+                "sleep",
+                self.sleep_s.to_string(),
+                "0, or subscribers that publish nothing themselves, and a rate: who sleeps holds no window open",
+            ),
         ];
         match checks.into_iter().find(|(good, ..)| !good) {
             None => Ok(()),
@@ -271,6 +291,17 @@ impl Profile {
     /// True when messages go as fast as the broker takes them.
     pub fn is_closed_loop(&self) -> bool {
         self.rate == 0.0
+    }
+
+    /// True when subscribers sleep.
+    pub fn sleeps(&self) -> bool {
+        self.sleep_s != 0.0
+    }
+
+    /// What a subscriber tells the gateway: it awakes within so many seconds, also for the first time.
+    pub fn sleep_at_most_s(&self) -> u16 {
+        // Bounded by the check: 2 * 10,000 + 3,600.
+        (2.0 * self.sleep_s + self.connect_timeout_s).ceil() as u16
     }
 
     /// All threads of all processes.
@@ -328,6 +359,10 @@ mod tests {
             (r#", "pattern": "fan-out", "loopback": true"#, "loopback"),
             (r#", "pattern": "p2p", "rate": 1e8, "seconds": 1000"#, "seconds"),
             (r#", "pattern": "p2p", "worker": 1"#, "worker"),
+            (r#", "pattern": "p2p", "sleep_s": 10001"#, "sleep"),
+            (r#", "pattern": "p2p", "sleep_s": 1, "loopback": true"#, "sleep"),
+            (r#", "pattern": "p2p", "sleep_s": 1, "rate": 0"#, "sleep"),
+            (r#", "pattern": "devices", "sleep_s": 1"#, "sleep"),
         ] {
             match profile(more) {
                 Err(SwarmError::Profile { key: got, .. }) => assert_eq!(got, key, "{more}"),

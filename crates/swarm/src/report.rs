@@ -53,6 +53,8 @@ pub struct Report {
     pub latency_us: Percentiles,
     /// From due time to the broker's last answer (QoS 1 and 2), in microseconds.
     pub answer_us: Percentiles,
+    /// What became of those that sleep, if any do.
+    pub sleep: Option<SleepKept>,
     /// How well the generator kept its own schedule.
     pub schedule: ScheduleKept,
     /// What it cost.
@@ -70,6 +72,19 @@ pub struct ScheduleKept {
     pub late_us: Percentiles,
     /// Messages a full window or socket held back beyond their due time: the broker's slowness.
     pub held: u64,
+}
+
+/// What became of clients that sleep.
+#[derive(Clone, Debug, Serialize)]
+pub struct SleepKept {
+    /// How often one awoke.
+    pub wakes: u64,
+    /// How often one that awoke got all that waited.
+    pub drained: u64,
+    /// From awaking to having all that waited, per time, in microseconds.
+    pub drain_us: Percentiles,
+    /// From the first that awoke to the last that had all, in seconds.
+    pub all_drained_s: f64,
 }
 
 /// CPU time, in seconds, and what was done with it.
@@ -114,6 +129,7 @@ impl Report {
             foreign: outcome.foreign,
             latency_us: outcome.latency.percentiles(),
             answer_us: outcome.answer.percentiles(),
+            sleep: profile.sleeps().then(|| sleep(outcome)),
             schedule: ScheduleKept { late_us: outcome.late.percentiles(), held: outcome.held },
             cpu: cpu(outcome),
             errors: outcome.errors.clone(),
@@ -124,6 +140,15 @@ impl Report {
     /// True when everything that was to arrive arrived once and in order, and nothing broke.
     pub fn is_clean(&self) -> bool {
         self.lost + self.duplicates + self.reordered + self.rejected + self.unsent == 0 && self.errors.is_empty()
+    }
+}
+
+fn sleep(outcome: &Outcome) -> SleepKept {
+    SleepKept {
+        wakes: outcome.wakes,
+        drained: outcome.drain.count(),
+        drain_us: outcome.drain.percentiles(),
+        all_drained_s: seconds(outcome.last_drained_ns, outcome.first_woke_ns),
     }
 }
 
@@ -150,6 +175,10 @@ fn notes(profile: &Profile, outcome: &Outcome) -> Vec<String> {
             "the generator missed its own schedule: p99 {:.1} ms, at most {:.1} ms late; use fewer messages, more threads or processes",
             late.p99 / 1000.0, late.max / 1000.0
         ));
+    }
+    if profile.sleeps() {
+        let sleep_s = profile.sleep_s;
+        notes.push(format!("subscribers sleep {sleep_s} s at a time: the latency of arrival includes that"));
     }
     if outcome.held > 0 {
         let share = 100.0 * outcome.held as f64 / outcome.sent.max(1) as f64;

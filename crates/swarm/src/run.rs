@@ -54,6 +54,9 @@ impl Swarm {
         let target = look_up(&profile.url)?;
         if target.is_sn {
             check_sn(&profile)?;
+        } else if profile.sleeps() {
+            let remedy = "0: only clients of MQTT-SN sleep (sn://HOST:PORT)".to_owned();
+            return Err(SwarmError::Profile { key: "sleep", value: profile.sleep_s.to_string(), remedy });
         }
         let clients = clients_in_process(&profile);
         files::make_room_for(clients)?;
@@ -176,10 +179,12 @@ impl EndWatch {
     pub fn new(profile: &Profile) -> Self {
         let knows_all = profile.workers == 1;
         let silence_s = if knows_all { profile.drain_s } else { profile.drain_s.min(SILENCE_S) };
+        // Everybody has slept and awoken once more by then.
+        let silence_s = silence_s + 2.0 * profile.sleep_s;
         Self { knows_all, silence_ns: (silence_s * SECOND_NS as f64) as u64, heard: (0, 0, 0), since_ns: 0 }
     }
 
-    /// True when all has arrived and been answered, or nothing has happened for the drain time after the last message.
+    /// True when all has arrived and been answered and who sleeps does, or nothing has happened for the drain time after the last message.
     pub fn is_over(&mut self, progress: &Progress, now_ns: u64) -> bool {
         let heard = (progress.delivered, progress.answered, progress.sent);
         if heard != self.heard || self.since_ns == 0 {
@@ -187,11 +192,12 @@ impl EndWatch {
         }
         let all =
             progress.delivered >= progress.expected && progress.answered >= progress.owed && progress.waiting == 0;
+        let is_asleep = progress.awake == 0;
         let silent = now_ns - self.since_ns >= self.silence_ns;
         if progress.publishing > 0 {
             return false;
         }
-        silent || (self.knows_all && all)
+        silent || (self.knows_all && all && is_asleep)
     }
 }
 

@@ -23,6 +23,8 @@ pub(crate) enum Stage {
     Subscribing,
     /// SUBACK is in.
     Subscribed,
+    /// DISCONNECT with a duration is out: it goes to sleep.
+    LyingDown,
     /// The subscription was refused.
     Refused(ReasonCode),
     /// Takes part.
@@ -68,6 +70,8 @@ pub(crate) struct SimClient {
     pub dialled_ns: u64,
     pub publisher: Option<Publisher>,
     pub subscriber: Option<Subscriber>,
+    /// Since when it is awake, if it sleeps at all and is.
+    pub woke_ns: Option<u64>,
     /// In the lane's list of outputs to flush.
     pub dirty: bool,
     /// In the lane's list of publishers that may have something to send.
@@ -83,6 +87,7 @@ impl SimClient {
             dialled_ns: 0,
             publisher,
             subscriber,
+            woke_ns: None,
             dirty: false,
             queued: false,
         }

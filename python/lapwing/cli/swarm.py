@@ -35,7 +35,10 @@ _EXAMPLES = {
         "lapwing swarm p2p --publishers 10 --loopback --rate 10000 --json",
         "lapwing swarm p2p --publishers 25 --rate 2500 --url sn://127.0.0.1:1884",
     ),
-    "fan-out": ("lapwing swarm fan-out --subscribers 1000 --rate 100 --qos 1",),
+    "fan-out": (
+        "lapwing swarm fan-out --subscribers 1000 --rate 100 --qos 1",
+        "lapwing swarm fan-out --subscribers 5000 --rate 50 --seconds 2 --qos 2 --sleep 30 --url sn://127.0.0.1:1884",
+    ),
     "fan-in": ("lapwing swarm fan-in --publishers 5000 --subscribers 5 --rate 20000",),
     "shared": ("lapwing swarm shared --publishers 50 --subscribers 20 --rate 10000 --qos 1 --strict",),
     "devices": (
@@ -110,6 +113,15 @@ def _command(pattern: str) -> Any:
                 "S",
             ),
         ] = 0,
+        sleep: Annotated[
+            float,
+            _number(
+                _PANEL_LOAD,
+                "--sleep",
+                "Over sn://: each subscriber sleeps so long, awakes, takes what waits and sleeps again; 0: none does.",
+                "S",
+            ),
+        ] = 0.0,
         drain: Annotated[
             float,
             _number(_PANEL_RUN, "--drain", "Silence after which what is missing counts as lost.", "S"),
@@ -168,6 +180,7 @@ def _command(pattern: str) -> Any:
             "prefix": prefix or _prefix_of(url),
             "keep_alive_s": keep_alive,
             "session_expiry_s": session_expiry,
+            "sleep_s": sleep,
             "drain_s": drain,
             "connect_timeout_s": connect_timeout,
             "seed": seed,

@@ -26,6 +26,9 @@ def print_report(report: dict[str, Any], console: Console | None = None) -> None
     console.print(_messages(report))
     console.print(_latencies(report))
     console.print(_cpu(report))
+    if sleep := report["sleep"]:
+        seconds = sleep["all_drained_s"]
+        console.print(f"from the first that awoke to the last that had all: {seconds:,.2f} s", highlight=False)
     for label, count in report["errors"].items():
         console.print(f"[red]{count:,} x {escape(one_line(label))}[/red]", highlight=False)
     for note in report["notes"]:
@@ -56,6 +59,10 @@ def _messages(report: dict[str, Any]) -> Table:
     for name in ("lost", "duplicates", "reordered"):
         if report["expected"]:
             table.add_row(name, _alarm(report[name]), "")
+    if sleep := report["sleep"]:
+        table.add_row("times awake", f"{sleep['wakes']:,}", "")
+        undrained = sleep["wakes"] - sleep["drained"]
+        table.add_row("of these not drained", _alarm(undrained), "")
     for name in ("foreign", "rejected", "unsent"):
         if report[name]:
             table.add_row(name, _alarm(report[name]), "")
@@ -72,6 +79,8 @@ def _latencies(report: dict[str, Any]) -> Table:
         "sending (ours)": report["schedule"]["late_us"],
         "connecting": report["connect_us"],
     }
+    if report["sleep"]:
+        rows["PINGRESP, from awaking"] = report["sleep"]["drain_us"]
     for name, figures in rows.items():
         if figures["count"]:
             table.add_row(name, *(f"{figures[key]:,.1f}" for key in _PERCENTILES))

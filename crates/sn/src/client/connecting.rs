@@ -40,6 +40,7 @@ impl Translator {
             retain: will.retain,
         });
         self.clean_session = connect.clean_start;
+        self.client_id = connect.client_id.into();
         let message = Message::Connect(Connect {
             // A session that is kept has its will for good there (6.3), and in MQTT no longer than one connection: who has
             // none says so, by an empty WILLTOPIC.

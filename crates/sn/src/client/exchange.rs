@@ -32,6 +32,10 @@ pub(super) enum Awaited {
     UnsubAck(MsgId),
     /// PINGRESP.
     PingResp,
+    /// PINGRESP, behind all that waited for one that is awake.
+    Drained,
+    /// DISCONNECT, to one that goes to sleep.
+    Asleep,
     /// DISCONNECT.
     Disconnect,
 }

@@ -28,13 +28,19 @@ impl Translator {
     }
 
     fn take(&mut self, message: &Message<'_>, input: &mut Vec<u8>, now_ms: u64) -> Result<(), Error> {
+        if self.phase == Phase::Asleep {
+            // Late, or a probe: what matters comes again when the client awakes.
+            self.dropped += 1;
+            return Ok(());
+        }
+        self.drains(now_ms);
         match message {
             Message::ConnAck(code) => self.connected(*code, input),
             Message::WillTopicReq => self.will_topic_asked(now_ms),
             Message::WillMsgReq => self.will_message_asked(now_ms),
             Message::PingReq(_) => self.send(&Message::PingResp, "a PINGRESP"),
             Message::Disconnect(_) => self.dismissed(),
-            _ if !matches!(self.phase, Phase::Connected | Phase::Leaving) => {
+            _ if !matches!(self.phase, Phase::Connected | Phase::Awake | Phase::Leaving) => {
                 self.dropped += 1;
                 Ok(())
             }
@@ -45,7 +51,11 @@ impl Translator {
                 say(&Packet::PubRel(Ack::success(*id)), input)
             }
             Message::PingResp => match self.ping.take() {
-                Some(_) => say(&Packet::PingResp, input),
+                Some(ping) if ping.what == Awaited::PingResp => say(&Packet::PingResp, input),
+                Some(_) => {
+                    self.drained();
+                    Ok(())
+                }
                 None => Ok(()),
             },
             _ => self.answered(message, input),
@@ -54,7 +64,12 @@ impl Translator {
 
     /// DISCONNECT answers ours, or is the gateway's own.
     fn dismissed(&mut self) -> Result<(), Error> {
-        let is_ours = self.in_flight.as_ref().is_some_and(|exchange| exchange.what == Awaited::Disconnect);
+        let awaited = self.in_flight.as_ref().map(|exchange| exchange.what);
+        if awaited == Some(Awaited::Asleep) {
+            self.fallen_asleep();
+            return Ok(());
+        }
+        let is_ours = awaited == Some(Awaited::Disconnect);
         if !is_ours && self.phase != Phase::Over {
             return Err(Error::Dismissed);
         }

@@ -7,6 +7,7 @@
 //!   wait behind it: otherwise two that wait for each other would wait for ever.
 //! - What is in flight goes again every T_retry. After N_retry times the gateway is lost, and so is the connection.
 //! - Topic ids belong to the connection, and are bounded. Who has a topic without one gets it by REGISTER first.
+//! - Who sleeps says nothing of its own, and hears nothing, until it awakes (6.14).
 //! - What MQTT-SN cannot say is an error that names it; nothing is left out of a message.
 
 mod connecting;
@@ -17,6 +18,7 @@ mod incoming;
 mod outgoing;
 mod refusal;
 mod settings;
+mod sleep;
 mod topics;
 mod translator;
 

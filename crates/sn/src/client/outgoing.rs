@@ -25,7 +25,7 @@ impl Translator {
     /// Sends what may go.
     pub(super) fn pump(&mut self, now_ms: u64) -> Result<(), Error> {
         while self.may_send() {
-            let Some(packet) = self.waiting.pop_front() else { return Ok(()) };
+            let Some(packet) = self.waiting.pop_front() else { return self.lie_down(now_ms) };
             let then = self.start(&packet, now_ms);
             self.waiting.push_front(packet);
             if then? == Then::Through {
@@ -94,7 +94,7 @@ impl Translator {
         Ok(())
     }
 
-    fn encoded(
+    pub(super) fn encoded(
         &mut self,
         awaited: Awaited,
         message: &Message<'_>,

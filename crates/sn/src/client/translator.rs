@@ -23,6 +23,10 @@ pub(super) enum Phase {
     Connecting,
     /// CONNACK said yes.
     Connected,
+    /// DISCONNECT with a duration was answered.
+    Asleep,
+    /// PINGREQ with the client's id has gone.
+    Awake,
     /// The client said DISCONNECT, which is the last that goes.
     Leaving,
     /// DISCONNECT was answered.
@@ -36,13 +40,16 @@ pub struct Translator {
     pub(super) phase: Phase,
     pub(super) will: Option<Will>,
     pub(super) clean_session: bool,
+    pub(super) client_id: Box<str>,
+    /// The client goes to sleep, for so long, when all that waits is through.
+    pub(super) sleep_s: Option<u16>,
     pub(super) topics: Topics,
     pub(super) repeats: Repeats,
     /// Packets of the client that have not gone, or not been answered: whole, in their order.
     pub(super) waiting: VecDeque<Box<[u8]>>,
     pub(super) waiting_bytes: usize,
     pub(super) in_flight: Option<Exchange>,
-    /// PINGREQ, which does not wait for the others.
+    /// PINGREQ, which does not wait for the others: of one that is active, or that is awake.
     pub(super) ping: Option<Exchange>,
     /// PUBREC came, and the client is about to release this message.
     pub(super) to_release: Option<PacketId>,
@@ -67,6 +74,8 @@ impl Translator {
             phase: Phase::default(),
             will: None,
             clean_session: true,
+            client_id: Box::default(),
+            sleep_s: None,
             topics: Topics::default(),
             repeats: Repeats::default(),
             waiting: VecDeque::new(),
@@ -97,7 +106,7 @@ impl Translator {
                 Packet::PubAck(ack) => self.acknowledge(ack.packet_id)?,
                 Packet::PubRec(ack) => self.received(ack.packet_id)?,
                 Packet::PubComp(ack) => self.send(&Message::PubComp(ack.packet_id), "a PUBCOMP")?,
-                Packet::PingReq => self.ping(now_ms)?,
+                Packet::PingReq if !self.is_going_to_sleep() => self.ping(now_ms)?,
                 Packet::PubRel(ack) if self.to_release == Some(ack.packet_id) => {
                     self.to_release = None;
                     self.release(ack.packet_id, now_ms)?;
@@ -105,6 +114,9 @@ impl Translator {
                 Packet::Disconnect(_) => {
                     self.phase = Phase::Leaving;
                     self.wait(whole);
+                }
+                _ if self.is_going_to_sleep() => {
+                    return Err(Error::NotSayable("a client that sleeps says nothing of its own: connect anew"));
                 }
                 _ => self.wait(whole),
             }
@@ -188,6 +200,9 @@ impl Translator {
             let (overdue, again) = ping.tick(&self.settings, now_ms);
             self.retransmissions += u64::from(again.is_some());
             self.datagrams.extend(again);
+            if overdue == Overdue::Lost && self.phase == Phase::Awake {
+                return Err(lost(ping.kind(), &self.settings));
+            }
             if overdue == Overdue::Lost {
                 self.ping = None;
             }

@@ -2,7 +2,7 @@
 
 use lapwing_codec as codec;
 use lapwing_codec::{Ack, Limits, Packet, QoS, Version};
-use lapwing_sn::client::{Translator, settings};
+use lapwing_sn::client::{Error, Translator, settings};
 use lapwing_sn::peer::Settings;
 use lapwing_sn::{Limits as SnLimits, decode};
 use proptest::collection::vec;
@@ -17,12 +17,16 @@ enum Step {
     Bytes(Vec<u8>),
     Write(usize),
     Wait(u64),
+    Sleep,
+    Awake,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let hear = (pool(), any::<usize>()).prop_map(|(pool, which)| Step::Hear(Box::new(pool), which));
     let bytes = vec(any::<u8>(), 0..12).prop_map(Step::Bytes);
-    let step = prop_oneof![6 => hear, 1 => bytes, 3 => any::<usize>().prop_map(Step::Write), 2 => (0..30_u64).prop_map(Step::Wait)];
+    let (write, wait) = (any::<usize>().prop_map(Step::Write), (0..30_u64).prop_map(Step::Wait));
+    let (sleep, awake) = (Just(Step::Sleep), Just(Step::Awake));
+    let step = prop_oneof![6 => hear, 1 => bytes, 3 => write, 2 => wait, 1 => sleep, 1 => awake];
     vec(step, 1..60)
 }
 
@@ -51,6 +55,11 @@ fn connected(settings: &Settings, now_ms: u64) -> Translator {
     translator
 }
 
+/// Who is not awake cannot go to sleep, and so on: it is said so, and the connection stands.
+fn not_now(error: Error) -> Result<(), Error> {
+    if matches!(error, Error::NotSayable(_)) { Ok(()) } else { Err(error) }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
@@ -74,6 +83,8 @@ proptest! {
                     now_ms += ms;
                     translator.tick(now_ms)
                 }
+                Step::Sleep => translator.sleep(60).or_else(not_now),
+                Step::Awake => translator.awake(now_ms).or_else(not_now),
             };
             while let Some(datagram) = translator.next_datagram() {
                 prop_assert!(datagram.len() <= usize::from(settings.limits.datagram_bytes_max));

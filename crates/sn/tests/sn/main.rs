@@ -14,6 +14,7 @@ mod pool;
 mod round_trip;
 mod shortened;
 mod translator;
+mod translator_asleep;
 
 use lapwing_oracle::allocations::Counting;
 

@@ -12,8 +12,8 @@ use lapwing_sn::peer::Settings;
 use crate::gateway::bytes;
 
 /// One connection, whose packets and datagrams a test sees.
-struct Device {
-    translator: Translator,
+pub struct Device {
+    pub translator: Translator,
     now_ms: u64,
 }
 
@@ -62,7 +62,7 @@ impl Device {
     }
 
     /// With CONNACK heard.
-    fn connected() -> Self {
+    pub fn connected() -> Self {
         let mut device = Device::new();
         device.write(&encoded(&Packet::Connect(connect(true, None))));
         device.sent(&["09 04 04 01 003C 'abc'"]);
@@ -71,13 +71,13 @@ impl Device {
     }
 
     #[track_caller]
-    fn write(&mut self, packets: &[u8]) {
+    pub fn write(&mut self, packets: &[u8]) {
         assert_eq!(self.translator.write(packets, self.now_ms), Ok(packets.len()));
     }
 
     /// A datagram comes, of which the client hears `packets`.
     #[track_caller]
-    fn hear(&mut self, datagram: &str, packets: &[u8]) {
+    pub fn hear(&mut self, datagram: &str, packets: &[u8]) {
         let mut input = Vec::new();
         assert_eq!(self.translator.hear(&bytes(datagram), &mut input, self.now_ms), Ok(()));
         assert_eq!(input, packets, "{datagram}");
@@ -85,14 +85,14 @@ impl Device {
 
     /// Panics unless these datagrams, and no others, went out since the last time.
     #[track_caller]
-    fn sent(&mut self, datagrams: &[&str]) {
+    pub fn sent(&mut self, datagrams: &[&str]) {
         let sent: Vec<Vec<u8>> = std::iter::from_fn(|| self.translator.next_datagram()).collect();
         let expected: Vec<Vec<u8>> = datagrams.iter().map(|hex| bytes(hex)).collect();
         assert_eq!(sent, expected, "{sent:02x?}");
     }
 
     #[track_caller]
-    fn tick(&mut self, now_ms: u64) {
+    pub fn tick(&mut self, now_ms: u64) {
         self.now_ms = now_ms;
         assert_eq!(self.translator.tick(now_ms), Ok(()));
     }

@@ -1,4 +1,4 @@
-//! How a lane's clients come in: dial, CONNECT, SUBSCRIBE, a bounded number at a time.
+//! How a lane's clients come in: dial, CONNECT, SUBSCRIBE, to sleep if they do; a bounded number at a time.
 
 use super::Lane;
 use crate::clock::{MILLISECOND_NS, SECOND_NS, now_ns};
@@ -109,7 +109,9 @@ impl Lane {
                 self.outcome.connect.record(took_ns);
                 self.subscribe(index);
             }
+            Stage::Subscribed if self.profile.sleeps() => self.lie_down(index),
             Stage::Subscribed => self.enter(index),
+            Stage::LyingDown => self.fall_asleep(index),
             Stage::Refused(reason) => {
                 let filter = self.clients[index].subscriber.as_ref().map(|s| self.plan.filter(s.index));
                 self.lose(index, &subscription_refused(&filter.unwrap_or_default(), reason));
@@ -118,7 +120,7 @@ impl Lane {
         }
     }
 
-    fn enter(&mut self, index: usize) {
+    pub(super) fn enter(&mut self, index: usize) {
         self.clients[index].stage = Stage::Ready;
         self.ready += 1;
     }

@@ -5,6 +5,7 @@
 
 mod arrive;
 mod publish;
+mod sleep;
 
 use crate::board::Board;
 use crate::clock::{MILLISECOND_NS, now_ns, thread_cpu_ns};
@@ -18,8 +19,10 @@ use crate::sim_client::{Hearing, Publisher, SimClient, Stage, Subscriber};
 use crate::wait::wait;
 use lapwing_client::{Address, ClientError, Protocol};
 use lapwing_codec::ReasonCode;
+use lapwing_sn::peer::Phase;
 use mio::{Events, Poll};
 use publish::Pace;
+use sleep::Sleepers;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -61,6 +64,7 @@ pub(crate) struct Lane {
     failure: Option<SwarmError>,
     swept_ns: u64,
     sweep_at: usize,
+    sleepers: Sleepers,
 }
 
 impl Lane {
@@ -90,6 +94,7 @@ impl Lane {
             failure: None,
             swept_ns: 0,
             sweep_at: 0,
+            sleepers: Sleepers::default(),
             number: number as usize,
             profile,
             plan,
@@ -104,6 +109,7 @@ impl Lane {
         let Some(start_ns) = self.wait_for_start()? else { return Ok(self.outcome) };
         let cpu_ns = thread_cpu_ns();
         (self.outcome.started_ns, self.outcome.clients) = (start_ns, self.ready as u64);
+        self.plan_wakes(start_ns);
         self.publish_all(start_ns)?;
         while !self.board.is_stopped() {
             self.turn(self.patience(u64::MAX))?;
@@ -162,6 +168,7 @@ impl Lane {
         again.into_iter().for_each(|client| self.read(client));
         self.events = events;
         self.sweep();
+        self.wake_due();
         answer.map_err(SwarmError::system("cannot poll"))?;
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -207,6 +214,7 @@ impl Lane {
             self.touch(index);
         }
         if self.clients[index].stage == Stage::Ready {
+            self.look_whether_drained(index);
             self.wants_to_publish(index);
         } else {
             self.step_in(index);
@@ -237,6 +245,7 @@ impl Lane {
     fn lose(&mut self, index: usize, error: &ClientError) {
         let client = &mut self.clients[index];
         client.link = None;
+        self.sleepers.awake -= u64::from(client.woke_ns.take().is_some());
         client.protocol.lost();
         let was = std::mem::replace(&mut client.stage, Stage::Gone);
         self.outcome.count_error(error.label());
@@ -259,8 +268,13 @@ impl Lane {
         self.swept_ns = now_ns;
         for _ in 0..self.clients.len().div_ceil(SWEEP_PARTS) {
             self.sweep_at = (self.sweep_at + 1) % self.clients.len();
-            let SimClient { link: Some(link), protocol, .. } = &mut self.clients[self.sweep_at] else { continue };
-            match protocol.tick(now_ns / MILLISECOND_NS, &mut link.output).and_then(|()| link.tick()) {
+            let SimClient { link: Some(link), protocol, stage, .. } = &mut self.clients[self.sweep_at] else {
+                continue;
+            };
+            // Who sleeps is not waited for by its keep alive.
+            let is_up = *stage != Stage::LyingDown && link.state() == Phase::Active;
+            let kept = if is_up { protocol.tick(now_ns / MILLISECOND_NS, &mut link.output) } else { Ok(()) };
+            match kept.and_then(|()| link.tick()) {
                 Ok(()) if link.backlog() > 0 => self.touch(self.sweep_at),
                 Ok(()) => {}
                 Err(error) => self.lose(self.sweep_at, &error),
@@ -279,6 +293,7 @@ impl Lane {
         figures.answered.store(outcome.acknowledged + outcome.rejected, Relaxed);
         figures.errors.store(outcome.errors.values().sum(), Relaxed);
         figures.waiting.store(self.waiting(), Relaxed);
+        figures.awake.store(self.sleepers.awake, Relaxed);
         figures.publishing.store(self.is_publishing(), Release);
     }
 
