@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsFd;
 
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
@@ -10,6 +11,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 use crate::address::ListenAddress;
 use crate::bind::{bind_each, url_of};
 use crate::error::BindError;
+use crate::kernel::overflowed_datagrams;
 
 /// What the kernel is asked to hold for us between two looks, in bytes; it gives what it allows.
 const RECEIVE_BYTES: usize = 4 << 20;
@@ -44,6 +46,12 @@ impl Datagrams {
     /// As of the kernel; the datagram is lost, as others are.
     pub fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<()> {
         self.0.send_to(datagram, to).map(drop)
+    }
+
+    /// Datagrams that came faster than they were received, so that the kernel had no room for them, since the socket was bound.
+    /// The count begins anew after 2^32.
+    pub fn overflowed(&self) -> u32 {
+        overflowed_datagrams(self.0.as_fd())
     }
 
     /// Asks `registry` for an event whenever datagrams arrive.
@@ -90,6 +98,22 @@ mod tests {
         sockets[0].send(b"back", from).unwrap();
         let len = peer.recv(&mut buffer).unwrap();
         assert_eq!(&buffer[..len], b"back");
+    }
+
+    /// Is what nobody takes counted, once the kernel has no room for more?
+    #[test]
+    fn what_finds_no_room_is_counted() {
+        let (sockets, url) = Datagrams::bind(&"sn://127.0.0.1:0".parse().unwrap()).unwrap();
+        let address: SocketAddr = url.strip_prefix("sn://").unwrap().parse().unwrap();
+        let peer = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        assert_eq!(sockets[0].overflowed(), 0);
+        let (datagram, mut sent) = ([0; 8192], 0);
+        // More than any kernel was asked to hold.
+        while sockets[0].overflowed() == 0 && sent < 4 * RECEIVE_BYTES {
+            peer.send_to(&datagram, address).unwrap();
+            sent += datagram.len();
+        }
+        assert!(sockets[0].overflowed() > 0, "{sent} bytes");
     }
 
     /// Is a port that somebody has refused, with its address?

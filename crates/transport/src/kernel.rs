@@ -1,4 +1,5 @@
-//! What the kernel knows of a connection and tells nobody unasked: how far away its other end is, what has not arrived.
+//! What the kernel knows of a socket and tells nobody unasked: how far away its other end is, what has not arrived, what it had
+//! no room for.
 
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -55,6 +56,32 @@ pub(crate) fn unsent_bytes(_fd: BorrowedFd<'_>) -> u64 {
     0
 }
 
+/// Datagrams that came while the socket had no room for one more, since it was opened; the count begins anew after 2^32.
+#[cfg(target_os = "linux")]
+pub(crate) fn overflowed_datagrams(fd: BorrowedFd<'_>) -> u32 {
+    const PLACE: usize = libc::SK_MEMINFO_DROPS as usize;
+    let mut info = [0_u32; PLACE + 1];
+    let mut bytes = mem::size_of_val(&info) as libc::socklen_t;
+    // SAFETY: the descriptor is open as long as it is borrowed. The kernel writes at most `bytes` bytes to `info`, which
+    // is so large, and then to `bytes` how many they were; what it does not write stays 0.
+    let answer = unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            (&raw mut info).cast::<libc::c_void>(),
+            &raw mut bytes,
+        )
+    };
+    if answer == 0 { info[PLACE] } else { 0 }
+}
+
+/// Nothing is known elsewhere.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn overflowed_datagrams(_fd: BorrowedFd<'_>) -> u32 {
+    0
+}
+
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::io::Write;
@@ -78,5 +105,6 @@ mod tests {
         assert!(min_rtt_us(near.as_fd()).is_some_and(|us| us < 30_000_000));
         let file = std::fs::File::open("/dev/null").unwrap();
         assert_eq!((min_rtt_us(file.as_fd()), unsent_bytes(file.as_fd())), (None, 0));
+        assert_eq!(overflowed_datagrams(file.as_fd()), 0);
     }
 }

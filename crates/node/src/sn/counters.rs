@@ -72,6 +72,7 @@ const DROPPED: [(Dropped, &str); 18] = [
 pub(crate) struct SnCounters {
     pub(super) datagrams_in: Counter,
     pub(super) datagrams_out: Counter,
+    pub(super) overflowed: Counter,
     pub(super) retransmissions: Counter,
     pub(super) without_connect: Counter,
     pub(super) lost: Counter,
@@ -99,6 +100,11 @@ impl SnCounters {
             Metric::gauge("lapwing_sn_clients_asleep", "Of these, those that sleep.", self.asleep.get()),
             Metric::counter("lapwing_sn_datagrams_in_total", "Datagrams received.", self.datagrams_in.get()),
             Metric::counter("lapwing_sn_datagrams_out_total", "Datagrams sent.", self.datagrams_out.get()),
+            Metric::counter(
+                "lapwing_sn_datagrams_overflowed_total",
+                "Datagrams that the kernel had no room for, because they came faster than they were taken; asked once a second.",
+                self.overflowed.get(),
+            ),
             Metric::counter(
                 "lapwing_sn_retransmissions_total",
                 "Messages sent again to clients of MQTT-SN that had not answered within the listener's retry.",

@@ -32,6 +32,7 @@ mod link;
 pub(crate) mod nobody;
 mod opening;
 mod output;
+mod overflow;
 mod packets;
 mod sealed;
 mod seals;

@@ -14,6 +14,7 @@ use super::io::Io;
 use super::kept_wills::KeptWills;
 use super::link::{Link, Written};
 use super::output::Outlet;
+use super::overflow::Overflow;
 use super::packets::PACKET_BYTES_MAX;
 use super::table::Table;
 use super::terms::Terms;
@@ -74,6 +75,7 @@ pub(crate) struct SnThread {
     pub(super) buffer: Vec<u8>,
     pub(super) out: Vec<u8>,
     enclosed: Vec<u8>,
+    overflow: Overflow,
     pub(super) turn: u64,
     pub(super) now_ms: u64,
     pub(super) is_listening: bool,
@@ -124,6 +126,7 @@ impl SnThread {
             buffer: vec![0; BUFFER_BYTES],
             out: Vec::new(),
             enclosed: Vec::new(),
+            overflow: Overflow::default(),
             turn: 0,
             now_ms: 0,
             is_listening: false,
@@ -155,6 +158,7 @@ impl SnThread {
             self.note_events();
             self.now_ms = self.shared.now_ms();
             self.receive();
+            self.counters.overflowed.add(self.overflow.look(&self.sockets, self.now_ms));
             self.serve_touched();
             self.look_at_nobodies();
             self.run_timers();
