@@ -59,6 +59,8 @@ pub(crate) struct Board {
     start_ns: AtomicU64,
     /// Send no more.
     cancelled: AtomicBool,
+    /// Wake nobody any more.
+    resting: AtomicBool,
     /// End.
     stopped: AtomicBool,
     failure: Mutex<Option<SwarmError>>,
@@ -83,6 +85,7 @@ impl Board {
             lanes: (0..lanes).map(|_| figures()).collect(),
             start_ns: AtomicU64::new(0),
             cancelled: AtomicBool::new(false),
+            resting: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             failure: Mutex::new(None),
         }
@@ -125,6 +128,14 @@ impl Board {
 
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Relaxed) || self.is_stopped()
+    }
+
+    pub fn let_sleep(&self) {
+        self.resting.store(true, Relaxed);
+    }
+
+    pub fn is_resting(&self) -> bool {
+        self.resting.load(Relaxed)
     }
 
     pub fn stop(&self) {

@@ -133,12 +133,26 @@ impl Swarm {
         self.board.cancel();
     }
 
+    /// Nobody awakes any more, and who is awake may take what waits: an end is no reason not to have got it.
+    fn let_sleep(&self) {
+        self.board.let_sleep();
+        let deadline = Instant::now() + Duration::from_secs_f64(self.profile.drain_s);
+        // A thread that has not seen it yet may wake one more.
+        thread::sleep(Duration::from_nanos(LEAD_NS));
+        while self.progress().awake > 0 && !self.board.is_stopped() && Instant::now() < deadline {
+            thread::sleep(LOOK);
+        }
+    }
+
     /// Ends the run and gives its raw figures.
     ///
     /// # Errors
     /// A client that could not come in, or a thread that could not go on.
     pub fn finish(mut self) -> Result<Outcome, SwarmError> {
         let broker_cpu_ns = self.profile.broker_pid.and_then(cpu_ns_of);
+        if self.profile.sleeps() {
+            self.let_sleep();
+        }
         self.board.stop();
         let mut outcome = Outcome::default();
         let mut panicked = false;

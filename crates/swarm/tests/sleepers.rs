@@ -32,7 +32,7 @@ fn what_waits_comes_once() -> Result<(), SwarmError> {
         assert!(report.is_clean(), "{report:?}");
         assert_eq!((report.sent, report.delivered, report.expected), (20, 400, 400));
         let sleep = report.sleep.expect("they slept");
-        assert!((20..=sleep.wakes).contains(&sleep.drained), "{sleep:?}");
+        assert!(sleep.wakes >= 20 && sleep.drained == sleep.wakes, "{sleep:?}");
         assert!(sleep.drain_us.count == sleep.drained && sleep.drain_us.min > 0.0, "{sleep:?}");
         // The last was due after 0.2 s, and the first awoke after 0.3 s.
         assert!(report.latency_us.min >= 100_000.0, "{:?}", report.latency_us);
@@ -50,7 +50,7 @@ fn they_sleep_again() -> Result<(), SwarmError> {
     assert!(report.is_clean(), "{report:?}");
     assert_eq!((report.sent, report.delivered), (40, 40));
     let sleep = report.sleep.expect("they slept");
-    assert!((4..=sleep.wakes).contains(&sleep.drained), "{sleep:?}");
+    assert!(sleep.wakes >= 4 && sleep.drained == sleep.wakes, "{sleep:?}");
     Ok(())
 }
 

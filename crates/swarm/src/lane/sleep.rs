@@ -60,7 +60,7 @@ impl Lane {
     pub(super) fn wake_due(&mut self) {
         while let Some(&Reverse((due_ns, index))) = self.sleepers.wakes.peek() {
             let now = now_ns();
-            if due_ns > now {
+            if due_ns > now || self.board.is_resting() {
                 return;
             }
             self.sleepers.wakes.pop();
