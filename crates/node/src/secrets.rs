@@ -1,5 +1,5 @@
 //! Tokens in text that others chose. Who gives one for a user name, a client id or a topic has done so by mistake, and it is as
-//! good as a password: it is hidden wherever such text is told, in the log, in events and in the audit trail.
+//! good as a password: it is hidden wherever such text is told: in the log, in events, in the audit trail, in the list of who is kept out.
 
 use std::borrow::Cow;
 
@@ -11,8 +11,10 @@ const TOKEN: &str = "lapwing_";
 const TOKEN_CHARACTERS: usize = 16;
 /// What nearly every token that others sign (JWT) begins with: `{"` in base64url.
 const JWT: &str = "eyJ";
+/// What stands in its place.
+pub(crate) const HIDDEN: &str = "***";
 
-/// `text` with `***` for every token in it, ours and JWT.
+/// `text` with [`HIDDEN`] for every token in it, ours and JWT.
 pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
     match without_tokens(text) {
         Cow::Borrowed(text) => without_jwts(text),
@@ -42,7 +44,7 @@ fn without_tokens(text: &str) -> Cow<'_, str> {
         let rest = part.trim_start_matches(is_of_token);
         let is_token = part.len() - rest.len() >= TOKEN_CHARACTERS;
         shown.push_str(TOKEN);
-        shown.push_str(if is_token { "***" } else { part });
+        shown.push_str(if is_token { HIDDEN } else { part });
         shown.push_str(if is_token { rest } else { "" });
     }
     Cow::Owned(shown)
@@ -58,7 +60,7 @@ fn without_jwts(text: &str) -> Cow<'_, str> {
         let word = &rest[..rest.len() - rest.trim_start_matches(is_of_jwt).len()];
         let between = rest[word.len()..].find(is_of_jwt).map_or(rest.len(), |length| word.len() + length);
         match jwt_at(word) {
-            Some(at) => shown.extend([&word[..at], "***"]),
+            Some(at) => shown.extend([&word[..at], HIDDEN]),
             None => shown.push_str(word),
         }
         shown.push_str(&rest[word.len()..between]);

@@ -6,11 +6,12 @@ use super::Handle;
 use crate::desk::reply;
 use crate::error::NodeError;
 use crate::passwords::{Bar, BarAsk};
+use crate::secrets::without_secrets;
 
 impl Handle {
     /// Whoever may not log in for now, as JSON: `{"bans": [{"address": .., "user": .., "failures": .., "ends_in_s": ..}]}`.
     ///
-    /// `user` is null where it is the address, whatever the name.
+    /// `user` is null where it is the address, whatever the name; a token in its place is `***`, as in the log.
     /// # Errors
     /// `NoAnswer`: the node ends.
     pub fn bans_json(&self) -> Result<String, NodeError> {
@@ -21,7 +22,8 @@ impl Handle {
         Ok(json!({ "bans": bans }).to_string())
     }
 
-    /// Lets an address or a user name in again, and forgets its failures; returns how many bans that were.
+    /// Lets an address or a user name in again, and forgets its failures; returns how many bans that were. A name in which a
+    /// token is hidden is all that are shown so.
     ///
     /// # Errors
     /// `NoAnswer`: the node ends.
@@ -35,8 +37,24 @@ impl Handle {
 fn ban_of(bar: &Bar, now_ms: u64) -> serde_json::Value {
     json!({
         "address": bar.source.to_string(),
-        "user": bar.username,
+        "user": bar.username.as_deref().map(without_secrets),
         "failures": bar.failures,
         "ends_in_s": bar.until_ms.saturating_sub(now_ms).div_ceil(1000),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::passwords::Source;
+
+    /// Is a token that somebody gave for a name in no list of who is kept out, be it whole or as much of it as is remembered?
+    #[test]
+    fn no_ban_has_a_token() {
+        let jwt = format!("eyJhbGciOiJIUzI1NiJ9.{}", "eyJzdWIiOiJhIn0".repeat(20));
+        for (name, shown) in [("lapwing_0123456789abcdefghij", "lapwing_***"), (&jwt[..256], "***"), ("bob", "bob")] {
+            let bar = Bar { source: Source::Local, username: Some(name.into()), failures: 20, until_ms: 1 };
+            assert_eq!(ban_of(&bar, 0)["user"], shown);
+        }
+    }
 }

@@ -7,6 +7,7 @@
 use super::source::Source;
 use super::table::{Record, Table};
 use crate::config::GuessesConfig;
+use crate::secrets::{HIDDEN, without_secrets};
 
 /// From so many failures in the window on, an address has nothing checked on a shard: whoever guesses may not try
 /// passwords against those that are known, which costs nothing and so would be as fast as a network.
@@ -121,12 +122,14 @@ impl Failures {
         bars
     }
 
-    /// Forgets bars and failures of an address or a name; how many bars that were.
+    /// Forgets bars and failures of an address or a name, as it is or as it is shown; how many bars that were.
     pub(crate) fn lift(&mut self, what: &str, now_ms: u64) -> u64 {
         let (source, name) = (Source::parse(what), cut(what));
+        let is_shown = what.contains(HIDDEN);
+        let is_named = |other: &str| other == name || (is_shown && without_secrets(other) == what);
         let sources = self.sources.remove_where(now_ms, |address| Some(*address) == source);
-        self.names.remove_where(now_ms, |other| **other == *name);
-        sources + self.pairs.remove_where(now_ms, |(address, other)| Some(*address) == source || **other == *name)
+        self.names.remove_where(now_ms, |other| is_named(other));
+        sources + self.pairs.remove_where(now_ms, |(address, other)| Some(*address) == source || is_named(other))
     }
 
     /// Forgets what is over; at most once in a window.
@@ -316,6 +319,17 @@ mod tests {
         assert_eq!(table.lift("bob", 0), 1);
         assert_eq!((table.bars(0).len(), table.lift("nobody", 0)), (1, 0));
         assert_eq!((table.sources.len(), table.names.len()), (1, 0));
+    }
+
+    /// Is a bar lifted by its name as it is shown, where that hides a token; and no other?
+    #[test]
+    fn a_bar_is_lifted_by_what_is_shown_of_it() {
+        let mut table = failures(|_| ());
+        for name in ["lapwing_0123456789abcdefghij", "lapwing_zyxwvutsrqponmlkjihg", "bob"] {
+            (0..3).for_each(|_| drop(table.failed(at(name.len() as u32), name, 0)));
+        }
+        assert_eq!((table.lift("lapwing_***", 0), table.lift("***", 0)), (2, 0));
+        assert!(!table.admits(at(3), "bob", 0));
     }
 
     /// Is of a name, however long, only so much kept?
