@@ -10,6 +10,10 @@ use serde::Serialize;
 use crate::desk::Reply;
 use crate::mail::decode_frame;
 
+/// Bytes of the names on one page, from which no further session is on it: clients choose how long their names are, and whoever
+/// asks for 10,000 sessions gets so much less of them at a time.
+const PAGE_NAME_BYTES_MAX: usize = 1 << 20;
+
 /// By what the sessions of a list are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SessionOrder {
@@ -80,6 +84,22 @@ impl SessionQuery {
     }
 }
 
+/// How much of a page is taken, session by session in their order. What a shard has for a page is cut as the page of all is: the
+/// page of all ends where the first of its shards' does, or before.
+#[derive(Debug, Default)]
+pub(crate) struct PageRoom {
+    name_bytes: usize,
+}
+
+impl PageRoom {
+    /// Takes a session with so many bytes of names; false: the page has ended before it. The first one always has room.
+    pub(crate) fn take(&mut self, name_bytes: usize) -> bool {
+        let has_room = self.name_bytes < PAGE_NAME_BYTES_MAX;
+        self.name_bytes += name_bytes;
+        has_room
+    }
+}
+
 /// One session.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct SessionReport {
@@ -118,6 +138,13 @@ pub(crate) struct SessionReport {
     pub(crate) shard: usize,
 }
 
+impl SessionReport {
+    /// Of what clients choose themselves.
+    pub(crate) fn name_bytes(&self) -> usize {
+        self.client_id.len() + self.user.as_ref().map_or(0, String::len)
+    }
+}
+
 /// What one shard, or all of them, have for one page.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct SessionPage {
@@ -146,7 +173,9 @@ impl SessionPage {
             all.left += page.left;
         }
         all.sessions.sort_by_cached_key(|row| query.rank(row));
-        all.sessions.truncate(query.limit);
+        let mut room = PageRoom::default();
+        let fitting = all.sessions.iter().take(query.limit).take_while(|row| room.take(row.name_bytes())).count();
+        all.sessions.truncate(fitting);
         let has_more = all.left > all.sessions.len() as u64 && query.order == SessionOrder::ClientId;
         all.next = all.sessions.last().filter(|_| has_more).map(|last| last.client_id.clone());
         all
@@ -310,6 +339,37 @@ mod tests {
         let longest = SessionQuery { order: SessionOrder::Messages, ..query };
         let all = SessionPage::merge(two(), &longest);
         assert_eq!((ids(&all), &all.next), (vec!["d", "a", "c"], &None));
+    }
+
+    /// Does a page of long names end early and go on behind its last one, so that all of them come, whatever shard cut its own?
+    #[test]
+    fn long_names_make_short_pages() {
+        let id = |n: usize| format!("{n:02}{}", "x".repeat(PAGE_NAME_BYTES_MAX / 4));
+        let mut query = SessionQuery { limit: 10_000, ..SessionQuery::default() };
+        let (mut seen, mut pages) = (vec![], 0);
+        loop {
+            let left: Vec<String> = (0..20).map(id).filter(|id| query.is_next(id)).collect();
+            let of_shard = |shard: usize| {
+                let own: Vec<&String> = left.iter().skip(shard).step_by(2).collect();
+                let mut room = PageRoom::default();
+                let rows = own.iter().take_while(|id| room.take(id.len())).map(|id| row(id, 0)).collect();
+                page(rows, own.len() as u64)
+            };
+            let all = SessionPage::merge(vec![of_shard(0), of_shard(1)], &query);
+            assert!(all.sessions.len() <= 4, "{}", all.sessions.len());
+            seen.extend(all.sessions.iter().map(|row| row.client_id.clone()));
+            pages += 1;
+            let Some(next) = all.next else { break };
+            query.after = Some(next);
+        }
+        assert_eq!((seen, pages), ((0..20).map(id).collect(), 5));
+        let huge = row(&"y".repeat(3 * PAGE_NAME_BYTES_MAX), 0);
+        let all = SessionPage::merge(vec![page(vec![huge, row("z", 0)], 2)], &SessionQuery { after: None, ..query });
+        assert_eq!(
+            (all.sessions.len(), all.next.is_some()),
+            (1, true),
+            "one that is larger than a page has one of its own"
+        );
     }
 
     /// Is a session wanted exactly when all that was asked holds for it?

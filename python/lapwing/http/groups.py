@@ -22,6 +22,8 @@ from lapwing.http_listener.http_error import HttpError
 from lapwing.json_answer import JsonAnswer
 
 LIMIT_DEFAULT, LIMIT_MAX = 100, 10_000
+PAGE_NAME_CHARS_MAX = 1 << 20
+"""Of names on one page, from which no further group is on it: clients choose how long they are."""
 
 
 class GroupsNode(Protocol):
@@ -138,9 +140,20 @@ def _page(groups: list[dict[str, Any]], limit: int, after: str | None) -> dict[s
     """Some of the groups, how many there are, and what to go on after; None: there are no more."""
     by_place = sorted(groups, key=_place)
     begun = 0 if after is None else bisect_right(by_place, tuple(after.partition("/")[::2]), key=_place)
-    page = by_place[begun : begun + limit]
-    is_last = begun + limit >= len(groups)
+    page: list[dict[str, Any]] = []
+    chars = 0
+    for group in by_place[begun : begun + limit]:
+        if chars >= PAGE_NAME_CHARS_MAX:
+            break
+        page.append(group)
+        chars += _name_chars(group)
+    is_last = begun + len(page) >= len(groups)
     return {"groups": page, "matching": len(groups), "next": None if is_last else "/".join(_place(page[-1]))}
+
+
+def _name_chars(group: dict[str, Any]) -> int:
+    members = sum(len(member["client_id"]) for member in group.get("members", ()))
+    return len(group["name"]) + len(group["filter"]) + members
 
 
 def _place(group: dict[str, Any]) -> tuple[str, str]:

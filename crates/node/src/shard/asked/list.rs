@@ -1,5 +1,6 @@
 //! A list of sessions: every place of the table is looked at once, a share in a turn, and the first that fit are kept.
 
+use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use lapwing_session::SessionKey;
 
 use super::Shard;
 use crate::desk::Reply;
-use crate::session_reports::{Rank, SessionPage, SessionQuery};
+use crate::session_reports::{PageRoom, Rank, SessionPage, SessionQuery};
 use crate::shard::entry::Entry;
 
 /// Places of the table looked at in one turn: about 50 microseconds.
@@ -23,15 +24,16 @@ pub(super) struct Listing {
     place: usize,
     /// The first that fit among those looked at, the last of them on top; as many as a page has.
     first: BinaryHeap<(Rank, SessionKey)>,
-    /// Found, and without a row as yet.
-    rowless: Vec<SessionKey>,
+    /// Found, and without a row as yet; the next one is on top.
+    rowless: BinaryHeap<Reverse<(Rank, SessionKey)>>,
+    room: PageRoom,
     page: SessionPage,
 }
 
 impl Listing {
     pub(super) fn new(query: Arc<SessionQuery>, reply: Reply<SessionPage>) -> Self {
-        let (first, rowless) = (BinaryHeap::new(), Vec::new());
-        Listing { query, reply, place: 0, first, rowless, page: SessionPage::default() }
+        let (first, rowless, room) = (BinaryHeap::new(), BinaryHeap::new(), PageRoom::default());
+        Listing { query, reply, place: 0, first, rowless, room, page: SessionPage::default() }
     }
 
     fn look_at(&mut self, entry: &Entry) {
@@ -71,14 +73,20 @@ impl Shard {
             share.filter_map(|place| self.clients.session_at(place)).for_each(|entry| listing.look_at(entry));
             return Some(listing);
         }
-        // In no order: who puts the pages of all shards together makes one.
-        let found = std::mem::take(&mut listing.first).into_vec();
-        listing.rowless.extend(found.into_iter().map(|(_, key)| key));
+        if !listing.first.is_empty() {
+            // Put in order as they are taken: all at once would take milliseconds.
+            let found = std::mem::take(&mut listing.first).into_vec();
+            listing.rowless = found.into_iter().map(Reverse).collect();
+        }
         for _ in 0..ROWS_PER_SHARE {
-            let Some(key) = listing.rowless.pop() else { break };
+            let Some(Reverse((_, key))) = listing.rowless.pop() else { break };
             // One that has ended since is left out.
-            let row = self.session_report(key);
-            listing.page.sessions.extend(row);
+            let Some(row) = self.session_report(key) else { continue };
+            if !listing.room.take(row.name_bytes()) {
+                listing.rowless.clear();
+                break;
+            }
+            listing.page.sessions.push(row);
         }
         if !listing.rowless.is_empty() {
             return Some(listing);
