@@ -23,6 +23,7 @@ pub mod inspect;
 pub mod journal;
 mod lock;
 mod log;
+mod met;
 mod meta_file;
 mod notice;
 mod os_error;

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::format::{check_format, check_owner};
 use crate::info::StreamIndex;
 use crate::lock::FolderLock;
+use crate::met::Met;
 use crate::notice::{Notice, Notices, StoreCounters};
 use crate::reader::LogReader;
 use crate::shared::Shared;
@@ -78,7 +79,8 @@ fn open_locked(
     }
     disk.sync_dir(&root).map_err(|error| StoreError::sync("sync of the folder", &root, error))?;
     report_unconfigured(&*disk, &root, streams, &notices, &counters)?;
-    let shared = Arc::new(Shared { disk, streams: opened, counters, notices, readers_max: config.readers_max });
+    let (readers_max, met) = (config.readers_max, Met::default());
+    let shared = Arc::new(Shared { disk, streams: opened, counters, notices, readers_max, met });
     Ok((LogWriter::new(shared.clone(), dir, writers, config.clone(), lock), LogReader::new(shared)))
 }
 

@@ -67,6 +67,28 @@ pub enum Notice {
     },
     /// The alarm of retention.
     Unread(TrimmedUnread),
+    /// A reader has met damage, the first one at this place.
+    Damaged {
+        /// The stream.
+        stream: String,
+        /// The partition.
+        partition: u32,
+        /// The first offset that cannot be read.
+        offset: u64,
+        /// The file, and what is wrong with it.
+        what: String,
+    },
+    /// A reader has passed over messages whose loss somebody has accepted, the first one at this place.
+    GivenUp {
+        /// The stream.
+        stream: String,
+        /// The partition.
+        partition: u32,
+        /// The first offset that is lost.
+        offset: u64,
+        /// How many there were in what was read.
+        messages: u64,
+    },
 }
 
 impl fmt::Display for Notice {
@@ -84,6 +106,14 @@ impl fmt::Display for Notice {
                 f,
                 "retention trimmed offsets {}..{} of {}/{} that reader {} had not read",
                 unread.from_offset, unread.until_offset, unread.stream, unread.partition, unread.reader
+            ),
+            Self::Damaged { stream, partition, offset, what } => {
+                write!(f, "stream {stream}/{partition} cannot be read from offset {offset} on: {what}")
+            }
+            Self::GivenUp { stream, partition, offset, messages } => write!(
+                f,
+                "a reader of {stream}/{partition} has passed over {messages} messages from offset {offset} on, whose loss \
+                 somebody has accepted (lapwing store repair)"
             ),
         }
     }
@@ -130,6 +160,11 @@ impl StoreCounters {
             ("read_records", "Records handed to readers", of(&self.read_records)),
             ("notices_dropped", "Notices dropped because nobody took them", of(&self.notices_dropped)),
         ]
+    }
+
+    /// Segments that retention has deleted.
+    pub fn trimmed_segments(&self) -> u64 {
+        self.trimmed_segments.load(Ordering::Relaxed)
     }
 
     /// Calls of fdatasync, and the microseconds spent in them.

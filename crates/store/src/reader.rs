@@ -78,7 +78,7 @@ impl LogReader {
             self.touch(stream, by, partition, from)?;
         }
         let (next, until) = (from, end_offset);
-        let mut cursor = Cursor { partition, next, until, limits, messages: 0, bytes: 0, done: false };
+        let mut cursor = Cursor { partition, next, until, limits, messages: 0, bytes: 0, done: false, lost: None };
         while cursor.wants_more() {
             let before = cursor.next;
             if let Err(error) = self.read_segment(stream, &mut cursor, each) {
@@ -90,6 +90,11 @@ impl LogReader {
                 break;
             }
             debug_assert!(cursor.done || cursor.next > before, "a segment that holds an offset hands it over");
+        }
+        if let Some((offset, messages)) = cursor.lost
+            && self.shared.met.is_new(&stream.name, partition, offset)
+        {
+            self.shared.notice(Notice::GivenUp { stream: stream.name.clone(), partition, offset, messages });
         }
         StoreCounters::add(&self.shared.counters.read_records, cursor.messages);
         let Cursor { messages, bytes, next: next_offset, .. } = cursor;
@@ -161,6 +166,10 @@ impl LogReader {
         }
         if matches!(error, StoreError::Corrupt { .. }) {
             StoreCounters::add(&self.shared.counters.corrupt_reads, 1);
+            if self.shared.met.is_new(&stream.name, partition, cursor.next) {
+                let (stream, what) = (stream.name.clone(), error.to_string());
+                self.shared.notice(Notice::Damaged { stream, partition, offset: cursor.next, what });
+            }
         }
         error
     }

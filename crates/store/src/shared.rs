@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::disk::Disk;
 use crate::error::StoreError;
+use crate::met::Met;
 use crate::notice::{Notice, Notices, StoreCounters};
 use crate::stream::state::Stream;
 
@@ -15,6 +16,7 @@ pub(crate) struct Shared {
     pub counters: StoreCounters,
     pub notices: Notices,
     pub readers_max: usize,
+    pub met: Met,
 }
 
 impl Shared {

@@ -14,7 +14,7 @@ use crate::notices::Window;
 /// Time that a rate is counted over.
 const WINDOW_MS: u64 = 60_000;
 
-/// What strangers and clients may have refused as often as they like; each has a rate of its own.
+/// What may come as often as strangers, clients or limits like: refusals, and what streams lose. Each has a rate of its own.
 #[repr(usize)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
@@ -26,11 +26,14 @@ pub(crate) enum Refusal {
     Subscribe,
     /// A request over HTTP.
     Http,
+    /// None: a loss of a stream.
+    Stream,
 }
 
 impl Refusal {
-    const COUNT: usize = 4;
-    const ALL: [Refusal; Self::COUNT] = [Refusal::Connect, Refusal::Publish, Refusal::Subscribe, Refusal::Http];
+    const COUNT: usize = 5;
+    const ALL: [Refusal; Self::COUNT] =
+        [Refusal::Connect, Refusal::Publish, Refusal::Subscribe, Refusal::Http, Refusal::Stream];
 
     /// As in metrics and in the trail.
     const fn as_str(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Refusal {
             Refusal::Publish => "publish",
             Refusal::Subscribe => "subscribe",
             Refusal::Http => "http",
+            Refusal::Stream => "stream",
         }
     }
 

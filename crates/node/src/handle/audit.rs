@@ -48,6 +48,7 @@ impl Handle {
 
     /// Its last line: how the node ends.
     pub(super) fn end_audit(&self) {
+        self.audit_trimmed(true);
         let failure = self.shared.life.failure();
         let why = failure.as_ref().map(|failure| json!({"code": failure.code, "message": failure.message}));
         self.shared.audit.end(AuditEvent::now("stopped", json!({"failure": why})));

@@ -10,6 +10,7 @@ mod notices;
 mod place;
 mod sessions;
 mod spawn;
+mod stream_losses;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::Sender;
@@ -43,6 +44,7 @@ use spawn::{
     spawn_audit, spawn_handshakes, spawn_hooks, spawn_log, spawn_pages, spawn_password_worker, spawn_passwords,
     spawn_shard, spawn_sn, spawn_timekeeper, spawn_token_keys,
 };
+use stream_losses::StreamLosses;
 
 pub use health::Hindrance;
 pub use identify::{HttpClaim, Identified};
@@ -69,6 +71,7 @@ pub struct Handle {
     turns: Turns,
     /// What the operator was told last of the disk and the shards.
     told: Told,
+    stream_losses: StreamLosses,
     threads: Mutex<Threads>,
 }
 
@@ -159,6 +162,7 @@ impl Handle {
             abandoned: AtomicBool::new(false),
             turns: Turns::default(),
             told: Told::default(),
+            stream_losses: StreamLosses::default(),
             threads: Mutex::new(Threads::default()),
         };
         // From here on a failure drops the handle, and that stops the threads begun so far.

@@ -52,8 +52,10 @@ impl Handle {
         let kept = self.kept.as_ref().map(|kept| kept.reader.take_notices()).unwrap_or_default();
         for notice in streams.iter().chain(&kept) {
             let kind = if let Notice::Unread(_) = notice { NoticeKind::Retention } else { NoticeKind::Log };
+            self.audit_loss(notice);
             self.shared.tell(kind, notice.to_string());
         }
+        self.audit_trimmed(false);
         for notice in self.shared.strangers.take_notices() {
             self.shared.tell(NoticeKind::Refused, notice);
         }

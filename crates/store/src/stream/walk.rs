@@ -24,6 +24,8 @@ pub(crate) struct Cursor {
     pub bytes: u64,
     /// A limit was met, or the caller broke off.
     pub done: bool,
+    /// Passed over, because somebody has accepted their loss: the first offset, and how many.
+    pub lost: Option<(u64, u64)>,
 }
 
 impl Cursor {
@@ -34,6 +36,12 @@ impl Cursor {
     /// At least one record is handed over, however large.
     fn has_room(&self, body_bytes: usize) -> bool {
         self.messages == 0 || self.bytes.saturating_add(body_bytes as u64) <= self.limits.bytes_max
+    }
+
+    fn pass_over(&mut self) {
+        let (first, count) = self.lost.unwrap_or((self.next, 0));
+        self.lost = Some((first, count + 1));
+        self.next += 1;
     }
 
     fn hand(&mut self, record: RecordView<'_>, each: &mut impl FnMut(RecordView<'_>) -> ControlFlow<()>) {
@@ -117,7 +125,9 @@ impl<'f> Walk<'f> {
             RecordKind::Lost => {
                 // Its offset was somebody's once: it is passed over, and given to nobody else.
                 let is_next = (header.partition, header.offset) == (cursor.partition, cursor.next);
-                cursor.next += u64::from(is_next && header.message_id == LOST_OFFSET);
+                if is_next && header.message_id == LOST_OFFSET {
+                    cursor.pass_over();
+                }
                 self.hop.pass(behind);
             }
             _ => return Ok(Err(Fault::Misplaced("a record of another kind belongs here"))),

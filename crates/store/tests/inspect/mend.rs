@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use crate::common::*;
 use lapwing_store::disk::Overlay;
 use lapwing_store::inspect::{DataFolder, Loss, Severity};
 use lapwing_store::journal::GroupId;
-use lapwing_store::{StoreError, StreamIndex};
+use lapwing_store::{Notice, RecordView, StoreError, StreamIndex};
 
 fn filler(bytes: usize) -> Vec<u8> {
     vec![0xEE; bytes]
@@ -96,8 +97,41 @@ fn one_damaged_record_of_a_sealed_segment_of_the_journal_is_one_lost_entry() {
 fn one_damaged_record_of_a_sealed_segment_of_a_stream_is_one_lost_message() {
     everywhere(&numbered("streams/s", 2, "log"), 1_499, |dir, loss| {
         let opened = open(dir).expect("it starts");
+        drop(opened.messages.take_notices());
         assert_messages(&opened, loss, 600);
+        assert_messages(&opened, loss, 600);
+        let told = opened.messages.take_notices();
+        let told = told.iter().filter_map(|notice| match notice {
+            Notice::GivenUp { partition, offset, messages, .. } => Some((*partition, *offset, *messages)),
+            _ => None,
+        });
+        let lost = loss.ranges.iter().map(|range| (range.partition, range.first, range.last - range.first + 1));
+        assert!(told.eq(lost), "a reader that passes it over tells, the first time");
     });
+}
+
+/// Does whoever meets damage in a stream say where, the first time only?
+#[test]
+fn damage_that_a_reader_meets_is_told_once() {
+    let dir = folder();
+    let opened = open(dir.path()).expect("it starts");
+    let file = dir.path().join(numbered("streams/s", 2, "log"));
+    let bytes = fs::read(&file).expect("a file");
+    let place = |offset: u64| {
+        let body = body(0, offset);
+        bytes.windows(body.len()).position(|window| *window == body[..])
+    };
+    let (met, at) = (100..600).step_by(50).find_map(|offset| Some((offset, place(offset)?))).expect("a message");
+    flip(&file, at as u64 + 3);
+    for _ in 0..2 {
+        let mut none = |_: RecordView<'_>| ControlFlow::Continue(());
+        let read = opened.messages.read(StreamIndex(0), 0, met, EVERYTHING, None, &mut none);
+        assert!(matches!(read, Err(StoreError::Corrupt { .. })), "{read:?}");
+    }
+    let told = opened.messages.take_notices();
+    let damaged =
+        told.iter().filter(|notice| matches!(notice, Notice::Damaged { partition: 0, offset, .. } if *offset == met));
+    assert_eq!(damaged.count(), 1, "{told:?}");
 }
 
 #[test]
